@@ -1,0 +1,127 @@
+//! What a check of derivatives found, entry by entry.
+
+use std::fmt;
+
+/// A derivative, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Derivative {
+    /// `∂f_row/∂x_column`, from `jacobian_times` along an axis.
+    Jacobian {
+        /// Component of the flow.
+        row: usize,
+        /// State variable.
+        column: usize,
+    },
+    /// Component `row` of `D_x f · v` along a mixed direction: wrong when `jacobian_times` is not linear in `v`.
+    JacobianMixed {
+        /// Component of the flow.
+        row: usize,
+    },
+    /// `∂h_event/∂x_column`.
+    Gradient {
+        /// Event function.
+        event: usize,
+        /// State variable.
+        column: usize,
+    },
+    /// `∂h_event/∂t`.
+    GradientTime {
+        /// Event function.
+        event: usize,
+    },
+    /// Component of `f` after `flip` of side `event`.
+    Flip {
+        /// Event function whose side flips.
+        event: usize,
+        /// Component of the flow.
+        component: usize,
+    },
+}
+
+impl fmt::Display for Derivative {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jacobian { row, column } => write!(f, "∂f_{row}/∂x_{column}"),
+            Self::JacobianMixed { row } => write!(f, "(D_x f · v)_{row} along a mixed direction"),
+            Self::Gradient { event, column } => write!(f, "∂h_{event}/∂x_{column}"),
+            Self::GradientTime { event } => write!(f, "∂h_{event}/∂t"),
+            Self::Flip { event, component } => {
+                write!(f, "f_{component} after the flip of side {event}")
+            }
+        }
+    }
+}
+
+/// One derivative as the user gave it and as it was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// Which derivative.
+    pub what: Derivative,
+    /// As the user's function gives it.
+    pub given: f64,
+    /// As the central difference gives it; for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
+    /// columns given.
+    pub difference: f64,
+    /// `|given − difference|` over the largest absolute value in the same row, or over 1 when that is smaller; infinite when
+    /// `given` is not finite.
+    pub error: f64,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = match self.what {
+            Derivative::Flip { .. } => "a fresh evaluation",
+            Derivative::JacobianMixed { .. } => "the sum of its columns",
+            _ => "the difference",
+        };
+        write!(
+            f,
+            "{} is {}, {source} says {} (error {:.1e})",
+            self.what, self.given, self.difference, self.error
+        )
+    }
+}
+
+/// What [`check_derivatives`](super::check_derivatives) found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DerivativeReport {
+    /// The entry with the largest error; `None` when the user wrote no derivative.
+    pub worst: Option<Entry>,
+    /// How many entries were compared.
+    pub compared: usize,
+}
+
+impl DerivativeReport {
+    /// True when no entry has an error above `tolerance`; also when there was nothing to compare.
+    pub fn agrees(&self, tolerance: f64) -> bool {
+        self.worst.is_none_or(|entry| entry.error <= tolerance)
+    }
+
+    /// Takes one more entry in; `scale` is the size of its row.
+    pub(super) fn compare(&mut self, what: Derivative, given: f64, difference: f64, scale: f64) {
+        let error = if given.is_finite() {
+            (given - difference).abs() / scale
+        } else {
+            f64::INFINITY
+        };
+        self.compared += 1;
+        if self.worst.is_none_or(|worst| error > worst.error) {
+            self.worst = Some(Entry {
+                what,
+                given,
+                difference,
+                error,
+            });
+        }
+    }
+}
+
+impl fmt::Display for DerivativeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.worst {
+            None => f.write_str("no derivative is written, nothing to compare"),
+            Some(worst) => write!(f, "the worst of {} entries: {worst}", self.compared),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Corners: guards crossed at one instant, within a stated tolerance, as one object.
+
+use super::Guard;
+use super::trajectory::Crossing;
+
+/// Two or more guards crossed at one instant, within a stated tolerance.
+///
+/// Near a corner the order of the crossings depends on the smallest change of the start; what a corner reports is the
+/// order in which this run resolved them, and how far each guard was from failing liveness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Corner {
+    /// The common time: that of the first crossing (s).
+    pub time: f64,
+    /// Time from the first to the last crossing (s), at most `tolerance`.
+    pub spread: f64,
+    /// The tolerance that made them simultaneous (s).
+    pub tolerance: f64,
+    /// The guards in the order in which they were resolved; those at exactly the same time in rising order.
+    pub order: Vec<Guard>,
+    /// For each guard of `order` the liveness margin: the smaller of its rates before and after, in the direction of
+    /// crossing, divided by its least rate `c_k`. At least 1 for an event-selected system; below 0 when a reset threw
+    /// the state back.
+    pub margins: Vec<f64>,
+    /// Index of the first crossing among the trajectory's crossings; the others follow it.
+    pub first: usize,
+}
+
+impl Corner {
+    /// True when event function `event` takes part.
+    pub fn contains(&self, event: usize) -> bool {
+        self.order.iter().any(|guard| guard.event == event)
+    }
+}
+
+/// Groups crossings, in order of time, that lie within `tolerance` of the first of their group.
+///
+/// A partner re-armed inside a corner does not take part in it: an event function that comes a second time begins a new
+/// group. Groups of one are no corners.
+pub(crate) fn group(crossings: &[Crossing], tolerance: f64) -> Vec<Corner> {
+    let mut corners = Vec::new();
+    let mut first = 0;
+    while let Some(start) = crossings.get(first) {
+        let mut last = first + 1;
+        while let Some(next) = crossings.get(last) {
+            let seen = crossings[first..last]
+                .iter()
+                .any(|c| c.guard.event == next.guard.event);
+            if seen || next.time - start.time > tolerance {
+                break;
+            }
+            last += 1;
+        }
+        let members = &crossings[first..last];
+        if members.len() > 1 {
+            corners.push(Corner {
+                time: start.time,
+                spread: members[members.len() - 1].time - start.time,
+                tolerance,
+                order: members.iter().map(|c| c.guard).collect(),
+                margins: members.iter().map(Crossing::margin).collect(),
+                first,
+            });
+        }
+        first = last;
+    }
+    corners
+}

@@ -1,0 +1,307 @@
+//! The crossing phase: guards that are near are reached by projection, in order, without root finding (spec 4.2).
+
+use super::project::Landing;
+use super::run::{Run, Where};
+use super::settings::Settings;
+use super::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm, Segment};
+use crate::Error;
+use crate::ode::Buffer;
+
+/// How much of the last accepted smooth step `Projection::Auto` dares to project over.
+const AUTO_PART: f64 = 0.5;
+
+impl<B: Buffer> Run<B> {
+    /// Crosses all guards that are at hand; `true` when one of them ends the run.
+    pub(crate) fn crossing_phase<S, O>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        rearm: &Rearm,
+        observer: &mut O,
+    ) -> Result<bool, Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        let entered = self.entered.take();
+        while let Some((j, tau)) = self.earliest(system)? {
+            let arrival = if self.own_h(j) >= -self.guards.zero[j] {
+                // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
+                self.survey(Where::Here);
+                self.renew_rates(system, false)?;
+                self.gather(j);
+                (Arrival::AlreadyThere, true)
+            } else {
+                if self.t + tau > self.tf || !self.is_near(settings, j, tau, entered) {
+                    return Ok(false);
+                }
+                let Some((j, landing)) = self.project_in_order(system, settings, j, tau)? else {
+                    self.statistics.projections_failed += 1;
+                    return Ok(false);
+                };
+                if self.t + landing.dt > self.tf {
+                    return Ok(false);
+                }
+                self.statistics.projections += 1;
+                self.land(system, observer, j, landing)?;
+                (Arrival::Projected, landing.knows_field)
+            };
+            let (arrival, knows_field) = arrival;
+            if self.fire(system, settings, rearm, observer, arrival, knows_field)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by the tangent (s).
+    ///
+    /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is missed in this way is
+    /// found beyond its surface at the landing.
+    #[inline]
+    fn earliest<S>(&mut self, system: &S) -> Result<Option<(usize, f64)>, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        loop {
+            let (first, least, second) = self.two_earliest();
+            let Some(k) = first else {
+                return Ok(None);
+            };
+            if !self.guards.stale[k] {
+                return Ok(Some((k, least)));
+            }
+            self.refresh_rate(system, k)?;
+            let tau = self.predicted(k);
+            if self.is_candidate(k) && tau <= second {
+                return Ok(Some((k, tau)));
+            }
+        }
+    }
+
+    /// Time to guard `k` by the tangent (s).
+    #[inline]
+    fn predicted(&self, k: usize) -> f64 {
+        (-self.own_h(k) / self.own_rate(k)).max(0.0)
+    }
+
+    /// The candidate predicted first, and the predicted times of the first two.
+    #[inline]
+    fn two_earliest(&self) -> (Option<usize>, f64, f64) {
+        let n = self.count();
+        let guards = &self.guards;
+        let (h, sign, rate) = (&guards.h[..n], &guards.sign[..n], &guards.rate[..n]);
+        let (armed, ready) = (&guards.armed[..n], &guards.ready[..n]);
+        let least_rate = &guards.least_rate[..n];
+        let (mut first, mut least, mut second) = (None, f64::INFINITY, f64::INFINITY);
+        for k in 0..n {
+            let r = sign[k] * rate[k];
+            if !(armed[k] & ready[k]) || r < least_rate[k] {
+                continue;
+            }
+            let way = -sign[k] * h[k];
+            // τ = way/r < second, without a division for all who are later.
+            if way < second * r {
+                let tau = (way / r).max(0.0);
+                if tau < least {
+                    (second, least) = (least, tau);
+                    first = Some(k);
+                } else {
+                    second = tau;
+                }
+            }
+        }
+        (first, least, second)
+    }
+
+    #[inline]
+    fn is_candidate(&self, k: usize) -> bool {
+        let guards = &self.guards;
+        guards.armed[k] && guards.ready[k] && self.own_rate(k) >= guards.least_rate[k]
+    }
+
+    fn is_near(&self, settings: &Settings, j: usize, tau: f64, entered: Option<usize>) -> bool {
+        match &settings.projection {
+            Projection::Off => false,
+            Projection::Eps { eps, .. } => entered == Some(j) || -self.own_h(j) <= eps.get(j),
+            Projection::Horizon { tau: most, .. } => entered == Some(j) || tau <= *most,
+            Projection::Auto => tau <= self.reach.min(AUTO_PART * self.last_step),
+        }
+    }
+
+    /// Collects guard `j` and all other candidates that are zero with it at the present state, from those the last survey
+    /// found near, in rising order.
+    pub(crate) fn gather(&mut self, j: usize) {
+        self.crossed.clear();
+        let mut waiting = Some(j);
+        for i in 0..self.near.len() {
+            let k = self.near[i];
+            if waiting.is_some_and(|j| j < k) {
+                self.add_crossed(j);
+                waiting = None;
+            }
+            if k == j || (self.is_candidate(k) && self.own_h(k) >= -self.guards.zero[k]) {
+                self.add_crossed(k);
+                waiting = waiting.filter(|&j| j != k);
+            }
+        }
+        if waiting.is_some() {
+            self.add_crossed(j);
+        }
+    }
+
+    fn add_crossed(&mut self, k: usize) {
+        self.crossed.push(CrossedGuard {
+            guard: self.ahead(k),
+            rate: self.guards.rate[k],
+        });
+    }
+
+    /// Projects onto guard `j`, or onto another one that turns out to come before it (the tangents may mislead when two
+    /// guards are closer than the error of the prediction). The landing is in `work.landing`, the event functions there in
+    /// `work.h[0]`. None when the projection is not good enough.
+    fn project_in_order<S>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        mut j: usize,
+        tau: f64,
+    ) -> Result<Option<(usize, Landing)>, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let (order, estimate) = match settings.projection {
+            Projection::Off => return Ok(None),
+            Projection::Eps { order, .. } | Projection::Horizon { order, .. } => (order, false),
+            Projection::Auto => (3, true),
+        };
+        self.work.tried.fill(false);
+        loop {
+            let Some(landing) = self.project(system, j, order, estimate) else {
+                return Ok(None);
+            };
+            if estimate && !self.accept_estimate(tau, landing.error) {
+                return Ok(None);
+            }
+            let (t, x) = (self.t + landing.dt, self.work.landing.get());
+            system.events(t, x, &self.mode, &mut self.work.h[0]);
+            self.statistics.events += 1;
+            super::probe::check_events(&self.work.h[0], t, x)?;
+            self.survey(Where::Landing);
+            self.work.tried[j] = true;
+            j = match self.late(system, j)? {
+                Late::Nobody => return Ok(Some((j, landing))),
+                Late::Unforeseen => return Ok(None),
+                Late::First(k) => k,
+            };
+            self.statistics.repairs += 1;
+        }
+    }
+
+    /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer projections: an error of
+    /// third order in the time; from a success it grows at most to five times that time at once.
+    fn accept_estimate(&mut self, tau: f64, error: f64) -> bool {
+        let allowed = 0.9 * tau / error.cbrt();
+        if error <= 1.0 {
+            self.reach = self.reach.max(5.0 * tau).min(allowed);
+            true
+        } else {
+            // Also where the error is not a number.
+            self.reach = if allowed.is_finite() {
+                allowed.max(0.1 * tau)
+            } else {
+                0.1 * tau
+            };
+            false
+        }
+    }
+
+    /// Who is beyond its surface at the landing on `j`, and so was crossed before it.
+    #[inline]
+    fn late<S>(&mut self, system: &S, j: usize) -> Result<Late, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let mut found = Late::Nobody;
+        let mut most = 0.0;
+        for i in 0..self.near.len() {
+            let k = self.near[i];
+            let guards = &self.guards;
+            if k == j || !guards.ready[k] || self.work.tried[k] {
+                continue;
+            }
+            let beyond = guards.sign[k] * self.work.h[0][k];
+            if beyond <= guards.zero[k] || self.own_h(k) >= -guards.zero[k] {
+                continue;
+            }
+            self.need_rate(system, k)?;
+            if !self.is_candidate(k) {
+                return Ok(Late::Unforeseen);
+            }
+            let lead = beyond / self.own_rate(k);
+            if lead > most {
+                most = lead;
+                found = Late::First(k);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Moves to the landing on guard `j` and collects all that are zero with it there.
+    fn land<S, O>(
+        &mut self,
+        system: &S,
+        observer: &mut O,
+        j: usize,
+        landing: Landing,
+    ) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        let start = self.t;
+        if observer.wants_segments() {
+            let work = &mut self.work;
+            let end_field = landing.knows_field.then(|| work.landing_field.get());
+            let ends = (self.x.get(), work.landing.get());
+            let field = self.ode.slope_at_start();
+            work.hermite
+                .hermite(start, landing.dt, ends, field, end_field);
+            observer.segment(&Segment {
+                time: start + landing.dt,
+                state: work.landing.get(),
+                mode: &self.mode,
+                projected: true,
+                interpolant: work.hermite.view(),
+            });
+        }
+        self.t = start + landing.dt;
+        std::mem::swap(&mut self.x, &mut self.work.landing);
+        std::mem::swap(&mut self.guards.h, &mut self.work.h[0]);
+        if landing.knows_field {
+            self.ode
+                .first_stage()
+                .copy_from_slice(self.work.landing_field.get());
+        }
+        if landing.knows_field {
+            self.renew_rates(system, false)?;
+        }
+        self.gather(j);
+        // The rates of the set in the old mode: at the landing when the field is known there, else those of the last stage.
+        for i in 0..self.crossed.len() {
+            let CrossedGuard { guard, .. } = self.crossed[i];
+            if guard.event == j {
+                self.crossed[i].rate = guard.sign() * landing.rate;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Who was crossed before the guard projected onto.
+enum Late {
+    Nobody,
+    /// A guard that is not predicted to be crossed at all: only a smooth step can tell.
+    Unforeseen,
+    First(usize),
+}

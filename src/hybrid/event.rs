@@ -1,0 +1,81 @@
+//! `EventFunction`: the functions whose zeros are the guards, and what a crossing does.
+
+use super::{Crossed, Mode, Watch};
+use crate::Error;
+
+/// The event functions `h_k(t, x)`, `k = 0 … count − 1`, of a hybrid system, and what a crossing does.
+///
+/// The zero set of `h_k` is a guard. `h_k < 0` before and `h_k > 0` after a rising crossing. Each `h_k` has its own unit
+/// `u_k` (metres for a gap) and must be smooth in `t` and `x`.
+///
+/// In an event-selected system `h` depends on `t` and `x` only. `mode` is there for hybrid automata whose guards differ
+/// from mode to mode (a contact force that may fall to zero only while the contact is closed); it is the frozen mode of
+/// the step, never to be guessed from `x`.
+pub trait EventFunction {
+    /// Number of event functions; 0 makes a plain differential equation.
+    fn count(&self) -> usize;
+
+    /// `h_k(t, x)` in its own unit.
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
+
+    /// All event functions at once; override when sharing work pays.
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        for (k, h_k) in h.iter_mut().enumerate() {
+            *h_k = self.event(k, t, x, mode);
+        }
+    }
+
+    /// Writes the row `D_x h_k` into `dh` and returns `Some(∂h_k/∂t)`: `Some(0.0)` for a guard that does not move with
+    /// time. The provided method returns `None`, and the crate takes differences.
+    ///
+    /// Only single rows are asked for, never the whole matrix.
+    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        let _ = (k, t, x, mode, dh);
+        None
+    }
+
+    /// In which directions `h_k` is watched, and whether a crossing ends the run.
+    fn watch(&self, k: usize) -> Watch {
+        let _ = k;
+        Watch::BOTH
+    }
+
+    /// The least rate `c_k > 0` at which `h_k` counts as crossing (`u_k` per second): the liveness bound of the paper.
+    /// Slower crossings are refused as grazing or sliding.
+    fn least_rate(&self, k: usize) -> f64 {
+        let _ = k;
+        1e-6
+    }
+
+    /// Size of the numerical noise in `h_k` (unit `u_k`); 0 when only rounding is to be reckoned with.
+    fn noise(&self, k: usize) -> f64 {
+        let _ = k;
+        0.0
+    }
+
+    /// True when no event function reads `mode`, as in every event-selected system: saves one evaluation of `events` at
+    /// each crossing. The provided `false` is always right.
+    fn ignores_mode(&self) -> bool {
+        false
+    }
+
+    /// What a crossing does beside flipping side bits: nothing for an event-selected system, a reset otherwise.
+    ///
+    /// Called once for all guards that cross at the same instant, with their side bits already flipped in `mode`. It may
+    /// change `x` and `mode`. A guard watched one way whose reset throws the state back (a bouncing ball) gets its side
+    /// bit back and is armed anew without further ado; a reset that carries other guards across makes them fire at the
+    /// same instant.
+    ///
+    /// # Errors
+    /// What the model cannot resolve: [`Error::Model`]. It ends the run, which keeps all it computed.
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let _ = (t, crossed, x, mode);
+        Ok(())
+    }
+}

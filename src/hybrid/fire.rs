@@ -1,0 +1,410 @@
+//! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same instant (spec 4.4, 5).
+
+use super::rearm::Effect;
+use super::run::{Guards, Run};
+use super::settings::Settings;
+use super::{
+    Arrival, Crossed, CrossedGuard, CrossingEvent, EventFunction, Flow, Guard, Observer, Rearm,
+    RearmMatrix, probe,
+};
+use crate::ode::Buffer;
+use crate::{Error, Quantity};
+
+/// What a call of `on_crossing` did.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    state: bool,
+    mode: bool,
+}
+
+impl Reset {
+    fn any(self) -> bool {
+        self.state || self.mode
+    }
+}
+
+impl<B: Buffer> Run<B> {
+    /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at the same instant in
+    /// consequence; `knows_field` says that the first stage holds the field of the old mode here. `true` when one of them
+    /// ends the run.
+    pub(crate) fn fire<S, O>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        rearm: &Rearm,
+        observer: &mut O,
+        mut arrival: Arrival,
+        mut knows_field: bool,
+    ) -> Result<bool, Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        loop {
+            self.allow(settings)?;
+            self.work.x_before.get_mut().copy_from_slice(self.x.get());
+            self.work.mode_before.copy_from(&self.mode);
+            let reset = self.switch(system, rearm, knows_field)?;
+            self.check_live(reset)?;
+            if matches!(rearm, Rearm::Matrix(_)) {
+                self.check_armed(reset)?;
+            }
+            self.tell(observer, arrival);
+            if !(reset.any() && self.carried_across()) {
+                break;
+            }
+            arrival = Arrival::Jumped;
+            knows_field = true;
+        }
+        observer.settled(self.t, self.x.get(), &self.mode);
+        if settings.restart_at_events {
+            self.choose_step(system, settings);
+        }
+        Ok(!self.stopping.is_empty())
+    }
+
+    /// Refuses too many crossings, and a second one of a guard at the same time.
+    fn allow(&mut self, settings: &Settings) -> Result<(), Error> {
+        let allowed = settings
+            .max_events
+            .saturating_sub(self.statistics.crossings);
+        if let Some(last) = self.crossed.get(allowed) {
+            return Err(Error::TooManyEvents {
+                limit: settings.max_events,
+                guard: last.guard,
+                t: self.t,
+                state: self.state(),
+            });
+        }
+        let progress = 8.0 * f64::EPSILON * self.t.abs();
+        for &CrossedGuard { guard, .. } in &self.crossed {
+            let last = &mut self.guards.fired_at[guard.index()];
+            if self.t - *last <= progress {
+                return Err(Error::NoProgress {
+                    guard,
+                    t: self.t,
+                    state: self.state(),
+                });
+            }
+            *last = self.t;
+        }
+        Ok(())
+    }
+
+    /// Flips the sides of the set, applies the reset matrix and the model's reset, re-arms, and brings field, event
+    /// functions and rates up to date.
+    fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let mut fresh = knows_field;
+        for i in 0..self.crossed.len() {
+            let guard = self.crossed[i].guard;
+            self.guards.armed[guard.event] = false;
+            self.set_side(system, guard.event, guard.side_after(), &mut fresh);
+        }
+        match rearm {
+            Rearm::Never | Rearm::WhenEmpty => {}
+            Rearm::Pairs => {
+                for i in 0..self.crossed.len() {
+                    self.arm_ahead(self.crossed[i].guard.event);
+                }
+            }
+            Rearm::Matrix(matrix) => {
+                self.work.armed_by.fill(None);
+                for i in 0..self.crossed.len() {
+                    self.apply_row(system, matrix, self.crossed[i].guard, &mut fresh);
+                }
+            }
+        }
+        let reset = self.apply_reset(system, rearm, &mut fresh)?;
+        self.refresh(system, fresh, reset)?;
+        if reset.state && !matches!(rearm, Rearm::Never) && self.restore_sides(system, rearm)? {
+            self.refresh(system, false, reset)?;
+        }
+        self.mark_ready(reset);
+        Ok(reset)
+    }
+
+    /// Sets a side bit; keeps the field up to date when the user offers `flip`.
+    #[inline]
+    fn set_side<S: Flow>(&mut self, system: &S, k: usize, side: bool, fresh: &mut bool) {
+        if self.mode.contains(k) == side {
+            return;
+        }
+        self.set_mode_bit(k, side);
+        if *fresh {
+            let field = self.ode.first_stage();
+            *fresh = system.flip(self.t, self.x.get(), &self.mode, k, field);
+            self.statistics.flip += usize::from(*fresh);
+        }
+    }
+
+    /// Arms event function `k` in the direction ahead, if that is watched.
+    #[inline]
+    fn arm_ahead(&mut self, k: usize) {
+        self.guards.armed[k] = self.guards.watch[k].sees(self.ahead(k).direction);
+        self.guards.ready[k] = false;
+    }
+
+    /// Applies row `by` of the guard reset matrix.
+    fn apply_row<S: Flow>(
+        &mut self,
+        system: &S,
+        matrix: &RearmMatrix,
+        by: Guard,
+        fresh: &mut bool,
+    ) {
+        for &(guard, effect) in matrix.row(by) {
+            let k = guard.event;
+            let before = !guard.side_after();
+            match effect {
+                Effect::Arm => {
+                    self.set_side(system, k, before, fresh);
+                    self.arm_ahead(k);
+                    self.work.armed_by[k] = Some(by);
+                }
+                Effect::Retire if self.mode.contains(k) == before => {
+                    self.set_side(system, k, !before, fresh);
+                    self.guards.armed[k] = false;
+                }
+                Effect::Retire => {}
+            }
+        }
+    }
+
+    /// Lets the model act. Sides that it changed count as crossed for the re-arming.
+    fn apply_reset<S>(
+        &mut self,
+        system: &S,
+        rearm: &Rearm,
+        fresh: &mut bool,
+    ) -> Result<Reset, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        self.work.mode_crossed.copy_from(&self.mode);
+        let crossed = Crossed::new(&self.crossed);
+        let outcome = system.on_crossing(self.t, &crossed, self.x.get_mut(), &mut self.mode);
+        // The mode is the model's to change, not to replace by one of another length.
+        let same_length = self.mode.len() == self.work.mode_crossed.len();
+        let bad = self.x.get().iter().position(|v| !v.is_finite());
+        let outcome = match (outcome, bad) {
+            (Ok(()), None) if same_length => Ok(()),
+            (Err(error), _) => Err(error),
+            (_, Some(component)) => {
+                let quantity = Quantity::Reset { component };
+                Err(probe::not_finite(quantity, self.t, self.x.get()))
+            }
+            (Ok(()), None) => Err(Error::WrongLength {
+                name: "the mode after a reset",
+                expected: self.work.mode_crossed.len(),
+                found: self.mode.len(),
+            }),
+        };
+        if let Err(error) = outcome {
+            self.undo();
+            return Err(error);
+        }
+        let reset = Reset {
+            state: self.x.get() != self.work.x_before.get(),
+            mode: self.mode != self.work.mode_crossed,
+        };
+        if reset.mode {
+            self.follow_mode();
+            for k in 0..self.count() {
+                let side = self.mode.contains(k);
+                if side != self.work.mode_crossed.contains(k) {
+                    self.rearm_after_jump(system, rearm, Guard::ahead(k, !side), fresh);
+                }
+            }
+        }
+        if reset.any() {
+            self.work.h_before.copy_from_slice(&self.guards.h);
+            self.statistics.resets += 1;
+            *fresh = false;
+        }
+        Ok(reset)
+    }
+
+    /// Re-arms after a reset carried the state, or set the side bit, across `guard`.
+    fn rearm_after_jump<S: Flow>(
+        &mut self,
+        system: &S,
+        rearm: &Rearm,
+        guard: Guard,
+        fresh: &mut bool,
+    ) {
+        self.guards.armed[guard.event] = false;
+        match rearm {
+            Rearm::Never | Rearm::WhenEmpty => {}
+            Rearm::Pairs => self.arm_ahead(guard.event),
+            Rearm::Matrix(matrix) => self.apply_row(system, matrix, guard, fresh),
+        }
+    }
+
+    /// Back to the state and mode on the guard, for a crossing that is refused.
+    fn undo(&mut self) {
+        self.x.get_mut().copy_from_slice(self.work.x_before.get());
+        self.mode.clone_from(&self.work.mode_before);
+        self.follow_mode();
+    }
+
+    /// Field, event functions and rates in the new mode. `fresh` says that the field is right already.
+    fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        if fresh {
+            probe::check_flow(self.field(), self.t, self.x.get())?;
+        } else {
+            self.refresh_field(system)?;
+        }
+        if reset.state || !system.ignores_mode() {
+            self.refresh_events(system)?;
+        }
+        self.renew_rates(system, reset.any())?;
+        for i in 0..self.crossed.len() {
+            let k = self.crossed[i].guard.event;
+            self.need_rate(system, k)?;
+        }
+        Ok(())
+    }
+
+    /// Guards watched one way that a reset carried back, or throws back, get their side bit back: they may be crossed
+    /// again. `true` when there was one.
+    fn restore_sides<S>(&mut self, system: &S, rearm: &Rearm) -> Result<bool, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let mut any = false;
+        let mut fresh = false;
+        for k in 0..self.count() {
+            let (watch, back) = (self.guards.watch[k], self.ahead(k));
+            if watch.sees(back.direction) || !watch.sees(back.partner().direction) {
+                continue;
+            }
+            // Nothing ahead is watched: this guard has been crossed the one way it can be.
+            let in_set = self.crossed.iter().any(|c| c.guard.event == k);
+            let touched = self.mode.contains(k) != self.work.mode_crossed.contains(k);
+            if !in_set {
+                self.refresh_rate(system, k)?;
+            }
+            let zero = self.guards.zero[k];
+            let is_back = self.own_h(k) > zero;
+            let was_back = back.sign() * self.work.h_before[k] > zero;
+            let thrown_back =
+                self.own_h(k).abs() <= zero && self.own_rate(k) >= self.guards.least_rate[k];
+            let restore = if in_set {
+                !touched && (is_back || thrown_back)
+            } else {
+                is_back && !was_back
+            };
+            if restore {
+                any = true;
+                self.set_mode_bit(k, back.side_after());
+                self.rearm_after_jump(system, rearm, back, &mut fresh);
+            }
+        }
+        Ok(any)
+    }
+
+    /// Which guards may fire next. After a reset even one that is zero and moves across: it crosses at the same instant.
+    fn mark_ready(&mut self, reset: Reset) {
+        for k in 0..self.count() {
+            let Guards { armed, ready, .. } = &self.guards;
+            if armed[k] && (reset.any() || !ready[k]) {
+                let across = reset.any() && self.own_rate(k) >= self.guards.least_rate[k];
+                self.guards.ready[k] = self.is_clear(k) || across;
+            }
+        }
+    }
+
+    /// Refuses sliding and grazing: without a reset, every guard of the set must go on in its direction. One watched one way
+    /// has a memory: that the state turns back in the new mode (hysteresis) is no crossing.
+    fn check_live(&mut self, reset: Reset) -> Result<(), Error> {
+        if reset.any() {
+            return Ok(());
+        }
+        let dead = self.crossed.iter().find(|c| {
+            let (sign, k) = (c.guard.sign(), c.guard.event);
+            let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
+            let returns = watch.rising && watch.falling;
+            let goes_on = sign * self.guards.rate[k] >= least;
+            !(sign * c.rate >= least && (goes_on || !returns))
+        });
+        let Some(&CrossedGuard { guard, rate }) = dead else {
+            return Ok(());
+        };
+        let after = self.guards.rate[guard.event];
+        self.undo();
+        Err(self.not_live(guard, rate, after))
+    }
+
+    /// Refuses a guard that the matrix arms although the state is beyond it; a partner may be so by the residual of the
+    /// crossing. After a reset such a guard fires instead.
+    fn check_armed(&mut self, reset: Reset) -> Result<(), Error> {
+        if reset.any() {
+            return Ok(());
+        }
+        for k in 0..self.count() {
+            let Some(by) = self.work.armed_by[k].take() else {
+                continue;
+            };
+            let residual = if by.event == k {
+                10.0 * self.guards.h[k].abs()
+            } else {
+                0.0
+            };
+            let beyond = self.own_h(k);
+            if self.guards.armed[k] && beyond > self.guards.zero[k].max(residual) {
+                let guard = self.ahead(k);
+                self.undo();
+                return Err(Error::ArmedBeyond {
+                    guard,
+                    by,
+                    beyond,
+                    t: self.t,
+                    state: self.state(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the set to the observer and counts it.
+    fn tell<O: Observer>(&mut self, observer: &mut O, arrival: Arrival) {
+        self.statistics.crossings += self.crossed.len();
+        for &CrossedGuard { guard, rate } in &self.crossed {
+            let k = guard.event;
+            if self.guards.watch[k].stop {
+                self.stopping.push(guard);
+            }
+            observer.crossing(&CrossingEvent {
+                time: self.t,
+                guard,
+                state: self.work.x_before.get(),
+                rate_before: rate,
+                rate_after: self.guards.rate[k],
+                least_rate: self.guards.least_rate[k],
+                arrival,
+            });
+        }
+    }
+
+    /// Collects the armed guards that a reset carried across their surface into `crossed`; false when there are none. Those
+    /// that lay beyond it before, by the residual of a projection, did not move.
+    fn carried_across(&mut self) -> bool {
+        self.crossed.clear();
+        for k in 0..self.count() {
+            let guard = self.ahead(k);
+            let residual = 10.0 * (guard.sign() * self.work.h_before[k]).max(0.0);
+            let beyond = self.own_h(k) > self.guards.zero[k].max(residual);
+            if self.guards.armed[k] && beyond {
+                let rate = self.guards.rate[k];
+                self.crossed.push(CrossedGuard { guard, rate });
+            }
+        }
+        !self.crossed.is_empty()
+    }
+}

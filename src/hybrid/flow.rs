@@ -1,0 +1,36 @@
+//! `Flow`: the smooth motion in each mode, `x' = f(t, x; mode)`.
+
+use super::Mode;
+
+/// The right-hand side of a hybrid system: `x' = f(t, x; mode)`.
+///
+/// `f` must be smooth in `x` for a frozen mode and accept states slightly *beyond* a guard in the old mode: a step tries
+/// them before the crossing is located. It must not look at the sign of `h`; the mode says which side counts.
+/// Source: Anderson & Revzen, section 2.1 (the vector field `f(x, y)`).
+///
+/// The length of `x` and `dx` is always [`dim`](Self::dim). There is no `Result`: a value that is not finite is found by
+/// the integrator, which says where.
+pub trait Flow {
+    /// Number of state variables.
+    fn dim(&self) -> usize;
+
+    /// Writes `f(t, x; mode)` into `dx` (unit of the state per second).
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]);
+
+    /// Writes `D_x f(t, x; mode) · v` into `out` and returns `true`; the provided method returns `false`, and the crate
+    /// takes a difference along `v` in the frozen mode.
+    fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
+        let _ = (t, x, mode, v, out);
+        false
+    }
+
+    /// Turns `dx = f(t, x; mode without k's change)` into `f(t, x; mode)` after side `k` flipped, and returns `true`; the
+    /// provided method returns `false`, and the crate evaluates [`flow`](Self::flow) anew.
+    ///
+    /// `mode` is the mode after the flip. Worth writing when contacts add up: the cost of a crossing becomes O(1) in
+    /// their number.
+    fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+        let _ = (t, x, mode, k, dx);
+        false
+    }
+}

@@ -1,0 +1,178 @@
+//! Directed guards: an event function together with the direction in which it is crossed.
+
+use std::fmt;
+
+/// Which way an event function passes zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From negative to positive.
+    Rising,
+    /// From positive to negative.
+    Falling,
+}
+
+/// A directed guard: event function `event`, crossed in `direction`.
+///
+/// An event function watched both ways is a pair of guards that share one side bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Guard {
+    /// Index of the event function.
+    pub event: usize,
+    /// The way it is crossed.
+    pub direction: Direction,
+}
+
+impl Guard {
+    /// Event function `event` crossed from negative to positive.
+    pub const fn rising(event: usize) -> Self {
+        Self {
+            event,
+            direction: Direction::Rising,
+        }
+    }
+
+    /// Event function `event` crossed from positive to negative.
+    pub const fn falling(event: usize) -> Self {
+        Self {
+            event,
+            direction: Direction::Falling,
+        }
+    }
+
+    /// The guard of the same event function in the other direction.
+    #[must_use]
+    pub const fn partner(self) -> Self {
+        match self.direction {
+            Direction::Rising => Self::falling(self.event),
+            Direction::Falling => Self::rising(self.event),
+        }
+    }
+
+    /// Side bit of the event function after the crossing.
+    pub const fn side_after(self) -> bool {
+        matches!(self.direction, Direction::Rising)
+    }
+
+    /// The guard that a state on `side` of event function `event` would cross next.
+    pub const fn ahead(event: usize, side: bool) -> Self {
+        if side {
+            Self::falling(event)
+        } else {
+            Self::rising(event)
+        }
+    }
+
+    /// +1 for rising, −1 for falling: `sign · h` increases through zero at the crossing.
+    pub const fn sign(self) -> f64 {
+        match self.direction {
+            Direction::Rising => 1.0,
+            Direction::Falling => -1.0,
+        }
+    }
+
+    /// Number of this guard among all directed guards: `2 · event`, plus one when falling (spec numbering of pairs).
+    pub const fn index(self) -> usize {
+        2 * self.event + matches!(self.direction, Direction::Falling) as usize
+    }
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = match self.direction {
+            Direction::Rising => "rising",
+            Direction::Falling => "falling",
+        };
+        write!(f, "{} ({way})", self.event)
+    }
+}
+
+/// In which directions an event function is watched, and whether a crossing ends the run.
+///
+/// Watched both ways, the side bit follows the state, and a crossing must be live in the mode before and after. Watched one
+/// way, it is a memory: the state may turn back afterwards without a crossing (hysteresis), until a reset or the guard
+/// reset matrix puts the bit back.
+///
+/// ```
+/// use saltation::Watch;
+/// let floor = Watch::FALLING.and_stop();
+/// assert!(floor.falling && !floor.rising && floor.stop);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Watch {
+    /// Crossings from negative to positive count.
+    pub rising: bool,
+    /// Crossings from positive to negative count.
+    pub falling: bool,
+    /// A crossing ends the run, after its reset.
+    pub stop: bool,
+}
+
+impl Watch {
+    /// Watched both ways: the default, a pair of guards.
+    pub const BOTH: Self = Self::new(true, true);
+    /// Watched from negative to positive only.
+    pub const RISING: Self = Self::new(true, false);
+    /// Watched from positive to negative only.
+    pub const FALLING: Self = Self::new(false, true);
+
+    const fn new(rising: bool, falling: bool) -> Self {
+        Self {
+            rising,
+            falling,
+            stop: false,
+        }
+    }
+
+    /// The same watch, and a crossing ends the run with [`Status::Stopped`](crate::Status::Stopped).
+    #[must_use]
+    pub const fn and_stop(mut self) -> Self {
+        self.stop = true;
+        self
+    }
+
+    /// True when crossings in `direction` count.
+    pub const fn sees(self, direction: Direction) -> bool {
+        match direction {
+            Direction::Rising => self.rising,
+            Direction::Falling => self.falling,
+        }
+    }
+}
+
+/// One guard of a set that crosses at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrossedGuard {
+    /// The guard, with its direction.
+    pub guard: Guard,
+    /// `dh_k/dt` just before the crossing, in the unit of `h_k` per second (negative when falling).
+    pub rate: f64,
+}
+
+/// The guards that cross together at one instant, as [`EventFunction::on_crossing`](crate::EventFunction::on_crossing)
+/// sees them, in rising order of their event functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossed<'a> {
+    set: &'a [CrossedGuard],
+}
+
+impl<'a> Crossed<'a> {
+    /// Wraps a set of guards; of use to those who test their own `on_crossing`.
+    pub const fn new(set: &'a [CrossedGuard]) -> Self {
+        Self { set }
+    }
+
+    /// The guards with their rates.
+    pub const fn guards(&self) -> &'a [CrossedGuard] {
+        self.set
+    }
+
+    /// True when event function `event` is among them, in either direction.
+    pub fn contains(&self, event: usize) -> bool {
+        self.set.iter().any(|c| c.guard.event == event)
+    }
+
+    /// Indices of the event functions that cross.
+    pub fn events(&self) -> impl Iterator<Item = usize> + 'a {
+        self.set.iter().map(|c| c.guard.event)
+    }
+}

@@ -1,0 +1,307 @@
+//! The loop: crossing phase, smooth phase, until the end.
+
+use super::run::Run;
+use super::settings::Settings;
+use super::trajectory::Path;
+use super::{
+    EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
+    Trajectory,
+};
+use crate::Error;
+use crate::ode::Buffer;
+
+/// Integrates a hybrid system through any number of guards crossed at once or nearly so.
+///
+/// `S` is the system, by value or by reference; `B` is where state vectors live: [`new`](Integrator::new) for sizes known
+/// at run time, [`fixed`](Integrator::fixed) for sizes known at compile time. The workspace is made once; runs allocate
+/// only what the [`Observer`] keeps.
+///
+/// ```
+/// use saltation::{Integrator, models::Hopper};
+/// let hopper = Hopper::default();
+/// let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(0.0, &[2.0, 0.0], 2.0)?;
+/// assert_eq!(run.crossings().len(), 4);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Integrator<S, B = Vec<f64>> {
+    system: S,
+    settings: Settings,
+    rearm: Rearm,
+    start_mode: Option<Mode>,
+    run: Run<B>,
+}
+
+/// How a run ended, for those who keep no trajectory. The final state is in [`Integrator::state`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// How the run ended.
+    pub status: Status,
+    /// The time at which it ended (s).
+    pub time: f64,
+    /// What it cost.
+    pub statistics: Statistics,
+}
+
+impl<S: Flow + EventFunction> Integrator<S> {
+    /// An integrator for `system`, whose sizes are read now and must not change.
+    ///
+    /// # Errors
+    /// [`Error::EmptySystem`] when `dim()` is 0.
+    pub fn new(system: S) -> Result<Self, Error> {
+        Self::with_buffers(system)
+    }
+
+    /// The same with state vectors of a size known at compile time: `Integrator::fixed::<6>(&plate)`. Faster for small
+    /// systems; the results are those of [`new`](Self::new).
+    ///
+    /// # Errors
+    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::WrongLength`] when it is not `N`.
+    pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, Error> {
+        let dim = system.dim();
+        if dim != N {
+            return Err(Error::WrongLength {
+                name: "the fixed state",
+                expected: dim,
+                found: N,
+            });
+        }
+        Integrator::with_buffers(system)
+    }
+}
+
+impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
+    fn with_buffers(system: S) -> Result<Self, Error> {
+        let dim = system.dim();
+        if dim == 0 {
+            return Err(Error::EmptySystem);
+        }
+        let run = Run::new(dim, system.count());
+        Ok(Self {
+            system,
+            settings: Settings::default(),
+            rearm: Rearm::default(),
+            start_mode: None,
+            run,
+        })
+    }
+
+    /// Relative tolerance of the smooth phase, one for all or one for each state variable. Default 1e-6; sensible from
+    /// 1e-3 to 1e-13; below, steps fail by rounding.
+    #[must_use]
+    pub fn rtol(mut self, rtol: impl Into<PerEntry>) -> Self {
+        self.settings.rtol = rtol.into();
+        self
+    }
+
+    /// Absolute tolerance, in the unit of each state variable. Default 1e-9.
+    #[must_use]
+    pub fn atol(mut self, atol: impl Into<PerEntry>) -> Self {
+        self.settings.atol = atol.into();
+        self
+    }
+
+    /// When the crossing phase may project instead of locating. Default [`Projection::Auto`].
+    #[must_use]
+    pub fn projection(mut self, projection: Projection) -> Self {
+        self.settings.projection = projection;
+        self
+    }
+
+    /// Which guards may be crossed again. Default [`Rearm::Pairs`].
+    #[must_use]
+    pub fn rearm(mut self, rearm: Rearm) -> Self {
+        self.rearm = rearm;
+        self
+    }
+
+    /// Steps of exactly `step` seconds without error test (shorter only before events and the end).
+    #[must_use]
+    pub fn fixed_step(mut self, step: f64) -> Self {
+        self.settings.fixed_step = Some(step);
+        self
+    }
+
+    /// First step (s); default: chosen automatically.
+    #[must_use]
+    pub fn first_step(mut self, step: f64) -> Self {
+        self.settings.first_step = Some(step);
+        self
+    }
+
+    /// Largest step (s); default: no limit.
+    #[must_use]
+    pub fn max_step(mut self, step: f64) -> Self {
+        self.settings.max_step = step;
+        self
+    }
+
+    /// Most crossings before the run is refused as Zeno. Default 100 000.
+    #[must_use]
+    pub fn max_events(mut self, limit: usize) -> Self {
+        self.settings.max_events = limit;
+        self
+    }
+
+    /// Most smooth steps, accepted or not. Default ten million.
+    #[must_use]
+    pub fn max_steps(mut self, limit: usize) -> Self {
+        self.settings.max_steps = limit;
+        self
+    }
+
+    /// Crossings within this time of each other are reported as one [`Corner`](crate::Corner) (s). Default 1e-9; it
+    /// groups the report and does not change the motion.
+    #[must_use]
+    pub fn corner_tolerance(mut self, tolerance: f64) -> Self {
+        self.settings.corner_tolerance = tolerance;
+        self
+    }
+
+    /// Side bits at the start, for runs that go on from another or whose mode has a memory (hysteresis). Default: the
+    /// signs of the event functions, and their rates where they are zero.
+    #[must_use]
+    pub fn start_mode(mut self, mode: Mode) -> Self {
+        self.start_mode = Some(mode);
+        self
+    }
+
+    /// Chooses the step anew after each event, as solvers that are restarted at events do. Only to measure what that
+    /// costs.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn restart_at_events(mut self, restart: bool) -> Self {
+        self.settings.restart_at_events = restart;
+        self
+    }
+
+    /// Integrates from `(t0, x0)` to `tf` and keeps everything.
+    ///
+    /// # Errors
+    /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no sense. What the run
+    /// meets on its way is in the trajectory's [`status`](Trajectory::status).
+    pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, Error> {
+        let mut path = Path::default();
+        let summary = self.observe(t0, x0, tf, &mut path)?;
+        let tolerance = self.settings.corner_tolerance;
+        Ok(Trajectory::new(
+            path,
+            summary.status,
+            summary.statistics,
+            tolerance,
+        ))
+    }
+
+    /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing itself, unless it ends with a
+    /// reason to report.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn observe<O: Observer>(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+        observer: &mut O,
+    ) -> Result<Summary, Error> {
+        self.check_input(t0, x0, tf)?;
+        let Self {
+            system,
+            settings,
+            rearm,
+            start_mode,
+            run,
+        } = self;
+        run.reset(settings, t0, x0, tf);
+        let status = match go(run, system, settings, rearm, start_mode.as_ref(), observer) {
+            Ok(true) => Status::Stopped {
+                guards: run.stopping_guards(),
+            },
+            Ok(false) => Status::ReachedEnd,
+            Err(reason) => Status::Refused(reason),
+        };
+        Ok(Summary {
+            status,
+            time: run.t,
+            statistics: run.statistics,
+        })
+    }
+
+    /// The state at which the last run ended.
+    pub fn state(&self) -> &[f64] {
+        self.run.x.get()
+    }
+
+    /// The mode in which the last run ended.
+    pub fn mode(&self) -> &Mode {
+        &self.run.mode
+    }
+
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
+        let (dim, count) = (self.run.dim(), self.run.count());
+        let length = |name, expected, found| {
+            if expected == found {
+                Ok(())
+            } else {
+                Err(Error::WrongLength {
+                    name,
+                    expected,
+                    found,
+                })
+            }
+        };
+        length("x0", dim, x0.len())?;
+        for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
+            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
+                return Err(Error::NotFiniteInput {
+                    name,
+                    entry,
+                    value: values[entry],
+                });
+            }
+        }
+        if tf < t0 {
+            return Err(Error::TimeReversed { t0, tf });
+        }
+        if let Some(mode) = &self.start_mode {
+            length("the start mode", count, mode.len())?;
+        }
+        if let Rearm::Matrix(matrix) = &self.rearm {
+            length("the guard reset matrix", count, matrix.count())?;
+        }
+        self.settings.check(dim, count)
+    }
+}
+
+/// Runs to the end; `true` when a guard that stops the run was crossed.
+fn go<S, B, O>(
+    run: &mut Run<B>,
+    system: &S,
+    settings: &Settings,
+    rearm: &Rearm,
+    start_mode: Option<&Mode>,
+    observer: &mut O,
+) -> Result<bool, Error>
+where
+    S: Flow + EventFunction,
+    B: Buffer,
+    O: Observer,
+{
+    run.start(system, settings, start_mode, observer)?;
+    loop {
+        if run.crossing_phase(system, settings, rearm, observer)? {
+            return Ok(true);
+        }
+        if run.t >= run.tf {
+            return Ok(false);
+        }
+        if run.smooth_step(system, settings, rearm, observer)? {
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing allocates nothing.
+
+use super::{Guard, Mode};
+use crate::ode::Interpolant;
+
+/// How the state came to lie on a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    /// The root was located on the interpolant of a smooth step.
+    Located,
+    /// A projection, one step in the event variable, ended there.
+    Projected,
+    /// The state was already on the guard: it crosses at the same instant as another one.
+    AlreadyThere,
+    /// A reset carried the state across.
+    Jumped,
+}
+
+/// A piece of the run without events: a smooth step, the part of one before a located event, or a projection.
+#[derive(Debug)]
+pub struct Segment<'a> {
+    /// Time at the end (s).
+    pub time: f64,
+    /// State at the end.
+    pub state: &'a [f64],
+    /// The mode, frozen during the segment.
+    pub mode: &'a Mode,
+    /// True for a projection, false for a smooth step.
+    pub projected: bool,
+    /// Dense output, valid from the end of the segment before to `time`.
+    pub interpolant: Interpolant<'a>,
+}
+
+/// One guard crossed, as it happens. Guards that cross at the same instant follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct CrossingEvent<'a> {
+    /// Time (s).
+    pub time: f64,
+    /// The guard.
+    pub guard: Guard,
+    /// State on the guard, before any reset.
+    pub state: &'a [f64],
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s).
+    pub rate_before: f64,
+    /// `dh_k/dt` just after, in the mode after and the state after the reset (`u_k`/s).
+    pub rate_after: f64,
+    /// The liveness bound `c_k` that both were held against (`u_k`/s).
+    pub least_rate: f64,
+    /// How the state came there.
+    pub arrival: Arrival,
+}
+
+/// Follows a run. All methods are provided; `()` keeps nothing.
+pub trait Observer {
+    /// The start of the run.
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        let _ = (time, state, mode);
+    }
+
+    /// A segment was accepted. Segments come in order of time, without gaps.
+    fn segment(&mut self, segment: &Segment<'_>) {
+        let _ = segment;
+    }
+
+    /// A guard was crossed.
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        let _ = crossing;
+    }
+
+    /// After the crossings of one instant: the mode that follows, and the state (changed if there was a reset).
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        let _ = (time, state, mode);
+    }
+
+    /// False when segments are not looked at, so that a system without guards need not form dense output.
+    fn wants_segments(&self) -> bool {
+        true
+    }
+}
+
+impl Observer for () {
+    fn wants_segments(&self) -> bool {
+        false
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        (**self).start(time, state, mode);
+    }
+    fn segment(&mut self, segment: &Segment<'_>) {
+        (**self).segment(segment);
+    }
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        (**self).crossing(crossing);
+    }
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        (**self).settled(time, state, mode);
+    }
+    fn wants_segments(&self) -> bool {
+        (**self).wants_segments()
+    }
+}

@@ -1,0 +1,174 @@
+//! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson & Revzen, section 3.1).
+
+use super::Guard;
+use crate::Error;
+
+/// Which guards may be crossed again, and when.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Rearm {
+    /// Each guard at most once: the pure event-selected system.
+    Never,
+    /// A crossing arms the same event function in the other direction: contacts, and the default.
+    #[default]
+    Pairs,
+    /// When no guard is armed at the end of a smooth step, all off their surface are armed: what the paper does.
+    /// With many contacts an opening before the last closing is missed; prefer `Pairs`.
+    WhenEmpty,
+    /// By a guard reset matrix.
+    Matrix(RearmMatrix),
+}
+
+/// The sparse guard reset matrix `R` over directed guards, entries in {−1, 0, +1}, zero diagonal.
+///
+/// When guard `j` fires, row `j` is applied once, before the next guard is chosen:
+///
+/// * `arm` (+1): guard `k` is put before its surface (its side bit is set so) and watched. The state must not lie beyond
+///   the surface, else [`Error::ArmedBeyond`].
+/// * `retire` (−1): guard `k` counts as crossed (its side bit is set so) and is no longer watched.
+/// * nothing (0): guard `k` is left as it is.
+///
+/// A thermostat with hysteresis, whose heater is off from 22 °C rising until 20 °C falling:
+///
+/// ```
+/// use saltation::{Guard, Rearm, RearmMatrix};
+/// let (hot, cold) = (Guard::rising(0), Guard::falling(1));
+/// let rows = RearmMatrix::new(2).arm(hot, cold)?.arm(cold, hot)?;
+/// assert!(rows.conflicts().is_empty());
+/// let policy = Rearm::Matrix(rows);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RearmMatrix {
+    count: usize,
+    /// Row of each directed guard, by [`Guard::index`].
+    rows: Vec<Vec<(Guard, Effect)>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Arm,
+    Retire,
+}
+
+/// Two rows of a guard reset matrix that do not commute: one arms and the other retires the same guard.
+///
+/// When both fire in one cluster, the result depends on their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowConflict {
+    /// The guard whose crossing arms `guard`.
+    pub arms: Guard,
+    /// The guard whose crossing retires `guard`.
+    pub retires: Guard,
+    /// The guard both rows speak of.
+    pub guard: Guard,
+}
+
+impl RearmMatrix {
+    /// The zero matrix for `count` event functions, that is `2 · count` directed guards.
+    pub fn new(count: usize) -> Self {
+        Self {
+            count,
+            rows: vec![Vec::new(); 2 * count],
+        }
+    }
+
+    /// Number of event functions.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Entry +1: crossing `by` arms `guard`. A later entry for the same pair replaces the earlier one.
+    ///
+    /// # Errors
+    /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
+    pub fn arm(self, by: Guard, guard: Guard) -> Result<Self, Error> {
+        self.entry(by, guard, Effect::Arm)
+    }
+
+    /// Entry −1: crossing `by` retires `guard`. A later entry for the same pair replaces the earlier one.
+    ///
+    /// # Errors
+    /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
+    pub fn retire(self, by: Guard, guard: Guard) -> Result<Self, Error> {
+        self.entry(by, guard, Effect::Retire)
+    }
+
+    fn entry(mut self, by: Guard, guard: Guard, effect: Effect) -> Result<Self, Error> {
+        for guard in [by, guard] {
+            if guard.event >= self.count {
+                return Err(Error::NoSuchGuard {
+                    guard,
+                    count: self.count,
+                });
+            }
+        }
+        if by == guard {
+            return Err(Error::SelfRearming { guard });
+        }
+        let row = &mut self.rows[by.index()];
+        row.retain(|&(other, _)| other != guard);
+        row.push((guard, effect));
+        Ok(self)
+    }
+
+    /// The row of guard `by`.
+    pub(crate) fn row(&self, by: Guard) -> &[(Guard, Effect)] {
+        self.rows.get(by.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Pairs of rows that do not commute, with the guard over which they disagree.
+    pub fn conflicts(&self) -> Vec<RowConflict> {
+        let speaking = |effect| {
+            (0..self.count)
+                .flat_map(|k| [Guard::rising(k), Guard::falling(k)])
+                .flat_map(move |by| self.row(by).iter().map(move |&(guard, e)| (by, guard, e)))
+                .filter(move |&(_, _, e)| e == effect)
+        };
+        speaking(Effect::Arm)
+            .flat_map(|(arms, guard, _)| {
+                speaking(Effect::Retire)
+                    .filter(move |&(_, other, _)| other == guard)
+                    .map(move |(retires, ..)| RowConflict {
+                        arms,
+                        retires,
+                        guard,
+                    })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_diagonal_is_refused() {
+        let guard = Guard::rising(1);
+        let refused = RearmMatrix::new(2).arm(guard, guard);
+        assert_eq!(refused, Err(Error::SelfRearming { guard }));
+        let guard = Guard::falling(0);
+        let refused = RearmMatrix::new(2).retire(guard, guard);
+        assert_eq!(refused, Err(Error::SelfRearming { guard }));
+    }
+
+    #[test]
+    fn guards_beyond_the_matrix_are_refused() {
+        let refused = RearmMatrix::new(2).arm(Guard::rising(0), Guard::rising(2));
+        assert!(matches!(refused, Err(Error::NoSuchGuard { count: 2, .. })));
+    }
+
+    #[test]
+    fn rows_that_disagree_over_a_guard_are_reported() -> Result<(), Error> {
+        let (a, b, c) = (Guard::rising(0), Guard::rising(1), Guard::falling(2));
+        let matrix = RearmMatrix::new(3).arm(a, c)?.retire(b, c)?.arm(a, b)?;
+        let conflict = RowConflict {
+            arms: a,
+            retires: b,
+            guard: c,
+        };
+        assert_eq!(matrix.conflicts(), [conflict]);
+        assert!(matrix.retire(a, c)?.conflicts().is_empty());
+        Ok(())
+    }
+}

@@ -1,0 +1,363 @@
+//! The moving state of one integration and its workspace: time, state, field, mode, event functions, arming.
+
+use super::settings::Settings;
+use super::{CrossedGuard, EventFunction, Flow, Guard, Mode, Statistics, Watch, probe};
+use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
+use crate::{Error, Quantity};
+
+/// What is known of each event function at the present state, and how it is armed.
+#[derive(Clone, Debug)]
+pub(crate) struct Guards {
+    /// `h_k(t, x)`.
+    pub(crate) h: Vec<f64>,
+    /// +1 where the side bit is off and the next crossing is rising, −1 where it is falling; follows the mode.
+    pub(crate) sign: Vec<f64>,
+    /// `dh_k/dt`; kept for armed guards only.
+    pub(crate) rate: Vec<f64>,
+    /// Numerical zero `z_k` (`u_k`); kept for armed guards only.
+    pub(crate) zero: Vec<f64>,
+    /// Rate and zero are those of an earlier state or mode. Most guards are far when one is crossed: their rows are
+    /// evaluated anew only when they come into question.
+    pub(crate) stale: Vec<bool>,
+    /// The guard ahead of the present side may fire.
+    pub(crate) armed: Vec<bool>,
+    /// It was seen off its surface, or is known to leave it: only ready guards fire.
+    pub(crate) ready: Vec<bool>,
+    pub(crate) watch: Vec<Watch>,
+    /// Liveness bound `c_k`.
+    pub(crate) least_rate: Vec<f64>,
+    pub(crate) noise: Vec<f64>,
+    /// Time at which each directed guard fired last, −∞ before.
+    pub(crate) fired_at: Vec<f64>,
+}
+
+/// Which values of the event functions a survey looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Where {
+    /// Those of the present state.
+    Here,
+    /// Those where a projection lands.
+    Landing,
+}
+
+/// Everything one integration moves and works with; made once, reused by every run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<B> {
+    pub(crate) t: f64,
+    pub(crate) t0: f64,
+    pub(crate) tf: f64,
+    pub(crate) x: B,
+    pub(crate) mode: Mode,
+    pub(crate) guards: Guards,
+    /// The stepper; its first stage is always `f(t, x; mode)`.
+    pub(crate) ode: DormandPrince<B>,
+    pub(crate) tolerance: Tolerance<B>,
+    pub(crate) control: StepControl,
+    /// Step to try next (s).
+    pub(crate) next_step: f64,
+    /// Step accepted last, also when an event cut it short (s).
+    pub(crate) last_step: f64,
+    /// Longest time over which `Projection::Auto` still tries (s).
+    pub(crate) reach: f64,
+    /// The event function whose neighbourhood the last smooth step ended on.
+    pub(crate) entered: Option<usize>,
+    /// Event functions found near their surface by the last survey.
+    pub(crate) near: Vec<usize>,
+    /// Guards that cross at the present instant.
+    pub(crate) crossed: Vec<CrossedGuard>,
+    /// Guards with `Watch::stop` that were crossed.
+    pub(crate) stopping: Vec<Guard>,
+    pub(crate) statistics: Statistics,
+    pub(crate) work: Work<B>,
+}
+
+/// Scratch space.
+#[derive(Clone, Debug)]
+pub(crate) struct Work<B> {
+    pub(crate) row: B,
+    /// A trial state: on the interpolant, at a stage of a projection.
+    pub(crate) point: B,
+    /// State and field where a projection lands.
+    pub(crate) landing: B,
+    pub(crate) landing_field: B,
+    pub(crate) stages: [B; 3],
+    pub(crate) hermite: Dense<B>,
+    /// Event functions at two interior points and at the end of a smooth step, or where a projection lands.
+    pub(crate) h: [Vec<f64>; 3],
+    pub(crate) rate: Vec<f64>,
+    pub(crate) zero: Vec<f64>,
+    pub(crate) tried: Vec<bool>,
+    /// State, event functions and modes as they were at a crossing.
+    pub(crate) x_before: B,
+    pub(crate) h_before: Vec<f64>,
+    pub(crate) mode_before: Mode,
+    pub(crate) mode_crossed: Mode,
+    /// The guard whose row of the reset matrix armed this event function at the present instant.
+    pub(crate) armed_by: Vec<Option<Guard>>,
+}
+
+impl<B: Buffer> Run<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        let (state, values) = (|| B::zeros(dim), || vec![0.0; count]);
+        Self {
+            t: 0.0,
+            t0: 0.0,
+            tf: 0.0,
+            x: state(),
+            mode: Mode::new(count),
+            guards: Guards {
+                h: values(),
+                sign: vec![1.0; count],
+                rate: values(),
+                zero: values(),
+                stale: vec![true; count],
+                armed: vec![false; count],
+                ready: vec![false; count],
+                watch: vec![Watch::BOTH; count],
+                least_rate: values(),
+                noise: values(),
+                fired_at: vec![f64::NEG_INFINITY; 2 * count],
+            },
+            ode: DormandPrince::new(dim),
+            tolerance: Tolerance::new(dim),
+            control: StepControl::new(),
+            next_step: 0.0,
+            last_step: 0.0,
+            reach: f64::INFINITY,
+            entered: None,
+            near: Vec::with_capacity(count),
+            crossed: Vec::with_capacity(count),
+            stopping: Vec::with_capacity(2 * count),
+            statistics: Statistics::default(),
+            work: Work {
+                row: state(),
+                point: state(),
+                landing: state(),
+                landing_field: state(),
+                stages: std::array::from_fn(|_| state()),
+                hermite: Dense::new(dim),
+                h: std::array::from_fn(|_| values()),
+                rate: values(),
+                zero: values(),
+                tried: vec![false; count],
+                x_before: state(),
+                h_before: values(),
+                mode_before: Mode::new(count),
+                mode_crossed: Mode::new(count),
+                armed_by: vec![None; count],
+            },
+        }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.x.get().len()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.mode.len()
+    }
+
+    /// Forgets the last run; the input has been checked.
+    pub(crate) fn reset(&mut self, settings: &Settings, t0: f64, x0: &[f64], tf: f64) {
+        self.t = t0;
+        self.t0 = t0;
+        self.tf = tf;
+        self.x.get_mut().copy_from_slice(x0);
+        for k in 0..self.count() {
+            self.set_mode_bit(k, false);
+        }
+        for i in 0..self.dim() {
+            self.tolerance.relative.get_mut()[i] = settings.rtol.get(i);
+            self.tolerance.absolute.get_mut()[i] = settings.atol.get(i);
+        }
+        self.guards.armed.fill(false);
+        self.guards.ready.fill(false);
+        self.guards.fired_at.fill(f64::NEG_INFINITY);
+        self.control = StepControl::new();
+        self.reach = f64::INFINITY;
+        self.entered = None;
+        self.stopping.clear();
+        self.statistics = Statistics::default();
+    }
+
+    /// Event functions that ended the run.
+    pub(crate) fn stopping_guards(&self) -> Vec<Guard> {
+        self.stopping.clone()
+    }
+
+    /// `f(t, x; mode)`.
+    #[inline]
+    pub(crate) fn field(&self) -> &[f64] {
+        self.ode.slope_at_start()
+    }
+
+    /// Sets a side bit.
+    #[inline]
+    pub(crate) fn set_mode_bit(&mut self, k: usize, side: bool) {
+        self.mode.set(k, side);
+        self.guards.sign[k] = Guard::ahead(k, side).sign();
+    }
+
+    /// Brings the signs in line with a mode that was replaced as a whole.
+    pub(crate) fn follow_mode(&mut self) {
+        for k in 0..self.count() {
+            self.guards.sign[k] = self.ahead(k).sign();
+        }
+    }
+
+    /// The guard that event function `k` would cross next.
+    #[inline]
+    pub(crate) fn ahead(&self, k: usize) -> Guard {
+        Guard::ahead(k, self.mode.contains(k))
+    }
+
+    /// `h_k` counted so that it rises through zero at the next crossing.
+    #[inline]
+    pub(crate) fn own_h(&self, k: usize) -> f64 {
+        self.guards.sign[k] * self.guards.h[k]
+    }
+
+    /// `dh_k/dt`, counted in the same way.
+    #[inline]
+    pub(crate) fn own_rate(&self, k: usize) -> f64 {
+        self.guards.sign[k] * self.guards.rate[k]
+    }
+
+    /// Numerical zero of `h_k` for a guard that moves at `rate` where `Σ|∂h_k/∂x_i x_i|` is `magnitude`: what a few units
+    /// in the last place of time and state make of it.
+    #[inline]
+    pub(crate) fn zero(&self, k: usize, rate: f64, magnitude: f64) -> f64 {
+        let time = self.t.abs().max(self.tf - self.t0);
+        let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
+        rounding.max(self.guards.noise[k])
+    }
+
+    /// Evaluates the field at the present state and mode.
+    #[inline]
+    pub(crate) fn refresh_field<S: Flow>(&mut self, system: &S) -> Result<(), Error> {
+        let field = self.ode.first_stage();
+        system.flow(self.t, self.x.get(), &self.mode, field);
+        self.statistics.flow += 1;
+        probe::check_flow(field, self.t, self.x.get())
+    }
+
+    /// Evaluates all event functions at the present state and mode.
+    #[inline]
+    pub(crate) fn refresh_events<S: EventFunction>(&mut self, system: &S) -> Result<(), Error> {
+        let h = &mut self.guards.h;
+        system.events(self.t, self.x.get(), &self.mode, h);
+        self.statistics.events += 1;
+        probe::check_events(h, self.t, self.x.get())
+    }
+
+    /// Evaluates rate and numerical zero of event function `k` at the present state, field and mode.
+    #[inline]
+    pub(crate) fn refresh_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let at = (self.t, self.x.get());
+        let row = self.work.row.get_mut();
+        let rate = probe::rate(system, k, at, &self.mode, self.ode.slope_at_start(), row);
+        self.statistics.gradient += 1;
+        if !rate.value.is_finite() {
+            let quantity = Quantity::Gradient { event: k };
+            return Err(probe::not_finite(quantity, self.t, self.x.get()));
+        }
+        self.guards.rate[k] = rate.value;
+        self.guards.zero[k] = self.zero(k, rate.value, rate.magnitude);
+        self.guards.stale[k] = false;
+        Ok(())
+    }
+
+    /// Evaluates rate and numerical zero of event function `k` if they are stale.
+    #[inline]
+    pub(crate) fn need_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        if self.guards.stale[k] {
+            self.refresh_rate(system, k)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates rates and numerical zeros of the guards in `near`, or of `all` armed ones, now that the state or the mode
+    /// is another; those of the others become stale.
+    #[inline]
+    pub(crate) fn renew_rates<S>(&mut self, system: &S, all: bool) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        self.guards.stale.fill(true);
+        if all {
+            for k in 0..self.count() {
+                if self.guards.armed[k] {
+                    self.refresh_rate(system, k)?;
+                }
+            }
+            return Ok(());
+        }
+        for i in 0..self.near.len() {
+            self.need_rate(system, self.near[i])?;
+        }
+        Ok(())
+    }
+
+    /// Lists in `near` the armed guards that are on their surface, up to a few numerical zeros, or beyond, where the event
+    /// functions are `h`; marks the others ready. The numerical zeros may be stale, hence the few.
+    #[inline]
+    pub(crate) fn survey(&mut self, h: Where) {
+        let n = self.count();
+        let Guards {
+            h: here,
+            sign,
+            zero,
+            armed,
+            ready,
+            ..
+        } = &mut self.guards;
+        let h = match h {
+            Where::Here => &here[..n],
+            Where::Landing => &self.work.h[0][..n],
+        };
+        let (sign, zero) = (&sign[..n], &zero[..n]);
+        let (armed, ready) = (&armed[..n], &mut ready[..n]);
+        self.near.clear();
+        for k in 0..n {
+            if !armed[k] {
+                continue;
+            }
+            if sign[k] * h[k] < -4.0 * zero[k] {
+                ready[k] = true;
+            } else {
+                self.near.push(k);
+            }
+        }
+    }
+
+    /// True when guard `k` is off its surface, or on it and known to leave it.
+    #[inline]
+    pub(crate) fn is_clear(&self, k: usize) -> bool {
+        self.own_h(k) < -self.guards.zero[k] || self.own_rate(k) <= -self.guards.least_rate[k]
+    }
+
+    /// The present state, for an error.
+    #[cold]
+    pub(crate) fn state(&self) -> Vec<f64> {
+        self.x.get().to_vec()
+    }
+
+    /// The refusal of guard `guard` as sliding or grazing.
+    #[cold]
+    pub(crate) fn not_live(&self, guard: Guard, rate_before: f64, rate_after: f64) -> Error {
+        Error::NotLive {
+            guard,
+            rate_before,
+            rate_after,
+            least_rate: self.guards.least_rate[guard.event],
+            t: self.t,
+            state: self.state(),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Which guard a smooth step passes, and where: signs at the end and at two interior points, the rate test for guards
+//! entered and left within the step, and location on the interpolant (spec 4.3).
+
+use super::locate::{Sample, maximum, root};
+use super::run::Run;
+use super::settings::Settings;
+use super::{EventFunction, Flow, Projection, probe};
+use crate::ode::Buffer;
+use crate::{Error, Quantity};
+
+/// Fractions of the step at which event functions are sampled, the start left out.
+const FRACTIONS: [f64; 4] = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+
+/// A guard passed within a smooth step: `sign · h_k − level` is negative at `low` and not at `high`.
+#[derive(Clone, Copy, Debug)]
+struct Passage {
+    k: usize,
+    /// 0 for the guard itself, `−eps_k` for the entry into its neighbourhood.
+    level: f64,
+    low: Sample,
+    high: Sample,
+}
+
+/// Where a smooth step has to end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
+    /// The event function.
+    pub(crate) k: usize,
+    /// Fraction of the step.
+    pub(crate) fraction: f64,
+    /// True at the guard itself, false at the entry into its neighbourhood.
+    pub(crate) on_guard: bool,
+}
+
+impl<B: Buffer> Run<B> {
+    /// Looks for the first guard that the step just made, of length `step`, passes. Without one, leaves the event
+    /// functions, rates and zeros at the end of the step in `work.h[2]`, `work.rate`, `work.zero`.
+    pub(crate) fn scan<S>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        step: f64,
+    ) -> Result<Option<Stop>, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        self.sample(system, step)?;
+        let mut first: Option<(f64, Passage)> = None;
+        for k in 0..self.count() {
+            if !self.guards.armed[k] {
+                continue;
+            }
+            if let Some(passage) = self.passage(system, settings, k, step) {
+                let (low, high) = (passage.low, passage.high);
+                let gap = high.value - low.value;
+                let at = if gap > 0.0 {
+                    low.at - low.value * (high.at - low.at) / gap
+                } else {
+                    high.at
+                };
+                if first.is_none_or(|(earliest, _)| at < earliest) {
+                    first = Some((at, passage));
+                }
+            }
+        }
+        let mut passage = if let Some((_, passage)) = first {
+            passage
+        } else {
+            self.rates_at_end(system, step)?;
+            match self.entered_and_left(system, step)? {
+                Some(passage) => passage,
+                None => return Ok(None),
+            }
+        };
+        self.work.tried.fill(false);
+        loop {
+            self.work.tried[passage.k] = true;
+            let fraction = self.locate(system, passage, step);
+            match self.passed_before(system, settings, fraction, step)? {
+                Some(earlier) => passage = earlier,
+                None => {
+                    return Ok(Some(Stop {
+                        k: passage.k,
+                        fraction,
+                        on_guard: passage.level == 0.0,
+                    }));
+                }
+            }
+        }
+    }
+
+    /// Event functions at two interior points and at the end.
+    fn sample<S: EventFunction>(&mut self, system: &S, step: f64) -> Result<(), Error> {
+        let work = &mut self.work;
+        for (h, fraction) in work.h.iter_mut().zip(&FRACTIONS[1..]) {
+            let t = self.t + fraction * step;
+            let x = if *fraction < 1.0 {
+                let x = work.point.get_mut();
+                self.ode.interpolant().at_fraction(*fraction, x);
+                &*x
+            } else {
+                self.ode.state()
+            };
+            system.events(t, x, &self.mode, h);
+            self.statistics.events += 1;
+            probe::check_events(h, t, x)?;
+        }
+        Ok(())
+    }
+
+    /// The level that guard `k` is watched for: the border of its neighbourhood as long as it is clearly outside, so that
+    /// a step that begins on the border does not find it again.
+    #[inline]
+    fn level(&self, settings: &Settings, k: usize) -> f64 {
+        match &settings.projection {
+            Projection::Eps { eps, .. } if self.own_h(k) < -eps.get(k) * (1.0 + 1e-9) => {
+                -eps.get(k)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The first of the sub-intervals in which guard `k` passes its level. Marks the guard ready when it was seen clear of
+    /// its surface and does not pass.
+    #[inline]
+    fn passage<S: EventFunction>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        k: usize,
+        step: f64,
+    ) -> Option<Passage> {
+        let sign = self.guards.sign[k];
+        let level = self.level(settings, k);
+        let value = |h: &Vec<f64>| sign * h[k] - level;
+        let [first, second, end] = &self.work.h;
+        let values = [
+            value(&self.guards.h),
+            value(first),
+            value(second),
+            value(end),
+        ];
+        let mut clear = self.guards.ready[k];
+        if clear && values.iter().all(|&v| v < 0.0) {
+            return None;
+        }
+        let zero = self.zero(k, (values[3] - values[0]) / step, 0.0);
+        for i in 1..4 {
+            if clear && values[i] >= 0.0 {
+                let high = Sample {
+                    at: FRACTIONS[i],
+                    value: values[i],
+                };
+                let mut low = Sample {
+                    at: FRACTIONS[i - 1],
+                    value: values[i - 1],
+                };
+                if low.value >= 0.0 {
+                    low = self.just_left(system, k, low, high, step)?;
+                }
+                return Some(Passage {
+                    k,
+                    level,
+                    low,
+                    high,
+                });
+            }
+            clear |= values[i] < -zero;
+        }
+        self.guards.ready[k] = clear;
+        None
+    }
+
+    /// A guard that leaves its surface at the start of the step and is back at the first sample: a point in between where
+    /// it is clear. None when there is no such point to rounding; then the guard did not leave.
+    #[cold]
+    fn just_left<S: EventFunction>(
+        &mut self,
+        system: &S,
+        k: usize,
+        from: Sample,
+        back: Sample,
+        step: f64,
+    ) -> Option<Sample> {
+        let mut part = back.at - from.at;
+        for _ in 0..60 {
+            part *= 0.5;
+            let at = from.at + part;
+            let value = self.own_h_at(system, k, at, step);
+            if value < 0.0 {
+                return Some(Sample { at, value });
+            }
+        }
+        None
+    }
+
+    /// `sign · h_k` on the interpolant.
+    #[inline]
+    fn own_h_at<S: EventFunction>(&mut self, system: &S, k: usize, at: f64, step: f64) -> f64 {
+        let point = self.work.point.get_mut();
+        self.ode.interpolant().at_fraction(at, point);
+        self.statistics.event += 1;
+        self.guards.sign[k] * system.event(k, self.t + at * step, point, &self.mode)
+    }
+
+    /// Rates and numerical zeros of the armed guards at the end of the step.
+    fn rates_at_end<S>(&mut self, system: &S, step: f64) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let (t, x) = (self.t + step, self.ode.state());
+        for k in 0..self.count() {
+            if !self.guards.armed[k] {
+                continue;
+            }
+            let row = self.work.row.get_mut();
+            let field = self.ode.slope_at_end();
+            let rate = probe::rate(system, k, (t, x), &self.mode, field, row);
+            self.statistics.gradient += 1;
+            if !rate.value.is_finite() {
+                return Err(probe::not_finite(Quantity::Gradient { event: k }, t, x));
+            }
+            self.work.rate[k] = rate.value;
+            self.work.zero[k] = self.zero(k, rate.value, rate.magnitude);
+        }
+        Ok(())
+    }
+
+    /// A guard that is clear at all samples but was entered and left between them: its rate changes sign, and the tangents
+    /// at both ends meet beyond the surface (for one with a single maximum in the step they are above it), or the samples
+    /// have a maximum whose parabola comes near the surface.
+    fn entered_and_left<S>(&mut self, system: &S, step: f64) -> Result<Option<Passage>, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let mut first: Option<Passage> = None;
+        for k in 0..self.count() {
+            if !(self.guards.armed[k] && self.guards.ready[k]) {
+                continue;
+            }
+            let recedes = self.guards.sign[k] * self.work.rate[k] < 0.0;
+            if recedes {
+                self.need_rate(system, k)?;
+            }
+            let Some((low, high)) = self.bracket_of_maximum(k, step) else {
+                continue;
+            };
+            let zero = self.work.zero[k].max(self.guards.zero[k]);
+            let top = maximum(|at| self.own_h_at(system, k, at, step), low, high, zero);
+            if top.value > zero && first.is_none_or(|f| top.at < f.high.at) {
+                let value = self.own_h_at(system, k, low, step);
+                let low = Sample { at: low, value };
+                first = (low.value < 0.0).then_some(Passage {
+                    k,
+                    level: 0.0,
+                    low,
+                    high: top,
+                });
+            }
+        }
+        Ok(first)
+    }
+
+    /// Fractions of the step between which `sign · h_k` may have a maximum beyond the surface.
+    #[inline]
+    fn bracket_of_maximum(&self, k: usize, step: f64) -> Option<(f64, f64)> {
+        let sign = self.guards.sign[k];
+        let [first, second, end] = &self.work.h;
+        let values = [&self.guards.h, first, second, end].map(|h| sign * h[k]);
+        let (left, right) = (
+            sign * self.guards.rate[k] * step,
+            sign * self.work.rate[k] * step,
+        );
+        if left > 0.0 && right < 0.0 {
+            let meet = (values[3] - values[0] - right) / (left - right);
+            if values[0] + left * meet > 0.0 {
+                return Some((0.0, 1.0));
+            }
+        }
+        for i in 1..3 {
+            let (before, at, after) = (values[i - 1], values[i], values[i + 1]);
+            if at > before && at >= after {
+                // Vertex of the parabola through the three samples lies this far above the middle one.
+                let (slope, bend) = (0.5 * (after - before), 2.0 * at - before - after);
+                let rise = 0.5 * slope * slope / bend;
+                if at + 2.0 * rise > 0.0 {
+                    return Some((FRACTIONS[i - 1], FRACTIONS[i + 1]));
+                }
+            }
+        }
+        None
+    }
+
+    /// Fraction of the step at which the guard passes its level.
+    fn locate<S: EventFunction>(&mut self, system: &S, passage: Passage, step: f64) -> f64 {
+        let Passage {
+            k,
+            level,
+            low,
+            high,
+        } = passage;
+        self.statistics.locations += 1;
+        let end = (self.t + step).abs().max(self.t.abs());
+        let width = f64::EPSILON * (end / step).max(1.0);
+        let slope = (high.value - low.value) / ((high.at - low.at) * step);
+        let small = 0.125 * self.zero(k, slope, 0.0);
+        root(
+            |at| self.own_h_at(system, k, at, step) - level,
+            low,
+            high,
+            width,
+            small,
+        )
+        .at
+    }
+
+    /// Evaluates all event functions at `fraction` into `work.h[2]`, and gives the guard farthest in time beyond its level
+    /// there, if any was not tried yet: it was passed earlier.
+    fn passed_before<S: EventFunction>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        fraction: f64,
+        step: f64,
+    ) -> Result<Option<Passage>, Error> {
+        let t = self.t + fraction * step;
+        let point = self.work.point.get_mut();
+        self.ode.interpolant().at_fraction(fraction, point);
+        let h = &mut self.work.h[2];
+        system.events(t, point, &self.mode, h);
+        self.statistics.events += 1;
+        probe::check_events(h, t, point)?;
+        let mut earliest: Option<(f64, Passage)> = None;
+        for k in 0..self.count() {
+            if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.tried[k] {
+                continue;
+            }
+            let sign = self.guards.sign[k];
+            let level = self.level(settings, k);
+            let start = sign * self.guards.h[k] - level;
+            let here = sign * self.work.h[2][k] - level;
+            let slope = (here - start) / (fraction * step);
+            if start >= 0.0 || here <= self.zero(k, slope, 0.0) {
+                continue;
+            }
+            let lead = here / (here - start);
+            if earliest.is_none_or(|(most, _)| lead > most) {
+                let low = Sample {
+                    at: 0.0,
+                    value: start,
+                };
+                let high = Sample {
+                    at: fraction,
+                    value: here,
+                };
+                let passage = Passage {
+                    k,
+                    level,
+                    low,
+                    high,
+                };
+                earliest = Some((lead, passage));
+            }
+        }
+        Ok(earliest.map(|(_, passage)| passage))
+    }
+}

@@ -1,0 +1,217 @@
+//! Options of the integrator, each with its unit, default and what lies outside its sensible range.
+
+use crate::Error;
+
+/// One value for every entry, or one value an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PerEntry {
+    /// The same value for all.
+    Same(f64),
+    /// One value for each state variable or each event function.
+    Each(Vec<f64>),
+}
+
+impl PerEntry {
+    /// The value of entry `i`; NaN beyond the end of `Each`.
+    #[inline]
+    pub fn get(&self, i: usize) -> f64 {
+        match self {
+            Self::Same(value) => *value,
+            Self::Each(values) => values.get(i).copied().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Refuses wrong lengths and values that are not finite or fail `accept`.
+    fn check(
+        &self,
+        name: &'static str,
+        expected: usize,
+        rule: &'static str,
+        accept: impl Fn(f64) -> bool,
+    ) -> Result<(), Error> {
+        let values = match self {
+            Self::Same(value) => std::slice::from_ref(value),
+            Self::Each(values) if values.len() == expected => values.as_slice(),
+            Self::Each(values) => {
+                return Err(Error::WrongLength {
+                    name,
+                    expected,
+                    found: values.len(),
+                });
+            }
+        };
+        match values.iter().position(|&v| !(v.is_finite() && accept(v))) {
+            None => Ok(()),
+            Some(entry) => Err(Error::BadSetting {
+                name,
+                entry,
+                value: values[entry],
+                rule,
+            }),
+        }
+    }
+}
+
+impl From<f64> for PerEntry {
+    fn from(value: f64) -> Self {
+        Self::Same(value)
+    }
+}
+
+impl From<Vec<f64>> for PerEntry {
+    fn from(values: Vec<f64>) -> Self {
+        Self::Each(values)
+    }
+}
+
+impl From<&[f64]> for PerEntry {
+    fn from(values: &[f64]) -> Self {
+        Self::Each(values.to_vec())
+    }
+}
+
+impl<const N: usize> From<[f64; N]> for PerEntry {
+    fn from(values: [f64; N]) -> Self {
+        Self::Each(values.to_vec())
+    }
+}
+
+/// When the crossing phase may step onto a guard by projection, without root finding.
+///
+/// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3 carries an error
+/// estimate. A run with a fixed `eps` converges with the power *order + 1* of `eps`.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Projection {
+    /// Never: every crossing is located on the interpolant of a smooth step.
+    Off,
+    /// From `h_k ≥ −eps_k`, as in the paper.
+    Eps {
+        /// Width of the neighbourhood, in the unit of each `h_k`; > 0.
+        eps: PerEntry,
+        /// 1, 2, 3 or 4.
+        order: u8,
+    },
+    /// From a predicted time to the guard of at most `tau`: the same for guards of any unit.
+    Horizon {
+        /// Time horizon (s); > 0.
+        tau: f64,
+        /// 1, 2, 3 or 4.
+        order: u8,
+    },
+    /// Inside clusters only, order 3 with an error test at the tolerances of the smooth phase: the default.
+    #[default]
+    Auto,
+}
+
+impl Projection {
+    /// [`Projection::Eps`] with one width for all guards, or one for each.
+    pub fn eps(eps: impl Into<PerEntry>, order: u8) -> Self {
+        Self::Eps {
+            eps: eps.into(),
+            order,
+        }
+    }
+
+    /// [`Projection::Horizon`].
+    pub const fn horizon(tau: f64, order: u8) -> Self {
+        Self::Horizon { tau, order }
+    }
+
+    fn check(&self, guards: usize) -> Result<(), Error> {
+        let order = match self {
+            Self::Off | Self::Auto => return Ok(()),
+            Self::Eps { eps, order } => {
+                eps.check("eps", guards, "must be > 0", |v| v > 0.0)?;
+                *order
+            }
+            Self::Horizon { tau, order } => {
+                PerEntry::Same(*tau).check("tau", 1, "must be > 0", |v| v > 0.0)?;
+                *order
+            }
+        };
+        if (1..=4).contains(&order) {
+            return Ok(());
+        }
+        Err(Error::BadSetting {
+            name: "projection order",
+            entry: 0,
+            value: f64::from(order),
+            rule: "must be 1, 2, 3 or 4",
+        })
+    }
+}
+
+/// Everything the integrator can be told; see the methods of [`Integrator`](crate::Integrator) for meaning and defaults.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) rtol: PerEntry,
+    pub(crate) atol: PerEntry,
+    pub(crate) projection: Projection,
+    pub(crate) fixed_step: Option<f64>,
+    pub(crate) first_step: Option<f64>,
+    pub(crate) max_step: f64,
+    pub(crate) max_events: usize,
+    pub(crate) max_steps: usize,
+    pub(crate) corner_tolerance: f64,
+    /// Forget the step size at each event, as a restart from scratch would: only to measure what that costs.
+    pub(crate) restart_at_events: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rtol: PerEntry::Same(1e-6),
+            atol: PerEntry::Same(1e-9),
+            projection: Projection::Auto,
+            fixed_step: None,
+            first_step: None,
+            max_step: f64::INFINITY,
+            max_events: 100_000,
+            max_steps: 10_000_000,
+            corner_tolerance: 1e-9,
+            restart_at_events: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what makes no sense for a system of `dim` states and `guards` event functions.
+    pub(crate) fn check(&self, dim: usize, guards: usize) -> Result<(), Error> {
+        self.rtol.check("rtol", dim, "must be ≥ 0", |v| v >= 0.0)?;
+        self.atol.check("atol", dim, "must be ≥ 0", |v| v >= 0.0)?;
+        let no_tolerance = (0..dim).find(|&i| self.rtol.get(i) <= 0.0 && self.atol.get(i) <= 0.0);
+        if let Some(entry) = no_tolerance {
+            return Err(Error::BadSetting {
+                name: "rtol and atol",
+                entry,
+                value: 0.0,
+                rule: "one of the two must be > 0",
+            });
+        }
+        self.projection.check(guards)?;
+        let positive = |name, value: f64| {
+            if value > 0.0 {
+                Ok(())
+            } else {
+                Err(Error::BadSetting {
+                    name,
+                    entry: 0,
+                    value,
+                    rule: "must be > 0",
+                })
+            }
+        };
+        for (name, step) in [
+            ("fixed_step", self.fixed_step),
+            ("first_step", self.first_step),
+        ] {
+            if let Some(step) = step {
+                PerEntry::Same(step).check(name, 1, "must be > 0", |v| v > 0.0)?;
+            }
+        }
+        positive("max_step", self.max_step)?;
+        PerEntry::Same(self.corner_tolerance)
+            .check("corner_tolerance", 1, "must be ≥ 0", |v| v >= 0.0)
+    }
+}

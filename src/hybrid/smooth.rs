@@ -1,0 +1,235 @@
+//! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes (spec 4.3).
+
+use super::run::{Run, Where};
+use super::scan::Stop;
+use super::settings::Settings;
+use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, probe};
+use crate::ode::Buffer;
+use crate::{Error, Quantity};
+
+impl<B: Buffer> Run<B> {
+    /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that ends the run.
+    pub(crate) fn smooth_step<S, O>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        rearm: &Rearm,
+        observer: &mut O,
+    ) -> Result<bool, Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        let step = self.attempt(system, settings)?;
+        let reaches_end = self.t + step >= self.tf;
+        if self.count() > 0 || observer.wants_segments() {
+            self.ode.form_interpolant(self.t, self.x.get(), step);
+        }
+        if self.count() > 0
+            && let Some(stop) = self.scan(system, settings, step)?
+        {
+            return self.stop_at(system, settings, rearm, observer, stop, step);
+        }
+        let end = if reaches_end { self.tf } else { self.t + step };
+        if observer.wants_segments() {
+            observer.segment(&Segment {
+                time: end,
+                state: self.ode.state(),
+                mode: &self.mode,
+                projected: false,
+                interpolant: self.ode.interpolant(),
+            });
+        }
+        self.t = end;
+        self.ode.take(&mut self.x);
+        self.reach *= 1.1;
+        self.arrive_with_scan(system, rearm)?;
+        Ok(false)
+    }
+
+    /// Tries steps until one passes the error test; gives its length.
+    #[inline]
+    fn attempt<S: Flow>(&mut self, system: &S, settings: &Settings) -> Result<f64, Error> {
+        loop {
+            if self.statistics.steps + self.statistics.rejections >= settings.max_steps {
+                return Err(Error::TooManySteps {
+                    limit: settings.max_steps,
+                    t: self.t,
+                    state: self.state(),
+                });
+            }
+            let remaining = self.tf - self.t;
+            let wish = settings
+                .fixed_step
+                .unwrap_or(self.next_step)
+                .min(settings.max_step);
+            let least = 8.0 * f64::EPSILON * self.t.abs().max(self.tf.abs());
+            if wish < least && wish < remaining {
+                return Err(self.step_failed(wish));
+            }
+            // A last step up to 1 % longer than wished spares one of almost no length.
+            let slack = if settings.fixed_step.is_some() {
+                1.0 + 1e-9
+            } else {
+                1.01
+            };
+            let step = if wish * slack >= remaining {
+                remaining
+            } else {
+                wish
+            };
+
+            let (mode, statistics) = (&self.mode, &mut self.statistics);
+            let mut flow = |t: f64, x: &[f64], dx: &mut [f64]| system.flow(t, x, mode, dx);
+            self.ode.step(&mut flow, self.t, self.x.get(), step);
+            statistics.flow += 6;
+            let error = self.ode.error(self.x.get(), step, &self.tolerance);
+            let good = if settings.fixed_step.is_some() {
+                error.is_finite()
+            } else {
+                error <= 1.0
+            };
+            if good {
+                statistics.steps += 1;
+                let factor = self.control.accepted(error);
+                self.last_step = step;
+                // A step cut to end at tf says nothing against the size that was wished for.
+                self.next_step = (step * factor).max(if step < wish { wish } else { 0.0 });
+                return Ok(step);
+            }
+            statistics.rejections += 1;
+            if settings.fixed_step.is_some() {
+                return Err(self.step_failed(step));
+            }
+            self.next_step = step * self.control.rejected(error);
+        }
+    }
+
+    /// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
+    #[cold]
+    fn step_failed(&self, step: f64) -> Error {
+        let bad = self
+            .ode
+            .stages()
+            .find_map(|stage| stage.iter().position(|v| !v.is_finite()));
+        match bad {
+            Some(component) => {
+                probe::not_finite(Quantity::Flow { component }, self.t, self.x.get())
+            }
+            None => Error::StepTooSmall {
+                step,
+                t: self.t,
+                state: self.state(),
+            },
+        }
+    }
+
+    /// Takes over what the scan left at the end of a step without events, and lets `Rearm::WhenEmpty` act.
+    fn arrive_with_scan<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let (guards, work) = (&mut self.guards, &mut self.work);
+        std::mem::swap(&mut guards.h, &mut work.h[2]);
+        std::mem::swap(&mut guards.rate, &mut work.rate);
+        std::mem::swap(&mut guards.zero, &mut work.zero);
+        let mut armed = false;
+        for k in 0..self.count() {
+            if self.guards.armed[k] {
+                armed = true;
+                self.guards.stale[k] = false;
+                self.guards.ready[k] = self.guards.ready[k] || self.is_clear(k);
+            }
+        }
+        if armed || !matches!(rearm, Rearm::WhenEmpty) {
+            return Ok(());
+        }
+        self.arm_all(system)
+    }
+
+    /// Arms every watched guard that is off its surface: the policy of the paper when none is left.
+    fn arm_all<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Error> {
+        let mut flipped = false;
+        for k in 0..self.count() {
+            self.refresh_rate(system, k)?;
+            let h = self.guards.h[k];
+            if h.abs() <= self.guards.zero[k] {
+                continue;
+            }
+            flipped |= self.mode.contains(k) != (h > 0.0);
+            self.set_mode_bit(k, h > 0.0);
+            self.guards.armed[k] = self.guards.watch[k].sees(self.ahead(k).direction);
+            self.guards.ready[k] = true;
+        }
+        if flipped {
+            self.refresh_field(system)?;
+            self.guards.stale.fill(true);
+        }
+        Ok(())
+    }
+
+    /// Moves to where the step stops. On a guard, fires it and all that are zero with it; at the border of a neighbourhood,
+    /// leaves the rest to the crossing phase.
+    fn stop_at<S, O>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        rearm: &Rearm,
+        observer: &mut O,
+        stop: Stop,
+        step: f64,
+    ) -> Result<bool, Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        let mut fraction = stop.fraction;
+        let mut on_guard = stop.on_guard;
+        let mut backed_up = false;
+        if let Projection::Horizon { tau, .. } = settings.projection {
+            // Back to the border of the horizon, if the step began clearly before it.
+            let border = fraction - tau / step;
+            if border * step > 1e-6 * tau {
+                fraction = border;
+                on_guard = false;
+                backed_up = true;
+            }
+        }
+        let end = (self.t + fraction * step).min(self.tf);
+        let point = self.work.point.get_mut();
+        self.ode.interpolant().at_fraction(fraction, point);
+        if observer.wants_segments() {
+            observer.segment(&Segment {
+                time: end,
+                state: point,
+                mode: &self.mode,
+                projected: false,
+                interpolant: self.ode.interpolant(),
+            });
+        }
+        self.t = end;
+        std::mem::swap(&mut self.x, &mut self.work.point);
+        if backed_up {
+            self.refresh_events(system)?;
+        } else {
+            std::mem::swap(&mut self.guards.h, &mut self.work.h[2]);
+        }
+        self.refresh_field(system)?;
+        // Rates of the start of the step would mislead the search for the guards that come next.
+        let projects = !matches!(settings.projection, Projection::Off);
+        self.survey(Where::Here);
+        self.renew_rates(system, projects)?;
+        self.need_rate(system, stop.k)?;
+        if !on_guard {
+            self.entered = Some(stop.k);
+            return Ok(false);
+        }
+        let (guard, rate) = (self.ahead(stop.k), self.own_rate(stop.k));
+        if rate < self.guards.least_rate[stop.k] {
+            let rate = self.guards.rate[stop.k];
+            return Err(self.not_live(guard, rate, f64::NAN));
+        }
+        self.gather(stop.k);
+        self.fire(system, settings, rearm, observer, Arrival::Located, true)
+    }
+}

@@ -1,0 +1,141 @@
+//! The beginning of a run: on which side of each guard it starts, what is armed, how long the first step is.
+
+use super::run::Run;
+use super::settings::Settings;
+use super::{EventFunction, Flow, Guard, Mode, Observer};
+use crate::Error;
+use crate::ode::{Buffer, first_step};
+
+impl<B: Buffer> Run<B> {
+    /// Decides the start mode, arms the guards and chooses the first step.
+    pub(crate) fn start<S, O>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        given: Option<&Mode>,
+        observer: &mut O,
+    ) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        for k in 0..self.count() {
+            self.guards.watch[k] = system.watch(k);
+            self.guards.least_rate[k] = system.least_rate(k);
+            self.guards.noise[k] = system.noise(k);
+        }
+        let sides = match given {
+            Some(mode) => self.take_sides(system, mode),
+            None => self.decide_sides(system),
+        };
+        observer.start(self.t, self.x.get(), &self.mode);
+        sides?;
+        self.arm(system, given.is_some())?;
+        self.choose_step(system, settings);
+        Ok(())
+    }
+
+    fn take_sides<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        mode: &Mode,
+    ) -> Result<(), Error> {
+        self.mode.copy_from(mode);
+        self.follow_mode();
+        self.refresh_field(system)?;
+        self.refresh_events(system)
+    }
+
+    /// Sides by the signs of the event functions; where one is zero, by its rate in the mode before its crossing.
+    fn decide_sides<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Error> {
+        self.refresh_events(system)?;
+        for k in 0..self.count() {
+            self.set_mode_bit(k, self.guards.h[k] > 0.0);
+        }
+        self.refresh_field(system)?;
+        let mut undecided = 0;
+        for k in 0..self.count() {
+            self.refresh_rate(system, k)?;
+            // `ready` marks the guards whose side is open; it gets its own meaning in `arm`.
+            let open = self.guards.h[k].abs() <= self.guards.zero[k];
+            self.guards.ready[k] = open;
+            if open {
+                undecided += 1;
+                let watch = self.guards.watch[k];
+                self.set_mode_bit(k, watch.falling && !watch.rising);
+            }
+        }
+        if undecided > 0 {
+            self.refresh_field(system)?;
+            for k in 0..self.count() {
+                if self.guards.ready[k] {
+                    self.refresh_rate(system, k)?;
+                }
+            }
+            for k in 0..self.count() {
+                if !self.guards.ready[k] {
+                    continue;
+                }
+                let (guard, rate) = (self.ahead(k), self.own_rate(k));
+                if rate >= self.guards.least_rate[k] {
+                    self.set_mode_bit(k, guard.side_after());
+                } else if rate > -self.guards.least_rate[k] {
+                    return Err(self.tangent(guard));
+                }
+            }
+            self.refresh_field(system)?;
+        }
+        if self.count() > 0 && !system.ignores_mode() {
+            self.refresh_events(system)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn tangent(&self, guard: Guard) -> Error {
+        Error::Tangent {
+            guard,
+            rate: self.guards.rate[guard.event],
+            t: self.t,
+            state: self.state(),
+        }
+    }
+
+    /// Arms every guard that is watched and lies ahead. With a given mode, one beyond its surface is left alone (a mode
+    /// with memory), and one on its surface and moving across fires at once.
+    fn arm<S: Flow + EventFunction>(&mut self, system: &S, given: bool) -> Result<(), Error> {
+        for k in 0..self.count() {
+            self.refresh_rate(system, k)?;
+            let beyond = self.own_h(k) > self.guards.zero[k];
+            let clear = self.is_clear(k);
+            let sees = self.guards.watch[k].sees(self.ahead(k).direction);
+            self.guards.armed[k] = sees && (!beyond || clear);
+            self.guards.ready[k] =
+                clear || (given && self.own_rate(k) >= self.guards.least_rate[k]);
+        }
+        Ok(())
+    }
+
+    /// Chooses the step anew: fixed, given, or by an Euler step.
+    pub(crate) fn choose_step<S: Flow>(&mut self, system: &S, settings: &Settings) {
+        let most = settings.max_step.min(self.tf - self.t);
+        let step = match (settings.fixed_step, settings.first_step) {
+            (Some(step), _) | (None, Some(step)) => step,
+            (None, None) if most > 0.0 => {
+                self.statistics.flow += 1;
+                let (mode, t) = (&self.mode, self.t);
+                first_step(
+                    |t, x, dx| system.flow(t, x, mode, dx),
+                    t,
+                    (self.x.get(), self.ode.slope_at_start()),
+                    &self.tolerance,
+                    most,
+                    (self.work.point.get_mut(), self.work.row.get_mut()),
+                )
+            }
+            (None, None) => most,
+        };
+        self.next_step = step;
+        self.last_step = step;
+    }
+}

@@ -1,0 +1,291 @@
+//! What a run returns: nodes, crossings, corners, modes, dense output, statistics, status.
+
+use nalgebra::{DMatrixView, DVector, DVectorView};
+
+use super::corner::{self, Corner};
+use super::{Arrival, CrossingEvent, Guard, Mode, Observer, Segment};
+use crate::Error;
+use crate::ode::Interpolant;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Status {
+    /// It reached the final time.
+    ReachedEnd,
+    /// Guards that end the run were crossed, all at the final time.
+    Stopped {
+        /// Those guards.
+        guards: Vec<Guard>,
+    },
+    /// It cannot go on, or must not: the reason.
+    Refused(Error),
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Evaluations of the flow `f`.
+    pub flow: usize,
+    /// Updates of `f` by the user's `flip`.
+    pub flip: usize,
+    /// Evaluations of all event functions at once.
+    pub events: usize,
+    /// Evaluations of single event functions, beside those.
+    pub event: usize,
+    /// Rows of `Dh`, or differences in their stead.
+    pub gradient: usize,
+    /// Accepted smooth steps.
+    pub steps: usize,
+    /// Smooth steps rejected by the error test.
+    pub rejections: usize,
+    /// Projections onto a guard.
+    pub projections: usize,
+    /// Projections given up: error test failed, or the order could not be repaired.
+    pub projections_failed: usize,
+    /// Projections redone because another guard comes first.
+    pub repairs: usize,
+    /// Crossings located on the interpolant of a smooth step.
+    pub locations: usize,
+    /// Guards crossed.
+    pub crossings: usize,
+    /// Calls of `on_crossing` that changed the state or the mode.
+    pub resets: usize,
+}
+
+/// One guard crossed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// Time (s).
+    pub time: f64,
+    /// The guard, with its direction.
+    pub guard: Guard,
+    /// State on the guard, before any reset.
+    pub state: DVector<f64>,
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s).
+    pub rate_before: f64,
+    /// `dh_k/dt` just after, in the mode and state after (`u_k`/s).
+    pub rate_after: f64,
+    /// The liveness bound `c_k` (`u_k`/s).
+    pub least_rate: f64,
+    /// How the state came to lie on the guard.
+    pub arrival: Arrival,
+}
+
+impl Crossing {
+    /// The smaller of the two rates in the direction of crossing, in units of the least rate.
+    pub fn margin(&self) -> f64 {
+        let sign = self.guard.sign();
+        (sign * self.rate_before).min(sign * self.rate_after) / self.least_rate
+    }
+}
+
+/// A mode and the time from which it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModeChange {
+    /// Time from which the mode holds (s).
+    pub time: f64,
+    /// The mode.
+    pub mode: Mode,
+}
+
+/// Everything a run computed: complete up to the time at which it ended, whatever the reason.
+#[derive(Clone, Debug)]
+pub struct Trajectory {
+    status: Status,
+    statistics: Statistics,
+    path: Path,
+    state: DVector<f64>,
+    corners: Vec<Corner>,
+}
+
+impl Trajectory {
+    pub(crate) fn new(
+        path: Path,
+        status: Status,
+        statistics: Statistics,
+        corner_tolerance: f64,
+    ) -> Self {
+        let state = DVector::from_column_slice(path.last_state());
+        let corners = corner::group(&path.crossings, corner_tolerance);
+        Self {
+            status,
+            statistics,
+            path,
+            state,
+            corners,
+        }
+    }
+
+    /// How the run ended.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// What the run cost.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// The time at which the run ended (s).
+    pub fn time(&self) -> f64 {
+        self.path.times.last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// The state at which the run ended, after any reset.
+    pub fn state(&self) -> &DVector<f64> {
+        &self.state
+    }
+
+    /// The mode in which the run ended; a later run can start from it.
+    pub fn mode(&self) -> &Mode {
+        &self.path.mode
+    }
+
+    /// Times of the nodes: the start, the ends of all segments, and a second node after each reset (s).
+    pub fn times(&self) -> &[f64] {
+        &self.path.times
+    }
+
+    /// States at the nodes, one column a node.
+    pub fn states(&self) -> DMatrixView<'_, f64> {
+        DMatrixView::from_slice(&self.path.states, self.path.dim, self.path.times.len())
+    }
+
+    /// The nodes, as time and state.
+    pub fn nodes(&self) -> impl Iterator<Item = (f64, DVectorView<'_, f64>)> {
+        let states = self.path.states.chunks_exact(self.path.dim);
+        self.path
+            .times
+            .iter()
+            .zip(states)
+            .map(|(&t, x)| (t, DVectorView::from_slice(x, x.len())))
+    }
+
+    /// The guards crossed, in order of time.
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.path.crossings
+    }
+
+    /// Crossings at one instant, within the corner tolerance, grouped.
+    pub fn corners(&self) -> &[Corner] {
+        &self.corners
+    }
+
+    /// The modes in the order in which they were entered, the first at the start. A mode left at the instant it was
+    /// entered is listed too.
+    pub fn modes(&self) -> &[ModeChange] {
+        &self.path.modes
+    }
+
+    /// The state at time `t`, from the dense output (4th order); at a reset the state after it.
+    ///
+    /// # Errors
+    /// [`Error::OutsideTrajectory`] when the run did not get to `t`.
+    pub fn at(&self, t: f64) -> Result<DVector<f64>, Error> {
+        let mut x = DVector::zeros(self.path.dim);
+        self.path.at(t, x.as_mut_slice())?;
+        Ok(x)
+    }
+}
+
+/// The observer that keeps everything.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path {
+    dim: usize,
+    times: Vec<f64>,
+    states: Vec<f64>,
+    /// Start, length and (5 × dim) coefficients of each segment's interpolant; segment i ends at node `ends[i]`.
+    ends: Vec<usize>,
+    spans: Vec<(f64, f64)>,
+    coefficients: Vec<f64>,
+    crossings: Vec<Crossing>,
+    modes: Vec<ModeChange>,
+    mode: Mode,
+}
+
+impl Path {
+    fn node(&mut self, t: f64, x: &[f64]) {
+        self.times.push(t);
+        self.states.extend_from_slice(x);
+    }
+
+    fn last_state(&self) -> &[f64] {
+        &self.states[self.states.len() - self.dim..]
+    }
+
+    fn at(&self, t: f64, x: &mut [f64]) -> Result<(), Error> {
+        let (Some(&start), Some(&end)) = (self.times.first(), self.times.last()) else {
+            return Err(Error::OutsideTrajectory {
+                t,
+                start: f64::NAN,
+                end: f64::NAN,
+            });
+        };
+        if !(t >= start && t <= end) {
+            return Err(Error::OutsideTrajectory { t, start, end });
+        }
+        // The last node at or before t: at an event the one after the reset.
+        let node = self.times.partition_point(|&s| s <= t) - 1;
+        if self.times[node] >= t {
+            x.copy_from_slice(&self.states[node * self.dim..(node + 1) * self.dim]);
+            return Ok(());
+        }
+        let segment = self.ends.partition_point(|&end| end <= node);
+        let (t0, length) = self.spans[segment];
+        let size = 5 * self.dim;
+        let coefficients = &self.coefficients[segment * size..(segment + 1) * size];
+        Interpolant::from_flat(t0, length, coefficients, self.dim).at(t, x);
+        Ok(())
+    }
+}
+
+impl Observer for Path {
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        *self = Self {
+            dim: state.len(),
+            mode: mode.clone(),
+            ..Self::default()
+        };
+        self.node(time, state);
+        self.modes.push(ModeChange {
+            time,
+            mode: mode.clone(),
+        });
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>) {
+        self.node(segment.time, segment.state);
+        self.ends.push(self.times.len() - 1);
+        let interpolant = &segment.interpolant;
+        self.spans.push((interpolant.start, interpolant.length));
+        for row in interpolant.coefficients {
+            self.coefficients.extend_from_slice(row);
+        }
+    }
+
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        self.crossings.push(Crossing {
+            time: crossing.time,
+            guard: crossing.guard,
+            state: DVector::from_column_slice(crossing.state),
+            rate_before: crossing.rate_before,
+            rate_after: crossing.rate_after,
+            least_rate: crossing.least_rate,
+            arrival: crossing.arrival,
+        });
+    }
+
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        if self.last_state() != state {
+            self.node(time, state);
+        }
+        if self.mode != *mode {
+            self.mode.clone_from(mode);
+            self.modes.push(ModeChange {
+                time,
+                mode: mode.clone(),
+            });
+        }
+    }
+}

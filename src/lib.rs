@@ -1,0 +1,83 @@
+//! **saltation** carries hybrid dynamical systems through near-simultaneous contact: right, fast, and honest where it
+//! cannot know.
+//!
+//! Robots touch the world at many points almost at once: tripod gaits, flat feet, grasps, stacks. The order of the touches
+//! is noise. This crate integrates `x' = f(t, x; mode)` and crosses any number of guards at once or nearly so, without
+//! losing one, and reports guards crossed at one instant as one corner.
+//!
+//! # The words
+//!
+//! * An **event function** `h_k(t, x)` is negative on one side of a surface and positive on the other. Crossed in one
+//!   direction it is a **guard** ([`Guard`]); watched both ways, a pair of guards ([`Watch`]).
+//! * The **mode** ([`Mode`]) holds one side bit for each event function. It is frozen during a step, changes only when a
+//!   guard fires, and is never recomputed from the sign of `h`. The right-hand side reads the mode, not the sign.
+//! * A guard is **live** when `dh/dt` has the sign of the crossing in the mode before and in the mode after. Where liveness
+//!   fails (sliding, grazing) the run ends with a typed reason ([`Status::Refused`]) and keeps all it computed.
+//! * A **corner** ([`Corner`]) is two or more guards crossed at one instant, within a stated tolerance.
+//!
+//! # The hopper, as a user writes it
+//!
+//! ```
+//! use saltation::{EventFunction, Flow, Integrator, Mode};
+//!
+//! struct Hopper { m: f64, k: f64, l0: f64, g: f64 }
+//!
+//! impl Flow for Hopper {
+//!     fn dim(&self) -> usize { 2 }
+//!     fn flow(&self, _t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+//!         let spring = if mode.contains(0) { self.k * (self.l0 - x[0]) / self.m } else { 0.0 };
+//!         dx.copy_from_slice(&[x(1), spring - self.g]);
+//!     }
+//! }
+//! impl EventFunction for Hopper {
+//!     fn count(&self) -> usize { 1 }
+//!     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 { self.l0 - x[0] } // > 0: touching
+//! }
+//!
+//! let hopper = Hopper { m: 1.0, k: 400.0, l0: 1.0, g: 9.81 };
+//! let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(0.0, &[2.0, 0.0], 2.0)?;
+//! assert_eq!(run.crossings().len(), 4);
+//! assert!((run.state()[0] - 1.90066160085828).abs() < 1e-6);
+//! assert!((run.at(0.451523640985731)?[0] - 1.0).abs() < 1e-6); // touch-down, from the dense output
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! # The rooms
+//!
+//! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop ([`Integrator`]) with its smooth and
+//!   its crossing phase, what comes out ([`Trajectory`], [`Observer`]).
+//! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
+//! * [`derivative`]: derivatives of `f` and `h` at a point, and the check of those a user wrote.
+//! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
+//!
+//! # What is guaranteed
+//!
+//! For an event-selected system (every guard live in every mode near its surface) all crossings are found and reported in
+//! order, guards exactly at one instant cross together, and the final state does not depend on the numbering of the guards.
+//! [`Projection::Auto`] keeps the tolerance of the smooth phase. The same input gives the same bits. A run that ends early
+//! says why and keeps what it has.
+//!
+//! # When not to use it
+//!
+//! * Stiff right-hand sides: the stepper is explicit.
+//! * Sliding modes and sustained contact with rigid bodies: a guard that is not live is refused, not slid along.
+//! * Guards entered and left between two samples of one step by more than one maximum: limit the step
+//!   ([`Integrator::max_step`]) where event functions wiggle faster than the state.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
+pub mod derivative;
+mod error;
+pub mod hybrid;
+pub mod models;
+pub mod ode;
+
+pub use derivative::{DerivativeReport, check_derivatives};
+#[cfg(feature = "dual")]
+pub use derivative::{Dual, SmoothEvents, SmoothFlow};
+pub use error::{Error, Quantity};
+pub use hybrid::{
+    Arrival, Corner, Crossed, CrossedGuard, Crossing, CrossingEvent, Direction, EventFunction,
+    Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
+    RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
+};

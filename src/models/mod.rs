@@ -1,0 +1,37 @@
+//! The test problems and show pieces of the papers, each with the numbers of its source.
+//!
+//! Event-selected systems (Anderson & Revzen, arXiv 2402.00279): [`Affine`] (its order test), [`Hopper`] (its leg, one
+//! dimension), the plate on springs ([`PlateParameters`]) in three systems: [`VerticalPlate`] (its force law, summed in
+//! closed form), [`PlainPlate`] (the same, spring by spring) and [`NormalPlate`] (forces along the normal that never pull).
+//! B-derivatives (Burden, Sastry, Koditschek & Revzen, SIADS 15, 2016; Council, Revzen & Burden, JCND 17, 2022):
+//! [`Affine::coupled`], `shared_damping` of the plate and [`FieldTable`] (piecewise constant fields of any dimension).
+//! Our own: [`ContactChain`] (many states, many contacts nearly at once), [`IntegrateAndFire`] (resets that set off
+//! further resets; Mirollo & Strogatz 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs).
+//! Inside: `spring_row` (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
+
+mod affine;
+mod chain;
+mod check;
+mod field_table;
+mod hopper;
+mod integrate_and_fire;
+mod plate;
+mod plate_normal;
+mod plate_plain;
+mod plate_vertical;
+mod slices;
+mod spring_row;
+#[cfg(test)]
+mod test_support;
+mod thermostat;
+
+pub use affine::Affine;
+pub use chain::ContactChain;
+pub use field_table::FieldTable;
+pub use hopper::Hopper;
+pub use integrate_and_fire::IntegrateAndFire;
+pub use plate::PlateParameters;
+pub use plate_normal::NormalPlate;
+pub use plate_plain::PlainPlate;
+pub use plate_vertical::VerticalPlate;
+pub use thermostat::Thermostat;

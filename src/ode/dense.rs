@@ -1,0 +1,122 @@
+//! The interpolant of a step: a polynomial of degree 4 in `θ = (t − t₀)/h`, in the form of Hairer, Nørsett, Wanner
+//! (II.6, `contd5`): `x(θ) = c₀ + θ(c₁ + (1−θ)(c₂ + θ(c₃ + (1−θ)c₄)))`.
+
+use super::Buffer;
+
+/// Dense output of one segment, borrowed from whoever holds the coefficients.
+#[derive(Clone, Copy, Debug)]
+pub struct Interpolant<'a> {
+    /// Time at `θ = 0` (s).
+    pub start: f64,
+    /// Length in time of the step it was made for (s).
+    pub length: f64,
+    /// `c₀ … c₄`.
+    pub coefficients: [&'a [f64]; 5],
+}
+
+impl<'a> Interpolant<'a> {
+    /// From coefficients that stand one after the other; `flat` has `5 · dim` entries.
+    pub(crate) fn from_flat(start: f64, length: f64, flat: &'a [f64], dim: usize) -> Self {
+        let row = |i: usize| &flat[i * dim..(i + 1) * dim];
+        Self {
+            start,
+            length,
+            coefficients: [row(0), row(1), row(2), row(3), row(4)],
+        }
+    }
+
+    /// Writes the state at time `t` into `x`.
+    #[inline]
+    pub fn at(&self, t: f64, x: &mut [f64]) {
+        let theta = if self.length > 0.0 {
+            (t - self.start) / self.length
+        } else {
+            0.0
+        };
+        self.at_fraction(theta, x);
+    }
+
+    /// Writes the state at the fraction `theta` of the step into `x`.
+    #[inline]
+    pub fn at_fraction(&self, theta: f64, x: &mut [f64]) {
+        let n = x.len();
+        let [c0, c1, c2, c3, c4] = self.coefficients.map(|c| &c[..n]);
+        let rest = 1.0 - theta;
+        for i in 0..n {
+            x[i] = c0[i] + theta * (c1[i] + rest * (c2[i] + theta * (c3[i] + rest * c4[i])));
+        }
+    }
+}
+
+/// Owned coefficients of one interpolant.
+#[derive(Clone, Debug)]
+pub(crate) struct Dense<B> {
+    pub(crate) start: f64,
+    pub(crate) length: f64,
+    pub(crate) c: [B; 5],
+}
+
+impl<B: Buffer> Dense<B> {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            start: 0.0,
+            length: 0.0,
+            c: std::array::from_fn(|_| B::zeros(dim)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn view(&self) -> Interpolant<'_> {
+        let [c0, c1, c2, c3, c4] = &self.c;
+        Interpolant {
+            start: self.start,
+            length: self.length,
+            coefficients: [c0.get(), c1.get(), c2.get(), c3.get(), c4.get()],
+        }
+    }
+
+    /// The polynomial of least degree through both ends with the slope `f0` at the left and, when known, `f1` at the
+    /// right end: a parabola or the cubic Hermite polynomial.
+    pub(crate) fn hermite(
+        &mut self,
+        start: f64,
+        length: f64,
+        (x0, x1): (&[f64], &[f64]),
+        f0: &[f64],
+        f1: Option<&[f64]>,
+    ) {
+        self.start = start;
+        self.length = length;
+        let [c0, c1, c2, c3, c4] = &mut self.c;
+        let (c0, c1, c2) = (c0.get_mut(), c1.get_mut(), c2.get_mut());
+        let (c3, c4) = (c3.get_mut(), c4.get_mut());
+        for i in 0..c0.len() {
+            c0[i] = x0[i];
+            c1[i] = x1[i] - x0[i];
+            c2[i] = length * f0[i] - c1[i];
+            c3[i] = f1.map_or(0.0, |f1| c1[i] - length * f1[i] - c2[i]);
+            c4[i] = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hermite_reproduces_a_cubic() {
+        let (p, dp) = (
+            |t: f64| 1.0 - 2.0 * t + 3.0 * t * t + 0.5 * t * t * t,
+            |t: f64| -2.0 + 6.0 * t + 1.5 * t * t,
+        );
+        let mut dense = Dense::<[f64; 1]>::new(1);
+        let (a, b) = (0.3, 1.1);
+        dense.hermite(a, b - a, (&[p(a)], &[p(b)]), &[dp(a)], Some(&[dp(b)]));
+        let mut x = [0.0];
+        for t in [0.3, 0.5, 0.77, 1.1] {
+            dense.view().at(t, &mut x);
+            assert!((x[0] - p(t)).abs() < 1e-14, "{t}: {} {}", x[0], p(t));
+        }
+    }
+}

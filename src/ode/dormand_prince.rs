@@ -1,0 +1,270 @@
+//! The explicit Runge–Kutta pair of Dormand & Prince, order 5(4), with seven stages of which the last is the first of the
+//! next step (Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", table II.5.2).
+
+use super::{Buffer, Dense, Interpolant, Tolerance};
+
+const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
+const A2: [f64; 1] = [1.0 / 5.0];
+const A3: [f64; 2] = [3.0 / 40.0, 9.0 / 40.0];
+const A4: [f64; 3] = [44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0];
+const A5: [f64; 4] = [
+    19372.0 / 6561.0,
+    -25360.0 / 2187.0,
+    64448.0 / 6561.0,
+    -212.0 / 729.0,
+];
+const A6: [f64; 5] = [
+    9017.0 / 3168.0,
+    -355.0 / 33.0,
+    46732.0 / 5247.0,
+    49.0 / 176.0,
+    -5103.0 / 18656.0,
+];
+/// Weights of the 5th order solution; the second is zero.
+const B: [f64; 6] = [
+    35.0 / 384.0,
+    0.0,
+    500.0 / 1113.0,
+    125.0 / 192.0,
+    -2187.0 / 6784.0,
+    11.0 / 84.0,
+];
+/// Difference of the 5th and the 4th order weights; the second is zero.
+const E: [f64; 7] = [
+    71.0 / 57600.0,
+    0.0,
+    -71.0 / 16695.0,
+    71.0 / 1920.0,
+    -17253.0 / 339200.0,
+    22.0 / 525.0,
+    -1.0 / 40.0,
+];
+/// Weights of the last coefficient of the interpolant; the second is zero.
+const D: [f64; 7] = [
+    -12715105075.0 / 11282082432.0,
+    0.0,
+    87487479700.0 / 32700410799.0,
+    -10690763975.0 / 1880347072.0,
+    701980252875.0 / 199316789632.0,
+    -1453857185.0 / 822651844.0,
+    69997945.0 / 29380423.0,
+];
+
+/// Workspace of one Dormand–Prince step: seven stages, the new state and the interpolant. A step allocates nothing.
+///
+/// ```
+/// use saltation::ode::DormandPrince;
+/// let mut step = DormandPrince::<[f64; 1]>::new(1);
+/// let mut decay = |_t: f64, x: &[f64], dx: &mut [f64]| dx[0] = -x[0];
+/// decay(0.0, &[1.0], step.first_stage());
+/// step.step(&mut decay, 0.0, &[1.0], 0.1);
+/// assert!((step.state()[0] - (-0.1f64).exp()).abs() < 1e-9);
+/// ```
+#[derive(Clone, Debug)]
+pub struct DormandPrince<V> {
+    k: [V; 7],
+    y: V,
+    stage: V,
+    dense: Dense<V>,
+}
+
+impl<V: Buffer> DormandPrince<V> {
+    /// Workspace for `dim` state variables.
+    pub fn new(dim: usize) -> Self {
+        Self {
+            k: std::array::from_fn(|_| V::zeros(dim)),
+            y: V::zeros(dim),
+            stage: V::zeros(dim),
+            dense: Dense::new(dim),
+        }
+    }
+
+    /// Where `f(t, x)` at the start of the step is to be written before [`step`](Self::step) is called.
+    #[inline]
+    pub fn first_stage(&mut self) -> &mut [f64] {
+        self.k[0].get_mut()
+    }
+
+    /// `f` at the start of the step.
+    #[inline]
+    pub(crate) fn slope_at_start(&self) -> &[f64] {
+        self.k[0].get()
+    }
+
+    /// `f` at the end of the step: the first stage of the next one.
+    #[inline]
+    pub fn slope_at_end(&self) -> &[f64] {
+        self.k[6].get()
+    }
+
+    /// The state at the end of the step, 5th order.
+    #[inline]
+    pub fn state(&self) -> &[f64] {
+        self.y.get()
+    }
+
+    /// One step of length `h` from `(t, x)`: six evaluations of `f`; the first stage must stand in
+    /// [`first_stage`](Self::first_stage).
+    #[inline]
+    pub fn step<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64)
+    where
+        F: FnMut(f64, &[f64], &mut [f64]),
+    {
+        let n = self.y.get().len();
+        let x = &x[..n];
+        let [k1, k2, k3, k4, k5, k6, k7] = &mut self.k;
+        let stage = self.stage.get_mut();
+        let k1 = k1.get();
+
+        for i in 0..n {
+            stage[i] = x[i] + h * (A2[0] * k1[i]);
+        }
+        f(t + C[1] * h, stage, k2.get_mut());
+        let k2 = k2.get();
+        for i in 0..n {
+            stage[i] = x[i] + h * (A3[0] * k1[i] + A3[1] * k2[i]);
+        }
+        f(t + C[2] * h, stage, k3.get_mut());
+        let k3 = k3.get();
+        for i in 0..n {
+            stage[i] = x[i] + h * (A4[0] * k1[i] + A4[1] * k2[i] + A4[2] * k3[i]);
+        }
+        f(t + C[3] * h, stage, k4.get_mut());
+        let k4 = k4.get();
+        for i in 0..n {
+            stage[i] = x[i] + h * (A5[0] * k1[i] + A5[1] * k2[i] + A5[2] * k3[i] + A5[3] * k4[i]);
+        }
+        f(t + C[4] * h, stage, k5.get_mut());
+        let k5 = k5.get();
+        for i in 0..n {
+            let sum = A6[0] * k1[i] + A6[1] * k2[i] + A6[2] * k3[i] + A6[3] * k4[i];
+            stage[i] = x[i] + h * (sum + A6[4] * k5[i]);
+        }
+        f(t + C[5] * h, stage, k6.get_mut());
+        let k6 = k6.get();
+        let y = self.y.get_mut();
+        for i in 0..n {
+            let sum = B[0] * k1[i] + B[2] * k3[i] + B[3] * k4[i] + B[4] * k5[i];
+            y[i] = x[i] + h * (sum + B[5] * k6[i]);
+        }
+        f(t + C[6] * h, y, k7.get_mut());
+    }
+
+    /// Norm of the error estimate of the last step, in units of the tolerance: a step is good when it is at most 1. NaN
+    /// or infinite when a stage was.
+    #[inline]
+    pub(crate) fn error(&self, x: &[f64], h: f64, tolerance: &Tolerance<V>) -> f64 {
+        let y = self.y.get();
+        let n = y.len();
+        let [k1, _, k3, k4, k5, k6, k7] = &self.k;
+        let (k1, k3, k4, k5) = (k1.get(), k3.get(), k4.get(), k5.get());
+        let (k6, k7) = (k6.get(), k7.get());
+        let mut sum = 0.0;
+        for i in 0..n {
+            let e = E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i];
+            let e = h * (e + E[5] * k6[i] + E[6] * k7[i]);
+            let ratio = e / tolerance.scale(i, x[i], y[i]);
+            sum += ratio * ratio;
+        }
+        (sum / n as f64).sqrt()
+    }
+
+    /// Forms the interpolant of the last step, which went from `(t, x)` over `h`.
+    #[inline]
+    pub(crate) fn form_interpolant(&mut self, t: f64, x: &[f64], h: f64) {
+        let y = self.y.get();
+        let n = y.len();
+        let [k1, _, k3, k4, k5, k6, k7] = &self.k;
+        let (k1, k3, k4, k5) = (k1.get(), k3.get(), k4.get(), k5.get());
+        let (k6, k7) = (k6.get(), k7.get());
+        self.dense.start = t;
+        self.dense.length = h;
+        let [c0, c1, c2, c3, c4] = &mut self.dense.c;
+        let (c0, c1, c2) = (c0.get_mut(), c1.get_mut(), c2.get_mut());
+        let (c3, c4) = (c3.get_mut(), c4.get_mut());
+        for i in 0..n {
+            c0[i] = x[i];
+            c1[i] = y[i] - x[i];
+            c2[i] = h * k1[i] - c1[i];
+            c3[i] = c1[i] - h * k7[i] - c2[i];
+            let sum = D[0] * k1[i] + D[2] * k3[i] + D[3] * k4[i] + D[4] * k5[i];
+            c4[i] = h * (sum + D[5] * k6[i] + D[6] * k7[i]);
+        }
+    }
+
+    /// Takes the step: the new state goes into `x` and its slope becomes the first stage.
+    #[inline]
+    pub(crate) fn take(&mut self, x: &mut V) {
+        std::mem::swap(x, &mut self.y);
+        let [first, .., last] = &mut self.k;
+        std::mem::swap(first, last);
+    }
+
+    /// All stages of the last step.
+    pub(crate) fn stages(&self) -> impl Iterator<Item = &[f64]> {
+        self.k.iter().map(Buffer::get)
+    }
+
+    /// The interpolant formed last.
+    #[inline]
+    pub(crate) fn interpolant(&self) -> Interpolant<'_> {
+        self.dense.view()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x' = x cos t, x(0) = 1, x = exp(sin t).
+    fn field(t: f64, x: &[f64], dx: &mut [f64]) {
+        dx[0] = x[0] * t.cos();
+    }
+
+    fn solution(t: f64) -> f64 {
+        t.sin().exp()
+    }
+
+    #[test]
+    fn rows_of_the_tableau_add_up() {
+        for (c, row) in [
+            (C[1], &A2[..]),
+            (C[2], &A3),
+            (C[3], &A4),
+            (C[4], &A5),
+            (C[5], &A6),
+        ] {
+            assert!((row.iter().sum::<f64>() - c).abs() < 1e-14);
+        }
+        assert!((B.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        assert!(E.iter().sum::<f64>().abs() < 1e-15);
+        assert!(D.iter().sum::<f64>().abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_step_is_of_order_6_locally_and_its_interpolant_of_order_5() {
+        let mut step = DormandPrince::<Vec<f64>>::new(1);
+        let (mut ends, mut middles) = (Vec::new(), Vec::new());
+        for h in [0.1, 0.05, 0.025] {
+            field(0.3, &[solution(0.3)], step.first_stage());
+            step.step(&mut field, 0.3, &[solution(0.3)], h);
+            step.form_interpolant(0.3, &[solution(0.3)], h);
+            ends.push((step.state()[0] - solution(0.3 + h)).abs());
+            let errors = (1..20).map(|part| {
+                let (t, mut x) = (0.3 + 0.05 * f64::from(part) * h, [0.0]);
+                step.interpolant().at(t, &mut x);
+                (x[0] - solution(t)).abs()
+            });
+            middles.push(errors.fold(0.0, f64::max));
+        }
+        for (errors, order) in [(ends, 6.0), (middles, 5.0)] {
+            for pair in errors.windows(2) {
+                let slope = (pair[0] / pair[1]).log2();
+                assert!(
+                    (slope - order).abs() < 0.3,
+                    "slope {slope}, expected {order}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Error norm, PI step control and the automatic first step (Hairer, Nørsett, Wanner, II.4 and IV.2).
+
+use super::Buffer;
+
+/// Relative and absolute tolerance of each state variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Tolerance<B> {
+    pub(crate) relative: B,
+    pub(crate) absolute: B,
+}
+
+impl<B: Buffer> Tolerance<B> {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            relative: B::zeros(dim),
+            absolute: B::zeros(dim),
+        }
+    }
+
+    /// The error of component `i` that is just allowed between the values `a` and `b`.
+    #[inline]
+    pub(crate) fn scale(&self, i: usize, a: f64, b: f64) -> f64 {
+        self.absolute.get()[i] + self.relative.get()[i] * a.abs().max(b.abs())
+    }
+
+    /// Root mean square of `v` in units of the tolerance at `x`.
+    pub(crate) fn norm(&self, v: &[f64], x: &[f64]) -> f64 {
+        let sum: f64 = (0..v.len())
+            .map(|i| (v[i] / self.scale(i, x[i], x[i])).powi(2))
+            .sum();
+        (sum / v.len() as f64).sqrt()
+    }
+}
+
+const SAFETY: f64 = 0.9;
+const LEAST: f64 = 0.2;
+const MOST: f64 = 10.0;
+/// Weight of the previous error; 0 would be the elementary controller.
+const BETA: f64 = 0.04;
+const EXPONENT: f64 = 0.2 - 0.75 * BETA;
+
+/// PI control of the step size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepControl {
+    previous_error: f64,
+    rejected: bool,
+}
+
+impl StepControl {
+    pub(crate) const fn new() -> Self {
+        Self {
+            previous_error: 1e-4,
+            rejected: false,
+        }
+    }
+
+    /// Factor for the next step after one with `error ≤ 1`; no growth right after a rejection.
+    #[inline]
+    pub(crate) fn accepted(&mut self, error: f64) -> f64 {
+        let divisor = if error > 0.0 {
+            error.powf(EXPONENT) / (self.previous_error.powf(BETA) * SAFETY)
+        } else {
+            0.0
+        };
+        let factor = 1.0 / divisor.clamp(1.0 / MOST, 1.0 / LEAST);
+        let factor = if self.rejected {
+            factor.min(1.0)
+        } else {
+            factor
+        };
+        self.previous_error = error.max(1e-4);
+        self.rejected = false;
+        factor
+    }
+
+    /// Factor for another try after one with `error > 1` or not a number.
+    #[inline]
+    pub(crate) fn rejected(&mut self, error: f64) -> f64 {
+        self.rejected = true;
+        if error.is_finite() {
+            1.0 / (error.powf(EXPONENT) / SAFETY).min(1.0 / LEAST)
+        } else {
+            0.1
+        }
+    }
+}
+
+/// First step size from one Euler step: the step whose 5th order error would be about the tolerance.
+///
+/// `slope = f(t, x)`; `euler` and `slope_there` are overwritten. One evaluation of `f`.
+pub(crate) fn first_step<B: Buffer>(
+    mut f: impl FnMut(f64, &[f64], &mut [f64]),
+    t: f64,
+    (x, slope): (&[f64], &[f64]),
+    tolerance: &Tolerance<B>,
+    most: f64,
+    (euler, slope_there): (&mut [f64], &mut [f64]),
+) -> f64 {
+    let size = tolerance.norm(x, x);
+    let speed = tolerance.norm(slope, x);
+    let guess = if size < 1e-5 || speed < 1e-5 {
+        1e-6
+    } else {
+        0.01 * size / speed
+    };
+    let guess = guess.min(most);
+    for i in 0..x.len() {
+        euler[i] = x[i] + guess * slope[i];
+    }
+    f(t + guess, euler, slope_there);
+    for i in 0..x.len() {
+        euler[i] = slope_there[i] - slope[i];
+    }
+    let curvature = tolerance.norm(euler, x) / guess;
+    let strongest = speed.max(curvature);
+    let step = if strongest > 1e-15 {
+        (0.01 / strongest).powf(0.2)
+    } else {
+        (guess * 1e-3).max(1e-6)
+    };
+    let step = if strongest.is_finite() { step } else { guess };
+    step.min(100.0 * guess).min(most)
+}
