@@ -26,7 +26,7 @@
 //!     fn dim(&self) -> usize { 2 }
 //!     fn flow(&self, _t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
 //!         let spring = if mode.contains(0) { self.k * (self.l0 - x[0]) / self.m } else { 0.0 };
-//!         dx.copy_from_slice(&[x(1), spring - self.g]);
+//!         dx.copy_from_slice(&[x[1], spring - self.g]);
 //!     }
 //! }
 //! impl EventFunction for Hopper {

@@ -23,10 +23,10 @@ use crate::{Error, EventFunction, Flow, Mode};
 ///         2
 ///     }
 ///     fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
-///         dx.copy_from_slice(&[x(1), -x[0].sin()]);
+///         dx.copy_from_slice(&[x[1], -x[0].sin()]);
 ///     }
 ///     fn jacobian_times(&self, _t: f64, x: &[f64], _mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
-///         out.copy_from_slice(&[v(1), x[0].cos() * v[0]]); // the sign is wrong
+///         out.copy_from_slice(&[v[1], x[0].cos() * v[0]]); // the sign is wrong
 ///         true
 ///     }
 /// }

@@ -94,8 +94,8 @@ pub trait SmoothEvents {
 ///         let gravity: T = convert(9.81);
 ///         let stiffness: T = convert(self.stiffness);
 ///         let spring = if mode.contains(0) { stiffness * (T::one() - x[0]) } else { T::zero() };
-///         dx[0] = x(1);
-///         dx(1) = spring - gravity;
+///         dx[0] = x[1];
+///         dx[1] = spring - gravity;
 ///     }
 /// }
 /// impl SmoothEvents for Hopper {

@@ -12,7 +12,7 @@ use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity};
 ///
 /// ```
 /// use saltation::{Mode, derivative::flow_jacobian, flow_fn};
-/// let pendulum = flow_fn(2, |_t, x, _mode, dx| dx.copy_from_slice(&[x(1), -x[0].sin()]));
+/// let pendulum = flow_fn(2, |_t, x, _mode, dx| dx.copy_from_slice(&[x[1], -x[0].sin()]));
 /// let jacobian = flow_jacobian(&pendulum, 0.0, &[0.0, 1.0], &Mode::new(0))?;
 /// assert!((jacobian[(1, 0)] + 1.0).abs() < 1e-9);
 /// # Ok::<(), saltation::Error>(())

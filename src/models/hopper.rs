@@ -14,7 +14,7 @@ use crate::{EventFunction, Flow, Mode};
 /// let hopper = Hopper::default();
 /// let run = Integrator::new(&hopper)?.rtol(1e-10).atol(1e-10).integrate(0.0, &[2.0, 0.0], 2.0)?;
 /// let [z, v] = hopper.exact(2.0, 2.0);
-/// assert!((run.state()[0] - z).abs() < 1e-7 && (run.state()(1) - v).abs() < 1e-7);
+/// assert!((run.state()[0] - z).abs() < 1e-7 && (run.state()[1] - v).abs() < 1e-7);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

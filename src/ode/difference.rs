@@ -32,33 +32,6 @@ pub(crate) fn scalar_along(
     (at(s) - at(-s)) / (2.0 * s)
 }
 
-/// Derivative of the vector function `f` at `(t, x)` along `(0, v)` into `out`; two evaluations. `point` and `back` are
-/// overwritten. A direction of zeros gives zeros.
-pub(crate) fn vector_along(
-    mut f: impl FnMut(f64, &[f64], &mut [f64]),
-    (t, x): (f64, &[f64]),
-    v: &[f64],
-    out: &mut [f64],
-    (point, back): (&mut [f64], &mut [f64]),
-) {
-    if largest(v) == 0.0 {
-        out.fill(0.0);
-        return;
-    }
-    let s = step_along(t, x, 0.0, v);
-    let mut at = |s: f64, value: &mut [f64]| {
-        for i in 0..x.len() {
-            point[i] = x[i] + s * v[i];
-        }
-        f(t, point, value);
-    };
-    at(s, out);
-    at(-s, back);
-    for i in 0..out.len() {
-        out[i] = (out[i] - back[i]) / (2.0 * s);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,21 +42,5 @@ mod tests {
         let d = scalar_along(g, (0.4, &[2.0, 3.0]), (1.0, &[0.5, -1.0]), &mut [0.0; 2]);
         let exact = 0.4f64.cos() * 6.0 + 0.4f64.sin() * (0.5 * 3.0 - 2.0);
         assert!((d - exact).abs() < 1e-9, "{d} {exact}");
-    }
-
-    #[test]
-    fn a_vector_difference_does_not_depend_on_the_length_of_the_direction() {
-        let f = |_: f64, x: &[f64], dx: &mut [f64]| dx[0] = x[0].powi(3);
-        for size in [1e-12, 1.0, 1e12] {
-            let mut out = [0.0];
-            vector_along(
-                f,
-                (0.0, &[2.0]),
-                &[size],
-                &mut out,
-                (&mut [0.0], &mut [0.0]),
-            );
-            assert!((out[0] / size - 12.0).abs() < 1e-8);
-        }
     }
 }
