@@ -53,6 +53,11 @@ pub trait SmoothEvents {
         0.0
     }
 
+    /// As [`EventFunction::ignores_mode`].
+    fn ignores_mode(&self) -> bool {
+        false
+    }
+
     /// As [`EventFunction::on_crossing`].
     ///
     /// # Errors
@@ -194,6 +199,12 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
         self.0.noise(k)
     }
 
+    #[inline]
+    fn ignores_mode(&self) -> bool {
+        self.0.ignores_mode()
+    }
+
+    #[inline]
     fn on_crossing(
         &self,
         t: f64,
@@ -284,6 +295,9 @@ mod tests {
         fn noise(&self, _k: usize) -> f64 {
             1e-3
         }
+        fn ignores_mode(&self) -> bool {
+            true
+        }
         fn on_crossing(
             &self,
             _t: f64,
@@ -359,6 +373,7 @@ mod tests {
         assert_eq!(wrapped.event(0, T, &x, &mode).to_bits(), h.to_bits());
         assert_eq!(wrapped.watch(0), Watch::FALLING.and_stop());
         assert_eq!((wrapped.least_rate(1), wrapped.noise(1)), (0.25, 1e-3));
+        assert!(wrapped.ignores_mode());
         let (mut after, mut mode) = (x.clone(), mode);
         wrapped
             .on_crossing(T, &Crossed::new(&[]), &mut after, &mut mode)

@@ -3,7 +3,7 @@
 use super::project::Landing;
 use super::run::{Run, Where};
 use super::settings::Settings;
-use super::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm, Segment};
+use super::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm};
 use crate::Error;
 use crate::ode::Buffer;
 
@@ -25,33 +25,79 @@ impl<B: Buffer> Run<B> {
     {
         let entered = self.entered.take();
         while let Some((j, tau)) = self.earliest(system)? {
-            let arrival = if self.own_h(j) >= -self.guards.zero[j] {
+            if self.own_h(j) >= -self.guards.zero[j] {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
                 self.survey(Where::Here);
                 self.renew_rates(system, false)?;
                 self.gather(j);
-                (Arrival::AlreadyThere, true)
-            } else {
-                if self.t + tau > self.tf || !self.is_near(settings, j, tau, entered) {
-                    return Ok(false);
+                if self.fire(
+                    system,
+                    settings,
+                    rearm,
+                    observer,
+                    Arrival::AlreadyThere,
+                    true,
+                )? {
+                    return Ok(true);
                 }
-                let Some((j, landing)) = self.project_in_order(system, settings, j, tau)? else {
-                    self.statistics.projections_failed += 1;
-                    return Ok(false);
-                };
-                if self.t + landing.dt > self.tf {
-                    return Ok(false);
-                }
-                self.statistics.projections += 1;
-                self.land(system, observer, j, landing)?;
-                (Arrival::Projected, landing.knows_field)
+                continue;
+            }
+            if self.t + tau > self.tf || !self.is_near(settings, j, tau, entered) {
+                return Ok(false);
+            }
+            let Some((j, landing)) = self.project_in_order(system, settings, j, tau)? else {
+                self.statistics.projections_failed += 1;
+                return Ok(false);
             };
-            let (arrival, knows_field) = arrival;
-            if self.fire(system, settings, rearm, observer, arrival, knows_field)? {
-                return Ok(true);
+            if self.t + landing.dt > self.tf {
+                return Ok(false);
+            }
+            let start = self.t;
+            self.land(system, observer, j, landing)?;
+            let arrival = Arrival::Projected;
+            match self.fire(
+                system,
+                settings,
+                rearm,
+                observer,
+                arrival,
+                landing.knows_field,
+            ) {
+                Ok(false) => self.statistics.projections += 1,
+                Ok(true) => {
+                    self.statistics.projections += 1;
+                    return Ok(true);
+                }
+                Err(Error::NotLive { .. }) if self.untold => {
+                    // A landing is an approximation, and no proof that liveness fails: a smooth step decides.
+                    self.statistics.projections_failed += 1;
+                    self.take_back(system, start)?;
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.tell_projection(observer);
+                    return Err(error);
+                }
             }
         }
         Ok(false)
+    }
+
+    /// Undoes a landing whose crossing was refused.
+    #[cold]
+    fn take_back<S: Flow>(&mut self, system: &S, start: f64) -> Result<(), Error> {
+        self.untold = false;
+        self.reach = 0.5 * (self.t - start);
+        self.t = start;
+        std::mem::swap(&mut self.x, &mut self.work.landing);
+        std::mem::swap(&mut self.guards.h, &mut self.work.h[0]);
+        std::mem::swap(&mut self.guards.armed, &mut self.work.armed_before);
+        std::mem::swap(&mut self.guards.ready, &mut self.work.ready_before);
+        for c in &self.crossed {
+            self.guards.fired_at[c.guard.index()] = f64::NEG_INFINITY;
+        }
+        self.guards.stale.fill(true);
+        self.refresh_field(system)
     }
 
     /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by the tangent (s).
@@ -260,39 +306,34 @@ impl<B: Buffer> Run<B> {
         O: Observer,
     {
         let start = self.t;
+        let work = &mut self.work;
         if observer.wants_segments() {
-            let work = &mut self.work;
             let end_field = landing.knows_field.then(|| work.landing_field.get());
             let ends = (self.x.get(), work.landing.get());
             let field = self.ode.slope_at_start();
             work.hermite
                 .hermite(start, landing.dt, ends, field, end_field);
-            observer.segment(&Segment {
-                time: start + landing.dt,
-                state: work.landing.get(),
-                mode: &self.mode,
-                projected: true,
-                interpolant: work.hermite.view(),
-            });
         }
+        self.untold = true;
+        work.armed_before.copy_from_slice(&self.guards.armed);
+        work.ready_before.copy_from_slice(&self.guards.ready);
         self.t = start + landing.dt;
-        std::mem::swap(&mut self.x, &mut self.work.landing);
-        std::mem::swap(&mut self.guards.h, &mut self.work.h[0]);
+        std::mem::swap(&mut self.x, &mut work.landing);
+        std::mem::swap(&mut self.guards.h, &mut work.h[0]);
         if landing.knows_field {
             self.ode
                 .first_stage()
-                .copy_from_slice(self.work.landing_field.get());
-        }
-        if landing.knows_field {
-            self.renew_rates(system, false)?;
+                .copy_from_slice(work.landing_field.get());
+            for i in 0..self.near.len() {
+                if self.near[i] != j {
+                    self.refresh_rate(system, self.near[i])?;
+                }
+            }
         }
         self.gather(j);
-        // The rates of the set in the old mode: at the landing when the field is known there, else those of the last stage.
-        for i in 0..self.crossed.len() {
-            let CrossedGuard { guard, .. } = self.crossed[i];
-            if guard.event == j {
-                self.crossed[i].rate = guard.sign() * landing.rate;
-            }
+        // The rates of the others are those in the old mode at the landing, or at the start when the field is not known.
+        if let Some(c) = self.crossed.iter_mut().find(|c| c.guard.event == j) {
+            c.rate = c.guard.sign() * landing.rate;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::run::{Guards, Run};
 use super::settings::Settings;
 use super::{
     Arrival, Crossed, CrossedGuard, CrossingEvent, EventFunction, Flow, Guard, Observer, Rearm,
-    RearmMatrix, probe,
+    RearmMatrix, Segment, probe,
 };
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
@@ -49,6 +49,7 @@ impl<B: Buffer> Run<B> {
             if matches!(rearm, Rearm::Matrix(_)) {
                 self.check_armed(reset)?;
             }
+            self.tell_projection(observer);
             self.tell(observer, arrival);
             if !(reset.any() && self.carried_across()) {
                 break;
@@ -370,6 +371,20 @@ impl<B: Buffer> Run<B> {
             }
         }
         Ok(())
+    }
+
+    /// Tells the observer of the projection that led to the crossing, if there was one.
+    #[inline]
+    pub(crate) fn tell_projection<O: Observer>(&mut self, observer: &mut O) {
+        if std::mem::take(&mut self.untold) && observer.wants_segments() {
+            observer.segment(&Segment {
+                time: self.t,
+                state: self.work.x_before.get(),
+                mode: &self.work.mode_before,
+                projected: true,
+                interpolant: self.work.hermite.view(),
+            });
+        }
     }
 
     /// Reports the set to the observer and counts it.

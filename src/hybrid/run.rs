@@ -63,6 +63,8 @@ pub(crate) struct Run<B> {
     pub(crate) entered: Option<usize>,
     /// Event functions found near their surface by the last survey.
     pub(crate) near: Vec<usize>,
+    /// A projection that the observer has not been told of, because its landing may yet be taken back.
+    pub(crate) untold: bool,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
     /// Guards with `Watch::stop` that were crossed.
@@ -86,11 +88,15 @@ pub(crate) struct Work<B> {
     pub(crate) h: [Vec<f64>; 3],
     pub(crate) rate: Vec<f64>,
     pub(crate) zero: Vec<f64>,
+    pub(crate) stale: Vec<bool>,
     pub(crate) tried: Vec<bool>,
     /// State, event functions and modes as they were at a crossing.
     pub(crate) x_before: B,
     pub(crate) h_before: Vec<f64>,
     pub(crate) mode_before: Mode,
+    /// Arming before a projection, in case it is taken back.
+    pub(crate) armed_before: Vec<bool>,
+    pub(crate) ready_before: Vec<bool>,
     pub(crate) mode_crossed: Mode,
     /// The guard whose row of the reset matrix armed this event function at the present instant.
     pub(crate) armed_by: Vec<Option<Guard>>,
@@ -125,6 +131,7 @@ impl<B: Buffer> Run<B> {
             last_step: 0.0,
             reach: f64::INFINITY,
             entered: None,
+            untold: false,
             near: Vec::with_capacity(count),
             crossed: Vec::with_capacity(count),
             stopping: Vec::with_capacity(2 * count),
@@ -139,7 +146,10 @@ impl<B: Buffer> Run<B> {
                 h: std::array::from_fn(|_| values()),
                 rate: values(),
                 zero: values(),
+                stale: vec![true; count],
                 tried: vec![false; count],
+                armed_before: vec![false; count],
+                ready_before: vec![false; count],
                 x_before: state(),
                 h_before: values(),
                 mode_before: Mode::new(count),
@@ -176,6 +186,7 @@ impl<B: Buffer> Run<B> {
         self.control = StepControl::new();
         self.reach = f64::INFINITY;
         self.entered = None;
+        self.untold = false;
         self.stopping.clear();
         self.statistics = Statistics::default();
     }

@@ -34,7 +34,8 @@ pub(crate) struct Stop {
 
 impl<B: Buffer> Run<B> {
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one, leaves the event
-    /// functions, rates and zeros at the end of the step in `work.h[2]`, `work.rate`, `work.zero`.
+    /// functions at the end of the step in `work.h[2]` and what is known of their rates in `work.rate`, `work.zero`,
+    /// `work.stale`.
     pub(crate) fn scan<S>(
         &mut self,
         system: &S,
@@ -130,16 +131,8 @@ impl<B: Buffer> Run<B> {
         k: usize,
         step: f64,
     ) -> Option<Passage> {
-        let sign = self.guards.sign[k];
         let level = self.level(settings, k);
-        let value = |h: &Vec<f64>| sign * h[k] - level;
-        let [first, second, end] = &self.work.h;
-        let values = [
-            value(&self.guards.h),
-            value(first),
-            value(second),
-            value(end),
-        ];
+        let values = self.own_samples(k).map(|value| value - level);
         let mut clear = self.guards.ready[k];
         if clear && values.iter().all(|&v| v < 0.0) {
             return None;
@@ -155,8 +148,8 @@ impl<B: Buffer> Run<B> {
                     at: FRACTIONS[i - 1],
                     value: values[i - 1],
                 };
-                if low.value >= 0.0 {
-                    low = self.just_left(system, k, low, high, step)?;
+                if i == 1 && level == 0.0 && low.value >= -4.0 * zero {
+                    low = self.just_left(system, k, high, step, -4.0 * zero);
                 }
                 return Some(Passage {
                     k,
@@ -171,27 +164,29 @@ impl<B: Buffer> Run<B> {
         None
     }
 
-    /// A guard that leaves its surface at the start of the step and is back at the first sample: a point in between where
-    /// it is clear. None when there is no such point to rounding; then the guard did not leave.
+    /// A guard that leaves its surface at the start of the step and is back at the sample `back`: a point in between where
+    /// it is clear of its surface. Without one it did not leave, and is passed at the start itself.
     #[cold]
     fn just_left<S: EventFunction>(
         &mut self,
         system: &S,
         k: usize,
-        from: Sample,
         back: Sample,
         step: f64,
-    ) -> Option<Sample> {
-        let mut part = back.at - from.at;
+        clear: f64,
+    ) -> Sample {
+        let mut at = back.at;
         for _ in 0..60 {
-            part *= 0.5;
-            let at = from.at + part;
+            at *= 0.5;
             let value = self.own_h_at(system, k, at, step);
-            if value < 0.0 {
-                return Some(Sample { at, value });
+            if value < clear {
+                return Sample { at, value };
             }
         }
-        None
+        Sample {
+            at: 0.0,
+            value: -f64::MIN_POSITIVE,
+        }
     }
 
     /// `sign · h_k` on the interpolant.
@@ -203,7 +198,8 @@ impl<B: Buffer> Run<B> {
         self.guards.sign[k] * system.event(k, self.t + at * step, point, &self.mode)
     }
 
-    /// Rates and numerical zeros of the armed guards at the end of the step.
+    /// What is known of the rates of the armed guards at the end of the step: their rows for those that came near their
+    /// surface, in terms of how much they moved, the slope between the last two samples for the others.
     fn rates_at_end<S>(&mut self, system: &S, step: f64) -> Result<(), Error>
     where
         S: Flow + EventFunction,
@@ -211,6 +207,16 @@ impl<B: Buffer> Run<B> {
         let (t, x) = (self.t + step, self.ode.state());
         for k in 0..self.count() {
             if !self.guards.armed[k] {
+                continue;
+            }
+            let values = self.own_samples(k);
+            let [low, high] = [f64::min, f64::max].map(|f| values.into_iter().fold(values[0], f));
+            let far = high < -2.0 * (high - low);
+            self.work.stale[k] = far;
+            if far {
+                let slope = (values[3] - values[2]) / ((FRACTIONS[3] - FRACTIONS[2]) * step);
+                self.work.rate[k] = self.guards.sign[k] * slope;
+                self.work.zero[k] = self.guards.zero[k];
                 continue;
             }
             let row = self.work.row.get_mut();
@@ -226,6 +232,14 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
+    /// `sign · h_k` at the start, the two interior points and the end.
+    #[inline]
+    fn own_samples(&self, k: usize) -> [f64; 4] {
+        let sign = self.guards.sign[k];
+        let [first, second, end] = &self.work.h;
+        [&self.guards.h, first, second, end].map(|h| sign * h[k])
+    }
+
     /// A guard that is clear at all samples but was entered and left between them: its rate changes sign, and the tangents
     /// at both ends meet beyond the surface (for one with a single maximum in the step they are above it), or the samples
     /// have a maximum whose parabola comes near the surface.
@@ -235,7 +249,7 @@ impl<B: Buffer> Run<B> {
     {
         let mut first: Option<Passage> = None;
         for k in 0..self.count() {
-            if !(self.guards.armed[k] && self.guards.ready[k]) {
+            if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.stale[k] {
                 continue;
             }
             let recedes = self.guards.sign[k] * self.work.rate[k] < 0.0;
@@ -265,8 +279,7 @@ impl<B: Buffer> Run<B> {
     #[inline]
     fn bracket_of_maximum(&self, k: usize, step: f64) -> Option<(f64, f64)> {
         let sign = self.guards.sign[k];
-        let [first, second, end] = &self.work.h;
-        let values = [&self.guards.h, first, second, end].map(|h| sign * h[k]);
+        let values = self.own_samples(k);
         let (left, right) = (
             sign * self.guards.rate[k] * step,
             sign * self.work.rate[k] * step,

@@ -1,6 +1,6 @@
 //! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes (spec 4.3).
 
-use super::run::{Run, Where};
+use super::run::{Guards, Run, Where};
 use super::scan::Stop;
 use super::settings::Settings;
 use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, probe};
@@ -133,11 +133,11 @@ impl<B: Buffer> Run<B> {
         std::mem::swap(&mut guards.h, &mut work.h[2]);
         std::mem::swap(&mut guards.rate, &mut work.rate);
         std::mem::swap(&mut guards.zero, &mut work.zero);
+        std::mem::swap(&mut guards.stale, &mut work.stale);
         let mut armed = false;
         for k in 0..self.count() {
             if self.guards.armed[k] {
                 armed = true;
-                self.guards.stale[k] = false;
                 self.guards.ready[k] = self.guards.ready[k] || self.is_clear(k);
             }
         }
@@ -209,16 +209,15 @@ impl<B: Buffer> Run<B> {
         }
         self.t = end;
         std::mem::swap(&mut self.x, &mut self.work.point);
+        self.slopes_to(stop.fraction * step);
         if backed_up {
             self.refresh_events(system)?;
         } else {
             std::mem::swap(&mut self.guards.h, &mut self.work.h[2]);
         }
         self.refresh_field(system)?;
-        // Rates of the start of the step would mislead the search for the guards that come next.
-        let projects = !matches!(settings.projection, Projection::Off);
         self.survey(Where::Here);
-        self.renew_rates(system, projects)?;
+        self.renew_rates(system, false)?;
         self.need_rate(system, stop.k)?;
         if !on_guard {
             self.entered = Some(stop.k);
@@ -231,5 +230,19 @@ impl<B: Buffer> Run<B> {
         }
         self.gather(stop.k);
         self.fire(system, settings, rearm, observer, Arrival::Located, true)
+    }
+
+    /// Takes the slopes from the start of the step to the event functions in `work.h[2]`, a time `dt` later, for rates: those
+    /// of the start would mislead the search for the guards that come next.
+    fn slopes_to(&mut self, dt: f64) {
+        if dt <= 8.0 * f64::EPSILON * self.t.abs() {
+            return;
+        }
+        let n = self.count();
+        let Guards { h, rate, .. } = &mut self.guards;
+        let (before, after) = (&h[..n], &self.work.h[2][..n]);
+        for k in 0..n {
+            rate[k] = (after[k] - before[k]) / dt;
+        }
     }
 }
