@@ -27,7 +27,7 @@ impl<B: Buffer> Run<B> {
         while let Some((j, tau)) = self.earliest(system)? {
             if self.own_h(j) >= -self.guards.zero[j] {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
-                self.survey(Where::Here);
+                self.survey(Where::Here, j);
                 self.renew_rates(system, false)?;
                 self.gather(j);
                 if self.fire(
@@ -87,6 +87,7 @@ impl<B: Buffer> Run<B> {
     #[cold]
     fn take_back<S: Flow>(&mut self, system: &S, start: f64) -> Result<(), Error> {
         self.untold = false;
+        self.ranking = None;
         self.reach = 0.5 * (self.t - start);
         self.t = start;
         std::mem::swap(&mut self.x, &mut self.work.landing);
@@ -109,55 +110,24 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
+        let mut ranking = match self.ranking.take() {
+            Some(ranking) => ranking,
+            None => self.rank(),
+        };
         loop {
-            let (first, least, second) = self.two_earliest();
-            let Some(k) = first else {
+            let Some(k) = ranking.first else {
                 return Ok(None);
             };
             if !self.guards.stale[k] {
-                return Ok(Some((k, least)));
+                return Ok(Some((k, ranking.least)));
             }
             self.refresh_rate(system, k)?;
-            let tau = self.predicted(k);
-            if self.is_candidate(k) && tau <= second {
+            let tau = (-self.own_h(k) / self.own_rate(k)).max(0.0);
+            if self.is_candidate(k) && tau <= ranking.second {
                 return Ok(Some((k, tau)));
             }
+            ranking = self.rank();
         }
-    }
-
-    /// Time to guard `k` by the tangent (s).
-    #[inline]
-    fn predicted(&self, k: usize) -> f64 {
-        (-self.own_h(k) / self.own_rate(k)).max(0.0)
-    }
-
-    /// The candidate predicted first, and the predicted times of the first two.
-    #[inline]
-    fn two_earliest(&self) -> (Option<usize>, f64, f64) {
-        let n = self.count();
-        let guards = &self.guards;
-        let (h, sign, rate) = (&guards.h[..n], &guards.sign[..n], &guards.rate[..n]);
-        let (armed, ready) = (&guards.armed[..n], &guards.ready[..n]);
-        let least_rate = &guards.least_rate[..n];
-        let (mut first, mut least, mut second) = (None, f64::INFINITY, f64::INFINITY);
-        for k in 0..n {
-            let r = sign[k] * rate[k];
-            if !(armed[k] & ready[k]) || r < least_rate[k] {
-                continue;
-            }
-            let way = -sign[k] * h[k];
-            // τ = way/r < second, without a division for all who are later.
-            if way < second * r {
-                let tau = (way / r).max(0.0);
-                if tau < least {
-                    (second, least) = (least, tau);
-                    first = Some(k);
-                } else {
-                    second = tau;
-                }
-            }
-        }
-        (first, least, second)
     }
 
     #[inline]
@@ -233,7 +203,7 @@ impl<B: Buffer> Run<B> {
             system.events(t, x, &self.mode, &mut self.work.h[0]);
             self.statistics.events += 1;
             super::probe::check_events(&self.work.h[0], t, x)?;
-            self.survey(Where::Landing);
+            self.survey(Where::Landing, j);
             self.work.tried[j] = true;
             j = match self.late(system, j)? {
                 Late::Nobody => return Ok(Some((j, landing))),
@@ -246,20 +216,27 @@ impl<B: Buffer> Run<B> {
 
     /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer projections: an error of
     /// third order in the time; from a success it grows at most to five times that time at once.
+    #[inline]
     fn accept_estimate(&mut self, tau: f64, error: f64) -> bool {
+        let most = if error <= 1.0 {
+            self.reach.max(5.0 * tau)
+        } else {
+            tau
+        };
+        // The projection that would have an error of 0.9³ takes 0.9 τ/∛e; the root only where it is the smaller one.
+        let part = 0.9 * tau / most;
+        if error <= part * part * part {
+            self.reach = most;
+            return true;
+        }
         let allowed = 0.9 * tau / error.cbrt();
         if error <= 1.0 {
-            self.reach = self.reach.max(5.0 * tau).min(allowed);
-            true
-        } else {
-            // Also where the error is not a number.
-            self.reach = if allowed.is_finite() {
-                allowed.max(0.1 * tau)
-            } else {
-                0.1 * tau
-            };
-            false
+            self.reach = allowed;
+            return true;
         }
+        // Also where the error is not a number.
+        self.reach = allowed.max(0.1 * tau);
+        false
     }
 
     /// Who is beyond its surface at the landing on `j`, and so was crossed before it.

@@ -65,6 +65,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
+    #[inline]
     fn allow(&mut self, settings: &Settings) -> Result<(), Error> {
         let allowed = settings
             .max_events
@@ -94,6 +95,7 @@ impl<B: Buffer> Run<B> {
 
     /// Flips the sides of the set, applies the reset matrix and the model's reset, re-arms, and brings field, event
     /// functions and rates up to date.
+    #[inline]
     fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Error>
     where
         S: Flow + EventFunction,
@@ -123,7 +125,11 @@ impl<B: Buffer> Run<B> {
         if reset.state && !matches!(rearm, Rearm::Never) && self.restore_sides(system, rearm)? {
             self.refresh(system, false, reset)?;
         }
-        self.mark_ready(reset);
+        self.mark_ready(rearm, reset);
+        let alone = self.near.len() <= self.crossed.len();
+        if reset.any() || matches!(rearm, Rearm::Matrix(_)) || !alone {
+            self.ranking = None;
+        }
         Ok(reset)
     }
 
@@ -175,6 +181,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Lets the model act. Sides that it changed count as crossed for the re-arming.
+    #[inline]
     fn apply_reset<S>(
         &mut self,
         system: &S,
@@ -187,45 +194,60 @@ impl<B: Buffer> Run<B> {
         self.work.mode_crossed.copy_from(&self.mode);
         let crossed = Crossed::new(&self.crossed);
         let outcome = system.on_crossing(self.t, &crossed, self.x.get_mut(), &mut self.mode);
-        // The mode is the model's to change, not to replace by one of another length.
-        let same_length = self.mode.len() == self.work.mode_crossed.len();
-        let bad = self.x.get().iter().position(|v| !v.is_finite());
-        let outcome = match (outcome, bad) {
-            (Ok(()), None) if same_length => Ok(()),
-            (Err(error), _) => Err(error),
-            (_, Some(component)) => {
-                let quantity = Quantity::Reset { component };
-                Err(probe::not_finite(quantity, self.t, self.x.get()))
-            }
-            (Ok(()), None) => Err(Error::WrongLength {
-                name: "the mode after a reset",
-                expected: self.work.mode_crossed.len(),
-                found: self.mode.len(),
-            }),
+        let reset = Reset {
+            state: self.x.get() != self.work.x_before.get(),
+            mode: !self.mode.is(&self.work.mode_crossed),
         };
-        if let Err(error) = outcome {
+        match outcome {
+            Ok(()) if !reset.any() => Ok(reset),
+            Ok(()) => {
+                *fresh = false;
+                self.take_reset(system, rearm, reset)?;
+                Ok(reset)
+            }
+            Err(error) => {
+                self.undo();
+                Err(error)
+            }
+        }
+    }
+
+    /// Checks what the model made of state and mode, and re-arms the event functions whose sides it changed.
+    #[cold]
+    fn take_reset<S: Flow>(
+        &mut self,
+        system: &S,
+        rearm: &Rearm,
+        reset: Reset,
+    ) -> Result<(), Error> {
+        let expected = self.work.mode_crossed.len();
+        if self.mode.len() != expected {
+            let found = self.mode.len();
+            self.undo();
+            return Err(Error::WrongLength {
+                name: "the mode after a reset",
+                expected,
+                found,
+            });
+        }
+        if let Some(component) = self.x.get().iter().position(|v| !v.is_finite()) {
+            let error = probe::not_finite(Quantity::Reset { component }, self.t, self.x.get());
             self.undo();
             return Err(error);
         }
-        let reset = Reset {
-            state: self.x.get() != self.work.x_before.get(),
-            mode: self.mode != self.work.mode_crossed,
-        };
+        self.statistics.resets += 1;
+        self.work.h_before.copy_from_slice(&self.guards.h);
         if reset.mode {
             self.follow_mode();
             for k in 0..self.count() {
                 let side = self.mode.contains(k);
                 if side != self.work.mode_crossed.contains(k) {
-                    self.rearm_after_jump(system, rearm, Guard::ahead(k, !side), fresh);
+                    let mut fresh = false;
+                    self.rearm_after_jump(system, rearm, Guard::ahead(k, !side), &mut fresh);
                 }
             }
         }
-        if reset.any() {
-            self.work.h_before.copy_from_slice(&self.guards.h);
-            self.statistics.resets += 1;
-            *fresh = false;
-        }
-        Ok(reset)
+        Ok(())
     }
 
     /// Re-arms after a reset carried the state, or set the side bit, across `guard`.
@@ -252,6 +274,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Field, event functions and rates in the new mode. `fresh` says that the field is right already.
+    #[inline]
     fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Error>
     where
         S: Flow + EventFunction,
@@ -311,18 +334,35 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Which guards may fire next. After a reset even one that is zero and moves across: it crosses at the same instant.
-    fn mark_ready(&mut self, reset: Reset) {
-        for k in 0..self.count() {
-            let Guards { armed, ready, .. } = &self.guards;
-            if armed[k] && (reset.any() || !ready[k]) {
-                let across = reset.any() && self.own_rate(k) >= self.guards.least_rate[k];
-                self.guards.ready[k] = self.is_clear(k) || across;
+    #[inline]
+    fn mark_ready(&mut self, rearm: &Rearm, reset: Reset) {
+        if reset.any() || matches!(rearm, Rearm::Matrix(_)) {
+            for k in 0..self.count() {
+                self.mark_one_ready(k, reset);
             }
+            return;
+        }
+        // The guards of the set were armed anew; all others that are not ready are near.
+        for i in 0..self.crossed.len() {
+            self.mark_one_ready(self.crossed[i].guard.event, reset);
+        }
+        for i in 0..self.near.len() {
+            self.mark_one_ready(self.near[i], reset);
+        }
+    }
+
+    #[inline]
+    fn mark_one_ready(&mut self, k: usize, reset: Reset) {
+        let Guards { armed, ready, .. } = &self.guards;
+        if armed[k] && (reset.any() || !ready[k]) {
+            let across = reset.any() && self.own_rate(k) >= self.guards.least_rate[k];
+            self.guards.ready[k] = self.is_clear(k) || across;
         }
     }
 
     /// Refuses sliding and grazing: without a reset, every guard of the set must go on in its direction. One watched one way
     /// has a memory: that the state turns back in the new mode (hysteresis) is no crossing.
+    #[inline]
     fn check_live(&mut self, reset: Reset) -> Result<(), Error> {
         if reset.any() {
             return Ok(());
@@ -388,6 +428,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Reports the set to the observer and counts it.
+    #[inline]
     fn tell<O: Observer>(&mut self, observer: &mut O, arrival: Arrival) {
         self.statistics.crossings += self.crossed.len();
         for &CrossedGuard { guard, rate } in &self.crossed {

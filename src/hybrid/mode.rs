@@ -120,11 +120,21 @@ impl Mode {
         std::iter::once(self.first).chain(self.rest.iter().copied())
     }
 
+    /// True when `other` has the same length and bits; inlined, unlike `==`.
+    #[inline]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.len == other.len && self.first == other.first && {
+            self.rest.is_empty() || self.rest == other.rest
+        }
+    }
+
     /// Takes the bits of `other`, which has the same length, without allocating.
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.first = other.first;
-        self.rest.copy_from_slice(&other.rest);
+        if !self.rest.is_empty() {
+            self.rest.copy_from_slice(&other.rest);
+        }
     }
 }
 

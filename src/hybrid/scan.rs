@@ -2,7 +2,7 @@
 //! entered and left within the step, and location on the interpolant (spec 4.3).
 
 use super::locate::{Sample, maximum, root};
-use super::run::Run;
+use super::run::{Guards, Run};
 use super::settings::Settings;
 use super::{EventFunction, Flow, Projection, probe};
 use crate::ode::Buffer;
@@ -19,6 +19,12 @@ struct Passage {
     level: f64,
     low: Sample,
     high: Sample,
+}
+
+/// The lesser of two numbers that are known to be finite: one instruction, unlike `f64::min`.
+#[inline]
+fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 /// Where a smooth step has to end.
@@ -46,11 +52,10 @@ impl<B: Buffer> Run<B> {
         S: Flow + EventFunction,
     {
         self.sample(system, step)?;
+        self.list_doubtful(settings);
         let mut first: Option<(f64, Passage)> = None;
-        for k in 0..self.count() {
-            if !self.guards.armed[k] {
-                continue;
-            }
+        for i in 0..self.near.len() {
+            let k = self.near[i];
             if let Some(passage) = self.passage(system, settings, k, step) {
                 let (low, high) = (passage.low, passage.high);
                 let gap = high.value - low.value;
@@ -107,6 +112,40 @@ impl<B: Buffer> Run<B> {
             probe::check_events(h, t, x)?;
         }
         Ok(())
+    }
+
+    /// Lists in `near` the armed guards that may have passed their level: all but those that were ready, and whose samples
+    /// are all before it.
+    fn list_doubtful(&mut self, settings: &Settings) {
+        let n = self.count();
+        let Guards {
+            h,
+            sign,
+            armed,
+            ready,
+            ..
+        } = &self.guards;
+        let (h, sign, armed, ready) = (&h[..n], &sign[..n], &armed[..n], &ready[..n]);
+        let [first, second, end] = &self.work.h;
+        let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
+        self.near.clear();
+        for k in 0..n {
+            if !armed[k] {
+                continue;
+            }
+            let level = match &settings.projection {
+                Projection::Eps { eps, .. } => -eps.get(k),
+                _ => 0.0,
+            };
+            let start = sign[k] * h[k];
+            let before = start < level
+                && sign[k] * first[k] < level
+                && sign[k] * second[k] < level
+                && sign[k] * end[k] < level;
+            if !(ready[k] && before) {
+                self.near.push(k);
+            }
+        }
     }
 
     /// The level that guard `k` is watched for: the border of its neighbourhood as long as it is clearly outside, so that
@@ -198,24 +237,33 @@ impl<B: Buffer> Run<B> {
         self.guards.sign[k] * system.event(k, self.t + at * step, point, &self.mode)
     }
 
-    /// What is known of the rates of the armed guards at the end of the step: their rows for those that came near their
-    /// surface, in terms of how much they moved, the slope between the last two samples for the others.
+    /// What is known of the rates of the armed guards at the end of the step: by their rows for those that came nearer to
+    /// their surface than they moved in the step, by the slope between the last two samples for the others.
     fn rates_at_end<S>(&mut self, system: &S, step: f64) -> Result<(), Error>
     where
         S: Flow + EventFunction,
     {
         let (t, x) = (self.t + step, self.ode.state());
-        for k in 0..self.count() {
-            if !self.guards.armed[k] {
+        let n = self.count();
+        let (armed, h0) = (&self.guards.armed[..n], &self.guards.h[..n]);
+        let [h1, h2, h3] = &self.work.h;
+        let (h1, h2, h3) = (&h1[..n], &h2[..n], &h3[..n]);
+        let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * step);
+        for k in 0..n {
+            if !armed[k] {
                 continue;
             }
-            let values = self.own_samples(k);
-            let [low, high] = [f64::min, f64::max].map(|f| values.into_iter().fold(values[0], f));
-            let far = high < -2.0 * (high - low);
+            let low = lesser(lesser(h0[k], h1[k]), lesser(h2[k], h3[k]));
+            let high = -lesser(lesser(-h0[k], -h1[k]), lesser(-h2[k], -h3[k]));
+            let nearest = if self.guards.sign[k] > 0.0 {
+                -high
+            } else {
+                low
+            };
+            let far = nearest > high - low;
             self.work.stale[k] = far;
             if far {
-                let slope = (values[3] - values[2]) / ((FRACTIONS[3] - FRACTIONS[2]) * step);
-                self.work.rate[k] = self.guards.sign[k] * slope;
+                self.work.rate[k] = (h3[k] - h2[k]) * per_second;
                 self.work.zero[k] = self.guards.zero[k];
                 continue;
             }

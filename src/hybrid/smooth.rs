@@ -20,6 +20,7 @@ impl<B: Buffer> Run<B> {
         S: Flow + EventFunction,
         O: Observer,
     {
+        self.ranking = None;
         let step = self.attempt(system, settings)?;
         let reaches_end = self.t + step >= self.tf;
         if self.count() > 0 || observer.wants_segments() {
@@ -216,11 +217,13 @@ impl<B: Buffer> Run<B> {
             std::mem::swap(&mut self.guards.h, &mut self.work.h[2]);
         }
         self.refresh_field(system)?;
-        self.survey(Where::Here);
+        self.survey(Where::Here, stop.k);
         self.renew_rates(system, false)?;
         self.need_rate(system, stop.k)?;
         if !on_guard {
             self.entered = Some(stop.k);
+            // The survey left out the guard of the stop, which is still ahead.
+            self.ranking = None;
             return Ok(false);
         }
         let (guard, rate) = (self.ahead(stop.k), self.own_rate(stop.k));

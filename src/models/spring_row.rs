@@ -68,39 +68,30 @@ struct BitSums {
     second: i64,
 }
 
-/// [`BitSums`] of every byte, each in the low, middle and high part of a word: one load a byte.
-const BYTES: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut j = 0;
-        while j < 8 {
-            if byte >> j & 1 == 1 {
-                table[byte] += 1 | (j << 8) | ((j * j) << 16);
-            }
-            j += 1;
-        }
-        byte += 1;
-    }
-    table
-};
-
 impl BitSums {
+    /// Run by run of neighbouring bits, each in closed form: springs in contact come in few runs.
     #[inline]
-    fn of(word: u64) -> Self {
-        let (mut count, mut first, mut second) = (0_u32, 0, 0);
-        for (place, byte) in (0_u32..8).zip(word.to_le_bytes()) {
-            let entry = BYTES[usize::from(byte)];
-            let [c, f] = [entry & 0xff, entry >> 8 & 0xff];
-            let base = 8 * place;
-            count += c;
-            first += f + base * c;
-            second += (entry >> 16) + base * (2 * f + base * c);
+    fn of(mut word: u64) -> Self {
+        let (mut count, mut first, mut second) = (0, 0, 0);
+        let mut start = 0;
+        while word != 0 {
+            let gap = word.trailing_zeros();
+            word >>= gap;
+            start += gap;
+            let length = word.trailing_ones();
+            let (a, n) = (i64::from(start), i64::from(length));
+            // Σ i and Σ i² for i = a … a + n − 1.
+            let pairs = n * (n - 1);
+            count += n;
+            first += n * a + pairs / 2;
+            second += n * a * a + pairs * a + pairs * (2 * n - 1) / 6;
+            word = word.checked_shr(length).unwrap_or(0);
+            start += length;
         }
         Self {
-            count: count.into(),
-            first: first.into(),
-            second: second.into(),
+            count,
+            first,
+            second,
         }
     }
 }
