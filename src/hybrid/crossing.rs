@@ -254,11 +254,13 @@ impl<B: Buffer> Run<B> {
                 continue;
             }
             let beyond = guards.sign[k] * self.work.h[0][k];
-            if beyond <= guards.zero[k] || self.own_h(k) >= -guards.zero[k] {
+            let (start, zero) = (self.own_h(k), guards.zero[k]);
+            // One that was on its surface, or beyond it by a residual, may not have left it yet.
+            if beyond <= zero + 2.0 * start.max(0.0) {
                 continue;
             }
             self.need_rate(system, k)?;
-            if !self.is_candidate(k) {
+            if start >= -zero || !self.is_candidate(k) {
                 return Ok(Late::Unforeseen);
             }
             let lead = beyond / self.own_rate(k);

@@ -45,7 +45,7 @@ impl<B: Buffer> Run<B> {
             self.work.x_before.get_mut().copy_from_slice(self.x.get());
             self.work.mode_before.copy_from(&self.mode);
             let reset = self.switch(system, rearm, knows_field)?;
-            self.check_live(reset)?;
+            self.check_live(reset, arrival)?;
             if matches!(rearm, Rearm::Matrix(_)) {
                 self.check_armed(reset)?;
             }
@@ -314,11 +314,12 @@ impl<B: Buffer> Run<B> {
             if !in_set {
                 self.refresh_rate(system, k)?;
             }
-            let zero = self.guards.zero[k];
+            let (zero, before) = (self.guards.zero[k], self.work.h_before[k]);
             let is_back = self.own_h(k) > zero;
-            let was_back = back.sign() * self.work.h_before[k] > zero;
-            let thrown_back =
-                self.own_h(k).abs() <= zero && self.own_rate(k) >= self.guards.least_rate[k];
+            let was_back = back.sign() * before > zero;
+            // On its surface, or beyond it by the residual of a projection, and moving back.
+            let thrown_back = self.own_h(k).abs() <= zero.max(2.0 * before.abs())
+                && self.own_rate(k) >= self.guards.least_rate[k];
             let restore = if in_set {
                 !touched && (is_back || thrown_back)
             } else {
@@ -360,19 +361,24 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Refuses sliding and grazing: without a reset, every guard of the set must go on in its direction. One watched one way
-    /// has a memory: that the state turns back in the new mode (hysteresis) is no crossing.
+    /// Refuses sliding, grazing and rest: without a reset, every guard of the set must go on in its direction; after one it may
+    /// as well be thrown back, unless the model set side bits itself and so answers for them. A guard watched one way has a
+    /// memory: that the state turns back in the new mode (hysteresis) is no crossing.
     #[inline]
-    fn check_live(&mut self, reset: Reset) -> Result<(), Error> {
-        if reset.any() {
+    fn check_live(&mut self, reset: Reset, arrival: Arrival) -> Result<(), Error> {
+        if reset.mode || arrival == Arrival::Jumped {
             return Ok(());
         }
         let dead = self.crossed.iter().find(|c| {
             let (sign, k) = (c.guard.sign(), c.guard.event);
             let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
+            let onward = sign * self.guards.rate[k];
+            if reset.state {
+                let is_back = sign * self.guards.h[k] < -self.guards.zero[k];
+                return !(is_back || onward.abs() >= least);
+            }
             let returns = watch.rising && watch.falling;
-            let goes_on = sign * self.guards.rate[k] >= least;
-            !(sign * c.rate >= least && (goes_on || !returns))
+            !(sign * c.rate >= least && (onward >= least || !returns))
         });
         let Some(&CrossedGuard { guard, rate }) = dead else {
             return Ok(());

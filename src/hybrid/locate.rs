@@ -10,21 +10,20 @@ pub(crate) struct Sample {
 /// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi with the Illinois
 /// weights and a bisection whenever the bracket shrinks too slowly.
 ///
-/// Ends when the bracket is no wider than `width` or the value at one end is no larger than `small`, and returns the end
-/// with the smaller value.
+/// Ends when the bracket is no wider than `width`, and returns the end with the smaller value. (A small value alone proves
+/// nothing: where the function starts flat, its root may be far.)
 pub(crate) fn root(
     mut g: impl FnMut(f64) -> f64,
     mut low: Sample,
     mut high: Sample,
     width: f64,
-    small: f64,
 ) -> Sample {
     // Weights of the two end values: halved while the other end moves again and again, so that neither gets stuck.
     let (mut low_weight, mut high_weight) = (1.0, 1.0);
     let mut moved_low = None;
     let mut wide = high.at - low.at;
     for round in 1..200 {
-        if high.value <= small || low.value >= -small || high.at - low.at <= width {
+        if high.value <= 0.0 || high.at - low.at <= width {
             break;
         }
         let (a, b) = (low.value * low_weight, high.value * high_weight);
@@ -102,7 +101,7 @@ mod tests {
             calls += 1;
             g(x)
         };
-        let found = root(&mut counted, at(low), at(high), 1e-15, 0.0);
+        let found = root(&mut counted, at(low), at(high), 1e-15);
         (found, calls)
     }
 

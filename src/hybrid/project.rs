@@ -2,7 +2,8 @@
 //!
 //! Between crossings `h_j` increases, so it can take the place of time (Hénon's trick): with `r = Dh_j · f + ∂h_j/∂t`,
 //! `dx/ds = f/r`, `dt/ds = 1/r`, and `s` runs from `h_j` to 0. Order 1 is exactly the projection of Anderson & Revzen,
-//! listing 1; order 3 is the pair of Bogacki & Shampine, whose embedded solution gives the error estimate.
+//! listing 1, at one evaluation of the field; the others evaluate it at the landing too, for the rate of the crossing.
+//! Order 3 is the pair of Bogacki & Shampine, whose embedded solution gives the error estimate.
 
 use super::run::Run;
 use super::{EventFunction, Flow, Guard, Mode, Statistics, probe};
@@ -13,7 +14,7 @@ use crate::ode::{Buffer, Tolerance};
 pub(crate) struct Landing {
     /// Time it took (s).
     pub(crate) dt: f64,
-    /// Rate of the guard at the last stage, counted so that it is positive (`u_k`/s).
+    /// Rate of the guard in the old mode, counted so that it is positive (`u_k`/s): at the landing, for order 1 at the start.
     pub(crate) rate: f64,
     /// Error in units of the tolerance, 0 when not asked for.
     pub(crate) error: f64,
@@ -93,63 +94,68 @@ impl<B: Buffer> Run<B> {
             row: work.row.get_mut(),
             statistics: &mut self.statistics,
         };
-        let done = |dt: f64, rho: f64| Landing {
-            dt,
-            rate: 1.0 / rho,
-            error: 0.0,
-            knows_field: false,
-        };
         if order == 1 {
             combine(landing, x, [(q * rho0, f0)]);
-            return Some(done(q * rho0, rho0));
-        }
-        combine(point, x, [(0.5 * q * rho0, f0)]);
-        let rho2 = stages.at(t + 0.5 * q * rho0, point, f2)?;
-        if order == 2 {
-            combine(landing, x, [(q * rho2, f2)]);
-            return Some(done(q * rho2, rho2));
-        }
-        if order == 4 {
-            combine(point, x, [(0.5 * q * rho2, f2)]);
-            let rho3 = stages.at(t + 0.5 * q * rho2, point, f3)?;
-            combine(point, x, [(q * rho3, f3)]);
-            let rho4 = stages.at(t + q * rho3, point, f4)?;
-            let (end, middle) = (q / 6.0, q / 3.0);
-            let terms = [
-                (end * rho0, f0),
-                (middle * rho2, &*f2),
-                (middle * rho3, &*f3),
-                (end * rho4, &*f4),
-            ];
-            combine(landing, x, terms);
-            let dt = end * (rho0 + rho4) + middle * (rho2 + rho3);
-            return Some(done(dt, rho4));
-        }
-        combine(point, x, [(0.75 * q * rho2, f2)]);
-        let rho3 = stages.at(t + 0.75 * q * rho2, point, f3)?;
-        let ninth = q / 9.0;
-        let terms = [
-            (2.0 * ninth * rho0, f0),
-            (3.0 * ninth * rho2, &*f2),
-            (4.0 * ninth * rho3, &*f3),
-        ];
-        combine(landing, x, terms);
-        let dt = ninth * (2.0 * rho0 + 3.0 * rho2 + 4.0 * rho3);
-        if !estimate {
-            return Some(done(dt, rho3));
+            return Some(Landing {
+                dt: q * rho0,
+                rate: rate0,
+                error: 0.0,
+                knows_field: false,
+            });
         }
         let end_field = work.landing_field.get_mut();
-        let rho4 = stages.at(t + dt, landing, end_field)?;
-        let weights = [
-            (-5.0 / 72.0 * q * rho0, f0),
-            (1.0 / 12.0 * q * rho2, &*f2),
-            (1.0 / 9.0 * q * rho3, &*f3),
-            (-1.0 / 8.0 * q * rho4, &*end_field),
-        ];
+        combine(point, x, [(0.5 * q * rho0, f0)]);
+        let rho2 = stages.at(t + 0.5 * q * rho0, point, f2)?;
+        let (dt, third) = match order {
+            2 => {
+                combine(landing, x, [(q * rho2, f2)]);
+                (q * rho2, None)
+            }
+            3 => {
+                combine(point, x, [(0.75 * q * rho2, f2)]);
+                let rho3 = stages.at(t + 0.75 * q * rho2, point, f3)?;
+                let ninth = q / 9.0;
+                let terms = [
+                    (2.0 * ninth * rho0, f0),
+                    (3.0 * ninth * rho2, &*f2),
+                    (4.0 * ninth * rho3, &*f3),
+                ];
+                combine(landing, x, terms);
+                (ninth * (2.0 * rho0 + 3.0 * rho2 + 4.0 * rho3), Some(rho3))
+            }
+            _ => {
+                combine(point, x, [(0.5 * q * rho2, f2)]);
+                let rho3 = stages.at(t + 0.5 * q * rho2, point, f3)?;
+                combine(point, x, [(q * rho3, f3)]);
+                let rho4 = stages.at(t + q * rho3, point, f4)?;
+                let (end, middle) = (q / 6.0, q / 3.0);
+                let terms = [
+                    (end * rho0, f0),
+                    (middle * rho2, &*f2),
+                    (middle * rho3, &*f3),
+                    (end * rho4, &*f4),
+                ];
+                combine(landing, x, terms);
+                (end * (rho0 + rho4) + middle * (rho2 + rho3), None)
+            }
+        };
+        let rho_end = stages.at(t + dt, landing, end_field)?;
+        let error = match third {
+            Some(rho3) if estimate => {
+                let weights = [
+                    (-5.0 / 72.0 * q * rho0, f0),
+                    (1.0 / 12.0 * q * rho2, &*f2),
+                    (1.0 / 9.0 * q * rho3, &*f3),
+                    (-1.0 / 8.0 * q * rho_end, &*end_field),
+                ];
+                estimated_error(weights, x, landing, &self.tolerance)
+            }
+            _ => 0.0,
+        };
         Some(Landing {
             dt,
-            rate: 1.0 / rho4,
-            error: estimated_error(weights, x, landing, &self.tolerance),
+            rate: 1.0 / rho_end,
+            error,
             knows_field: true,
         })
     }

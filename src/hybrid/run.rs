@@ -377,13 +377,15 @@ impl<B: Buffer> Run<B> {
         let (sign, rate, zero) = (&sign[..n], &rate[..n], &zero[..n]);
         let (armed, ready, least_rate) = (&armed[..n], &mut ready[..n], &least_rate[..n]);
         let mut ranking = Ranking::EMPTY;
+        let rounding = 8.0 * f64::EPSILON * self.t.abs().max(self.tf - self.t0);
         self.near.clear();
         for k in 0..n {
             if !armed[k] {
                 continue;
             }
             let way = -sign[k] * h[k];
-            if way > 4.0 * zero[k] && k != on {
+            let zero = zero[k].max(rounding * rate[k].abs());
+            if way > 4.0 * zero && k != on {
                 ready[k] = true;
                 ranking.enter(k, way, sign[k] * rate[k], least_rate[k]);
             } else {

@@ -27,6 +27,12 @@ fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
+/// Height at which a line from the left, `(0, a)` with slope `up`, meets one from the right, `(width, b)` with slope `down`.
+#[inline]
+fn meet(a: f64, up: f64, b: f64, down: f64, width: f64) -> f64 {
+    a + up * ((b - a - down * width) / (up - down))
+}
+
 /// Where a smooth step has to end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop {
@@ -40,7 +46,7 @@ pub(crate) struct Stop {
 
 impl<B: Buffer> Run<B> {
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one, leaves the event
-    /// functions at the end of the step in `work.h[2]` and what is known of their rates in `work.rate`, `work.zero`,
+    /// functions at the end of the step in `work.h[2]`, and what is known of their rates in `work.rate`, `work.zero`,
     /// `work.stale`.
     pub(crate) fn scan<S>(
         &mut self,
@@ -69,14 +75,10 @@ impl<B: Buffer> Run<B> {
                 }
             }
         }
-        let mut passage = if let Some((_, passage)) = first {
-            passage
-        } else {
-            self.rates_at_end(system, step)?;
-            match self.entered_and_left(system, step)? {
-                Some(passage) => passage,
-                None => return Ok(None),
-            }
+        // A guard may be entered and left before another one is passed; who came first is sorted out below.
+        let dip = self.first_dip(system, step)?;
+        let Some(mut passage) = dip.or(first.map(|(_, passage)| passage)) else {
+            return Ok(None);
         };
         self.work.tried.fill(false);
         loop {
@@ -188,7 +190,19 @@ impl<B: Buffer> Run<B> {
                     value: values[i - 1],
                 };
                 if i == 1 && level == 0.0 && low.value >= -4.0 * zero {
-                    low = self.just_left(system, k, high, step, -4.0 * zero);
+                    low = match self.just_left(system, k, high, step, -4.0 * zero) {
+                        Some(left) => left,
+                        // On its surface, and not off it since: passed at the start itself.
+                        None if low.value <= 4.0 * zero => Sample {
+                            at: 0.0,
+                            value: -f64::MIN_POSITIVE,
+                        },
+                        // Beyond it by the residual of a coarse projection, and on its way back.
+                        None => {
+                            clear = false;
+                            continue;
+                        }
+                    };
                 }
                 return Some(Passage {
                     k,
@@ -204,7 +218,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// A guard that leaves its surface at the start of the step and is back at the sample `back`: a point in between where
-    /// it is clear of its surface. Without one it did not leave, and is passed at the start itself.
+    /// it is clear of its surface, if there is one.
     #[cold]
     fn just_left<S: EventFunction>(
         &mut self,
@@ -213,19 +227,16 @@ impl<B: Buffer> Run<B> {
         back: Sample,
         step: f64,
         clear: f64,
-    ) -> Sample {
+    ) -> Option<Sample> {
         let mut at = back.at;
         for _ in 0..60 {
             at *= 0.5;
             let value = self.own_h_at(system, k, at, step);
             if value < clear {
-                return Sample { at, value };
+                return Some(Sample { at, value });
             }
         }
-        Sample {
-            at: 0.0,
-            value: -f64::MIN_POSITIVE,
-        }
+        None
     }
 
     /// `sign · h_k` on the interpolant.
@@ -237,49 +248,6 @@ impl<B: Buffer> Run<B> {
         self.guards.sign[k] * system.event(k, self.t + at * step, point, &self.mode)
     }
 
-    /// What is known of the rates of the armed guards at the end of the step: by their rows for those that came nearer to
-    /// their surface than they moved in the step, by the slope between the last two samples for the others.
-    fn rates_at_end<S>(&mut self, system: &S, step: f64) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-    {
-        let (t, x) = (self.t + step, self.ode.state());
-        let n = self.count();
-        let (armed, h0) = (&self.guards.armed[..n], &self.guards.h[..n]);
-        let [h1, h2, h3] = &self.work.h;
-        let (h1, h2, h3) = (&h1[..n], &h2[..n], &h3[..n]);
-        let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * step);
-        for k in 0..n {
-            if !armed[k] {
-                continue;
-            }
-            let low = lesser(lesser(h0[k], h1[k]), lesser(h2[k], h3[k]));
-            let high = -lesser(lesser(-h0[k], -h1[k]), lesser(-h2[k], -h3[k]));
-            let nearest = if self.guards.sign[k] > 0.0 {
-                -high
-            } else {
-                low
-            };
-            let far = nearest > high - low;
-            self.work.stale[k] = far;
-            if far {
-                self.work.rate[k] = (h3[k] - h2[k]) * per_second;
-                self.work.zero[k] = self.guards.zero[k];
-                continue;
-            }
-            let row = self.work.row.get_mut();
-            let field = self.ode.slope_at_end();
-            let rate = probe::rate(system, k, (t, x), &self.mode, field, row);
-            self.statistics.gradient += 1;
-            if !rate.value.is_finite() {
-                return Err(probe::not_finite(Quantity::Gradient { event: k }, t, x));
-            }
-            self.work.rate[k] = rate.value;
-            self.work.zero[k] = self.zero(k, rate.value, rate.magnitude);
-        }
-        Ok(())
-    }
-
     /// `sign · h_k` at the start, the two interior points and the end.
     #[inline]
     fn own_samples(&self, k: usize) -> [f64; 4] {
@@ -288,34 +256,40 @@ impl<B: Buffer> Run<B> {
         [&self.guards.h, first, second, end].map(|h| sign * h[k])
     }
 
-    /// A guard that is clear at all samples but was entered and left between them: its rate changes sign, and the tangents
-    /// at both ends meet beyond the surface (for one with a single maximum in the step they are above it), or the samples
-    /// have a maximum whose parabola comes near the surface.
-    fn entered_and_left<S>(&mut self, system: &S, step: f64) -> Result<Option<Passage>, Error>
+    /// The first guard that is clear at all samples but was entered and left between them. Leaves in `work.rate` what is
+    /// known of the rates at the end of the step: the slope between the last two samples, or the row where it was needed.
+    fn first_dip<S>(&mut self, system: &S, step: f64) -> Result<Option<Passage>, Error>
     where
         S: Flow + EventFunction,
     {
+        let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * step);
         let mut first: Option<Passage> = None;
         for k in 0..self.count() {
-            if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.stale[k] {
+            if !self.guards.armed[k] {
                 continue;
             }
-            let recedes = self.guards.sign[k] * self.work.rate[k] < 0.0;
-            if recedes {
-                self.need_rate(system, k)?;
+            let values = self.own_samples(k);
+            let [v0, v1, v2, v3] = values;
+            self.work.rate[k] = self.guards.sign[k] * (v3 - v2) * per_second;
+            self.work.zero[k] = self.guards.zero[k];
+            self.work.stale[k] = true;
+            let low = lesser(lesser(v0, v1), lesser(v2, v3));
+            let high = -lesser(lesser(-v0, -v1), lesser(-v2, -v3));
+            // Passed by sign, or never nearer to the surface than it moved in the whole step.
+            if high >= 0.0 || high < low - high || !self.guards.ready[k] {
+                continue;
             }
-            let Some((low, high)) = self.bracket_of_maximum(k, step) else {
+            let Some((from, to)) = self.bracket_of_maximum(system, k, values, step)? else {
                 continue;
             };
             let zero = self.work.zero[k].max(self.guards.zero[k]);
-            let top = maximum(|at| self.own_h_at(system, k, at, step), low, high, zero);
+            let top = maximum(|at| self.own_h_at(system, k, at, step), from, to, zero);
             if top.value > zero && first.is_none_or(|f| top.at < f.high.at) {
-                let value = self.own_h_at(system, k, low, step);
-                let low = Sample { at: low, value };
-                first = (low.value < 0.0).then_some(Passage {
+                let value = self.own_h_at(system, k, from, step);
+                first = (value < 0.0).then_some(Passage {
                     k,
                     level: 0.0,
-                    low,
+                    low: Sample { at: from, value },
                     high: top,
                 });
             }
@@ -323,33 +297,65 @@ impl<B: Buffer> Run<B> {
         Ok(first)
     }
 
-    /// Fractions of the step between which `sign · h_k` may have a maximum beyond the surface.
-    #[inline]
-    fn bracket_of_maximum(&self, k: usize, step: f64) -> Option<(f64, f64)> {
-        let sign = self.guards.sign[k];
-        let values = self.own_samples(k);
-        let (left, right) = (
-            sign * self.guards.rate[k] * step,
-            sign * self.work.rate[k] * step,
-        );
-        if left > 0.0 && right < 0.0 {
-            let meet = (values[3] - values[0] - right) / (left - right);
-            if values[0] + left * meet > 0.0 {
-                return Some((0.0, 1.0));
-            }
+    /// Fractions of the step between which `sign · h_k`, negative at all samples, may have a maximum beyond the surface: for
+    /// a function with a single maximum the tangents and secants on both sides of it meet above it.
+    fn bracket_of_maximum<S>(
+        &mut self,
+        system: &S,
+        k: usize,
+        [v0, v1, v2, v3]: [f64; 4],
+        step: f64,
+    ) -> Result<Option<(f64, f64)>, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let third = FRACTIONS[1];
+        if v3 > v2 {
+            // Still rising at the last sample: a maximum after it needs a falling end.
+            let right = self.rate_at_end(system, k, step)? * step;
+            let rising = (v2 - v1) / third;
+            let hidden = right < 0.0 && meet(v2, rising, v3, right, third) > 0.0;
+            return Ok(hidden.then_some((FRACTIONS[2], 1.0)));
         }
-        for i in 1..3 {
-            let (before, at, after) = (values[i - 1], values[i], values[i + 1]);
-            if at > before && at >= after {
-                // Vertex of the parabola through the three samples lies this far above the middle one.
-                let (slope, bend) = (0.5 * (after - before), 2.0 * at - before - after);
-                let rise = 0.5 * slope * slope / bend;
-                if at + 2.0 * rise > 0.0 {
-                    return Some((FRACTIONS[i - 1], FRACTIONS[i + 1]));
-                }
-            }
+        if v0 > v1 {
+            self.need_rate(system, k)?;
+            let left = self.own_rate(k) * step;
+            let falling = (v2 - v1) / third;
+            let hidden = left > 0.0 && meet(v0, left, v1, falling, third) > 0.0;
+            return Ok(hidden.then_some((0.0, FRACTIONS[1])));
         }
-        None
+        // The largest sample is an interior one. Twice the rise of the parabola through it and its neighbours, or the
+        // tangents at both ends.
+        let values = [v0, v1, v2, v3];
+        let i = if v1 >= v2 { 1 } else { 2 };
+        let (before, at, after) = (values[i - 1], values[i], values[i + 1]);
+        let (slope, bend) = (0.5 * (after - before), 2.0 * at - before - after);
+        if bend > 0.0 && at + slope * slope / bend > 0.0 {
+            return Ok(Some((FRACTIONS[i - 1], FRACTIONS[i + 1])));
+        }
+        self.need_rate(system, k)?;
+        let left = self.own_rate(k) * step;
+        let right = self.rate_at_end(system, k, step)? * step;
+        let hidden = left > 0.0 && right < 0.0 && meet(v0, left, v3, right, 1.0) > 0.0;
+        Ok(hidden.then_some((0.0, 1.0)))
+    }
+
+    /// `sign · dh_k/dt` at the end of the step, by its row; kept in `work.rate`.
+    fn rate_at_end<S>(&mut self, system: &S, k: usize, step: f64) -> Result<f64, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        let (t, x) = (self.t + step, self.ode.state());
+        let (row, field) = (self.work.row.get_mut(), self.ode.slope_at_end());
+        let rate = probe::rate(system, k, (t, x), &self.mode, field, row);
+        self.statistics.gradient += 1;
+        if !rate.value.is_finite() {
+            return Err(probe::not_finite(Quantity::Gradient { event: k }, t, x));
+        }
+        self.work.rate[k] = rate.value;
+        self.work.zero[k] = self.zero(k, rate.value, rate.magnitude);
+        self.work.stale[k] = false;
+        Ok(self.guards.sign[k] * rate.value)
     }
 
     /// Fraction of the step at which the guard passes its level.
@@ -363,16 +369,8 @@ impl<B: Buffer> Run<B> {
         self.statistics.locations += 1;
         let end = (self.t + step).abs().max(self.t.abs());
         let width = f64::EPSILON * (end / step).max(1.0);
-        let slope = (high.value - low.value) / ((high.at - low.at) * step);
-        let small = 0.125 * self.zero(k, slope, 0.0);
-        root(
-            |at| self.own_h_at(system, k, at, step) - level,
-            low,
-            high,
-            width,
-            small,
-        )
-        .at
+        let own_h = |at| self.own_h_at(system, k, at, step) - level;
+        root(own_h, low, high, width).at
     }
 
     /// Evaluates all event functions at `fraction` into `work.h[2]`, and gives the guard farthest in time beyond its level
@@ -400,20 +398,27 @@ impl<B: Buffer> Run<B> {
             let level = self.level(settings, k);
             let start = sign * self.guards.h[k] - level;
             let here = sign * self.work.h[2][k] - level;
-            let slope = (here - start) / (fraction * step);
-            if start >= 0.0 || here <= self.zero(k, slope, 0.0) {
+            let zero = self.zero(k, (here - start) / (fraction * step), 0.0);
+            if here <= zero {
                 continue;
+            }
+            let mut low = Sample {
+                at: 0.0,
+                value: start,
+            };
+            let high = Sample {
+                at: fraction,
+                value: here,
+            };
+            if level == 0.0 && start >= -4.0 * zero {
+                // It was on its surface at the start: passed only if it left and came back.
+                match self.just_left(system, k, high, step, -4.0 * zero) {
+                    Some(left) => low = left,
+                    None => continue,
+                }
             }
             let lead = here / (here - start);
             if earliest.is_none_or(|(most, _)| lead > most) {
-                let low = Sample {
-                    at: 0.0,
-                    value: start,
-                };
-                let high = Sample {
-                    at: fraction,
-                    value: here,
-                };
                 let passage = Passage {
                     k,
                     level,

@@ -1,0 +1,340 @@
+//! Which guards may be crossed again: the ready-made policies, the guard reset matrix, and what it refuses (spec 5).
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use saltation::models::{Hopper, Thermostat};
+use saltation::{
+    Direction, Error, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix, Status, Trajectory,
+    Watch,
+};
+
+use crate::support::Sketch;
+
+const PROJECTIONS: [Projection; 3] = [
+    Projection::Auto,
+    Projection::Off,
+    Projection::horizon(1e-4, 4),
+];
+
+/// `x = cos t`, guards `x = 0` and, `far`, `x = −5`, which is never reached; ten turns.
+fn swing(rearm: Rearm, far: bool, projection: Projection) -> Trajectory {
+    let flow = |_: f64, x: &[f64], _: &Mode, dx: &mut [f64]| {
+        dx[0] = x[1];
+        dx[1] = -x[0];
+    };
+    let event = |k: usize, _: f64, x: &[f64], _: &Mode| x[0] + 5.0 * k as f64;
+    let system = if far {
+        Sketch::new(2, flow).events([Watch::BOTH; 2], event)
+    } else {
+        Sketch::new(2, flow).events([Watch::BOTH], event)
+    };
+    let trajectory = Integrator::new(system)
+        .unwrap()
+        .rtol(1e-10)
+        .atol(1e-11)
+        .rearm(rearm)
+        .projection(projection)
+        .integrate(0.0, &[1.0, 0.0], 10.0 * TAU)
+        .unwrap();
+    assert_eq!(*trajectory.status(), Status::ReachedEnd);
+    for (i, crossing) in trajectory.crossings().iter().enumerate() {
+        let late = crossing.time - (FRAC_PI_2 + PI * i as f64);
+        assert!(
+            late.abs() < 1e-7 && crossing.guard.event == 0,
+            "{late:e} s late"
+        );
+    }
+    trajectory
+}
+
+#[test]
+fn never_crosses_each_guard_once() {
+    for projection in PROJECTIONS {
+        let trajectory = swing(Rearm::Never, false, projection);
+        assert_eq!(trajectory.crossings().len(), 1);
+        assert!(
+            !trajectory.mode().contains(0),
+            "the side of the first crossing stays"
+        );
+    }
+}
+
+#[test]
+fn pairs_cross_every_time() {
+    for projection in PROJECTIONS {
+        for far in [false, true] {
+            assert_eq!(
+                swing(Rearm::Pairs, far, projection.clone())
+                    .crossings()
+                    .len(),
+                20
+            );
+        }
+    }
+}
+
+#[test]
+fn when_empty_waits_for_the_last_guard() {
+    for projection in PROJECTIONS {
+        let alone = swing(Rearm::WhenEmpty, false, projection.clone());
+        assert_eq!(alone.crossings().len(), 20, "{projection:?}");
+        // A guard that is never reached keeps the pool from being empty (weakness W9 of the published listing).
+        let waiting = swing(Rearm::WhenEmpty, true, projection.clone());
+        assert_eq!(waiting.crossings().len(), 1, "{projection:?}");
+    }
+}
+
+fn pairs_as_matrix(count: usize) -> RearmMatrix {
+    (0..count).fold(RearmMatrix::new(count), |matrix, k| {
+        let (up, down) = (Guard::rising(k), Guard::falling(k));
+        matrix.arm(up, down).unwrap().arm(down, up).unwrap()
+    })
+}
+
+#[test]
+fn the_matrix_of_pairs_is_pairs_and_the_zero_matrix_is_never() {
+    for projection in PROJECTIONS {
+        for (policy, matrix) in [
+            (Rearm::Pairs, pairs_as_matrix(2)),
+            (Rearm::Never, RearmMatrix::new(2)),
+        ] {
+            assert!(matrix.conflicts().is_empty());
+            let one = swing(policy, true, projection.clone());
+            let other = swing(Rearm::Matrix(matrix), true, projection.clone());
+            assert_eq!(one.crossings(), other.crossings());
+            assert_eq!(one.state(), other.state());
+            assert_eq!(one.modes(), other.modes());
+        }
+    }
+}
+
+#[test]
+fn the_hopper_by_its_matrix_is_the_hopper_by_pairs() {
+    let run = |rearm| {
+        let mut integrator = Integrator::new(Hopper::default()).unwrap().rearm(rearm);
+        integrator.integrate(0.0, &[2.0, 0.0], 5.0).unwrap()
+    };
+    let (pairs, matrix) = (run(Rearm::Pairs), run(Rearm::Matrix(pairs_as_matrix(1))));
+    assert_eq!(pairs.crossings().len(), 10);
+    assert_eq!(pairs.crossings(), matrix.crossings());
+    assert_eq!(pairs.state(), matrix.state());
+}
+
+fn room(start: f64, mode: Option<Mode>, projection: Projection) -> Trajectory {
+    let room = Thermostat::default();
+    let mut integrator = Integrator::new(room)
+        .unwrap()
+        .rtol(1e-10)
+        .atol(1e-11)
+        .projection(projection)
+        .rearm(Rearm::Matrix(room.rearm().unwrap()));
+    if let Some(mode) = mode {
+        integrator = integrator.start_mode(mode);
+    }
+    let trajectory = integrator
+        .integrate(0.0, &[start], 20.0 * room.period())
+        .unwrap();
+    assert_eq!(*trajectory.status(), Status::ReachedEnd);
+    trajectory
+}
+
+/// The room of the default: towards 30 °C heated, towards 10 °C not, both with 1000 s.
+fn towards(target: f64, from: f64, to: f64) -> f64 {
+    1000.0 * ((from - target) / (to - target)).ln()
+}
+
+fn cycles(trajectory: &Trajectory, first: f64, mut heating: bool) {
+    let mut time = first;
+    for (i, crossing) in trajectory.crossings().iter().enumerate() {
+        let guard = if heating {
+            Guard::rising(0)
+        } else {
+            Guard::falling(1)
+        };
+        assert_eq!(crossing.guard, guard, "crossing {i}");
+        // Temperatures are right to 1e-8 K or better, at rates of 8e-3 K/s or more.
+        assert!(
+            (crossing.time - time).abs() < 1e-5,
+            "crossing {i}: {} s late",
+            crossing.time - time
+        );
+        time += if heating {
+            towards(10.0, 22.0, 20.0)
+        } else {
+            towards(30.0, 20.0, 22.0)
+        };
+        heating = !heating;
+    }
+    assert!(
+        time > trajectory.time(),
+        "no crossing is missing at the end"
+    );
+    assert!(trajectory.crossings().len() >= 39);
+}
+
+#[test]
+fn a_thermostat_with_hysteresis_keeps_its_period() {
+    for projection in PROJECTIONS {
+        let trajectory = room(18.0, None, projection.clone());
+        cycles(&trajectory, towards(30.0, 18.0, 22.0), true);
+        for (t, x) in trajectory.nodes() {
+            assert!(
+                t < 500.0 || (19.999999..22.000001).contains(&x[0]),
+                "{projection:?}: {x} at {t}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_start_mode_is_the_memory_of_the_thermostat() {
+    for projection in PROJECTIONS {
+        // At 21 °C: heating by default, cooling when told that 22 °C was reached before.
+        let heating = room(21.0, None, projection.clone());
+        cycles(&heating, towards(30.0, 21.0, 22.0), true);
+        let cooling = room(21.0, Some(Mode::with(2, &[0, 1])), projection);
+        cycles(&cooling, towards(10.0, 21.0, 20.0), false);
+    }
+}
+
+/// `x' = 1` from 0; guards at `places`, watched rising; what each crossing saw.
+fn walk<const N: usize>(
+    places: [f64; N],
+    matrix: RearmMatrix,
+    projection: Projection,
+) -> Trajectory {
+    let walk = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0);
+    Integrator::new(walk.events([Watch::BOTH; N], move |k, _, x, _| x[0] - places[k]))
+        .unwrap()
+        .projection(projection)
+        .rearm(Rearm::Matrix(matrix))
+        .integrate(0.0, &[0.0], 1.0)
+        .unwrap()
+}
+
+fn passed(trajectory: &Trajectory) -> Vec<(usize, Direction)> {
+    let guards = trajectory.crossings().iter().map(|c| c.guard);
+    guards.map(|guard| (guard.event, guard.direction)).collect()
+}
+
+#[test]
+fn arming_a_guard_that_lies_behind_is_refused() {
+    for projection in PROJECTIONS {
+        let matrix = RearmMatrix::new(2)
+            .arm(Guard::rising(0), Guard::rising(1))
+            .unwrap();
+        let trajectory = walk([0.5, 0.2], matrix, projection);
+        let Status::Refused(Error::ArmedBeyond {
+            guard,
+            by,
+            beyond,
+            t,
+            state,
+        }) = trajectory.status()
+        else {
+            panic!("{:?}", trajectory.status());
+        };
+        assert_eq!((*guard, *by), (Guard::rising(1), Guard::rising(0)));
+        assert!(
+            (beyond - 0.3).abs() < 1e-9 && (t - 0.5).abs() < 1e-9 && (state[0] - 0.5).abs() < 1e-9
+        );
+        assert!((trajectory.at(0.4).unwrap()[0] - 0.4).abs() < 1e-9);
+        assert_eq!(passed(&trajectory)[0], (1, Direction::Rising));
+    }
+}
+
+#[test]
+fn a_retired_guard_counts_as_crossed_and_is_not_watched() {
+    for projection in PROJECTIONS {
+        let matrix = RearmMatrix::new(2)
+            .retire(Guard::rising(0), Guard::rising(1))
+            .unwrap();
+        let trajectory = walk([0.3, 0.6], matrix, projection);
+        assert_eq!(*trajectory.status(), Status::ReachedEnd);
+        assert_eq!(passed(&trajectory), [(0, Direction::Rising)]);
+        let [before, after] = trajectory.modes() else {
+            panic!("{:?}", trajectory.modes());
+        };
+        assert_eq!((before.mode.count_ones(), after.mode.count_ones()), (0, 2));
+        assert!((after.time - 0.3).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_retired_guard_can_be_armed_again() {
+    for projection in PROJECTIONS {
+        let (first, last, again) = (Guard::rising(0), Guard::rising(1), Guard::rising(2));
+        let matrix = RearmMatrix::new(3)
+            .retire(first, last)
+            .unwrap()
+            .arm(again, last)
+            .unwrap();
+        let [conflict] = matrix.conflicts()[..] else {
+            panic!("{:?}", matrix.conflicts());
+        };
+        assert_eq!(
+            (conflict.arms, conflict.retires, conflict.guard),
+            (again, first, last)
+        );
+        let trajectory = walk([0.3, 0.6, 0.5], matrix, projection);
+        assert_eq!(*trajectory.status(), Status::ReachedEnd);
+        let ways = [
+            (0, Direction::Rising),
+            (2, Direction::Rising),
+            (1, Direction::Rising),
+        ];
+        assert_eq!(passed(&trajectory), ways);
+    }
+}
+
+#[test]
+fn rows_that_disagree_are_listed_and_equal_rows_are_not() {
+    let guards: Vec<Guard> = (0..3)
+        .flat_map(|k| [Guard::rising(k), Guard::falling(k)])
+        .collect();
+    let matrix = RearmMatrix::new(3)
+        .arm(guards[0], guards[4])
+        .and_then(|m| m.arm(guards[1], guards[4]))
+        .and_then(|m| m.retire(guards[2], guards[4]))
+        .and_then(|m| m.retire(guards[2], guards[5]))
+        .and_then(|m| m.retire(guards[3], guards[5]))
+        .unwrap();
+    let conflicts = matrix.conflicts();
+    assert_eq!(conflicts.len(), 2);
+    for (conflict, arms) in conflicts.iter().zip([guards[0], guards[1]]) {
+        assert_eq!(
+            (conflict.arms, conflict.retires, conflict.guard),
+            (arms, guards[2], guards[4])
+        );
+    }
+}
+
+#[test]
+fn a_matrix_that_rearms_a_guard_by_itself_is_refused() {
+    for guard in [Guard::rising(1), Guard::falling(1)] {
+        for refused in [
+            RearmMatrix::new(2).arm(guard, guard),
+            RearmMatrix::new(2).retire(guard, guard),
+        ] {
+            assert_eq!(refused, Err(Error::SelfRearming { guard }));
+        }
+    }
+}
+
+#[test]
+fn a_matrix_of_another_size_is_refused() {
+    let mut integrator = Integrator::new(Hopper::default()).unwrap();
+    integrator = integrator.rearm(Rearm::Matrix(RearmMatrix::new(2)));
+    let refused = integrator.integrate(0.0, &[2.0, 0.0], 1.0);
+    assert!(
+        matches!(
+            refused,
+            Err(Error::WrongLength {
+                expected: 1,
+                found: 2,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+}

@@ -1,0 +1,381 @@
+//! What several modules need: a generator of numbers, systems made of closures, wrappers that count or renumber, a fit.
+
+use std::cell::Cell;
+
+use nalgebra::DVector;
+use saltation::{
+    Crossed, CrossedGuard, Error, EventFunction, Flow, Integrator, Mode, Projection, Trajectory,
+    Watch,
+};
+
+/// `SplitMix64`, as the starts of spec 6.3 are drawn.
+pub(crate) struct SplitMix64(pub(crate) u64);
+
+impl SplitMix64 {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// In [0, 1).
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    /// In [low, high).
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+
+    /// A random order of 0 … n − 1.
+    pub(crate) fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for last in (1..n).rev() {
+            let other = self.next() % (last as u64 + 1);
+            order.swap(last, usize::try_from(other).expect("at most last"));
+        }
+        order
+    }
+}
+
+#[test]
+fn the_generator_draws_the_starts_of_the_spec() {
+    let mut random = SplitMix64(0);
+    let starts: Vec<(f64, f64)> = (0..120)
+        .map(|_| (2.0 + random.unit(), -0.1 + 0.2 * random.unit()))
+        .collect();
+    for (i, z, theta) in [
+        (1, 2.883310808213642, -0.013694400590298),
+        (2, 2.026433771592598, 0.094176395630766),
+        (120, 2.884016816387869, -0.007918251330268),
+    ] {
+        let start: (f64, f64) = starts[i - 1];
+        assert!((start.0 - z).abs() < 1e-14 && (start.1 - theta).abs() < 1e-14);
+    }
+}
+
+/// Largest absolute difference of two states.
+pub(crate) fn distance(a: &DVector<f64>, b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let gap = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    // A NaN must not pass for a small distance.
+    gap.fold(0.0, |most, d| if d <= most { most } else { d })
+}
+
+/// Root of the sum of squares of the difference of two states.
+pub(crate) fn euclidean(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).powi(2))
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// Slope of the least-squares line through (ln x, ln y).
+pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let mean = |f: fn(&(f64, f64)) -> f64| logs.iter().map(f).sum::<f64>() / n;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let above: f64 = logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+    let below: f64 = logs.iter().map(|p| (p.0 - x).powi(2)).sum();
+    above / below
+}
+
+#[test]
+fn the_fit_finds_the_power_of_a_power_law() {
+    let cubic: Vec<(f64, f64)> = [0.1, 0.2, 0.7].map(|x: f64| (x, 5.0 * x.powi(3))).into();
+    assert!((slope(&cubic) - 3.0).abs() < 1e-12);
+}
+
+/// One run at `rtol = tolerance`, `atol = tolerance / 10`, as the reference rows are stated.
+pub(crate) fn run<S: Flow + EventFunction>(
+    system: S,
+    tolerance: f64,
+    projection: Projection,
+    x0: &[f64],
+    tf: f64,
+) -> Trajectory {
+    Integrator::new(system)
+        .expect("a system with states")
+        .rtol(tolerance)
+        .atol(tolerance / 10.0)
+        .projection(projection)
+        .integrate(0.0, x0, tf)
+        .expect("good input")
+}
+
+type FlowBox = Box<dyn Fn(f64, &[f64], &Mode, &mut [f64])>;
+type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
+type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
+type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
+
+/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients, resets.
+pub(crate) struct Sketch {
+    dim: usize,
+    flow: FlowBox,
+    event: EventBox,
+    gradient: GradientBox,
+    reset: ResetBox,
+    watch: Vec<Watch>,
+}
+
+impl Sketch {
+    /// `dim` states, no event functions.
+    pub(crate) fn new(dim: usize, flow: impl Fn(f64, &[f64], &Mode, &mut [f64]) + 'static) -> Self {
+        Self {
+            dim,
+            flow: Box::new(flow),
+            event: Box::new(|_, _, _, _| f64::NAN),
+            gradient: Box::new(|_, _, _, _, _| None),
+            reset: Box::new(|_, _, _, _| Ok(())),
+            watch: Vec::new(),
+        }
+    }
+
+    /// One event function for each of `watch`, `h(k, t, x, mode)`.
+    pub(crate) fn events<const N: usize>(
+        mut self,
+        watch: [Watch; N],
+        event: impl Fn(usize, f64, &[f64], &Mode) -> f64 + 'static,
+    ) -> Self {
+        self.watch = watch.into();
+        self.event = Box::new(event);
+        self
+    }
+
+    pub(crate) fn gradient(
+        mut self,
+        gradient: impl Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64> + 'static,
+    ) -> Self {
+        self.gradient = Box::new(gradient);
+        self
+    }
+
+    pub(crate) fn reset(
+        mut self,
+        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error> + 'static,
+    ) -> Self {
+        self.reset = Box::new(reset);
+        self
+    }
+}
+
+impl Flow for Sketch {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        (self.flow)(t, x, mode, dx);
+    }
+}
+
+impl EventFunction for Sketch {
+    fn count(&self) -> usize {
+        self.watch.len()
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        (self.event)(k, t, x, mode)
+    }
+    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        (self.gradient)(k, t, x, mode, dh)
+    }
+    fn watch(&self, k: usize) -> Watch {
+        self.watch[k]
+    }
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        (self.reset)(t, crossed, x, mode)
+    }
+}
+
+/// A point mass in free fall, `x = (height, velocity)`, gravity `g`.
+pub(crate) fn falling(g: f64) -> Sketch {
+    Sketch::new(2, move |_, x, _, dx| {
+        dx[0] = x[1];
+        dx[1] = -g;
+    })
+}
+
+/// The same system with its event functions renumbered: number `k` outside is `inside[k]` within.
+pub(crate) struct Permuted<S> {
+    pub(crate) system: S,
+    pub(crate) inside: Vec<usize>,
+}
+
+impl<S: EventFunction> Permuted<S> {
+    pub(crate) fn new(system: S, inside: Vec<usize>) -> Self {
+        assert_eq!(system.count(), inside.len());
+        Self { system, inside }
+    }
+
+    fn within(&self, mode: &Mode) -> Mode {
+        let mut within = Mode::new(mode.len());
+        for k in mode.ones() {
+            within.set(self.inside[k], true);
+        }
+        within
+    }
+}
+
+impl<S: Flow + EventFunction> Flow for Permuted<S> {
+    fn dim(&self) -> usize {
+        self.system.dim()
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        self.system.flow(t, x, &self.within(mode), dx);
+    }
+    fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
+        self.system.jacobian_times(t, x, &self.within(mode), v, out)
+    }
+    fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+        self.system
+            .flip(t, x, &self.within(mode), self.inside[k], dx)
+    }
+}
+
+impl<S: EventFunction> EventFunction for Permuted<S> {
+    fn count(&self) -> usize {
+        self.system.count()
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        self.system.event(self.inside[k], t, x, &self.within(mode))
+    }
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        let mut within = vec![0.0; h.len()];
+        self.system.events(t, x, &self.within(mode), &mut within);
+        for (h_k, &k) in h.iter_mut().zip(&self.inside) {
+            *h_k = within[k];
+        }
+    }
+    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        let mode = self.within(mode);
+        self.system.gradient(self.inside[k], t, x, &mode, dh)
+    }
+    fn watch(&self, k: usize) -> Watch {
+        self.system.watch(self.inside[k])
+    }
+    fn least_rate(&self, k: usize) -> f64 {
+        self.system.least_rate(self.inside[k])
+    }
+    fn noise(&self, k: usize) -> f64 {
+        self.system.noise(self.inside[k])
+    }
+    fn ignores_mode(&self) -> bool {
+        self.system.ignores_mode()
+    }
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let mut set: Vec<CrossedGuard> = crossed.guards().to_vec();
+        for c in &mut set {
+            c.guard.event = self.inside[c.guard.event];
+        }
+        set.sort_by_key(|c| c.guard);
+        let mut within = self.within(mode);
+        self.system
+            .on_crossing(t, &Crossed::new(&set), x, &mut within)?;
+        for (k, &inside) in self.inside.iter().enumerate() {
+            mode.set(k, within.contains(inside));
+        }
+        Ok(())
+    }
+}
+
+/// The same system, counting how often each function is called.
+pub(crate) struct Counting<S> {
+    pub(crate) system: S,
+    pub(crate) flow: Cell<usize>,
+    pub(crate) flip: Cell<usize>,
+    pub(crate) event: Cell<usize>,
+    pub(crate) events: Cell<usize>,
+    pub(crate) gradient: Cell<usize>,
+    pub(crate) on_crossing: Cell<usize>,
+}
+
+impl<S> Counting<S> {
+    pub(crate) fn new(system: S) -> Self {
+        Self {
+            system,
+            flow: Cell::new(0),
+            flip: Cell::new(0),
+            event: Cell::new(0),
+            events: Cell::new(0),
+            gradient: Cell::new(0),
+            on_crossing: Cell::new(0),
+        }
+    }
+}
+
+fn count(calls: &Cell<usize>) {
+    calls.set(calls.get() + 1);
+}
+
+impl<S: Flow> Flow for Counting<S> {
+    fn dim(&self) -> usize {
+        self.system.dim()
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        count(&self.flow);
+        self.system.flow(t, x, mode, dx);
+    }
+    fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+        let done = self.system.flip(t, x, mode, k, dx);
+        if done {
+            count(&self.flip);
+        }
+        done
+    }
+}
+
+impl<S: EventFunction> EventFunction for Counting<S> {
+    fn count(&self) -> usize {
+        self.system.count()
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        count(&self.event);
+        self.system.event(k, t, x, mode)
+    }
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        count(&self.events);
+        self.system.events(t, x, mode, h);
+    }
+    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        count(&self.gradient);
+        self.system.gradient(k, t, x, mode, dh)
+    }
+    fn watch(&self, k: usize) -> Watch {
+        self.system.watch(k)
+    }
+    fn least_rate(&self, k: usize) -> f64 {
+        self.system.least_rate(k)
+    }
+    fn noise(&self, k: usize) -> f64 {
+        self.system.noise(k)
+    }
+    fn ignores_mode(&self) -> bool {
+        self.system.ignores_mode()
+    }
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        count(&self.on_crossing);
+        self.system.on_crossing(t, crossed, x, mode)
+    }
+}

@@ -1,0 +1,186 @@
+//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is the observer's business.
+#![allow(
+    unsafe_code,
+    reason = "a global allocator that counts cannot be written without"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use saltation::models::{
+    Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
+    VerticalPlate,
+};
+use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Status};
+
+thread_local! {
+    /// Of this thread only: the harness and other tests run beside it.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+impl Counting {
+    fn count() {
+        // Gone when the thread ends; nothing is measured then.
+        let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
+    }
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator; counting neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::count();
+        // SAFETY: the caller's promises are those of `System`.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::count();
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::count();
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, size) }
+    }
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations(mut work: impl FnMut()) -> usize {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn the_counter_counts() {
+    let mut kept = Vec::new();
+    assert_eq!(allocations(|| kept = vec![1.0]), 1);
+    assert_eq!(allocations(|| kept.push(2.0)), 1, "growth");
+    assert_eq!(allocations(|| kept[0] += 1.0), 0);
+    let hopper = Hopper::default();
+    let mut integrator = Integrator::new(hopper).unwrap();
+    let kept = allocations(|| drop(integrator.integrate(0.0, &[2.0, 0.0], 2.0)));
+    assert!(kept > 10, "a trajectory is kept on the heap: {kept}");
+}
+
+fn settings() -> [(Projection, Rearm); 8] {
+    [
+        (Projection::Auto, Rearm::Pairs),
+        (Projection::Off, Rearm::Pairs),
+        (Projection::eps(1e-3, 1), Rearm::Pairs),
+        (Projection::eps(1e-3, 2), Rearm::Pairs),
+        (Projection::eps(1e-3, 4), Rearm::Pairs),
+        (Projection::horizon(1e-3, 3), Rearm::Pairs),
+        (Projection::Auto, Rearm::WhenEmpty),
+        (Projection::Auto, Rearm::Never),
+    ]
+}
+
+fn allocates_nothing<const N: usize, S: Flow + EventFunction>(
+    name: &str,
+    system: &S,
+    start: &[f64; N],
+    tf: f64,
+) {
+    for (projection, rearm) in settings() {
+        let mut run_time = Integrator::new(system)
+            .unwrap()
+            .projection(projection.clone())
+            .rearm(rearm.clone());
+        let mut fixed = Integrator::fixed::<N>(system)
+            .unwrap()
+            .projection(projection.clone())
+            .rearm(rearm.clone());
+        for run in ["first", "second"] {
+            let mut crossings = 0;
+            let mut ends = false;
+            let found = allocations(|| {
+                let summary = run_time.observe(0.0, start, tf, &mut ());
+                let summary = summary.as_ref();
+                ends = summary.is_ok_and(|s| s.status == Status::ReachedEnd);
+                crossings = summary.map_or(0, |s| s.statistics.crossings);
+            });
+            assert!(
+                ends && crossings > 0,
+                "{name}, {projection:?}, {rearm:?}: {crossings} crossings"
+            );
+            assert_eq!(
+                found, 0,
+                "{name}, {projection:?}, {rearm:?}, {run} run, run-time size"
+            );
+            let found = allocations(|| {
+                let summary = fixed.observe(0.0, start, tf, &mut ());
+                ends = summary.is_ok_and(|s| s.status == Status::ReachedEnd);
+            });
+            assert!(ends, "{name}, {projection:?}, {rearm:?}");
+            assert_eq!(
+                found, 0,
+                "{name}, {projection:?}, {rearm:?}, {run} run, fixed size"
+            );
+        }
+    }
+}
+
+const TILTED: [f64; 6] = [0.1, 2.4, -0.03, 0.3, -0.5, 0.4];
+const LEVEL: [f64; 6] = [0.0, 2.2, 0.0, 0.0, 0.0, 0.0];
+
+#[test]
+fn the_plate_allocates_nothing() {
+    let plate = VerticalPlate::new(PlateParameters::with_springs(10)).unwrap();
+    allocates_nothing("law V, 10 springs", &plate, &TILTED, 2.0);
+    allocates_nothing("law V, 10 springs, level", &plate, &LEVEL, 2.0);
+    let plate = NormalPlate::new(PlateParameters::with_springs(10)).unwrap();
+    allocates_nothing("law N, 10 springs", &plate, &TILTED, 2.0);
+}
+
+#[test]
+fn modes_of_more_than_64_guards_allocate_nothing() {
+    let plate = VerticalPlate::new(PlateParameters::with_springs(100)).unwrap();
+    allocates_nothing("law V, 100 springs", &plate, &TILTED, 0.6);
+    allocates_nothing("law V, 100 springs, level", &plate, &LEVEL, 0.6);
+}
+
+#[test]
+fn small_systems_allocate_nothing() {
+    allocates_nothing("hopper", &Hopper::default(), &[2.0, 0.0], 2.0);
+    allocates_nothing("affine", &Affine::default(), &[-0.4, -0.15, 0.3], 0.5);
+    let normals = nalgebra::DMatrix::identity(2, 2);
+    let fields =
+        nalgebra::DMatrix::from_column_slice(2, 4, &[1.0, 1.0, 1.0, 2.0, 2.0, 1.0, 3.0, 1.0]);
+    let table = FieldTable::new(normals, &[0.0, 0.0], fields).unwrap();
+    allocates_nothing("a corner of a table", &table, &[-0.5, -0.5], 1.0);
+}
+
+#[test]
+fn a_reset_matrix_allocates_nothing() {
+    let room = Thermostat::default();
+    let mut integrator = Integrator::new(room)
+        .unwrap()
+        .rearm(Rearm::Matrix(room.rearm().unwrap()));
+    for run in ["first", "second"] {
+        let mut crossings = 0;
+        let found = allocations(|| {
+            let summary = integrator.observe(0.0, &[18.0], 6000.0, &mut ());
+            crossings = summary.map_or(0, |s| s.statistics.crossings);
+        });
+        assert!(
+            found == 0 && crossings > 5,
+            "{run} run: {found} allocations, {crossings} crossings"
+        );
+    }
+}
+
+#[test]
+fn the_chain_allocates_nothing() {
+    let chain = ContactChain::default();
+    let start: [f64; 60] = chain.start().try_into().unwrap();
+    allocates_nothing("chain", &chain, &start, 0.4);
+}
