@@ -81,3 +81,8 @@ pub use hybrid::{
     Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
     RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
 };
+
+/// The code in the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

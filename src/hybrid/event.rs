@@ -61,10 +61,10 @@ pub trait EventFunction {
 
     /// What a crossing does beside flipping side bits: nothing for an event-selected system, a reset otherwise.
     ///
-    /// Called once for all guards that cross at the same instant, with their side bits already flipped in `mode`. It may
-    /// change `x` and `mode`. A guard watched one way whose reset throws the state back (a bouncing ball) gets its side
-    /// bit back and is armed anew without further ado; a reset that carries other guards across makes them fire at the
-    /// same instant.
+    /// Called once for all guards that cross at the same instant in a watched direction, with their side bits already
+    /// flipped in `mode`. It may change `x` and `mode`. A reset that throws the state back over a guard (a bouncing ball)
+    /// needs nothing else: under [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, counted or
+    /// not. A reset that carries guards across makes them fire at the same instant.
     ///
     /// # Errors
     /// What the model cannot resolve: [`Error::Model`]. It ends the run, which keeps all it computed.

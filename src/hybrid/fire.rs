@@ -18,6 +18,11 @@ struct Reset {
 }
 
 impl Reset {
+    const NONE: Self = Self {
+        state: false,
+        mode: false,
+    };
+
     fn any(self) -> bool {
         self.state || self.mode
     }
@@ -41,11 +46,12 @@ impl<B: Buffer> Run<B> {
         O: Observer,
     {
         loop {
+            self.list_counted();
             self.allow(settings)?;
             self.work.x_before.get_mut().copy_from_slice(self.x.get());
             self.work.mode_before.copy_from(&self.mode);
             let reset = self.switch(system, rearm, knows_field)?;
-            self.check_live(reset, arrival)?;
+            self.check_live(rearm, reset, arrival)?;
             if matches!(rearm, Rearm::Matrix(_)) {
                 self.check_armed(reset)?;
             }
@@ -70,10 +76,10 @@ impl<B: Buffer> Run<B> {
         let allowed = settings
             .max_events
             .saturating_sub(self.statistics.crossings);
-        if let Some(last) = self.crossed.get(allowed) {
+        if let Some(beyond) = self.counted.get(allowed) {
             return Err(Error::TooManyEvents {
                 limit: settings.max_events,
-                guard: last.guard,
+                guard: beyond.guard,
                 t: self.t,
                 state: self.state(),
             });
@@ -122,9 +128,6 @@ impl<B: Buffer> Run<B> {
         }
         let reset = self.apply_reset(system, rearm, &mut fresh)?;
         self.refresh(system, fresh, reset)?;
-        if reset.state && !matches!(rearm, Rearm::Never) && self.restore_sides(system, rearm)? {
-            self.refresh(system, false, reset)?;
-        }
         self.mark_ready(rearm, reset);
         let alone = self.near.len() <= self.crossed.len();
         if reset.any() || matches!(rearm, Rearm::Matrix(_)) || !alone {
@@ -147,10 +150,10 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Arms event function `k` in the direction ahead, if that is watched.
+    /// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any of its crossings does.
     #[inline]
     fn arm_ahead(&mut self, k: usize) {
-        self.guards.armed[k] = self.guards.watch[k].sees(self.ahead(k).direction);
+        self.guards.armed[k] = self.guards.watch[k].is_any();
         self.guards.ready[k] = false;
     }
 
@@ -192,7 +195,10 @@ impl<B: Buffer> Run<B> {
         S: Flow + EventFunction,
     {
         self.work.mode_crossed.copy_from(&self.mode);
-        let crossed = Crossed::new(&self.crossed);
+        if self.counted.is_empty() {
+            return Ok(Reset::NONE);
+        }
+        let crossed = Crossed::new(&self.counted);
         let outcome = system.on_crossing(self.t, &crossed, self.x.get_mut(), &mut self.mode);
         let reset = Reset {
             state: self.x.get() != self.work.x_before.get(),
@@ -208,6 +214,17 @@ impl<B: Buffer> Run<B> {
             Err(error) => {
                 self.undo();
                 Err(error)
+            }
+        }
+    }
+
+    /// Lists in `counted` those of the set that cross in a watched direction.
+    #[inline]
+    fn list_counted(&mut self) {
+        self.counted.clear();
+        for c in &self.crossed {
+            if self.guards.watch[c.guard.event].sees(c.guard.direction) {
+                self.counted.push(*c);
             }
         }
     }
@@ -295,45 +312,6 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Guards watched one way that a reset carried back, or throws back, get their side bit back: they may be crossed
-    /// again. `true` when there was one.
-    fn restore_sides<S>(&mut self, system: &S, rearm: &Rearm) -> Result<bool, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        let mut any = false;
-        let mut fresh = false;
-        for k in 0..self.count() {
-            let (watch, back) = (self.guards.watch[k], self.ahead(k));
-            if watch.sees(back.direction) || !watch.sees(back.partner().direction) {
-                continue;
-            }
-            // Nothing ahead is watched: this guard has been crossed the one way it can be.
-            let in_set = self.crossed.iter().any(|c| c.guard.event == k);
-            let touched = self.mode.contains(k) != self.work.mode_crossed.contains(k);
-            if !in_set {
-                self.refresh_rate(system, k)?;
-            }
-            let (zero, before) = (self.guards.zero[k], self.work.h_before[k]);
-            let is_back = self.own_h(k) > zero;
-            let was_back = back.sign() * before > zero;
-            // On its surface, or beyond it by the residual of a projection, and moving back.
-            let thrown_back = self.own_h(k).abs() <= zero.max(2.0 * before.abs())
-                && self.own_rate(k) >= self.guards.least_rate[k];
-            let restore = if in_set {
-                !touched && (is_back || thrown_back)
-            } else {
-                is_back && !was_back
-            };
-            if restore {
-                any = true;
-                self.set_mode_bit(k, back.side_after());
-                self.rearm_after_jump(system, rearm, back, &mut fresh);
-            }
-        }
-        Ok(any)
-    }
-
     /// Which guards may fire next. After a reset even one that is zero and moves across: it crosses at the same instant.
     #[inline]
     fn mark_ready(&mut self, rearm: &Rearm, reset: Reset) {
@@ -362,10 +340,10 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Refuses sliding, grazing and rest: without a reset, every guard of the set must go on in its direction; after one it may
-    /// as well be thrown back, unless the model set side bits itself and so answers for them. A guard watched one way has a
-    /// memory: that the state turns back in the new mode (hysteresis) is no crossing.
+    /// as well be thrown back, unless the model set side bits itself and so answers for them. Where nothing looks for the way
+    /// back, the side bit is a memory: that the state turns in the new mode (hysteresis) is no crossing.
     #[inline]
-    fn check_live(&mut self, reset: Reset, arrival: Arrival) -> Result<(), Error> {
+    fn check_live(&mut self, rearm: &Rearm, reset: Reset, arrival: Arrival) -> Result<(), Error> {
         if reset.mode || arrival == Arrival::Jumped {
             return Ok(());
         }
@@ -374,11 +352,14 @@ impl<B: Buffer> Run<B> {
             let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
             let onward = sign * self.guards.rate[k];
             if reset.state {
-                let is_back = sign * self.guards.h[k] < -self.guards.zero[k];
+                // Not by rounding (of which the rate after says nothing when it is at rest), nor by a residual.
+                let zero = self.guards.zero[k].max(self.zero(k, c.rate, 0.0));
+                let least_way = zero.max(2.0 * self.work.h_before[k].abs());
+                let is_back = sign * self.guards.h[k] < -least_way;
                 return !(is_back || onward.abs() >= least);
             }
-            let returns = watch.rising && watch.falling;
-            !(sign * c.rate >= least && (onward >= least || !returns))
+            let follows = matches!(rearm, Rearm::Pairs) || watch.sees(c.guard.partner().direction);
+            !(sign * c.rate >= least && (onward >= least || !follows))
         });
         let Some(&CrossedGuard { guard, rate }) = dead else {
             return Ok(());
@@ -436,8 +417,8 @@ impl<B: Buffer> Run<B> {
     /// Reports the set to the observer and counts it.
     #[inline]
     fn tell<O: Observer>(&mut self, observer: &mut O, arrival: Arrival) {
-        self.statistics.crossings += self.crossed.len();
-        for &CrossedGuard { guard, rate } in &self.crossed {
+        self.statistics.crossings += self.counted.len();
+        for &CrossedGuard { guard, rate } in &self.counted {
             let k = guard.event;
             if self.guards.watch[k].stop {
                 self.stopping.push(guard);

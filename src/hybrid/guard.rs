@@ -86,11 +86,13 @@ impl fmt::Display for Guard {
     }
 }
 
-/// In which directions an event function is watched, and whether a crossing ends the run.
+/// In which directions the crossings of an event function count: are reported, handed to
+/// [`on_crossing`](crate::EventFunction::on_crossing), and may end the run.
 ///
-/// Watched both ways, the side bit follows the state, and a crossing must be live in the mode before and after. Watched one
-/// way, it is a memory: the state may turn back afterwards without a crossing (hysteresis), until a reset or the guard
-/// reset matrix puts the bit back.
+/// Under [`Rearm::Pairs`](crate::Rearm::Pairs), the default, the side bit follows the state in both directions all the
+/// same: a crossing that does not count still flips it, and the next one that counts is found again. Under the other
+/// policies a direction that is not watched is not looked for: the side bit is a memory (hysteresis) until the guard reset
+/// matrix or a reset puts it back.
 ///
 /// ```
 /// use saltation::Watch;
@@ -128,6 +130,11 @@ impl Watch {
     pub const fn and_stop(mut self) -> Self {
         self.stop = true;
         self
+    }
+
+    /// True when crossings in at least one direction count.
+    pub const fn is_any(self) -> bool {
+        self.rising || self.falling
     }
 
     /// True when crossings in `direction` count.

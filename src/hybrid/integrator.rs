@@ -292,7 +292,7 @@ where
     B: Buffer,
     O: Observer,
 {
-    run.start(system, settings, start_mode, observer)?;
+    run.start(system, settings, rearm, start_mode, observer)?;
     loop {
         if run.crossing_phase(system, settings, rearm, observer)? {
             return Ok(true);

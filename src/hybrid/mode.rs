@@ -196,6 +196,6 @@ mod tests {
         let mode = Mode::with(200, &on);
         assert_eq!(mode.ones().collect::<Vec<_>>(), on);
         assert_eq!(mode.count_ones(), on.len());
-        assert_eq!(mode.clone().having(64, false).count_ones(), on.len() - 1);
+        assert_eq!(mode.having(64, false).count_ones(), on.len() - 1);
     }
 }

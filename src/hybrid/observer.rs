@@ -40,7 +40,7 @@ pub struct CrossingEvent<'a> {
     pub guard: Guard,
     /// State on the guard, before any reset.
     pub state: &'a [f64],
-    /// `dh_k/dt` just before, in the mode before (`u_k`/s).
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at its start.
     pub rate_before: f64,
     /// `dh_k/dt` just after, in the mode after and the state after the reset (`u_k`/s).
     pub rate_after: f64,

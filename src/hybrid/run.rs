@@ -104,6 +104,8 @@ pub(crate) struct Run<B> {
     pub(crate) untold: bool,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
+    /// Those of them that cross in a watched direction.
+    pub(crate) counted: Vec<CrossedGuard>,
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
     pub(crate) statistics: Statistics,
@@ -172,6 +174,7 @@ impl<B: Buffer> Run<B> {
             near: Vec::with_capacity(count),
             ranking: None,
             crossed: Vec::with_capacity(count),
+            counted: Vec::with_capacity(count),
             stopping: Vec::with_capacity(2 * count),
             statistics: Statistics::default(),
             work: Work {

@@ -85,7 +85,8 @@ impl<const N: usize> From<[f64; N]> for PerEntry {
 pub enum Projection {
     /// Never: every crossing is located on the interpolant of a smooth step.
     Off,
-    /// From `h_k ≥ −eps_k`, as in the paper.
+    /// From `h_k ≥ −eps_k`, as in the paper. A guard that approaches slowly is reached in one long step, whose error
+    /// nothing tests: choose `eps` small against the least speed of approach.
     Eps {
         /// Width of the neighbourhood, in the unit of each `h_k`; > 0.
         eps: PerEntry,

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::settings::Settings;
-use super::{EventFunction, Flow, Guard, Mode, Observer};
+use super::{EventFunction, Flow, Guard, Mode, Observer, Rearm};
 use crate::Error;
 use crate::ode::{Buffer, first_step};
 
@@ -12,6 +12,7 @@ impl<B: Buffer> Run<B> {
         &mut self,
         system: &S,
         settings: &Settings,
+        rearm: &Rearm,
         given: Option<&Mode>,
         observer: &mut O,
     ) -> Result<(), Error>
@@ -30,7 +31,7 @@ impl<B: Buffer> Run<B> {
         };
         observer.start(self.t, self.x.get(), &self.mode);
         sides?;
-        self.arm(system, given.is_some())?;
+        self.arm(system, rearm, given.is_some())?;
         self.choose_step(system, settings);
         Ok(())
     }
@@ -101,14 +102,20 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Arms every guard that is watched and lies ahead. With a given mode, one beyond its surface is left alone (a mode
-    /// with memory), and one on its surface and moving across fires at once.
-    fn arm<S: Flow + EventFunction>(&mut self, system: &S, given: bool) -> Result<(), Error> {
+    /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing does not count. With a
+    /// given mode, one beyond its surface is left alone (a mode with memory), and one on its surface and moving across fires
+    /// at once.
+    fn arm<S>(&mut self, system: &S, rearm: &Rearm, given: bool) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
             let beyond = self.own_h(k) > self.guards.zero[k];
             let clear = self.is_clear(k);
-            let sees = self.guards.watch[k].sees(self.ahead(k).direction);
+            let watch = self.guards.watch[k];
+            let follows = matches!(rearm, Rearm::Pairs) && watch.is_any();
+            let sees = follows || watch.sees(self.ahead(k).direction);
             self.guards.armed[k] = sees && (!beyond || clear);
             self.guards.ready[k] =
                 clear || (given && self.own_rate(k) >= self.guards.least_rate[k]);

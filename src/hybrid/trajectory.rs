@@ -62,7 +62,7 @@ pub struct Crossing {
     pub guard: Guard,
     /// State on the guard, before any reset.
     pub state: DVector<f64>,
-    /// `dh_k/dt` just before, in the mode before (`u_k`/s).
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at its start.
     pub rate_before: f64,
     /// `dh_k/dt` just after, in the mode and state after (`u_k`/s).
     pub rate_after: f64,

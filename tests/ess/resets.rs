@@ -496,7 +496,7 @@ fn swing(watch: Watch, start: f64, rearm: Rearm, projection: Projection) -> Traj
 
 #[test]
 fn only_the_watched_direction_counts() {
-    // By itself a guard watched one way is crossed once: its side would have to change back where nobody looks (spec 5).
+    // The side follows the state both ways; only one way is reported.
     for projection in [
         Projection::Auto,
         Projection::Off,
@@ -507,19 +507,23 @@ fn only_the_watched_direction_counts() {
             (Watch::RISING, -1.0, Direction::Rising),
         ] {
             let trajectory = swing(watch, start, Rearm::Pairs, projection.clone());
-            let [crossing] = trajectory.crossings() else {
-                panic!(
-                    "{watch:?}, {projection:?}: {} crossings",
-                    trajectory.crossings().len()
-                );
-            };
-            assert_eq!(crossing.guard.direction, direction);
-            assert!(
-                (crossing.time - FRAC_PI_2).abs() < 1e-8,
+            assert_eq!(
+                trajectory.crossings().len(),
+                10,
                 "{watch:?}, {projection:?}"
             );
-            let side = direction == Direction::Rising;
-            assert_eq!(trajectory.mode().contains(0), side);
+            for (i, crossing) in trajectory.crossings().iter().enumerate() {
+                assert_eq!(crossing.guard.direction, direction);
+                let late = crossing.time - (FRAC_PI_2 + TAU * i as f64);
+                assert!(late.abs() < 1e-7, "{watch:?}, {projection:?}: {late:e}");
+            }
+            assert_eq!(trajectory.statistics().crossings, 10);
+            assert_eq!(trajectory.modes().len(), 21, "the side bit follows");
+            assert_eq!(trajectory.mode().contains(0), start > 0.0);
+
+            let once = swing(watch, start, Rearm::Never, projection.clone());
+            assert_eq!(once.crossings().len(), 1, "{watch:?}, {projection:?}");
+            assert_eq!(once.mode().contains(0), start < 0.0);
         }
         let both = swing(Watch::BOTH, 1.0, Rearm::Pairs, projection.clone());
         assert_eq!(both.crossings().len(), 20, "{projection:?}");

@@ -1,0 +1,81 @@
+//! Cost of event-selected systems: contacts, corners, tolerances, smooth steps.
+//!
+//! `cargo bench --bench ess` measures all, about two minutes; a name behind `--` selects. Ratios within one run, which do
+//! not depend on the machine, are in the bench `ratios`.
+
+#[path = "../cases/mod.rs"]
+mod cases;
+
+use std::time::Duration;
+
+use cases::{corner, hopper, plate, step};
+use criterion::{BenchmarkId, Criterion, Throughput};
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+        .configure_from_args();
+    plate_per_contact(&mut criterion);
+    hopper_work_precision(&mut criterion);
+    corners(&mut criterion);
+    steps(&mut criterion);
+    criterion.final_summary();
+}
+
+/// 120 runs a call; elements are contacts made or lost. The parameter is the number of directed guards, two a spring.
+fn plate_per_contact(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("plate");
+    for springs in plate::SPRINGS {
+        let plate = plate::plate(springs);
+        for way in plate::ways() {
+            let mut run = way.runner(&plate);
+            group.throughput(Throughput::Elements(run().crossings as u64));
+            group.bench_function(BenchmarkId::new(way.name, 2 * springs), |b| {
+                b.iter(&mut run);
+            });
+        }
+    }
+    group.finish();
+}
+
+fn hopper_work_precision(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("hopper");
+    for rtol in hopper::tolerances() {
+        let mut run = hopper::runner(rtol);
+        group.bench_function(BenchmarkId::new("rtol", format!("{rtol:.0e}")), |b| {
+            b.iter(&mut run);
+        });
+    }
+    group.finish();
+}
+
+fn corners(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("corner");
+    for (name, projection) in corner::projections() {
+        for corner in corner::corners() {
+            let mut runs = corner.runs(&projection);
+            for (part, run) in [("through", &mut runs.through), ("beyond", &mut runs.beyond)] {
+                let id = BenchmarkId::new(format!("{name}-{part}"), corner.name());
+                group.bench_function(id, |b| b.iter(&mut *run));
+            }
+        }
+    }
+    group.finish();
+}
+
+fn steps(criterion: &mut Criterion) {
+    for (name, cases) in [
+        ("bare-step", step::bare()),
+        ("run", step::runs()),
+        ("flight", step::flights()),
+    ] {
+        let mut group = criterion.benchmark_group(name);
+        for mut case in cases {
+            group.throughput(Throughput::Elements((case.run)() as u64));
+            group.bench_function(case.name, |b| b.iter(&mut case.run));
+        }
+        group.finish();
+    }
+}

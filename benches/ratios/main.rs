@@ -1,0 +1,33 @@
+//! Tables of times and their ratios, each measured in one run, the cases in turn.
+//!
+//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner` or `step` selects; `-- --test`
+//! goes through each case a few times only. Ratios hold on other machines, times do not.
+
+#[path = "../cases/mod.rs"]
+mod cases;
+mod tables;
+mod timing;
+
+/// Prints one table from so many rounds of measurements.
+type Table = fn(usize);
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rounds = if arguments.iter().any(|a| a == "--test") {
+        1
+    } else {
+        15
+    };
+    let chosen: Vec<_> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
+    let tables: [(&str, Table); 4] = [
+        ("plate", tables::plate),
+        ("hopper", tables::hopper),
+        ("corner", tables::corner),
+        ("step", tables::step),
+    ];
+    for (name, table) in tables {
+        if chosen.is_empty() || chosen.iter().any(|c| name.contains(c.as_str())) {
+            table(rounds);
+        }
+    }
+}
