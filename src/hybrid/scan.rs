@@ -75,8 +75,12 @@ impl<B: Buffer> Run<B> {
                 }
             }
         }
+        if first.is_none() {
+            self.slopes_at_end(step);
+        }
         // A guard may be entered and left before another one is passed; who came first is sorted out below.
-        let dip = self.first_dip(system, step)?;
+        let until = first.map_or(1.0, |(_, passage)| passage.high.at);
+        let dip = self.first_dip(system, step, until)?;
         let Some(mut passage) = dip.or(first.map(|(_, passage)| passage)) else {
             return Ok(None);
         };
@@ -256,37 +260,64 @@ impl<B: Buffer> Run<B> {
         [&self.guards.h, first, second, end].map(|h| sign * h[k])
     }
 
-    /// The first guard that is clear at all samples but was entered and left between them. Leaves in `work.rate` what is
-    /// known of the rates at the end of the step: the slope between the last two samples, or the row where it was needed.
-    fn first_dip<S>(&mut self, system: &S, step: f64) -> Result<Option<Passage>, Error>
+    /// Takes the slopes between the last two samples for the rates at the end of the step, until a row is asked for.
+    fn slopes_at_end(&mut self, step: f64) {
+        let n = self.count();
+        let work = &mut self.work;
+        let [_, h2, h3] = &work.h;
+        let (h2, h3, rate) = (&h2[..n], &h3[..n], &mut work.rate[..n]);
+        let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * step);
+        for k in 0..n {
+            rate[k] = (h3[k] - h2[k]) * per_second;
+        }
+        work.zero.copy_from_slice(&self.guards.zero);
+        work.stale.fill(true);
+    }
+
+    /// Lists in `near` the guards that are clear at all samples after the start, but came nearer to their surface than they
+    /// moved in the whole step.
+    fn list_close(&mut self) {
+        let n = self.count();
+        let guards = &self.guards;
+        let (h0, sign) = (&guards.h[..n], &guards.sign[..n]);
+        let (armed, ready) = (&guards.armed[..n], &guards.ready[..n]);
+        let [h1, h2, h3] = &self.work.h;
+        let (h1, h2, h3) = (&h1[..n], &h2[..n], &h3[..n]);
+        self.near.clear();
+        for k in 0..n {
+            if !(armed[k] && ready[k]) {
+                continue;
+            }
+            let [v0, v1, v2, v3] = [h0[k], h1[k], h2[k], h3[k]].map(|h| -sign[k] * h);
+            let way = lesser(v1, lesser(v2, v3));
+            let farthest = -lesser(lesser(-v0, -v1), lesser(-v2, -v3));
+            if way > 0.0 && way <= farthest - lesser(v0, way) {
+                self.near.push(k);
+            }
+        }
+    }
+
+    /// The first guard that is clear at all samples but was entered and left between them, if it was entered before the
+    /// fraction `until` of the step.
+    fn first_dip<S>(&mut self, system: &S, step: f64, until: f64) -> Result<Option<Passage>, Error>
     where
         S: Flow + EventFunction,
     {
-        let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * step);
+        self.list_close();
         let mut first: Option<Passage> = None;
-        for k in 0..self.count() {
-            if !self.guards.armed[k] {
-                continue;
-            }
-            let values = self.own_samples(k);
-            let [v0, v1, v2, v3] = values;
-            self.work.rate[k] = self.guards.sign[k] * (v3 - v2) * per_second;
-            self.work.zero[k] = self.guards.zero[k];
-            self.work.stale[k] = true;
-            let low = lesser(lesser(v0, v1), lesser(v2, v3));
-            let high = -lesser(lesser(-v0, -v1), lesser(-v2, -v3));
-            // Passed by sign, or never nearer to the surface than it moved in the whole step.
-            if high >= 0.0 || high < low - high || !self.guards.ready[k] {
-                continue;
-            }
-            let Some((from, to)) = self.bracket_of_maximum(system, k, values, step)? else {
+        for i in 0..self.near.len() {
+            let k = self.near[i];
+            let Some((from, to)) = self.bracket_of_maximum(system, k, step, until)? else {
                 continue;
             };
             let zero = self.work.zero[k].max(self.guards.zero[k]);
             let top = maximum(|at| self.own_h_at(system, k, at, step), from, to, zero);
-            if top.value > zero && first.is_none_or(|f| top.at < f.high.at) {
-                let value = self.own_h_at(system, k, from, step);
-                first = (value < 0.0).then_some(Passage {
+            if top.value <= zero || first.is_some_and(|f| f.high.at <= top.at) {
+                continue;
+            }
+            let value = self.own_h_at(system, k, from, step);
+            if value < 0.0 {
+                first = Some(Passage {
                     k,
                     level: 0.0,
                     low: Sample { at: from, value },
@@ -298,46 +329,52 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Fractions of the step between which `sign · h_k`, negative at all samples, may have a maximum beyond the surface: for
-    /// a function with a single maximum the tangents and secants on both sides of it meet above it.
+    /// a function with a single maximum the tangents or secants on both sides of it meet above it.
     fn bracket_of_maximum<S>(
         &mut self,
         system: &S,
         k: usize,
-        [v0, v1, v2, v3]: [f64; 4],
         step: f64,
+        until: f64,
     ) -> Result<Option<(f64, f64)>, Error>
     where
         S: Flow + EventFunction,
     {
+        let values = self.own_samples(k);
+        let [v0, v1, v2, v3] = values;
         let third = FRACTIONS[1];
-        if v3 > v2 {
-            // Still rising at the last sample: a maximum after it needs a falling end.
-            let right = self.rate_at_end(system, k, step)? * step;
-            let rising = (v2 - v1) / third;
-            let hidden = right < 0.0 && meet(v2, rising, v3, right, third) > 0.0;
-            return Ok(hidden.then_some((FRACTIONS[2], 1.0)));
+        for i in 1..3 {
+            let (before, at, after) = (values[i - 1], values[i], values[i + 1]);
+            if at > before && at >= after && FRACTIONS[i - 1] < until {
+                // Twice the rise of the parabola through the three samples, or the tangents at both ends of the step.
+                let (slope, bend) = (0.5 * (after - before), 2.0 * at - before - after);
+                if at + slope * slope / bend > 0.0 {
+                    return Ok(Some((FRACTIONS[i - 1], FRACTIONS[i + 1])));
+                }
+                self.need_rate(system, k)?;
+                let left = self.own_rate(k) * step;
+                let right = self.rate_at_end(system, k, step)? * step;
+                if left > 0.0 && right < 0.0 && meet(v0, left, v3, right, 1.0) > 0.0 {
+                    return Ok(Some((0.0, 1.0)));
+                }
+            }
         }
+        let middle = (v2 - v1) / third;
         if v0 > v1 {
             self.need_rate(system, k)?;
             let left = self.own_rate(k) * step;
-            let falling = (v2 - v1) / third;
-            let hidden = left > 0.0 && meet(v0, left, v1, falling, third) > 0.0;
-            return Ok(hidden.then_some((0.0, FRACTIONS[1])));
+            if left > 0.0 && meet(v0, left, v1, middle, third) > 0.0 {
+                return Ok(Some((0.0, FRACTIONS[1])));
+            }
         }
-        // The largest sample is an interior one. Twice the rise of the parabola through it and its neighbours, or the
-        // tangents at both ends.
-        let values = [v0, v1, v2, v3];
-        let i = if v1 >= v2 { 1 } else { 2 };
-        let (before, at, after) = (values[i - 1], values[i], values[i + 1]);
-        let (slope, bend) = (0.5 * (after - before), 2.0 * at - before - after);
-        if bend > 0.0 && at + slope * slope / bend > 0.0 {
-            return Ok(Some((FRACTIONS[i - 1], FRACTIONS[i + 1])));
+        if v3 > v2 && FRACTIONS[2] < until {
+            // Still rising at the last sample: a maximum after it needs a falling end.
+            let right = self.rate_at_end(system, k, step)? * step;
+            if right < 0.0 && meet(v2, middle, v3, right, third) > 0.0 {
+                return Ok(Some((FRACTIONS[2], 1.0)));
+            }
         }
-        self.need_rate(system, k)?;
-        let left = self.own_rate(k) * step;
-        let right = self.rate_at_end(system, k, step)? * step;
-        let hidden = left > 0.0 && right < 0.0 && meet(v0, left, v3, right, 1.0) > 0.0;
-        Ok(hidden.then_some((0.0, 1.0)))
+        Ok(None)
     }
 
     /// `sign · dh_k/dt` at the end of the step, by its row; kept in `work.rate`.
