@@ -86,8 +86,10 @@ pub enum Error {
         end: f64,
     },
 
-    /// A user function returned NaN or infinity.
-    #[error("{quantity} is not finite at t = {t}, x = {state:?}")]
+    /// A user function returned NaN or infinity. Steps that try states beyond its domain are shortened first.
+    #[error(
+        "{quantity} is not finite at t = {t}, x = {state:?} (a trial point within a step, where it still was so with the shortest one)"
+    )]
     NotFinite {
         /// Which function.
         quantity: Quantity,
@@ -112,16 +114,18 @@ pub enum Error {
         state: Vec<f64>,
     },
 
-    /// A guard was reached but liveness fails: sliding or grazing, outside event-selected systems.
+    /// A guard was reached but liveness fails: sliding, grazing, rest, or guards at one instant whose order matters; outside
+    /// event-selected systems.
     #[error(
-        "guard {guard} is not live at t = {t}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {least_rate:e} (sliding or grazing)"
+        "guard {guard} is not live at t = {t}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {least_rate:e}. Opposite signs: sliding, or a hysteresis that wants a one-way watch and a guard reset matrix; almost zero: grazing, rest, or the end of an accumulation (Zeno), to be stopped at or resolved by a change of mode in on_crossing; NaN after: the mode after was not entered"
     )]
     NotLive {
         /// The guard.
         guard: Guard,
         /// `dh_k/dt` in the mode before the crossing (`u_k`/s).
         rate_before: f64,
-        /// `dh_k/dt` in the mode after the crossing (`u_k`/s); NaN when the mode was not entered.
+        /// `dh_k/dt` in the mode after the crossing (`u_k`/s), or, when several guards cross at one instant, in the mode in
+        /// which all others have crossed; NaN when the mode was not entered.
         rate_after: f64,
         /// The liveness bound `c_k` (`u_k`/s).
         least_rate: f64,
@@ -149,7 +153,9 @@ pub enum Error {
     },
 
     /// A guard would cross twice without progress in time.
-    #[error("guard {guard} crosses again at t = {t} without progress in time")]
+    #[error(
+        "guard {guard} crosses again at t = {t} without progress in time: events accumulate (Zeno), or a reset undoes its own crossing"
+    )]
     NoProgress {
         /// The guard.
         guard: Guard,

@@ -52,8 +52,9 @@
 //!
 //! # What is guaranteed
 //!
-//! For an event-selected system (every guard live in every mode near its surface) all crossings are found and reported in
-//! order, guards exactly at one instant cross together, and the final state does not depend on the numbering of the guards.
+//! For an event-selected system (every guard live in every mode near its surface) whose event functions are smooth on the
+//! scale of a step, all crossings are found and reported in order, guards at one instant (to rounding, which is known best
+//! where the gradient is written) cross together, and the final state does not depend on the numbering of the guards.
 //! [`Projection::Auto`] keeps the tolerance of the smooth phase. The same input gives the same bits. A run that ends early
 //! says why and keeps what it has.
 //!
@@ -61,8 +62,9 @@
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes and sustained contact with rigid bodies: a guard that is not live is refused, not slid along.
-//! * Guards entered and left between two samples of one step by more than one maximum: limit the step
-//!   ([`Integrator::max_step`]) where event functions wiggle faster than the state.
+//! * Event functions that wiggle faster than the state: a guard entered and left between two of the four samples of a step
+//!   is found when `h` has one rounded maximum there, not when it has several or a narrow spike. Limit the step with
+//!   [`Integrator::max_step`]. A touch without crossing is no event.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
@@ -76,6 +78,9 @@ pub use derivative::{DerivativeReport, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::{Error, Quantity};
+/// The version of nalgebra whose vectors and matrices this crate returns.
+pub use nalgebra;
+
 pub use hybrid::{
     Arrival, Corner, Crossed, CrossedGuard, Crossing, CrossingEvent, Direction, EventFunction,
     Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,

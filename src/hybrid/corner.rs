@@ -6,7 +6,8 @@ use super::trajectory::Crossing;
 /// Two or more guards crossed at one instant, within a stated tolerance.
 ///
 /// Near a corner the order of the crossings depends on the smallest change of the start; what a corner reports is the
-/// order in which this run resolved them, and how far each guard was from failing liveness.
+/// order in which this run resolved them, and how far each guard was from failing liveness. Of guards at exactly one instant
+/// each is checked in the modes in which it comes first and last, not in all orders between.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corner {
     /// The common time: that of the first crossing (s).

@@ -23,7 +23,8 @@ impl<B: Buffer> Run<B> {
         S: Flow + EventFunction,
         O: Observer,
     {
-        let entered = self.entered.take();
+        // Good for the first guard reached only: what comes after it is near or not by itself.
+        let mut entered = self.entered.take();
         while let Some((j, tau)) = self.earliest(system)? {
             if self.own_h(j) >= -self.guards.zero[j] {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
@@ -52,8 +53,12 @@ impl<B: Buffer> Run<B> {
             if self.t + landing.dt > self.tf {
                 return Ok(false);
             }
+            entered = None;
             let start = self.t;
-            self.land(system, observer, j, landing)?;
+            if let Err(error) = self.land(system, observer, j, landing) {
+                self.tell_projection(observer);
+                return Err(error);
+            }
             let arrival = Arrival::Projected;
             match self.fire(
                 system,
@@ -68,7 +73,7 @@ impl<B: Buffer> Run<B> {
                     self.statistics.projections += 1;
                     return Ok(true);
                 }
-                Err(Error::NotLive { .. }) if self.untold => {
+                Err(Error::NotLive { .. } | Error::ArmedBeyond { .. }) if self.untold => {
                     // A landing is an approximation, and no proof that liveness fails: a smooth step decides.
                     self.statistics.projections_failed += 1;
                     self.take_back(system, start)?;
@@ -299,6 +304,8 @@ impl<B: Buffer> Run<B> {
         self.t = start + landing.dt;
         std::mem::swap(&mut self.x, &mut work.landing);
         std::mem::swap(&mut self.guards.h, &mut work.h[0]);
+        work.x_before.get_mut().copy_from_slice(self.x.get());
+        work.mode_before.copy_from(&self.mode);
         if landing.knows_field {
             self.ode
                 .first_stage()

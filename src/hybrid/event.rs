@@ -15,7 +15,8 @@ pub trait EventFunction {
     /// Number of event functions; 0 makes a plain differential equation.
     fn count(&self) -> usize;
 
-    /// `h_k(t, x)` in its own unit.
+    /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its length; where `h_k` is not
+    /// finite there, the step is shortened.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
 
     /// All event functions at once; override when sharing work pays.
@@ -41,13 +42,14 @@ pub trait EventFunction {
     }
 
     /// The least rate `c_k > 0` at which `h_k` counts as crossing (`u_k` per second): the liveness bound of the paper.
-    /// Slower crossings are refused as grazing or sliding.
+    /// Slower crossings are refused as grazing or sliding. Default 1e-6, whatever the unit; finite and above zero.
     fn least_rate(&self, k: usize) -> f64 {
         let _ = k;
         1e-6
     }
 
-    /// Size of the numerical noise in `h_k` (unit `u_k`); 0 when only rounding is to be reckoned with.
+    /// Size of the numerical noise in `h_k` (unit `u_k`): values within it count as zero when guards are grouped at one
+    /// instant. Default 0: only the rounding of time, and of the state where the gradient is written, is reckoned with.
     fn noise(&self, k: usize) -> f64 {
         let _ = k;
         0.0

@@ -1,5 +1,6 @@
 //! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same instant (spec 4.4, 5).
 
+use super::live::Reset;
 use super::rearm::Effect;
 use super::run::{Guards, Run};
 use super::settings::Settings;
@@ -10,64 +11,80 @@ use super::{
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
 
-/// What a call of `on_crossing` did.
-#[derive(Clone, Copy, Debug)]
-struct Reset {
-    state: bool,
-    mode: bool,
-}
-
-impl Reset {
-    const NONE: Self = Self {
-        state: false,
-        mode: false,
-    };
-
-    fn any(self) -> bool {
-        self.state || self.mode
-    }
-}
-
 impl<B: Buffer> Run<B> {
     /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at the same instant in
     /// consequence; `knows_field` says that the first stage holds the field of the old mode here. `true` when one of them
-    /// ends the run.
+    /// ends the run. After an error state and mode are those before the crossing that was refused.
     pub(crate) fn fire<S, O>(
         &mut self,
         system: &S,
         settings: &Settings,
         rearm: &Rearm,
         observer: &mut O,
-        mut arrival: Arrival,
-        mut knows_field: bool,
+        arrival: Arrival,
+        knows_field: bool,
     ) -> Result<bool, Error>
     where
         S: Flow + EventFunction,
         O: Observer,
     {
+        let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
         loop {
             self.list_counted();
-            self.allow(settings)?;
             self.work.x_before.get_mut().copy_from_slice(self.x.get());
             self.work.mode_before.copy_from(&self.mode);
-            let reset = self.switch(system, rearm, knows_field)?;
-            self.check_live(rearm, reset, arrival)?;
-            if matches!(rearm, Rearm::Matrix(_)) {
-                self.check_armed(reset)?;
+            if let Err(error) = self.cross(system, settings, rearm, observer, arrival, fresh) {
+                self.undo();
+                if crossed_some {
+                    observer.settled(self.t, self.x.get(), &self.mode);
+                }
+                return Err(error);
             }
-            self.tell_projection(observer);
-            self.tell(observer, arrival);
-            if !(reset.any() && self.carried_across()) {
+            crossed_some = true;
+            if !self.carried_across() {
                 break;
             }
-            arrival = Arrival::Jumped;
-            knows_field = true;
+            (arrival, fresh) = (Arrival::Jumped, true);
         }
         observer.settled(self.t, self.x.get(), &self.mode);
         if settings.restart_at_events {
             self.choose_step(system, settings);
         }
         Ok(!self.stopping.is_empty())
+    }
+
+    /// Crosses the guards in `crossed` once, and leaves in `moved` whether event functions may have jumped.
+    #[inline]
+    fn cross<S, O>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        rearm: &Rearm,
+        observer: &mut O,
+        arrival: Arrival,
+        knows_field: bool,
+    ) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
+        self.allow(settings)?;
+        let reset = self.switch(system, rearm, knows_field)?;
+        self.moved = reset.any() || !system.ignores_mode();
+        if reset.any() {
+            // The model has acted: this landing is not taken back.
+            self.tell_projection(observer);
+        }
+        self.check_live(rearm, reset, arrival)?;
+        if !reset.any() && self.crossed.len() > 1 {
+            self.check_orders(system)?;
+        }
+        if matches!(rearm, Rearm::Matrix(_)) {
+            self.check_armed(reset)?;
+        }
+        self.tell_projection(observer);
+        self.tell(observer, arrival);
+        Ok(())
     }
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
@@ -126,11 +143,15 @@ impl<B: Buffer> Run<B> {
                 }
             }
         }
+        if !system.ignores_mode() {
+            self.work.h_before.copy_from_slice(&self.guards.h);
+        }
         let reset = self.apply_reset(system, rearm, &mut fresh)?;
         self.refresh(system, fresh, reset)?;
-        self.mark_ready(rearm, reset);
+        let anew = reset.any() || !system.ignores_mode();
+        self.mark_ready(system, rearm, anew)?;
         let alone = self.near.len() <= self.crossed.len();
-        if reset.any() || matches!(rearm, Rearm::Matrix(_)) || !alone {
+        if anew || matches!(rearm, Rearm::Matrix(_)) || !alone {
             self.ranking = None;
         }
         Ok(reset)
@@ -169,6 +190,8 @@ impl<B: Buffer> Run<B> {
             let k = guard.event;
             let before = !guard.side_after();
             match effect {
+                // One that has just fired at the same instant is crossed, whoever comes first in the set.
+                Effect::Arm if self.crossed.iter().any(|c| c.guard == guard) => {}
                 Effect::Arm => {
                     self.set_side(system, k, before, fresh);
                     self.arm_ahead(k);
@@ -256,11 +279,14 @@ impl<B: Buffer> Run<B> {
         self.work.h_before.copy_from_slice(&self.guards.h);
         if reset.mode {
             self.follow_mode();
+            // All of them as the model left them, before a row of the matrix changes others.
             for k in 0..self.count() {
-                let side = self.mode.contains(k);
-                if side != self.work.mode_crossed.contains(k) {
-                    let mut fresh = false;
-                    self.rearm_after_jump(system, rearm, Guard::ahead(k, !side), &mut fresh);
+                self.work.tried[k] = self.mode.contains(k) != self.work.mode_crossed.contains(k);
+            }
+            for k in 0..self.count() {
+                if self.work.tried[k] {
+                    let guard = Guard::ahead(k, self.work.mode_crossed.contains(k));
+                    self.rearm_after_jump(system, rearm, guard, &mut false);
                 }
             }
         }
@@ -284,7 +310,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Back to the state and mode on the guard, for a crossing that is refused.
-    fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         self.x.get_mut().copy_from_slice(self.work.x_before.get());
         self.mode.clone_from(&self.work.mode_before);
         self.follow_mode();
@@ -312,92 +338,41 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Which guards may fire next. After a reset even one that is zero and moves across: it crosses at the same instant.
+    /// Which guards may fire next. When event functions may have jumped (`anew`) even one that is zero and moves across: it
+    /// crosses at the same instant.
     #[inline]
-    fn mark_ready(&mut self, rearm: &Rearm, reset: Reset) {
-        if reset.any() || matches!(rearm, Rearm::Matrix(_)) {
+    fn mark_ready<S>(&mut self, system: &S, rearm: &Rearm, anew: bool) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        if anew || matches!(rearm, Rearm::Matrix(_)) {
             for k in 0..self.count() {
-                self.mark_one_ready(k, reset);
+                if self.guards.armed[k] && (anew || !self.guards.ready[k]) {
+                    self.need_rate(system, k)?;
+                    self.mark_one_ready(k, anew);
+                }
             }
-            return;
+            return Ok(());
         }
         // The guards of the set were armed anew; all others that are not ready are near.
         for i in 0..self.crossed.len() {
-            self.mark_one_ready(self.crossed[i].guard.event, reset);
+            self.mark_one_ready(self.crossed[i].guard.event, anew);
         }
         for i in 0..self.near.len() {
-            self.mark_one_ready(self.near[i], reset);
-        }
-    }
-
-    #[inline]
-    fn mark_one_ready(&mut self, k: usize, reset: Reset) {
-        let Guards { armed, ready, .. } = &self.guards;
-        if armed[k] && (reset.any() || !ready[k]) {
-            let across = reset.any() && self.own_rate(k) >= self.guards.least_rate[k];
-            self.guards.ready[k] = self.is_clear(k) || across;
-        }
-    }
-
-    /// Refuses sliding, grazing and rest: without a reset, every guard of the set must go on in its direction; after one it may
-    /// as well be thrown back, unless the model set side bits itself and so answers for them. Where nothing looks for the way
-    /// back, the side bit is a memory: that the state turns in the new mode (hysteresis) is no crossing.
-    #[inline]
-    fn check_live(&mut self, rearm: &Rearm, reset: Reset, arrival: Arrival) -> Result<(), Error> {
-        if reset.mode || arrival == Arrival::Jumped {
-            return Ok(());
-        }
-        let dead = self.crossed.iter().find(|c| {
-            let (sign, k) = (c.guard.sign(), c.guard.event);
-            let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
-            let onward = sign * self.guards.rate[k];
-            if reset.state {
-                // Not by rounding (of which the rate after says nothing when it is at rest), nor by a residual.
-                let zero = self.guards.zero[k].max(self.zero(k, c.rate, 0.0));
-                let least_way = zero.max(2.0 * self.work.h_before[k].abs());
-                let is_back = sign * self.guards.h[k] < -least_way;
-                return !(is_back || onward.abs() >= least);
-            }
-            let follows = matches!(rearm, Rearm::Pairs) || watch.sees(c.guard.partner().direction);
-            !(sign * c.rate >= least && (onward >= least || !follows))
-        });
-        let Some(&CrossedGuard { guard, rate }) = dead else {
-            return Ok(());
-        };
-        let after = self.guards.rate[guard.event];
-        self.undo();
-        Err(self.not_live(guard, rate, after))
-    }
-
-    /// Refuses a guard that the matrix arms although the state is beyond it; a partner may be so by the residual of the
-    /// crossing. After a reset such a guard fires instead.
-    fn check_armed(&mut self, reset: Reset) -> Result<(), Error> {
-        if reset.any() {
-            return Ok(());
-        }
-        for k in 0..self.count() {
-            let Some(by) = self.work.armed_by[k].take() else {
-                continue;
-            };
-            let residual = if by.event == k {
-                10.0 * self.guards.h[k].abs()
-            } else {
-                0.0
-            };
-            let beyond = self.own_h(k);
-            if self.guards.armed[k] && beyond > self.guards.zero[k].max(residual) {
-                let guard = self.ahead(k);
-                self.undo();
-                return Err(Error::ArmedBeyond {
-                    guard,
-                    by,
-                    beyond,
-                    t: self.t,
-                    state: self.state(),
-                });
-            }
+            self.mark_one_ready(self.near[i], anew);
         }
         Ok(())
+    }
+
+    #[inline]
+    fn mark_one_ready(&mut self, k: usize, anew: bool) {
+        let Guards { armed, ready, .. } = &self.guards;
+        if armed[k] && (anew || !ready[k]) {
+            let just_crossed = self.crossed.iter().any(|c| c.guard.event == k);
+            let residual = if just_crossed { f64::INFINITY } else { 0.0 };
+            let across = anew && self.own_rate(k) >= self.guards.least_rate[k];
+            self.guards.ready[k] = self.is_clear(k, residual) || across;
+        }
     }
 
     /// Tells the observer of the projection that led to the crossing, if there was one.
@@ -405,6 +380,7 @@ impl<B: Buffer> Run<B> {
     pub(crate) fn tell_projection<O: Observer>(&mut self, observer: &mut O) {
         if std::mem::take(&mut self.untold) && observer.wants_segments() {
             observer.segment(&Segment {
+                start: self.work.hermite.start,
                 time: self.t,
                 state: self.work.x_before.get(),
                 mode: &self.work.mode_before,
@@ -435,9 +411,12 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Collects the armed guards that a reset carried across their surface into `crossed`; false when there are none. Those
-    /// that lay beyond it before, by the residual of a projection, did not move.
+    /// Collects the armed guards that a reset, or a new mode, carried across their surface into `crossed`; false when there
+    /// are none. Those that lay beyond it before, by the residual of a projection, did not move.
     fn carried_across(&mut self) -> bool {
+        if !self.moved {
+            return false;
+        }
         self.crossed.clear();
         for k in 0..self.count() {
             let guard = self.ahead(k);

@@ -4,8 +4,9 @@ use super::Mode;
 
 /// The right-hand side of a hybrid system: `x' = f(t, x; mode)`.
 ///
-/// `f` must be smooth in `x` for a frozen mode and accept states slightly *beyond* a guard in the old mode: a step tries
-/// them before the crossing is located. It must not look at the sign of `h`; the mode says which side counts.
+/// `f` must be smooth in `x` for a frozen mode and accept states *beyond* a guard in the old mode: a step tries them before
+/// the crossing is located, as far as its length goes (limit it with [`max_step`](crate::Integrator::max_step)). Where `f`
+/// is not finite there, the step is shortened. It must not look at the sign of `h`; the mode says which side counts.
 /// Source: Anderson & Revzen, section 2.1 (the vector field `f(x, y)`).
 ///
 /// The length of `x` and `dx` is always [`dim`](Self::dim). There is no `Result`: a value that is not finite is found by

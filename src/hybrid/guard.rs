@@ -70,7 +70,7 @@ impl Guard {
         }
     }
 
-    /// Number of this guard among all directed guards: `2 · event`, plus one when falling (spec numbering of pairs).
+    /// Number of this guard among all directed guards: `2 · event`, plus one when falling.
     pub const fn index(self) -> usize {
         2 * self.event + matches!(self.direction, Direction::Falling) as usize
     }
@@ -91,8 +91,8 @@ impl fmt::Display for Guard {
 ///
 /// Under [`Rearm::Pairs`](crate::Rearm::Pairs), the default, the side bit follows the state in both directions all the
 /// same: a crossing that does not count still flips it, and the next one that counts is found again. Under the other
-/// policies a direction that is not watched is not looked for: the side bit is a memory (hysteresis) until the guard reset
-/// matrix or a reset puts it back.
+/// policies a direction that is not watched is looked for only where the guard reset matrix arms it; otherwise the side bit
+/// is a memory (hysteresis), and the state may turn back after the crossing without violating liveness.
 ///
 /// ```
 /// use saltation::Watch;

@@ -160,6 +160,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     /// Side bits at the start, for runs that go on from another or whose mode has a memory (hysteresis). Default: the
     /// signs of the event functions, and their rates where they are zero.
+    ///
+    /// A guard is armed when it is watched and its bit is on the side before it; one that the state is already beyond is
+    /// left alone. A thermostat that starts between its limits with the heater off has bit 0 on ("hot was crossed") and bit 1
+    /// on ("above cold"). A state exactly on a guard with the bit before it crosses at once: so a run can start with an impact.
     #[must_use]
     pub fn start_mode(mut self, mode: Mode) -> Self {
         self.start_mode = Some(mode);
@@ -273,6 +277,23 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         }
         if let Rearm::Matrix(matrix) = &self.rearm {
             length("the guard reset matrix", count, matrix.count())?;
+        }
+        for k in 0..count {
+            let (rate, noise) = (self.system.least_rate(k), self.system.noise(k));
+            let bad = |name, value, rule| {
+                Err(Error::BadSetting {
+                    name,
+                    entry: k,
+                    value,
+                    rule,
+                })
+            };
+            if !(rate.is_finite() && rate > 0.0) {
+                return bad("least_rate", rate, "must be > 0");
+            }
+            if !(noise.is_finite() && noise >= 0.0) {
+                return bad("noise", noise, "must be ≥ 0");
+            }
         }
         self.settings.check(dim, count)
     }

@@ -10,7 +10,7 @@ pub(crate) struct Sample {
 /// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi with the Illinois
 /// weights and a bisection whenever the bracket shrinks too slowly.
 ///
-/// Ends when the bracket is no wider than `width`, and returns the end with the smaller value. (A small value alone proves
+/// Ends when the bracket is no wider than `width`, or at a value that is not finite, and returns that or the end with the smaller value. (A small value alone proves
 /// nothing: where the function starts flat, its root may be far.)
 pub(crate) fn root(
     mut g: impl FnMut(f64) -> f64,
@@ -41,6 +41,9 @@ pub(crate) fn root(
             break;
         }
         let trial = Sample { at, value: g(at) };
+        if !trial.value.is_finite() {
+            return trial;
+        }
         if trial.value < 0.0 {
             low = trial;
             low_weight = 1.0;
@@ -57,7 +60,7 @@ pub(crate) fn root(
 }
 
 /// Largest value of `g` on `[low, high]` by golden section, assuming one maximum there; ends as soon as the value exceeds
-/// `enough`.
+/// `enough` or is not finite.
 pub(crate) fn maximum(mut g: impl FnMut(f64) -> f64, low: f64, high: f64, enough: f64) -> Sample {
     const GOLDEN: f64 = 0.618033988749895;
     let (mut a, mut b) = (low, high);
@@ -70,6 +73,12 @@ pub(crate) fn maximum(mut g: impl FnMut(f64) -> f64, low: f64, high: f64, enough
         } else {
             right
         };
+        if !left.value.is_finite() {
+            return left;
+        }
+        if !right.value.is_finite() {
+            return right;
+        }
         if best.value > enough || b - a < 1e-10 {
             return best;
         }
@@ -123,6 +132,16 @@ mod tests {
         let (found, calls) = find(|x| if x < 0.123456 { -1.0 } else { 1e9 }, 0.0, 1.0);
         assert!((found.at - 0.123456).abs() < 1e-14);
         assert!(calls < 199, "{calls}");
+    }
+
+    #[test]
+    fn values_that_are_not_finite_end_the_search() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let hole = |x: f64| if (x - 0.5).abs() < 0.1 { bad } else { x - 0.5 };
+            let (found, _) = find(hole, 0.0, 1.0);
+            assert!(!found.value.is_finite());
+            assert!(!maximum(hole, 0.0, 0.8, 1.0).value.is_finite());
+        }
     }
 
     #[test]

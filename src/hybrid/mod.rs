@@ -5,7 +5,7 @@
 //! [`Watch`], [`Crossed`] (`guard`), [`Rearm`] (`rearm`), [`Projection`] (`settings`); closures and references: `adapters`.
 //! Inside: `probe` (the user's functions, counted and checked), `run` (the moving state of one integration), `project` (one
 //! step in the event variable), `locate` (bracketing on the interpolant), `scan` (which guard a smooth step passes),
-//! `smooth` and `crossing` (the two phases), `fire` (what a crossing does), `start` (sides at the beginning).
+//! `smooth` and `crossing` (the two phases), `fire` (what a crossing does), `live` (what it must fulfil), `start` (sides at the beginning).
 //! The loop: `integrator`. What comes out: `observer`, `trajectory`, `corner`.
 
 mod adapters;
@@ -16,6 +16,7 @@ mod fire;
 mod flow;
 mod guard;
 mod integrator;
+mod live;
 mod locate;
 mod mode;
 mod observer;

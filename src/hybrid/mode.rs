@@ -9,7 +9,9 @@ const BITS: usize = u64::BITS as usize;
 /// This is the argument `y` of Anderson & Revzen and the word `b` of Burden et al. A mode is frozen during a step and
 /// changes only when a guard fires; it is never recomputed from the sign of `h`.
 ///
-/// Up to 64 event functions need no heap memory.
+/// Up to 64 event functions need no heap memory. Printed, a mode is its bits, event function 0 first. A discrete state that
+/// is no side of anything (stuck or slipping, a phase of a gait) can be the bit of an event function that is never zero, set
+/// in `on_crossing`.
 ///
 /// ```
 /// use saltation::Mode;

@@ -19,6 +19,8 @@ pub enum Arrival {
 /// A piece of the run without events: a smooth step, the part of one before a located event, or a projection.
 #[derive(Debug)]
 pub struct Segment<'a> {
+    /// Time at the beginning (s).
+    pub start: f64,
     /// Time at the end (s).
     pub time: f64,
     /// State at the end.
@@ -27,7 +29,7 @@ pub struct Segment<'a> {
     pub mode: &'a Mode,
     /// True for a projection, false for a smooth step.
     pub projected: bool,
-    /// Dense output, valid from the end of the segment before to `time`.
+    /// Dense output, valid from `start` to `time`.
     pub interpolant: Interpolant<'a>,
 }
 

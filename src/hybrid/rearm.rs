@@ -14,7 +14,7 @@ pub enum Rearm {
     /// When no guard is armed at the end of a smooth step, all off their surface are armed: what the paper does.
     /// With many contacts an opening before the last closing is missed; prefer `Pairs`.
     WhenEmpty,
-    /// By a guard reset matrix.
+    /// By a guard reset matrix, and by nothing else: one that is to hold pairs too starts from [`RearmMatrix::pairs`].
     Matrix(RearmMatrix),
 }
 
@@ -27,7 +27,11 @@ pub enum Rearm {
 /// * `retire` (−1): guard `k` counts as crossed (its side bit is set so) and is no longer watched.
 /// * nothing (0): guard `k` is left as it is.
 ///
-/// A thermostat with hysteresis, whose heater is off from 22 °C rising until 20 °C falling:
+/// A guard is watched as long as it is armed and its side bit is on the side before it. At the start the guards are armed
+/// that the state is to cross in a watched direction ([`Watch`](crate::Watch)).
+///
+/// A thermostat with hysteresis, whose heater is off from 22 °C rising until 20 °C falling; its event functions are watched
+/// `RISING` and `FALLING`, so that bit 0 is a memory (see [`models::Thermostat`](crate::models::Thermostat)):
 ///
 /// ```
 /// use saltation::{Guard, Rearm, RearmMatrix};
@@ -70,6 +74,17 @@ impl RearmMatrix {
             count,
             rows: vec![Vec::new(); 2 * count],
         }
+    }
+
+    /// The matrix in which every crossing arms its partner, as [`Rearm::Pairs`] does, to add other entries to.
+    pub fn pairs(count: usize) -> Self {
+        let mut matrix = Self::new(count);
+        for k in 0..count {
+            for by in [Guard::rising(k), Guard::falling(k)] {
+                matrix.rows[by.index()].push((by.partner(), Effect::Arm));
+            }
+        }
+        matrix
     }
 
     /// Number of event functions.
@@ -150,6 +165,15 @@ mod tests {
         let guard = Guard::falling(0);
         let refused = RearmMatrix::new(2).retire(guard, guard);
         assert_eq!(refused, Err(Error::SelfRearming { guard }));
+    }
+
+    #[test]
+    fn pairs_can_be_added_to() -> Result<(), Error> {
+        let (a, b) = (Guard::rising(0), Guard::falling(1));
+        let matrix = RearmMatrix::pairs(2);
+        assert_eq!(matrix.row(a), [(a.partner(), Effect::Arm)]);
+        assert_eq!(matrix.arm(a, b)?.row(a).len(), 2);
+        Ok(())
     }
 
     #[test]

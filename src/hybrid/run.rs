@@ -79,7 +79,6 @@ pub(crate) enum Where {
 #[derive(Clone, Debug)]
 pub(crate) struct Run<B> {
     pub(crate) t: f64,
-    pub(crate) t0: f64,
     pub(crate) tf: f64,
     pub(crate) x: B,
     pub(crate) mode: Mode,
@@ -100,6 +99,8 @@ pub(crate) struct Run<B> {
     pub(crate) near: Vec<usize>,
     /// The ranking of all others, as long as it holds.
     pub(crate) ranking: Option<Ranking>,
+    /// The last crossing may have made event functions jump: by a reset, or because they read the mode.
+    pub(crate) moved: bool,
     /// A projection that the observer has not been told of, because its landing may yet be taken back.
     pub(crate) untold: bool,
     /// Guards that cross at the present instant.
@@ -146,7 +147,6 @@ impl<B: Buffer> Run<B> {
         let (state, values) = (|| B::zeros(dim), || vec![0.0; count]);
         Self {
             t: 0.0,
-            t0: 0.0,
             tf: 0.0,
             x: state(),
             mode: Mode::new(count),
@@ -170,6 +170,7 @@ impl<B: Buffer> Run<B> {
             last_step: 0.0,
             reach: f64::INFINITY,
             entered: None,
+            moved: false,
             untold: false,
             near: Vec::with_capacity(count),
             ranking: None,
@@ -211,7 +212,6 @@ impl<B: Buffer> Run<B> {
     /// Forgets the last run; the input has been checked.
     pub(crate) fn reset(&mut self, settings: &Settings, t0: f64, x0: &[f64], tf: f64) {
         self.t = t0;
-        self.t0 = t0;
         self.tf = tf;
         self.x.get_mut().copy_from_slice(x0);
         for k in 0..self.count() {
@@ -219,12 +219,14 @@ impl<B: Buffer> Run<B> {
         }
         for i in 0..self.dim() {
             self.tolerance.relative.get_mut()[i] = settings.rtol.get(i);
-            self.tolerance.absolute.get_mut()[i] = settings.atol.get(i);
+            // Never quite zero, so that a component that stays zero has no error of 0/0.
+            self.tolerance.absolute.get_mut()[i] = settings.atol.get(i).max(f64::MIN_POSITIVE);
         }
         self.guards.armed.fill(false);
         self.guards.ready.fill(false);
         self.guards.fired_at.fill(f64::NEG_INFINITY);
         self.control = StepControl::new();
+        self.last_step = 0.0;
         self.reach = f64::INFINITY;
         self.entered = None;
         self.untold = false;
@@ -277,10 +279,10 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Numerical zero of `h_k` for a guard that moves at `rate` where `Σ|∂h_k/∂x_i x_i|` is `magnitude`: what a few units
-    /// in the last place of time and state make of it.
+    /// in the last place of time and state make of it. Times are as exact as the time itself and the step they are found in.
     #[inline]
     pub(crate) fn zero(&self, k: usize, rate: f64, magnitude: f64) -> f64 {
-        let time = self.t.abs().max(self.tf - self.t0);
+        let time = self.t.abs() + self.last_step;
         let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
         rounding.max(self.guards.noise[k])
     }
@@ -380,7 +382,7 @@ impl<B: Buffer> Run<B> {
         let (sign, rate, zero) = (&sign[..n], &rate[..n], &zero[..n]);
         let (armed, ready, least_rate) = (&armed[..n], &mut ready[..n], &least_rate[..n]);
         let mut ranking = Ranking::EMPTY;
-        let rounding = 8.0 * f64::EPSILON * self.t.abs().max(self.tf - self.t0);
+        let rounding = 8.0 * f64::EPSILON * (self.t.abs() + self.last_step);
         self.near.clear();
         for k in 0..n {
             if !armed[k] {
@@ -415,10 +417,11 @@ impl<B: Buffer> Run<B> {
         ranking
     }
 
-    /// True when guard `k` is off its surface, or on it and known to leave it.
+    /// True when guard `k` is off its surface, or on it, to within `residual`, and known to leave it.
     #[inline]
-    pub(crate) fn is_clear(&self, k: usize) -> bool {
-        self.own_h(k) < -self.guards.zero[k] || self.own_rate(k) <= -self.guards.least_rate[k]
+    pub(crate) fn is_clear(&self, k: usize, residual: f64) -> bool {
+        let (h, zero) = (self.own_h(k), self.guards.zero[k]);
+        h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.guards.least_rate[k])
     }
 
     /// The present state, for an error.

@@ -78,26 +78,33 @@ impl<B: Buffer> Run<B> {
         if first.is_none() {
             self.slopes_at_end(step);
         }
-        // A guard may be entered and left before another one is passed; who came first is sorted out below.
+        // A guard may be entered and left before another one is passed.
         let until = first.map_or(1.0, |(_, passage)| passage.high.at);
         let dip = self.first_dip(system, step, until)?;
-        let Some(mut passage) = dip.or(first.map(|(_, passage)| passage)) else {
-            return Ok(None);
+        let (mut passage, mut fraction) = match (first, dip) {
+            (None, None) => return Ok(None),
+            (None, Some(dip)) => (dip, self.locate(system, dip, step)?),
+            (Some((_, passage)), dip) => {
+                let fraction = self.locate(system, passage, step)?;
+                // One with its top after the passage is found beyond its surface there.
+                match dip.filter(|dip| dip.high.at < fraction) {
+                    Some(dip) => (dip, self.locate(system, dip, step)?),
+                    None => (passage, fraction),
+                }
+            }
         };
         self.work.tried.fill(false);
         loop {
             self.work.tried[passage.k] = true;
-            let fraction = self.locate(system, passage, step);
-            match self.passed_before(system, settings, fraction, step)? {
-                Some(earlier) => passage = earlier,
-                None => {
-                    return Ok(Some(Stop {
-                        k: passage.k,
-                        fraction,
-                        on_guard: passage.level == 0.0,
-                    }));
-                }
-            }
+            let Some(earlier) = self.passed_before(system, settings, fraction, step)? else {
+                return Ok(Some(Stop {
+                    k: passage.k,
+                    fraction,
+                    on_guard: passage.level == 0.0,
+                }));
+            };
+            passage = earlier;
+            fraction = self.locate(system, passage, step)?;
         }
     }
 
@@ -208,6 +215,7 @@ impl<B: Buffer> Run<B> {
                         }
                     };
                 }
+                self.guards.ready[k] = true;
                 return Some(Passage {
                     k,
                     level,
@@ -312,6 +320,7 @@ impl<B: Buffer> Run<B> {
             };
             let zero = self.work.zero[k].max(self.guards.zero[k]);
             let top = maximum(|at| self.own_h_at(system, k, at, step), from, to, zero);
+            self.check_sample(k, top, step)?;
             if top.value <= zero || first.is_some_and(|f| f.high.at <= top.at) {
                 continue;
             }
@@ -396,7 +405,12 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Fraction of the step at which the guard passes its level.
-    fn locate<S: EventFunction>(&mut self, system: &S, passage: Passage, step: f64) -> f64 {
+    fn locate<S: EventFunction>(
+        &mut self,
+        system: &S,
+        passage: Passage,
+        step: f64,
+    ) -> Result<f64, Error> {
         let Passage {
             k,
             level,
@@ -407,7 +421,20 @@ impl<B: Buffer> Run<B> {
         let end = (self.t + step).abs().max(self.t.abs());
         let width = f64::EPSILON * (end / step).max(1.0);
         let own_h = |at| self.own_h_at(system, k, at, step) - level;
-        root(own_h, low, high, width).at
+        let found = root(own_h, low, high, width);
+        self.check_sample(k, found, step)?;
+        Ok(found.at)
+    }
+
+    /// Refuses a value on the interpolant that is not finite.
+    fn check_sample(&mut self, k: usize, sample: Sample, step: f64) -> Result<(), Error> {
+        if sample.value.is_finite() {
+            return Ok(());
+        }
+        let point = self.work.point.get_mut();
+        self.ode.interpolant().at_fraction(sample.at, point);
+        let (quantity, t) = (Quantity::Event { event: k }, self.t + sample.at * step);
+        Err(probe::not_finite(quantity, t, point))
     }
 
     /// Evaluates all event functions at `fraction` into `work.h[2]`, and gives the guard farthest in time beyond its level

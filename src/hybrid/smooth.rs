@@ -26,14 +26,25 @@ impl<B: Buffer> Run<B> {
         if self.count() > 0 || observer.wants_segments() {
             self.ode.form_interpolant(self.t, self.x.get(), step);
         }
-        if self.count() > 0
-            && let Some(stop) = self.scan(system, settings, step)?
-        {
-            return self.stop_at(system, settings, rearm, observer, stop, step);
+        if self.count() > 0 {
+            match self.scan(system, settings, step) {
+                Ok(None) => {}
+                Ok(Some(stop)) => {
+                    return self.stop_at(system, settings, rearm, observer, stop, step);
+                }
+                Err(Error::NotFinite { .. }) if self.may_shorten(settings, step) => {
+                    // The end of the step may lie beyond the domain of an event function, and a guard before it.
+                    self.statistics.rejections += 1;
+                    self.next_step = step * self.control.rejected(f64::NAN);
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            }
         }
         let end = if reaches_end { self.tf } else { self.t + step };
         if observer.wants_segments() {
             observer.segment(&Segment {
+                start: self.t,
                 time: end,
                 state: self.ode.state(),
                 mode: &self.mode,
@@ -44,7 +55,7 @@ impl<B: Buffer> Run<B> {
         self.t = end;
         self.ode.take(&mut self.x);
         self.reach *= 1.1;
-        self.arrive_with_scan(system, rearm)?;
+        self.arrive_with_scan(system, rearm, observer)?;
         Ok(false)
     }
 
@@ -64,8 +75,7 @@ impl<B: Buffer> Run<B> {
                 .fixed_step
                 .unwrap_or(self.next_step)
                 .min(settings.max_step);
-            let least = 8.0 * f64::EPSILON * self.t.abs().max(self.tf.abs());
-            if wish < least && wish < remaining {
+            if wish < self.least_step() && wish < remaining {
                 return Err(self.step_failed(wish));
             }
             // A last step up to 1 % longer than wished spares one of almost no length.
@@ -86,7 +96,8 @@ impl<B: Buffer> Run<B> {
             statistics.flow += 6;
             let error = self.ode.error(self.x.get(), step, &self.tolerance);
             let good = if settings.fixed_step.is_some() {
-                error.is_finite()
+                let ends = self.ode.state().iter().chain(self.ode.slope_at_end());
+                ends.sum::<f64>().is_finite()
             } else {
                 error <= 1.0
             };
@@ -104,6 +115,15 @@ impl<B: Buffer> Run<B> {
             }
             self.next_step = step * self.control.rejected(error);
         }
+    }
+
+    /// The shortest step that still moves the time (s).
+    fn least_step(&self) -> f64 {
+        (8.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE / f64::EPSILON)
+    }
+
+    fn may_shorten(&self, settings: &Settings, step: f64) -> bool {
+        settings.fixed_step.is_none() && 0.1 * step >= self.least_step()
     }
 
     /// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
@@ -126,9 +146,15 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Takes over what the scan left at the end of a step without events, and lets `Rearm::WhenEmpty` act.
-    fn arrive_with_scan<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Error>
+    fn arrive_with_scan<S, O>(
+        &mut self,
+        system: &S,
+        rearm: &Rearm,
+        observer: &mut O,
+    ) -> Result<(), Error>
     where
         S: Flow + EventFunction,
+        O: Observer,
     {
         let (guards, work) = (&mut self.guards, &mut self.work);
         std::mem::swap(&mut guards.h, &mut work.h[2]);
@@ -139,17 +165,21 @@ impl<B: Buffer> Run<B> {
         for k in 0..self.count() {
             if self.guards.armed[k] {
                 armed = true;
-                self.guards.ready[k] = self.guards.ready[k] || self.is_clear(k);
+                self.guards.ready[k] = self.guards.ready[k] || self.is_clear(k, 0.0);
             }
         }
         if armed || !matches!(rearm, Rearm::WhenEmpty) {
             return Ok(());
         }
-        self.arm_all(system)
+        self.arm_all(system, observer)
     }
 
     /// Arms every watched guard that is off its surface: the policy of the paper when none is left.
-    fn arm_all<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Error> {
+    fn arm_all<S, O>(&mut self, system: &S, observer: &mut O) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+        O: Observer,
+    {
         let mut flipped = false;
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
@@ -163,8 +193,12 @@ impl<B: Buffer> Run<B> {
             self.guards.ready[k] = true;
         }
         if flipped {
-            self.refresh_field(system)?;
+            observer.settled(self.t, self.x.get(), &self.mode);
             self.guards.stale.fill(true);
+            self.refresh_field(system)?;
+            if !system.ignores_mode() {
+                self.refresh_events(system)?;
+            }
         }
         Ok(())
     }
@@ -201,6 +235,7 @@ impl<B: Buffer> Run<B> {
         self.ode.interpolant().at_fraction(fraction, point);
         if observer.wants_segments() {
             observer.segment(&Segment {
+                start: self.t,
                 time: end,
                 state: point,
                 mode: &self.mode,

@@ -31,7 +31,7 @@ impl<B: Buffer> Run<B> {
         };
         observer.start(self.t, self.x.get(), &self.mode);
         sides?;
-        self.arm(system, rearm, given.is_some())?;
+        self.arm(system, rearm)?;
         self.choose_step(system, settings);
         Ok(())
     }
@@ -58,7 +58,8 @@ impl<B: Buffer> Run<B> {
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
             // `ready` marks the guards whose side is open; it gets its own meaning in `arm`.
-            let open = self.guards.h[k].abs() <= self.guards.zero[k];
+            let watched = self.guards.watch[k].is_any();
+            let open = watched && self.guards.h[k].abs() <= self.guards.zero[k];
             self.guards.ready[k] = open;
             if open {
                 undecided += 1;
@@ -102,23 +103,23 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing does not count. With a
-    /// given mode, one beyond its surface is left alone (a mode with memory), and one on its surface and moving across fires
-    /// at once.
-    fn arm<S>(&mut self, system: &S, rearm: &Rearm, given: bool) -> Result<(), Error>
+    /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing does not count. One
+    /// that a given mode puts before its surface although the state is beyond it is left alone (a mode with memory), unless it
+    /// is on its way back. One on its surface that moves across in the start mode fires at once: a given mode, or a start on a
+    /// sliding surface.
+    fn arm<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Error>
     where
         S: Flow + EventFunction,
     {
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
+            let (rate, least) = (self.own_rate(k), self.guards.least_rate[k]);
             let beyond = self.own_h(k) > self.guards.zero[k];
-            let clear = self.is_clear(k);
             let watch = self.guards.watch[k];
             let follows = matches!(rearm, Rearm::Pairs) && watch.is_any();
             let sees = follows || watch.sees(self.ahead(k).direction);
-            self.guards.armed[k] = sees && (!beyond || clear);
-            self.guards.ready[k] =
-                clear || (given && self.own_rate(k) >= self.guards.least_rate[k]);
+            self.guards.armed[k] = sees && (!beyond || rate <= -least);
+            self.guards.ready[k] = self.is_clear(k, 0.0) || (!beyond && rate >= least);
         }
         Ok(())
     }

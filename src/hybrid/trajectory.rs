@@ -22,6 +22,21 @@ pub enum Status {
     Refused(Error),
 }
 
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::ReachedEnd => f.write_str("reached the end"),
+            Self::Stopped { guards } => {
+                f.write_str("stopped by")?;
+                guards
+                    .iter()
+                    .try_for_each(|guard| write!(f, " guard {guard}"))
+            }
+            Self::Refused(reason) => write!(f, "refused: {reason}"),
+        }
+    }
+}
+
 /// What a run cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -122,6 +137,27 @@ impl Trajectory {
         &self.status
     }
 
+    /// The trajectory, if the run reached its end or was stopped by a guard; for those who want `?` to see refusals too.
+    ///
+    /// # Errors
+    /// The reason of a run that was refused.
+    pub fn completed(self) -> Result<Self, Error> {
+        match self.status {
+            Status::Refused(reason) => Err(reason),
+            Status::ReachedEnd | Status::Stopped { .. } => Ok(self),
+        }
+    }
+
+    /// The mode at time `t`; at a crossing the one after it.
+    ///
+    /// # Errors
+    /// [`Error::OutsideTrajectory`] when the run did not get to `t`.
+    pub fn mode_at(&self, t: f64) -> Result<&Mode, Error> {
+        self.path.check_time(t)?;
+        let after = self.path.modes.partition_point(|change| change.time <= t);
+        Ok(&self.path.modes[after.max(1) - 1].mode)
+    }
+
     /// What the run cost.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
@@ -214,17 +250,19 @@ impl Path {
         &self.states[self.states.len() - self.dim..]
     }
 
-    fn at(&self, t: f64, x: &mut [f64]) -> Result<(), Error> {
-        let (Some(&start), Some(&end)) = (self.times.first(), self.times.last()) else {
-            return Err(Error::OutsideTrajectory {
-                t,
-                start: f64::NAN,
-                end: f64::NAN,
-            });
-        };
-        if !(t >= start && t <= end) {
-            return Err(Error::OutsideTrajectory { t, start, end });
+    /// Refuses times that the path does not cover.
+    fn check_time(&self, t: f64) -> Result<(), Error> {
+        let start = self.times.first().copied().unwrap_or(f64::NAN);
+        let end = self.times.last().copied().unwrap_or(f64::NAN);
+        if t >= start && t <= end {
+            Ok(())
+        } else {
+            Err(Error::OutsideTrajectory { t, start, end })
         }
+    }
+
+    fn at(&self, t: f64, x: &mut [f64]) -> Result<(), Error> {
+        self.check_time(t)?;
         // The last node at or before t: at an event the one after the reset.
         let node = self.times.partition_point(|&s| s <= t) - 1;
         if self.times[node] >= t {

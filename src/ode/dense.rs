@@ -10,7 +10,7 @@ pub struct Interpolant<'a> {
     pub start: f64,
     /// Length in time of the step it was made for (s).
     pub length: f64,
-    /// `c₀ … c₄`.
+    /// `c₀ … c₄` of `x(θ) = c₀ + θ(c₁ + (1−θ)(c₂ + θ(c₃ + (1−θ)c₄)))`, `θ = (t − start)/length`.
     pub coefficients: [&'a [f64]; 5],
 }
 
