@@ -76,7 +76,8 @@ impl<B: Buffer> Run<B> {
             self.tell_projection(observer);
         }
         self.check_live(rearm, reset, arrival)?;
-        if !reset.any() && self.crossed.len() > 1 {
+        let by_flow = !reset.any() && arrival != Arrival::Jumped;
+        if by_flow && self.crossed.len() > 1 {
             self.check_orders(system)?;
         }
         if matches!(rearm, Rearm::Matrix(_)) {

@@ -76,7 +76,8 @@ impl RearmMatrix {
         }
     }
 
-    /// The matrix in which every crossing arms its partner, as [`Rearm::Pairs`] does, to add other entries to.
+    /// The matrix in which every crossing arms its partner, to add other entries to: for event functions watched both ways it
+    /// does what [`Rearm::Pairs`] does.
     pub fn pairs(count: usize) -> Self {
         let mut matrix = Self::new(count);
         for k in 0..count {
