@@ -1,6 +1,6 @@
 //! Every reason why something is refused or a run ends early, each by name.
 
-use crate::hybrid::Guard;
+use crate::Guard;
 
 /// Why an input was refused or a run ended early.
 ///

@@ -70,6 +70,7 @@
 
 pub mod derivative;
 mod error;
+mod guard;
 pub mod hybrid;
 pub mod models;
 pub mod ode;
@@ -78,13 +79,14 @@ pub use derivative::{DerivativeReport, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::{Error, Quantity};
+pub use guard::{Direction, Guard};
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;
 
 pub use hybrid::{
-    Arrival, Corner, Crossed, CrossedGuard, Crossing, CrossingEvent, Direction, EventFunction,
-    Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
-    RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
+    Arrival, Corner, Crossed, CrossedGuard, Crossing, CrossingEvent, EventFunction, Flow,
+    Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix, RowConflict,
+    Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
 };
 
 /// The code in the README is a test.

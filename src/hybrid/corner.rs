@@ -1,7 +1,36 @@
-//! Corners: guards crossed at one instant, within a stated tolerance, as one object.
+//! The record of a crossing, and corners: guards crossed at one instant, within a stated tolerance, as one object.
 
-use super::Guard;
-use super::trajectory::Crossing;
+use nalgebra::DVector;
+
+use super::Arrival;
+use crate::Guard;
+
+/// One guard crossed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// Time (s).
+    pub time: f64,
+    /// The guard, with its direction.
+    pub guard: Guard,
+    /// State on the guard, before any reset.
+    pub state: DVector<f64>,
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at its start.
+    pub rate_before: f64,
+    /// `dh_k/dt` just after, in the mode and state after (`u_k`/s).
+    pub rate_after: f64,
+    /// The liveness bound `c_k` (`u_k`/s).
+    pub least_rate: f64,
+    /// How the state came to lie on the guard.
+    pub arrival: Arrival,
+}
+
+impl Crossing {
+    /// The smaller of the two rates in the direction of crossing, in units of the least rate.
+    pub fn margin(&self) -> f64 {
+        let sign = self.guard.sign();
+        (sign * self.rate_before).min(sign * self.rate_after) / self.least_rate
+    }
+}
 
 /// Two or more guards crossed at one instant, within a stated tolerance.
 ///

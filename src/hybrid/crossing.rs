@@ -1,8 +1,9 @@
 //! The crossing phase: guards that are near are reached by projection, in order, without root finding (spec 4.2).
 
 use super::project::Landing;
-use super::run::{Run, Where};
+use super::run::Run;
 use super::settings::Settings;
+use super::survey::Where;
 use super::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm};
 use crate::Error;
 use crate::ode::Buffer;

@@ -5,9 +5,10 @@ use super::rearm::Effect;
 use super::run::{Guards, Run};
 use super::settings::Settings;
 use super::{
-    Arrival, Crossed, CrossedGuard, CrossingEvent, EventFunction, Flow, Guard, Observer, Rearm,
+    Arrival, Crossed, CrossedGuard, CrossingEvent, EventFunction, Flow, Observer, Rearm,
     RearmMatrix, Segment, probe,
 };
+use crate::Guard;
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
 

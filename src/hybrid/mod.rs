@@ -1,11 +1,12 @@
 //! The core: event-selected hybrid systems, `x' = f(t, x; mode)`, carried through many guards at once.
 //!
 //! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv 2402.00279).
-//! What the user writes: [`Flow`] (`flow`), [`EventFunction`] (`event`); what they speak of: [`Mode`] (`mode`), [`Guard`],
-//! [`Watch`], [`Crossed`] (`guard`), [`Rearm`] (`rearm`), [`Projection`] (`settings`); closures and references: `adapters`.
-//! Inside: `probe` (the user's functions, counted and checked), `run` (the moving state of one integration), `project` (one
-//! step in the event variable), `locate` (bracketing on the interpolant), `scan` (which guard a smooth step passes),
-//! `smooth` and `crossing` (the two phases), `fire` (what a crossing does), `live` (what it must fulfil), `start` (sides at the beginning).
+//! What the user writes: [`Flow`] (`flow`), [`EventFunction`] (`event`); what they speak of: [`Mode`] (`mode`),
+//! [`Watch`], [`Crossed`] (`watch`), [`Rearm`] (`rearm`), [`Projection`] (`settings`); closures and references: `adapters`.
+//! Inside: `probe` (the user's functions, checked), `run` (the moving state of one integration), `start` (sides at the
+//! beginning), `smooth` and `crossing` (the two phases), `scan` and `locate` (which guard a smooth step passes, and where),
+//! `survey` and `ranking` (who is near, who comes first), `project` (one step in the event variable), `fire` and `live` (what
+//! a crossing does, and what it must fulfil).
 //! The loop: `integrator`. What comes out: `observer`, `trajectory`, `corner`.
 
 mod adapters;
@@ -14,7 +15,6 @@ mod crossing;
 mod event;
 mod fire;
 mod flow;
-mod guard;
 mod integrator;
 mod live;
 mod locate;
@@ -22,22 +22,25 @@ mod mode;
 mod observer;
 mod probe;
 mod project;
+mod ranking;
 mod rearm;
 mod run;
 mod scan;
 mod settings;
 mod smooth;
 mod start;
+mod survey;
 mod trajectory;
+mod watch;
 
 pub use adapters::{FlowFn, GuardedFn, flow_fn};
-pub use corner::Corner;
+pub use corner::{Corner, Crossing};
 pub use event::EventFunction;
 pub use flow::Flow;
-pub use guard::{Crossed, CrossedGuard, Direction, Guard, Watch};
 pub use integrator::{Integrator, Summary};
 pub use mode::{Mode, Ones};
 pub use observer::{Arrival, CrossingEvent, Observer, Segment};
 pub use rearm::{Rearm, RearmMatrix, RowConflict};
 pub use settings::{PerEntry, Projection};
-pub use trajectory::{Crossing, ModeChange, Statistics, Status, Trajectory};
+pub use trajectory::{ModeChange, Statistics, Status, Trajectory};
+pub use watch::{Crossed, CrossedGuard, Watch};

@@ -1,6 +1,7 @@
 //! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing allocates nothing.
 
-use super::{Guard, Mode};
+use super::Mode;
+use crate::Guard;
 use crate::ode::Interpolant;
 
 /// How the state came to lie on a guard.

@@ -6,7 +6,8 @@
 //! Order 3 is the pair of Bogacki & Shampine, whose embedded solution gives the error estimate.
 
 use super::run::Run;
-use super::{EventFunction, Flow, Guard, Mode, Statistics, probe};
+use super::{EventFunction, Flow, Mode, Statistics, probe};
+use crate::Guard;
 use crate::ode::{Buffer, Tolerance};
 
 /// A landing on a guard; the state is in `work.landing`.

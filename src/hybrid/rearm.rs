@@ -1,7 +1,7 @@
 //! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson & Revzen, section 3.1).
 
-use super::Guard;
 use crate::Error;
+use crate::Guard;
 
 /// Which guards may be crossed again, and when.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,9 @@
 //! The moving state of one integration and its workspace: time, state, field, mode, event functions, arming.
 
+use super::ranking::Ranking;
 use super::settings::Settings;
-use super::{CrossedGuard, EventFunction, Flow, Guard, Mode, Statistics, Watch, probe};
+use super::{CrossedGuard, EventFunction, Flow, Mode, Statistics, Watch, probe};
+use crate::Guard;
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
 use crate::{Error, Quantity};
 
@@ -29,50 +31,6 @@ pub(crate) struct Guards {
     pub(crate) noise: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
     pub(crate) fired_at: Vec<f64>,
-}
-
-/// Who is predicted to be crossed first, by the tangent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ranking {
-    pub(crate) first: Option<usize>,
-    /// Time to the first guard (s).
-    pub(crate) least: f64,
-    /// Time to the second (s).
-    pub(crate) second: f64,
-}
-
-impl Ranking {
-    const EMPTY: Self = Self {
-        first: None,
-        least: f64::INFINITY,
-        second: f64::INFINITY,
-    };
-
-    /// Enters guard `k`, which is `way` before its surface and approaches it at `rate`.
-    #[inline]
-    fn enter(&mut self, k: usize, way: f64, rate: f64, least_rate: f64) {
-        // way/rate < second, without a division for all who are later.
-        if rate < least_rate || way >= self.second * rate {
-            return;
-        }
-        let tau = (way / rate).max(0.0);
-        if tau < self.least {
-            self.second = self.least;
-            self.least = tau;
-            self.first = Some(k);
-        } else {
-            self.second = tau;
-        }
-    }
-}
-
-/// Which values of the event functions a survey looks at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Where {
-    /// Those of the present state.
-    Here,
-    /// Those where a projection lands.
-    Landing,
 }
 
 /// Everything one integration moves and works with; made once, reused by every run.
@@ -357,64 +315,6 @@ impl<B: Buffer> Run<B> {
             self.need_rate(system, self.near[i])?;
         }
         Ok(())
-    }
-
-    /// Lists in `near` the armed guards that are on their surface, up to a few numerical zeros, or beyond, where the event
-    /// functions are `h`; marks the others ready and ranks them. The numerical zeros may be stale, hence the few. Guard `on`
-    /// is near by definition: the state was brought there, to within the error of the method.
-    #[inline]
-    pub(crate) fn survey(&mut self, h: Where, on: usize) {
-        let n = self.count();
-        let Guards {
-            h: here,
-            sign,
-            rate,
-            zero,
-            armed,
-            ready,
-            least_rate,
-            ..
-        } = &mut self.guards;
-        let h = match h {
-            Where::Here => &here[..n],
-            Where::Landing => &self.work.h[0][..n],
-        };
-        let (sign, rate, zero) = (&sign[..n], &rate[..n], &zero[..n]);
-        let (armed, ready, least_rate) = (&armed[..n], &mut ready[..n], &least_rate[..n]);
-        let mut ranking = Ranking::EMPTY;
-        let rounding = 8.0 * f64::EPSILON * (self.t.abs() + self.last_step);
-        self.near.clear();
-        for k in 0..n {
-            if !armed[k] {
-                continue;
-            }
-            let way = -sign[k] * h[k];
-            let zero = zero[k].max(rounding * rate[k].abs());
-            if way > 4.0 * zero && k != on {
-                ready[k] = true;
-                ranking.enter(k, way, sign[k] * rate[k], least_rate[k]);
-            } else {
-                self.near.push(k);
-            }
-        }
-        self.ranking = Some(ranking);
-    }
-
-    /// Ranks all armed, ready and live guards by the time to their surface.
-    #[inline]
-    pub(crate) fn rank(&self) -> Ranking {
-        let n = self.count();
-        let guards = &self.guards;
-        let (h, sign, rate) = (&guards.h[..n], &guards.sign[..n], &guards.rate[..n]);
-        let (armed, ready) = (&guards.armed[..n], &guards.ready[..n]);
-        let least_rate = &guards.least_rate[..n];
-        let mut ranking = Ranking::EMPTY;
-        for k in 0..n {
-            if armed[k] & ready[k] {
-                ranking.enter(k, -sign[k] * h[k], sign[k] * rate[k], least_rate[k]);
-            }
-        }
-        ranking
     }
 
     /// True when guard `k` is off its surface, or on it, to within `residual`, and known to leave it.

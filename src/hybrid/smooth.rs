@@ -1,8 +1,9 @@
 //! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes (spec 4.3).
 
-use super::run::{Guards, Run, Where};
+use super::run::{Guards, Run};
 use super::scan::Stop;
 use super::settings::Settings;
+use super::survey::Where;
 use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, probe};
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
@@ -34,6 +35,7 @@ impl<B: Buffer> Run<B> {
                 }
                 Err(Error::NotFinite { .. }) if self.may_shorten(settings, step) => {
                     // The end of the step may lie beyond the domain of an event function, and a guard before it.
+                    self.statistics.steps -= 1;
                     self.statistics.rejections += 1;
                     self.next_step = step * self.control.rejected(f64::NAN);
                     return Ok(false);

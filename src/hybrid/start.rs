@@ -2,8 +2,9 @@
 
 use super::run::Run;
 use super::settings::Settings;
-use super::{EventFunction, Flow, Guard, Mode, Observer, Rearm};
+use super::{EventFunction, Flow, Mode, Observer, Rearm};
 use crate::Error;
+use crate::Guard;
 use crate::ode::{Buffer, first_step};
 
 impl<B: Buffer> Run<B> {

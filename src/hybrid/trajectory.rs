@@ -2,9 +2,10 @@
 
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
-use super::corner::{self, Corner};
-use super::{Arrival, CrossingEvent, Guard, Mode, Observer, Segment};
+use super::corner::{self, Corner, Crossing};
+use super::{CrossingEvent, Mode, Observer, Segment};
 use crate::Error;
+use crate::Guard;
 use crate::ode::Interpolant;
 
 /// How a run ended.
@@ -66,33 +67,6 @@ pub struct Statistics {
     pub crossings: usize,
     /// Calls of `on_crossing` that changed the state or the mode.
     pub resets: usize,
-}
-
-/// One guard crossed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Crossing {
-    /// Time (s).
-    pub time: f64,
-    /// The guard, with its direction.
-    pub guard: Guard,
-    /// State on the guard, before any reset.
-    pub state: DVector<f64>,
-    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at its start.
-    pub rate_before: f64,
-    /// `dh_k/dt` just after, in the mode and state after (`u_k`/s).
-    pub rate_after: f64,
-    /// The liveness bound `c_k` (`u_k`/s).
-    pub least_rate: f64,
-    /// How the state came to lie on the guard.
-    pub arrival: Arrival,
-}
-
-impl Crossing {
-    /// The smaller of the two rates in the direction of crossing, in units of the least rate.
-    pub fn margin(&self) -> f64 {
-        let sign = self.guard.sign();
-        (sign * self.rate_before).min(sign * self.rate_after) / self.least_rate
-    }
 }
 
 /// A mode and the time from which it holds.
