@@ -1,4 +1,7 @@
-//! References, boxes and closures as systems.
+//! References, smart pointers and closures as systems.
+
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Crossed, EventFunction, Flow, Mode, Watch};
 use crate::Error;
@@ -71,7 +74,7 @@ macro_rules! forward {
     )*};
 }
 
-forward!(&P, Box<P>);
+forward!(&P, Box<P>, Rc<P>, Arc<P>);
 
 /// A right-hand side given as a closure, without event functions: a plain differential equation.
 ///

@@ -87,14 +87,15 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     /// Relative tolerance of the smooth phase, one for all or one for each state variable. Default 1e-6; sensible from
-    /// 1e-3 to 1e-13; below, steps fail by rounding.
+    /// 1e-3 to 1e-13; below, steps fail by rounding. Zero is allowed where the absolute tolerance is above zero.
     #[must_use]
     pub fn rtol(mut self, rtol: impl Into<PerEntry>) -> Self {
         self.settings.rtol = rtol.into();
         self
     }
 
-    /// Absolute tolerance, in the unit of each state variable. Default 1e-9.
+    /// Absolute tolerance, in the unit of each state variable. Default 1e-9; zero is allowed where the relative one is above
+    /// zero, and then a component that passes through zero makes steps short.
     #[must_use]
     pub fn atol(mut self, atol: impl Into<PerEntry>) -> Self {
         self.settings.atol = atol.into();

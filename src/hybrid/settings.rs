@@ -70,6 +70,12 @@ impl From<&[f64]> for PerEntry {
     }
 }
 
+impl<const N: usize> From<&[f64; N]> for PerEntry {
+    fn from(values: &[f64; N]) -> Self {
+        Self::Each(values.to_vec())
+    }
+}
+
 impl<const N: usize> From<[f64; N]> for PerEntry {
     fn from(values: [f64; N]) -> Self {
         Self::Each(values.to_vec())
