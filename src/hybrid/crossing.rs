@@ -162,7 +162,7 @@ impl<B: Buffer> Run<B> {
                 self.add_crossed(j);
                 waiting = None;
             }
-            if k == j || (self.is_candidate(k) && self.own_h(k) >= -self.guards.zero[k]) {
+            if k == j || self.is_with(k) {
                 self.add_crossed(k);
                 waiting = waiting.filter(|&j| j != k);
             }
@@ -170,6 +170,12 @@ impl<B: Buffer> Run<B> {
         if waiting.is_some() {
             self.add_crossed(j);
         }
+    }
+
+    /// True when guard `k` is a candidate and zero at the present state, as far as the last landing can tell.
+    fn is_with(&self, k: usize) -> bool {
+        let missed = self.residual_time * self.guards.rate[k].abs();
+        self.is_candidate(k) && self.own_h(k) >= -self.guards.zero[k].max(missed)
     }
 
     fn add_crossed(&mut self, k: usize) {

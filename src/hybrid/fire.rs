@@ -34,15 +34,18 @@ impl<B: Buffer> Run<B> {
             self.list_counted();
             self.work.x_before.get_mut().copy_from_slice(self.x.get());
             self.work.mode_before.copy_from(&self.mode);
-            if let Err(error) = self.cross(system, settings, rearm, observer, arrival, fresh) {
-                self.undo();
-                if crossed_some {
-                    observer.settled(self.t, self.x.get(), &self.mode);
+            let reset = match self.cross(system, settings, rearm, observer, arrival, fresh) {
+                Ok(reset) => reset,
+                Err(error) => {
+                    self.undo();
+                    if crossed_some {
+                        observer.settled(self.t, self.x.get(), &self.mode);
+                    }
+                    return Err(error);
                 }
-                return Err(error);
-            }
+            };
             crossed_some = true;
-            if !self.carried_across() {
+            if !self.carried_across(reset) {
                 break;
             }
             (arrival, fresh) = (Arrival::Jumped, true);
@@ -64,7 +67,7 @@ impl<B: Buffer> Run<B> {
         observer: &mut O,
         arrival: Arrival,
         knows_field: bool,
-    ) -> Result<(), Error>
+    ) -> Result<Reset, Error>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -86,7 +89,7 @@ impl<B: Buffer> Run<B> {
         }
         self.tell_projection(observer);
         self.tell(observer, arrival);
-        Ok(())
+        Ok(reset)
     }
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
@@ -140,6 +143,7 @@ impl<B: Buffer> Run<B> {
             }
             Rearm::Matrix(matrix) => {
                 self.work.armed_by.fill(None);
+                self.work.declared.fill(false);
                 for i in 0..self.crossed.len() {
                     self.apply_row(system, matrix, self.crossed[i].guard, &mut fresh);
                 }
@@ -192,8 +196,10 @@ impl<B: Buffer> Run<B> {
             let k = guard.event;
             let before = !guard.side_after();
             match effect {
-                // One that has just fired at the same instant is crossed, whoever comes first in the set.
-                Effect::Arm if self.crossed.iter().any(|c| c.guard == guard) => {}
+                // One that has just fired at the same instant is crossed, whoever comes first in the set; and what the
+                // model made of a side stands.
+                Effect::Arm
+                    if self.work.declared[k] || self.crossed.iter().any(|c| c.guard == guard) => {}
                 Effect::Arm => {
                     self.set_side(system, k, before, fresh);
                     self.arm_ahead(k);
@@ -283,31 +289,26 @@ impl<B: Buffer> Run<B> {
             self.follow_mode();
             // All of them as the model left them, before a row of the matrix changes others.
             for k in 0..self.count() {
-                self.work.tried[k] = self.mode.contains(k) != self.work.mode_crossed.contains(k);
+                let declared = self.mode.contains(k) != self.work.mode_crossed.contains(k);
+                self.work.declared[k] = declared;
+                self.guards.armed[k] &= !declared;
             }
             for k in 0..self.count() {
-                if self.work.tried[k] {
+                if self.work.declared[k] {
                     let guard = Guard::ahead(k, self.work.mode_crossed.contains(k));
-                    self.rearm_after_jump(system, rearm, guard, &mut false);
+                    self.rearm_after_jump(system, rearm, guard);
                 }
             }
         }
         Ok(())
     }
 
-    /// Re-arms after a reset carried the state, or set the side bit, across `guard`.
-    fn rearm_after_jump<S: Flow>(
-        &mut self,
-        system: &S,
-        rearm: &Rearm,
-        guard: Guard,
-        fresh: &mut bool,
-    ) {
-        self.guards.armed[guard.event] = false;
+    /// Re-arms after the model set the side bit across `guard`.
+    fn rearm_after_jump<S: Flow>(&mut self, system: &S, rearm: &Rearm, guard: Guard) {
         match rearm {
             Rearm::Never | Rearm::WhenEmpty => {}
             Rearm::Pairs => self.arm_ahead(guard.event),
-            Rearm::Matrix(matrix) => self.apply_row(system, matrix, guard, fresh),
+            Rearm::Matrix(matrix) => self.apply_row(system, matrix, guard, &mut false),
         }
     }
 
@@ -369,12 +370,18 @@ impl<B: Buffer> Run<B> {
     #[inline]
     fn mark_one_ready(&mut self, k: usize, anew: bool) {
         let Guards { armed, ready, .. } = &self.guards;
-        if armed[k] && (anew || !ready[k]) {
-            let just_crossed = self.crossed.iter().any(|c| c.guard.event == k);
-            let residual = if just_crossed { f64::INFINITY } else { 0.0 };
-            let across = anew && self.own_rate(k) >= self.guards.least_rate[k];
-            self.guards.ready[k] = self.is_clear(k, residual) || across;
+        if !armed[k] || (ready[k] && !anew) {
+            return;
         }
+        // The guard that has just crossed may lie beyond its surface on the way back, by the residual of the crossing.
+        let residual = match self.crossed.iter().any(|c| c.guard.event == k) {
+            true if anew => 10.0 * self.work.h_before[k].abs(),
+            true => f64::INFINITY,
+            false => 0.0,
+        };
+        let on_surface = self.own_h(k) <= self.guards.zero[k].max(residual);
+        let across = anew && on_surface && self.own_rate(k) >= self.guards.least_rate[k];
+        self.guards.ready[k] = self.is_clear(k, residual) || across;
     }
 
     /// Tells the observer of the projection that led to the crossing, if there was one.
@@ -415,16 +422,23 @@ impl<B: Buffer> Run<B> {
 
     /// Collects the armed guards that a reset, or a new mode, carried across their surface into `crossed`; false when there
     /// are none. Those that lay beyond it before, by the residual of a projection, did not move.
-    fn carried_across(&mut self) -> bool {
+    fn carried_across(&mut self, reset: Reset) -> bool {
         if !self.moved {
             return false;
+        }
+        self.work.tried.fill(false);
+        if !reset.state {
+            // A guard beyond its surface in the very mode that its crossing entered waits until the state is back.
+            for c in &self.crossed {
+                self.work.tried[c.guard.event] = true;
+            }
         }
         self.crossed.clear();
         for k in 0..self.count() {
             let guard = self.ahead(k);
             let residual = 10.0 * (guard.sign() * self.work.h_before[k]).max(0.0);
             let beyond = self.own_h(k) > self.guards.zero[k].max(residual);
-            if self.guards.armed[k] && beyond {
+            if self.guards.armed[k] && beyond && !self.work.tried[k] {
                 let rate = self.guards.rate[k];
                 self.crossed.push(CrossedGuard { guard, rate });
             }

@@ -42,8 +42,9 @@ impl<B: Buffer> Run<B> {
             let (sign, k) = (c.guard.sign(), c.guard.event);
             let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
             let onward = sign * self.guards.rate[k];
-            // An event function of the new mode may say outright that the guard is crossed.
-            if self.moved && sign * self.guards.h[k] > self.clearly(k, c.rate) {
+            // Where the new mode has an event function of its own, clear of zero, the rate says nothing.
+            let off = self.guards.h[k].abs() > self.clearly(k, c.rate);
+            if self.moved && off && (!reset.state || sign * self.guards.h[k] > 0.0) {
                 return false;
             }
             if reset.state {

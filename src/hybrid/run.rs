@@ -55,6 +55,8 @@ pub(crate) struct Run<B> {
     pub(crate) entered: Option<usize>,
     /// Event functions found near their surface by the last survey.
     pub(crate) near: Vec<usize>,
+    /// Time by which a projection missed its guard, by the value there: others that close are zero with it (s).
+    pub(crate) residual_time: f64,
     /// The ranking of all others, as long as it holds.
     pub(crate) ranking: Option<Ranking>,
     /// The last crossing may have made event functions jump: by a reset, or because they read the mode.
@@ -96,6 +98,8 @@ pub(crate) struct Work<B> {
     pub(crate) armed_before: Vec<bool>,
     pub(crate) ready_before: Vec<bool>,
     pub(crate) mode_crossed: Mode,
+    /// Side bits that the model set itself at the present instant.
+    pub(crate) declared: Vec<bool>,
     /// The guard whose row of the reset matrix armed this event function at the present instant.
     pub(crate) armed_by: Vec<Option<Guard>>,
 }
@@ -131,6 +135,7 @@ impl<B: Buffer> Run<B> {
             moved: false,
             untold: false,
             near: Vec::with_capacity(count),
+            residual_time: 0.0,
             ranking: None,
             crossed: Vec::with_capacity(count),
             counted: Vec::with_capacity(count),
@@ -154,6 +159,7 @@ impl<B: Buffer> Run<B> {
                 h_before: values(),
                 mode_before: Mode::new(count),
                 mode_crossed: Mode::new(count),
+                declared: vec![false; count],
                 armed_by: vec![None; count],
             },
         }

@@ -86,11 +86,8 @@ impl<B: Buffer> Run<B> {
             } else {
                 1.01
             };
-            let step = if wish * slack >= remaining {
-                remaining
-            } else {
-                wish
-            };
+            let most = (wish * slack).min(settings.max_step);
+            let step = if most >= remaining { remaining } else { wish };
 
             let (mode, statistics) = (&self.mode, &mut self.statistics);
             let mut flow = |t: f64, x: &[f64], dx: &mut [f64]| system.flow(t, x, mode, dx);
@@ -182,9 +179,11 @@ impl<B: Buffer> Run<B> {
         S: Flow + EventFunction,
         O: Observer,
     {
-        let mut flipped = false;
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
+        }
+        let mut flipped = false;
+        for k in 0..self.count() {
             let h = self.guards.h[k];
             if h.abs() <= self.guards.zero[k] {
                 continue;

@@ -18,7 +18,7 @@ impl<B: Buffer> Run<B> {
     /// functions are `h`; marks the others ready and ranks them. The numerical zeros may be stale, hence the few. Guard `on`
     /// is near by definition: the state was brought there, to within the error of the method.
     #[inline]
-    pub(crate) fn survey(&mut self, h: Where, on: usize) {
+    pub(crate) fn survey(&mut self, at: Where, on: usize) {
         let n = self.count();
         let Guards {
             h: here,
@@ -30,13 +30,19 @@ impl<B: Buffer> Run<B> {
             least_rate,
             ..
         } = &mut self.guards;
-        let h = match h {
+        let h = match at {
             Where::Here => &here[..n],
             Where::Landing => &self.work.h[0][..n],
         };
         let (sign, rate, zero) = (&sign[..n], &rate[..n], &zero[..n]);
         let (armed, ready, least_rate) = (&armed[..n], &mut ready[..n], &least_rate[..n]);
         let mut ranking = Ranking::EMPTY;
+        let missed = match at {
+            Where::Here => 0.0,
+            Where::Landing => 2.0 * (h[on] / rate[on]).abs(),
+        };
+        let missed = if missed.is_finite() { missed } else { 0.0 };
+        self.residual_time = missed;
         let rounding = 8.0 * f64::EPSILON * (self.t.abs() + self.last_step);
         self.near.clear();
         for k in 0..n {
@@ -45,7 +51,7 @@ impl<B: Buffer> Run<B> {
             }
             let way = -sign[k] * h[k];
             let zero = zero[k].max(rounding * rate[k].abs());
-            if way > 4.0 * zero && k != on {
+            if way > 4.0 * zero + missed * rate[k].abs() && k != on {
                 ready[k] = true;
                 ranking.enter(k, way, sign[k] * rate[k], least_rate[k]);
             } else {

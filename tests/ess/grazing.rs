@@ -2,7 +2,7 @@
 //! guards entered and left within one step, contacts a moment after lift-off.
 
 use saltation::{
-    Direction, Error, Guard, Integrator, Projection, Status, Trajectory, Watch, flow_fn,
+    Direction, Error, Guard, Integrator, Mode, Projection, Status, Trajectory, Watch, flow_fn,
 };
 
 use crate::support::{Sketch, SplitMix64, falling, run};
@@ -226,6 +226,72 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
         assert!((trajectory.time() - 0.5).abs() < 1e-9);
         assert!((trajectory.at(0.25).unwrap()[0] + 0.25).abs() < 1e-9);
         assert!(!trajectory.mode().contains(1), "the mode was not entered");
+    }
+}
+
+#[test]
+fn a_start_on_a_sliding_surface_is_refused_too() {
+    for projection in PROJECTIONS {
+        let slide = flow_fn(1, |_, _, mode, dx| {
+            dx[0] = if mode.contains(0) { -1.0 } else { 1.0 };
+        });
+        let system = slide.with_events(1, |_, _, x| x[0]);
+        let trajectory = run(system, 1e-9, projection.clone(), &[0.0], 1.0);
+        let Error::NotLive { guard, t, .. } = refusal(&trajectory) else {
+            panic!("{projection:?}: {:?}", trajectory.status());
+        };
+        assert_eq!((guard.event, *t), (0, 0.0), "{projection:?}");
+        assert_eq!(trajectory.state()[0].to_bits(), 0, "{projection:?}");
+    }
+}
+
+/// Guards x and y, met at one instant, of which each alone throws the other one back: whoever is first, the other is not crossed.
+fn disordered(projection: Projection) {
+    let what = format!("{projection:?}");
+    let corner = flow_fn(2, |_, _, mode: &Mode, dx: &mut [f64]| {
+        dx.copy_from_slice(match (mode.contains(0), mode.contains(1)) {
+            (false, true) => &[-1.0, 1.0],
+            (true, false) => &[1.0, -1.0],
+            _ => &[1.0, 1.0],
+        });
+    });
+    let system = corner.with_events(2, |k, _, x| x[k]);
+    let trajectory = run(system, 1e-9, projection, &[-0.5, -0.5], 1.0);
+    let Error::NotLive {
+        t,
+        rate_before,
+        rate_after,
+        ..
+    } = refusal(&trajectory)
+    else {
+        panic!("{what}: {:?}", trajectory.status());
+    };
+    assert!((t - 0.5).abs() < 1e-12, "{what}: {t}");
+    assert!(
+        (rate_before - 1.0).abs() < 1e-6 && (rate_after + 1.0).abs() < 1e-6,
+        "{what}"
+    );
+    assert!(trajectory.crossings().is_empty(), "{what}");
+    assert_eq!(trajectory.mode().count_ones(), 0, "{what}");
+}
+
+#[test]
+fn a_corner_whose_order_matters_is_refused() {
+    for projection in [
+        Projection::Auto,
+        Projection::Off,
+        Projection::eps(1e-3, 1),
+        Projection::horizon(1e-3, 1),
+    ] {
+        disordered(projection);
+    }
+}
+
+#[test]
+fn a_corner_whose_order_matters_is_refused_from_afar_too() {
+    // Differences give rates to 1e-11 or so, by which a long projection misses the corner; both guards by the same.
+    for projection in [Projection::eps(0.125, 3), Projection::horizon(0.125, 4)] {
+        disordered(projection);
     }
 }
 

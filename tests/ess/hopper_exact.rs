@@ -5,15 +5,15 @@ use saltation::{Direction, Integrator, Projection, Rearm, Status, Trajectory};
 
 use crate::support::{distance, run, slope};
 
-const START: [f64; 2] = [2.0, 0.0];
-const END: f64 = 2.0;
-const EVENTS: [f64; 4] = [
+pub(crate) const START: [f64; 2] = [2.0, 0.0];
+pub(crate) const END: f64 = 2.0;
+pub(crate) const EVENTS: [f64; 4] = [
     0.451523640985731,
     0.619631957685843,
     1.52267923965730,
     1.69078755635742,
 ];
-const FINAL: [f64; 2] = [1.90066160085828, 1.39607284593628];
+pub(crate) const FINAL: [f64; 2] = [1.90066160085828, 1.39607284593628];
 const CONTACT: f64 = 0.168108316700112;
 const PERIOD: f64 = 1.07115559867157;
 const TOUCHDOWN_SPEED: f64 = 4.42944691807002;

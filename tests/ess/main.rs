@@ -2,12 +2,22 @@
 
 mod affine_order;
 mod bad_input;
+mod domains;
+mod endings;
 mod grazing;
 mod hopper_exact;
+mod humps;
+mod matrix;
+mod mid_run;
+mod moving_guards;
 mod observers;
 mod plate_reference;
 mod properties;
 mod random_corners;
 mod rearm;
 mod resets;
+mod scales;
+mod starts;
 mod support;
+mod watch;
+mod zeno;

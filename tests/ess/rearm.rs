@@ -8,7 +8,7 @@ use saltation::{
     Watch,
 };
 
-use crate::support::Sketch;
+use crate::support::{Sketch, run};
 
 const PROJECTIONS: [Projection; 3] = [
     Projection::Auto,
@@ -337,4 +337,68 @@ fn a_matrix_of_another_size_is_refused() {
         ),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_neuron_armed_anew_far_from_its_threshold_is_not_projected_to_it() {
+    // V' = 2 − V fires at 1 and is put back to 0: a period of ln 2.
+    let period = std::f64::consts::LN_2;
+    // A first-order projection over 1e-3 s is early by half its square, at a rate that changes by 1 a second.
+    let first_order = 0.6e-6;
+    for (projection, allowed) in [
+        (Projection::Auto, 1e-8),
+        (Projection::Off, 1e-8),
+        (Projection::eps(1e-3, 1), first_order),
+        (Projection::horizon(1e-3, 1), first_order),
+        (Projection::eps(1e-3, 3), 1e-8),
+        (Projection::horizon(1e-3, 4), 1e-8),
+    ] {
+        let neuron = Sketch::new(1, |_, x, _, dx| dx[0] = 2.0 - x[0])
+            .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
+            .reset(|_, _, x, _| {
+                x[0] = 0.0;
+                Ok(())
+            });
+        let trajectory = run(neuron, 1e-9, projection.clone(), &[0.0], 10.5 * period);
+        assert_eq!(*trajectory.status(), Status::ReachedEnd, "{projection:?}");
+        assert_eq!(trajectory.crossings().len(), 10, "{projection:?}");
+        let mut last = 0.0;
+        for crossing in trajectory.crossings() {
+            let late = crossing.time - last - period;
+            assert!(late.abs() < allowed, "{projection:?}: {late:e} s late");
+            assert!((crossing.state[0] - 1.0).abs() < 1e-8, "{projection:?}");
+            last = crossing.time;
+        }
+    }
+}
+
+#[test]
+fn modes_that_the_policy_looked_up_are_told_like_all_others() {
+    // x = −cos t, watched upward through 0.5; the way down is noticed at the end of a step.
+    for projection in PROJECTIONS {
+        let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]]))
+            .events([Watch::RISING], |_, _, x, _| x[0] - 0.5);
+        let mut integrator = Integrator::new(system)
+            .unwrap()
+            .rearm(Rearm::WhenEmpty)
+            .projection(projection.clone());
+        let trajectory = integrator
+            .integrate(0.0, &[-1.0, 0.0], 10.0 * TAU - 0.1)
+            .unwrap();
+        assert_eq!(*trajectory.status(), Status::ReachedEnd);
+        assert_eq!(trajectory.crossings().len(), 10, "{projection:?}");
+        let modes = trajectory.modes();
+        assert_eq!(modes.len(), 21, "{projection:?}");
+        for (i, change) in modes.iter().enumerate() {
+            assert_eq!(change.mode.contains(0), i % 2 == 1, "{projection:?}: {i}");
+            let above = trajectory.at(change.time).unwrap()[0] - 0.5;
+            assert!(
+                above.abs() < 1e-4 || change.mode.contains(0) == (above > 0.0),
+                "{projection:?}: {above} at {}",
+                change.time
+            );
+        }
+        assert_eq!(trajectory.mode(), &modes[20].mode, "{projection:?}");
+        assert_eq!(trajectory.mode(), integrator.mode(), "{projection:?}");
+    }
 }
