@@ -10,7 +10,8 @@ mod sealed {
 
 /// Storage of one state vector: `[f64; N]` when the size is known, `Vec<f64>` otherwise. Sealed.
 ///
-/// Loops over an array have a length the compiler knows and unrolls; that is worth 1.5× on a system of two states.
+/// Loops over an array have a length the compiler knows and unrolls: worth it for two states, hardly for six
+/// (`cargo bench --bench ratios -- step`).
 pub trait Buffer: Clone + Debug + sealed::Sealed {
     /// `n` zeros; an array of another size than `n` keeps its own size.
     fn zeros(n: usize) -> Self;
