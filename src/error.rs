@@ -206,6 +206,94 @@ pub enum Error {
         state: Vec<f64>,
     },
 
+    /// A crossing repeated, or repeated close by, comes out otherwise than in the run.
+    #[error(
+        "the crossing at t = {t} comes out otherwise when it is repeated at or close to x = {state:?}: on_crossing must be a function of its arguments, and choose the same mode close by"
+    )]
+    NotRepeatable {
+        /// Time (s).
+        t: f64,
+        /// State.
+        state: Vec<f64>,
+    },
+
+    /// The mode changed where no guard was crossed, and the field with it.
+    #[error(
+        "the mode changed at t = {t} by the rule WhenEmpty, at the end of a step and not on a guard, and the field changed with it: no derivative accounts for that; use Rearm::Pairs"
+    )]
+    ModeWithoutGuard {
+        /// Time (s).
+        t: f64,
+    },
+
+    /// A guard was touched, or almost, without being crossed.
+    #[error(
+        "guard {guard} is touched at t = {t} to within {gap:e}, less than the tolerances tell from a crossing: neighbours cross it or do not"
+    )]
+    Touch {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// Distance left (`u_k`).
+        gap: f64,
+    },
+
+    /// A matrix was asked for where the derivative is piecewise linear.
+    #[error(
+        "the derivative is no single matrix: the orders of guards {guards:?} at the corner at t = {t} have different maps; ask apply(v) for a direction, matrix_towards(v) for its piece, pieces() for all"
+    )]
+    PiecewiseLinear {
+        /// Time of the corner (s).
+        t: f64,
+        /// Its guards.
+        guards: Vec<Guard>,
+    },
+
+    /// A matrix was asked for where the derivative is that of one side only.
+    #[error(
+        "the derivative is that of one side: guard {guard} is crossed at t = {t}, at the start or the end of the run; matrix_towards(v) gives the map of the side on which the run lies"
+    )]
+    OneSided {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+    },
+
+    /// A derivative was asked for where outcomes jump.
+    #[error(
+        "outcomes differ by order at the corner at t = {t}, and not all are that of the run: asked was {order:?}; the regions of the corner hold the limits and maps"
+    )]
+    Discontinuous {
+        /// Time of the corner (s).
+        t: f64,
+        /// The order in which the direction asked for meets the guards, or that of the run.
+        order: Vec<Guard>,
+    },
+
+    /// Too many guards in one corner, or too many pieces, to list them all.
+    #[error(
+        "the corner at t = {t} has {guards} guards, and pieces are listed up to {limit}: ask apply(v) or matrix_towards(v), which cost no more for many"
+    )]
+    TooManyOrders {
+        /// Guards at the corner.
+        guards: usize,
+        /// The limit.
+        limit: usize,
+        /// Time of the corner (s).
+        t: f64,
+    },
+
+    /// A crossing was asked for that the run does not have.
+    #[error("there is no crossing {index}: the run has {count}")]
+    NoSuchCrossing {
+        /// Its number.
+        index: usize,
+        /// Crossings of the run.
+        count: usize,
+    },
+
     /// The model refused a crossing in `on_crossing`.
     #[error("the model refused: {reason}")]
     Model {
@@ -222,6 +310,12 @@ pub enum Quantity {
     #[error("component {component} of the flow")]
     Flow {
         /// Component of `dx`.
+        component: usize,
+    },
+    /// The derivative of the right-hand side along a direction; the first offending component.
+    #[error("component {component} of the derivative of the flow")]
+    Jacobian {
+        /// Component of `D_x f · v`.
         component: usize,
     },
     /// An event function.

@@ -75,7 +75,7 @@ pub mod hybrid;
 pub mod models;
 pub mod ode;
 
-pub use derivative::{DerivativeReport, check_derivatives};
+pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::{Error, Quantity};
@@ -84,9 +84,9 @@ pub use guard::{Direction, Guard};
 pub use nalgebra;
 
 pub use hybrid::{
-    Arrival, Corner, Crossed, CrossedGuard, Crossing, CrossingEvent, EventFunction, Flow,
-    Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix, RowConflict,
-    Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
+    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, EventFunction,
+    Flow, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
+    RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
 };
 
 /// The code in the README is a test.

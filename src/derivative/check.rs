@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 
 use super::jacobian::Point;
-use super::report::{Derivative, DerivativeReport};
+use super::report::{DerivativeReport, Partial};
 use crate::{Error, EventFunction, Flow, Mode};
 
 /// Compares the derivatives that a system gives with central differences in the frozen mode, at one point.
@@ -91,11 +91,11 @@ where
     for row in 0..dim {
         let scale = scale(found.row(row).iter());
         for column in 0..dim {
-            let what = Derivative::Jacobian { row, column };
+            let what = Partial::Jacobian { row, column };
             report.compare(what, given[(row, column)], found[(row, column)], scale);
         }
         if let Some(product) = &product {
-            let what = Derivative::JacobianMixed { row };
+            let what = Partial::JacobianMixed { row };
             report.compare(what, product[row], expected[row], scale);
         }
     }
@@ -116,10 +116,10 @@ where
     let (found, found_rate) = point.difference_row(event)?;
     let row_scale = scale(found.iter());
     for column in 0..found.len() {
-        let what = Derivative::Gradient { event, column };
+        let what = Partial::Gradient { event, column };
         report.compare(what, row[column], found[column], row_scale);
     }
-    let what = Derivative::GradientTime { event };
+    let what = Partial::GradientTime { event };
     report.compare(what, rate, found_rate, scale(std::iter::once(&found_rate)));
     Ok(())
 }
@@ -136,7 +136,7 @@ fn compare_flip(
     };
     let scale = scale(before.iter().chain(after.iter()));
     for component in 0..after.len() {
-        let what = Derivative::Flip { event, component };
+        let what = Partial::Flip { event, component };
         report.compare(what, given[component], after[component], scale);
     }
 }
@@ -278,18 +278,18 @@ mod tests {
         let cases = [
             (
                 Slip::Jacobian,
-                Derivative::Jacobian { row: 0, column: 0 },
+                Partial::Jacobian { row: 0, column: 0 },
                 0.01,
             ),
             (
                 Slip::Gradient,
-                Derivative::Gradient {
+                Partial::Gradient {
                     event: 1,
                     column: 1,
                 },
                 0.5,
             ),
-            (Slip::Time, Derivative::GradientTime { event: 0 }, 1.0),
+            (Slip::Time, Partial::GradientTime { event: 0 }, 1.0),
         ];
         for (slip, what, error) in cases {
             let report = report(slip);
@@ -303,14 +303,14 @@ mod tests {
     #[test]
     fn a_product_that_is_not_linear_in_the_direction_is_named() {
         let worst = report(Slip::Mixed).worst.unwrap();
-        assert_eq!(worst.what, Derivative::JacobianMixed { row: 0 });
+        assert_eq!(worst.what, Partial::JacobianMixed { row: 0 });
     }
 
     #[test]
     fn an_unwritten_entry_is_infinitely_wrong() {
         let report = report(Slip::Unwritten);
         let worst = report.worst.unwrap();
-        assert_eq!(worst.what, Derivative::Jacobian { row: 0, column: 0 });
+        assert_eq!(worst.what, Partial::Jacobian { row: 0, column: 0 });
         assert!(
             worst.error.is_infinite() && !report.agrees(1e300),
             "{report}"
@@ -321,7 +321,7 @@ mod tests {
     fn a_wrong_flip_is_named_in_both_directions() {
         for slip in [Slip::Flip, Slip::FlipBack] {
             let worst = report(slip).worst.unwrap();
-            let what = Derivative::Flip {
+            let what = Partial::Flip {
                 event: 1,
                 component: 1,
             };

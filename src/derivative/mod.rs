@@ -15,16 +15,33 @@
 //! All derivatives are taken with the mode frozen: the side bits do not change however the state is moved. How a
 //! trajectory depends on its start when it passes guards is another question.
 
+mod bouligand;
 mod check;
+mod cone;
 #[cfg(feature = "dual")]
 mod dual;
+mod group;
 mod jacobian;
+mod record;
+mod region;
+mod repeat;
 mod report;
+mod run;
+mod tangents;
+mod touch;
+mod variational;
+mod verdict;
+mod walk;
 
+pub use bouligand::{CornerDerivative, CornerKind};
 pub use check::check_derivatives;
 #[cfg(feature = "dual")]
 pub use dual::{Dual, SmoothEvents, SmoothFlow};
 pub use jacobian::{flow_jacobian, gradient_row};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
-pub use report::{Derivative, DerivativeReport, Entry};
+pub use region::Region;
+pub use report::{DerivativeReport, Entry, Partial};
+pub use run::{Cone, Derivative, Piece};
+pub use tangents::Tangents;
+pub use verdict::Verdict;

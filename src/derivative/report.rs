@@ -5,7 +5,7 @@ use std::fmt;
 /// A derivative, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Derivative {
+pub enum Partial {
     /// `∂f_row/∂x_column`, from `jacobian_times` along an axis.
     Jacobian {
         /// Component of the flow.
@@ -39,7 +39,7 @@ pub enum Derivative {
     },
 }
 
-impl fmt::Display for Derivative {
+impl fmt::Display for Partial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Jacobian { row, column } => write!(f, "∂f_{row}/∂x_{column}"),
@@ -57,7 +57,7 @@ impl fmt::Display for Derivative {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// Which derivative.
-    pub what: Derivative,
+    pub what: Partial,
     /// As the user's function gives it.
     pub given: f64,
     /// As the central difference gives it; for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
@@ -71,8 +71,8 @@ pub struct Entry {
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source = match self.what {
-            Derivative::Flip { .. } => "a fresh evaluation",
-            Derivative::JacobianMixed { .. } => "the sum of its columns",
+            Partial::Flip { .. } => "a fresh evaluation",
+            Partial::JacobianMixed { .. } => "the sum of its columns",
             _ => "the difference",
         };
         write!(
@@ -99,7 +99,7 @@ impl DerivativeReport {
     }
 
     /// Takes one more entry in; `scale` is the size of its row.
-    pub(super) fn compare(&mut self, what: Derivative, given: f64, difference: f64, scale: f64) {
+    pub(super) fn compare(&mut self, what: Partial, given: f64, difference: f64, scale: f64) {
         let error = if given.is_finite() {
             (given - difference).abs() / scale
         } else {

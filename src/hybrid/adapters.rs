@@ -70,6 +70,18 @@ macro_rules! forward {
             ) -> Result<(), Error> {
                 (**self).on_crossing(t, crossed, x, mode)
             }
+            #[inline]
+            fn reset_times(
+                &self,
+                t: f64,
+                crossed: &Crossed<'_>,
+                x: &[f64],
+                mode: &Mode,
+                direction: (f64, &[f64]),
+                out: &mut [f64],
+            ) -> bool {
+                (**self).reset_times(t, crossed, x, mode, direction, out)
+            }
         }
     )*};
 }

@@ -80,4 +80,23 @@ pub trait EventFunction {
         let _ = (t, crossed, x, mode);
         Ok(())
     }
+
+    /// Writes the derivative of the reset along `(dt, dx)` into `out`, `D_x R · dx + ∂R/∂t · dt`, and returns `true`, where
+    /// `(t, x) ↦ R(t, x)` is what [`on_crossing`](Self::on_crossing) makes of the state; the provided method returns `false`,
+    /// and the crate takes differences of `on_crossing`.
+    ///
+    /// `x` and `mode` are what `on_crossing` is given. Rates in `crossed` depend on `t` and `x` too: where the reset uses one,
+    /// its derivative belongs to that of the reset.
+    fn reset_times(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (dt, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let _ = (t, crossed, x, mode, dt, dx, out);
+        false
+    }
 }

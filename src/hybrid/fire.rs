@@ -5,8 +5,8 @@ use super::rearm::Effect;
 use super::run::{Guards, Run};
 use super::settings::Settings;
 use super::{
-    Arrival, Crossed, CrossedGuard, CrossingEvent, EventFunction, Flow, Observer, Rearm,
-    RearmMatrix, Segment, probe,
+    Arrival, Crossed, CrossedGuard, CrossedSet, CrossingEvent, EventFunction, Flow, Observer,
+    Rearm, RearmMatrix, Segment, probe,
 };
 use crate::Guard;
 use crate::ode::Buffer;
@@ -403,6 +403,15 @@ impl<B: Buffer> Run<B> {
     #[inline]
     fn tell<O: Observer>(&mut self, observer: &mut O, arrival: Arrival) {
         self.statistics.crossings += self.counted.len();
+        observer.together(&CrossedSet {
+            time: self.t,
+            guards: &self.crossed,
+            arrival,
+            state_before: self.work.x_before.get(),
+            mode_before: &self.work.mode_before,
+            state: self.x.get(),
+            mode: &self.mode,
+        });
         for &CrossedGuard { guard, rate } in &self.counted {
             let k = guard.event;
             if self.guards.watch[k].stop {

@@ -209,6 +209,18 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
         observer: &mut O,
     ) -> Result<Summary, Error> {
+        let (summary, _) = self.observe_with(t0, x0, tf, |_, _, _| observer)?;
+        Ok(summary)
+    }
+
+    /// As [`observe`](Self::observe), with an observer that may hold the system.
+    pub(crate) fn observe_with<'a, O: Observer>(
+        &'a mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+        make: impl FnOnce(&'a S, &'a Rearm, &'a Settings) -> O,
+    ) -> Result<(Summary, O), Error> {
         self.check_input(t0, x0, tf)?;
         let Self {
             system,
@@ -217,19 +229,29 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             start_mode,
             run,
         } = self;
+        let (system, settings, rearm) = (&*system, &*settings, &*rearm);
+        let mut observer = make(system, rearm, settings);
         run.reset(settings, t0, x0, tf);
-        let status = match go(run, system, settings, rearm, start_mode.as_ref(), observer) {
+        let status = match go(
+            run,
+            system,
+            settings,
+            rearm,
+            start_mode.as_ref(),
+            &mut observer,
+        ) {
             Ok(true) => Status::Stopped {
                 guards: run.stopping_guards(),
             },
             Ok(false) => Status::ReachedEnd,
             Err(reason) => Status::Refused(reason),
         };
-        Ok(Summary {
+        let summary = Summary {
             status,
             time: run.t,
             statistics: run.statistics,
-        })
+        };
+        Ok((summary, observer))
     }
 
     /// The state at which the last run ended.

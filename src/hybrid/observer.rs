@@ -1,6 +1,6 @@
 //! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing allocates nothing.
 
-use super::Mode;
+use super::{CrossedGuard, Mode};
 use crate::Guard;
 use crate::ode::Interpolant;
 
@@ -53,7 +53,27 @@ pub struct CrossingEvent<'a> {
     pub arrival: Arrival,
 }
 
-/// Follows a run. All methods are provided; `()` keeps nothing.
+/// The guards that cross together at one instant, in a watched direction or not, as one step of the hybrid system: all that is
+/// needed to repeat it.
+#[derive(Clone, Copy, Debug)]
+pub struct CrossedSet<'a> {
+    /// Time (s).
+    pub time: f64,
+    /// The guards in rising order of their event functions, with their rates just before.
+    pub guards: &'a [CrossedGuard],
+    /// How the state came there.
+    pub arrival: Arrival,
+    /// State on the guards, before any reset.
+    pub state_before: &'a [f64],
+    /// Mode before.
+    pub mode_before: &'a Mode,
+    /// State after the reset, if there was one.
+    pub state: &'a [f64],
+    /// Mode after.
+    pub mode: &'a Mode,
+}
+
+/// Follows a run. All methods are provided; `()` keeps nothing, a pair of observers both follow.
 pub trait Observer {
     /// The start of the run.
     fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
@@ -65,7 +85,13 @@ pub trait Observer {
         let _ = segment;
     }
 
-    /// A guard was crossed.
+    /// A set of guards crossed together, those included whose direction is not watched; comes before the
+    /// [`crossing`](Self::crossing) of each that is.
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        let _ = set;
+    }
+
+    /// A guard was crossed in a watched direction.
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
         let _ = crossing;
     }
@@ -94,6 +120,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn segment(&mut self, segment: &Segment<'_>) {
         (**self).segment(segment);
     }
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        (**self).together(set);
+    }
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
         (**self).crossing(crossing);
     }
@@ -102,5 +131,31 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn wants_segments(&self) -> bool {
         (**self).wants_segments()
+    }
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.0.start(time, state, mode);
+        self.1.start(time, state, mode);
+    }
+    fn segment(&mut self, segment: &Segment<'_>) {
+        self.0.segment(segment);
+        self.1.segment(segment);
+    }
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        self.0.together(set);
+        self.1.together(set);
+    }
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        self.0.crossing(crossing);
+        self.1.crossing(crossing);
+    }
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.0.settled(time, state, mode);
+        self.1.settled(time, state, mode);
+    }
+    fn wants_segments(&self) -> bool {
+        self.0.wants_segments() || self.1.wants_segments()
     }
 }

@@ -1,5 +1,6 @@
 //! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson & Revzen, section 3.1).
 
+use super::Mode;
 use crate::Error;
 use crate::Guard;
 
@@ -16,6 +17,28 @@ pub enum Rearm {
     WhenEmpty,
     /// By a guard reset matrix, and by nothing else: one that is to hold pairs too starts from [`RearmMatrix::pairs`].
     Matrix(RearmMatrix),
+}
+
+impl Rearm {
+    /// The sides as a crossing of `by` leaves them, before the model's reset: its own flipped, then the row of the matrix.
+    pub(crate) fn cross(&self, by: Guard, mode: &mut Mode) {
+        mode.set(by.event, by.side_after());
+        if let Self::Matrix(matrix) = self {
+            for &(guard, effect) in matrix.row(by) {
+                let crossed = effect == Effect::Retire;
+                mode.set(guard.event, guard.side_after() == crossed);
+            }
+        }
+    }
+
+    /// True when a crossing of `by` makes the way back over the same surface watchful.
+    pub(crate) fn arms_partner(&self, by: Guard) -> bool {
+        match self {
+            Self::Never | Self::WhenEmpty => false,
+            Self::Pairs => true,
+            Self::Matrix(matrix) => matrix.row(by).contains(&(by.partner(), Effect::Arm)),
+        }
+    }
 }
 
 /// The sparse guard reset matrix `R` over directed guards, entries in {−1, 0, +1}, zero diagonal.

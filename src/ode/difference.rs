@@ -32,6 +32,51 @@ pub(crate) fn scalar_along(
     (at(s) - at(-s)) / (2.0 * s)
 }
 
+/// Derivative of the map `g(t, x, out)` at `(t, x)` along `(dt, dx)`; two evaluations. `point` and `behind` are overwritten.
+pub(crate) fn vector_along<E>(
+    mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
+    (t, x): (f64, &[f64]),
+    (dt, dx): (f64, &[f64]),
+    out: &mut [f64],
+    (point, behind): (&mut [f64], &mut [f64]),
+) -> Result<(), E> {
+    let s = step_along(t, x, dt, dx);
+    for (s, value) in [(s, &mut *out), (-s, &mut *behind)] {
+        for i in 0..x.len() {
+            point[i] = x[i] + s * dx[i];
+        }
+        g(t + s * dt, point, value)?;
+    }
+    for i in 0..out.len() {
+        out[i] = (out[i] - behind[i]) / (2.0 * s);
+    }
+    Ok(())
+}
+
+/// The gradient of the scalar `g` at `(t, x)` into `row`; returns its derivative in time. `point` is overwritten. The step of
+/// each coordinate follows that coordinate alone; the others may have another unit and size.
+pub(crate) fn gradient(
+    mut g: impl FnMut(f64, &[f64]) -> f64,
+    (t, x): (f64, &[f64]),
+    row: &mut [f64],
+    point: &mut [f64],
+) -> f64 {
+    point.copy_from_slice(x);
+    for i in 0..x.len() {
+        let step = step_along(0.0, &[x[i]], 0.0, &[1.0]);
+        // The distance of the two coordinates is exact, the step is not.
+        let (behind, ahead) = (x[i] - step, x[i] + step);
+        point[i] = ahead;
+        let above = g(t, point);
+        point[i] = behind;
+        row[i] = (above - g(t, point)) / (ahead - behind);
+        point[i] = x[i];
+    }
+    let step = step_along(t, &[], 1.0, &[]);
+    let (behind, ahead) = (t - step, t + step);
+    (g(ahead, point) - g(behind, point)) / (ahead - behind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

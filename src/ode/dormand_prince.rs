@@ -1,6 +1,8 @@
 //! The explicit Runge–Kutta pair of Dormand & Prince, order 5(4), with seven stages of which the last is the first of the
 //! next step (Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", table II.5.2).
 
+use std::ops::Range;
+
 use super::{Buffer, Dense, Interpolant, Tolerance};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
@@ -154,13 +156,25 @@ impl<V: Buffer> DormandPrince<V> {
     /// or infinite when a stage was.
     #[inline]
     pub(crate) fn error(&self, x: &[f64], h: f64, tolerance: &Tolerance<V>) -> f64 {
+        self.error_of(0..self.y.get().len(), x, h, tolerance)
+    }
+
+    /// The same norm over some of the components.
+    #[inline]
+    pub(crate) fn error_of(
+        &self,
+        components: Range<usize>,
+        x: &[f64],
+        h: f64,
+        tolerance: &Tolerance<V>,
+    ) -> f64 {
         let y = self.y.get();
-        let n = y.len();
+        let n = components.len();
         let [k1, _, k3, k4, k5, k6, k7] = &self.k;
         let (k1, k3, k4, k5) = (k1.get(), k3.get(), k4.get(), k5.get());
         let (k6, k7) = (k6.get(), k7.get());
         let mut sum = 0.0;
-        for i in 0..n {
+        for i in components {
             let e = E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i];
             let e = h * (e + E[5] * k6[i] + E[6] * k7[i]);
             let ratio = e / tolerance.scale(i, x[i], y[i]);

@@ -1,0 +1,246 @@
+//! The derivative of the flow through one corner: of which kind it is (spec 7; Burden et al., SIADS 15 (2016) 1227;
+//! Pace & Burden, section 4).
+
+use nalgebra::{DMatrix, DVector};
+
+use super::region::{self, Region, agree, shift_row};
+use super::repeat::Ground;
+use super::walk::{CornerPoint, Walk};
+use crate::{Error, EventFunction, Flow, Guard, Mode};
+
+/// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, a sample.
+const COMPARE_ALL: usize = 10;
+/// Up to this many guards the pieces are listed with their cones.
+pub(super) const LIST_ALL: usize = 6;
+/// Directions whose orders are compared at larger corners.
+const SAMPLES: u64 = 64;
+
+/// How a displacement passes a corner: guards crossed at one instant, or a single crossing with its reset.
+///
+/// Displacements are at fixed time: `δ` just before becomes `B(δ)` just after. `B` is positively homogeneous. Along each order
+/// of the guards it is linear, a product of saltation matrices.
+#[derive(Clone, Debug)]
+pub struct CornerDerivative {
+    pub(super) point: CornerPoint,
+    pub(super) kind: CornerKind,
+}
+
+/// What kind of map a corner makes of displacements.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CornerKind {
+    /// One linear map, whatever the order of the guards.
+    Linear {
+        /// The map, `d × d`.
+        matrix: DMatrix<f64>,
+        /// True when all orders were compared, false when a sample was (more than ten guards).
+        all_orders: bool,
+    },
+    /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its cone of displacements.
+    PiecewiseLinear,
+    /// The state or the mode behind the corner differs with the order: outcomes jump.
+    Discontinuous,
+    /// Some order is not covered by the theory; the reason.
+    NotGuaranteed(Error),
+}
+
+impl CornerDerivative {
+    /// Its time (s): that of the first crossing.
+    pub fn time(&self) -> f64 {
+        self.point.t
+    }
+
+    /// Its guards, in the order in which the run crossed them; without those that a reset crossed back at once.
+    pub fn guards(&self) -> &[Guard] {
+        &self.point.guards
+    }
+
+    /// The state on the guards, before any crossing.
+    pub fn state(&self) -> DVector<f64> {
+        DVector::from_column_slice(&self.point.x)
+    }
+
+    /// The mode before.
+    pub fn mode(&self) -> &Mode {
+        &self.point.mode
+    }
+
+    /// What kind of map it is.
+    pub fn kind(&self) -> &CornerKind {
+        &self.kind
+    }
+
+    pub(super) fn examine<S: Flow + EventFunction>(
+        ground: Ground<'_, S>,
+        walk: &mut Walk,
+        point: CornerPoint,
+    ) -> Self {
+        let kind = kind(ground, walk, &point).unwrap_or_else(CornerKind::NotGuaranteed);
+        Self { point, kind }
+    }
+
+    pub(super) fn regions<S: Flow + EventFunction>(
+        &self,
+        ground: Ground<'_, S>,
+        walk: &mut Walk,
+    ) -> Result<Vec<Region>, Error> {
+        if self.point.guards.len() > LIST_ALL {
+            return Err(Error::TooManyOrders {
+                guards: self.point.guards.len(),
+                limit: LIST_ALL,
+                t: self.point.t,
+            });
+        }
+        walk.begin(ground, &self.point)?;
+        region::regions(ground, walk, |walk, station| {
+            walk.is_exit(ground, station, &self.point)
+        })
+    }
+}
+
+fn kind<S: Flow + EventFunction>(
+    ground: Ground<'_, S>,
+    walk: &mut Walk,
+    point: &CornerPoint,
+) -> Result<CornerKind, Error> {
+    let n = point.guards.len();
+    walk.begin(ground, point)?;
+    if n > COMPARE_ALL {
+        return by_sample(ground, walk, point);
+    }
+    let met = compare_orders(ground, walk, point);
+    if let Ok(Orders::Agree(matrix)) = met {
+        let all_orders = true;
+        return Ok(CornerKind::Linear { matrix, all_orders });
+    }
+    if n > LIST_ALL {
+        return Ok(match met? {
+            Orders::Differ => CornerKind::PiecewiseLinear,
+            _ => CornerKind::Discontinuous,
+        });
+    }
+    // Some of the orders compared may be met by no direction at all.
+    walk.begin(ground, point)?;
+    let regions = region::regions(ground, walk, |walk, station| {
+        walk.is_exit(ground, station, point)
+    })?;
+    let jumps = |r: &Region| !r.is_nominal;
+    if regions.iter().any(jumps) || !region::is_continuous(&regions) {
+        return Ok(CornerKind::Discontinuous);
+    }
+    match regions.split_first() {
+        Some((first, others)) if others.iter().all(|r| agree(&first.matrix, &r.matrix)) => {
+            let (matrix, all_orders) = (first.matrix.clone(), true);
+            Ok(CornerKind::Linear { matrix, all_orders })
+        }
+        _ => Ok(CornerKind::PiecewiseLinear),
+    }
+}
+
+enum Orders {
+    /// All orders have this map.
+    Agree(DMatrix<f64>),
+    /// Maps differ, outcomes do not.
+    Differ,
+    /// Outcomes differ.
+    Jump,
+}
+
+/// Compares the maps of all orders, also of those that no direction takes: where two orders of the same guards meet, their maps
+/// must agree, so that each subset of the guards is looked at once.
+fn compare_orders<S: Flow + EventFunction>(
+    ground: Ground<'_, S>,
+    walk: &mut Walk,
+    point: &CornerPoint,
+) -> Result<Orders, Error> {
+    let dim = point.x.len();
+    let mut maps = vec![Some(DMatrix::identity(dim, dim))];
+    let (mut exit, mut agrees, mut jumps): (Option<DMatrix<f64>>, _, _) = (None, true, false);
+    let mut station = 0;
+    while station < maps.len() {
+        let Some(map) = maps[station].clone() else {
+            station += 1;
+            continue;
+        };
+        let members = walk.station(station).members.len();
+        let mut is_end = true;
+        for m in 0..members {
+            if !walk.is_live(ground.system, station, m) {
+                continue;
+            }
+            is_end = false;
+            let tau = shift_row(walk, station, m, &map);
+            let guard = walk.station(station).members[m].guard;
+            let way = walk.follow(ground, station, m)?;
+            let mut next = map.clone();
+            walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
+            let to = walk.way(way).to;
+            let watch = ground.system.watch(guard.event);
+            if watch.stop && watch.sees(guard.direction) {
+                walk.to_event(to, tau.as_slice(), next.as_mut_slice());
+                agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &next));
+                exit = Some(next);
+                continue;
+            }
+            if to >= maps.len() {
+                maps.resize(to + 1, None);
+            }
+            match &maps[to] {
+                Some(known) => agrees &= agree(known, &next),
+                None => maps[to] = Some(next),
+            }
+        }
+        if is_end {
+            walk.check_exit(ground.system, station)?;
+            jumps |= !walk.is_exit(ground, station, point);
+            agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &map));
+            exit = Some(map);
+        }
+        station += 1;
+    }
+    Ok(match exit {
+        _ if jumps => Orders::Jump,
+        Some(matrix) if agrees => Orders::Agree(matrix),
+        _ => Orders::Differ,
+    })
+}
+
+/// Compares the maps of the orders that a sample of directions takes.
+fn by_sample<S: Flow + EventFunction>(
+    ground: Ground<'_, S>,
+    walk: &mut Walk,
+    point: &CornerPoint,
+) -> Result<CornerKind, Error> {
+    let dim = point.x.len();
+    let mut first: Option<DMatrix<f64>> = None;
+    for sample in 0..SAMPLES {
+        let direction = DVector::from_fn(dim, |i, _| draw(sample, i as u64));
+        let mut delta = direction.clone();
+        let passed = walk.pass(ground, delta.as_mut_slice())?;
+        if !passed.stopped && !walk.is_exit(ground, passed.station, point) {
+            return Ok(CornerKind::Discontinuous);
+        }
+        let matrix = walk.map_along_order(ground)?;
+        match &first {
+            None => first = Some(matrix),
+            Some(known) if agree(known, &matrix) => {}
+            Some(_) => return Ok(CornerKind::PiecewiseLinear),
+        }
+    }
+    let all_orders = false;
+    Ok(
+        first.map_or(CornerKind::PiecewiseLinear, |matrix| CornerKind::Linear {
+            matrix,
+            all_orders,
+        }),
+    )
+}
+
+/// Component `i` of direction `sample`: a number in [−1, 1) that depends on nothing else (the finaliser of `SplitMix64`).
+fn draw(sample: u64, i: u64) -> f64 {
+    let key = sample.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let state = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let bits = (state ^ state >> 31) >> 11;
+    bits as f64 * f64::EPSILON - 1.0
+}

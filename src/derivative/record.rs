@@ -1,0 +1,251 @@
+//! Follows a run and records its derivative: linear maps between corners, corners, and how the time of each crossing shifts.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Verdict;
+use super::bouligand::{CornerDerivative, CornerKind};
+use super::group::{Group, Joins, check_sides};
+use super::region::shift_row;
+use super::repeat::{Ground, zero};
+use super::touch::TouchWatch;
+use super::variational::Columns;
+use super::walk::Walk;
+use crate::hybrid::probe;
+use crate::hybrid::settings::Settings;
+use crate::{
+    CrossedSet, CrossingEvent, Error, EventFunction, Flow, Guard, Mode, Observer, Segment, Status,
+};
+
+/// A link of the chain rule along a run; displacements at fixed time go in and come out.
+#[derive(Clone, Debug)]
+pub(super) enum Link {
+    /// Smooth motion and single crossings.
+    Map(DMatrix<f64>),
+    /// Several guards at one instant.
+    Corner(Box<CornerDerivative>),
+}
+
+/// How the time of a crossing shifts.
+#[derive(Clone, Debug)]
+pub(super) enum Shift {
+    /// By a row on the displacement that enters this link.
+    Row(usize, DVector<f64>),
+    /// As found when this corner is passed.
+    Corner(usize, Guard),
+}
+
+/// The observer that records a derivative.
+#[derive(Debug)]
+pub(super) struct Recorder<'a, S> {
+    pub(super) ground: Ground<'a, S>,
+    settings: &'a Settings,
+    columns: Columns,
+    walk: Walk,
+    touch: TouchWatch,
+    group: Group,
+    /// Map from the last link to the crossings of the group.
+    total: DMatrix<f64>,
+    /// Guards reported since the group opened.
+    waiting: Vec<Guard>,
+    mode: Mode,
+    t0: f64,
+    pub(super) chain: Vec<Link>,
+    pub(super) shifts: Vec<Shift>,
+    pub(super) verdict: Verdict,
+    /// Why there is no derivative from here on.
+    pub(super) failure: Option<Error>,
+}
+
+impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
+    pub(super) fn new(ground: Ground<'a, S>, settings: &'a Settings) -> Self {
+        let (dim, count) = (ground.system.dim(), ground.system.count());
+        Self {
+            ground,
+            settings,
+            columns: Columns::new(dim, dim),
+            walk: Walk::new(dim, count),
+            touch: TouchWatch::new(dim, count),
+            group: Group::new(dim, count),
+            total: DMatrix::identity(dim, dim),
+            waiting: Vec::new(),
+            mode: Mode::new(count),
+            t0: f64::NAN,
+            chain: Vec::new(),
+            shifts: Vec::new(),
+            verdict: Verdict::Classical,
+            failure: None,
+        }
+    }
+
+    /// Multiplies what the columns did since the last crossing into the total.
+    fn collect(&mut self) {
+        let dim = self.total.nrows();
+        let columns = DMatrix::from_column_slice(dim, dim, &self.columns.delta);
+        self.total = columns * &self.total;
+        self.columns.set_identity();
+    }
+
+    /// Ends the group of crossings, if there is one: now all its members are known.
+    fn close_group(&mut self) {
+        if !std::mem::take(&mut self.group.is_open) || self.failure.is_some() {
+            return;
+        }
+        let point = self.group.point.clone();
+        let corner = CornerDerivative::examine(self.ground, &mut self.walk, point);
+        let (t, guards) = (corner.time(), corner.guards().to_vec());
+        if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
+            match self.walk.begin(self.ground, &corner.point) {
+                Ok(()) => {}
+                Err(error) => return self.fail(error),
+            }
+            let row = shift_row(&self.walk, 0, 0, &self.total);
+            let link = self.chain.len();
+            self.shifts.extend(
+                self.waiting
+                    .drain(..)
+                    .map(|_| Shift::Row(link, row.clone())),
+            );
+            self.total = matrix * &self.total;
+            return;
+        }
+        match &corner.kind {
+            CornerKind::NotGuaranteed(error) => return self.fail(error.clone()),
+            // A single crossing has one order; that it comes out otherwise says nothing of order.
+            _ if guards.len() == 1 => {
+                let state = corner.point.x;
+                return self.fail(Error::NotRepeatable { t, state });
+            }
+            CornerKind::Linear { .. } => {}
+            CornerKind::PiecewiseLinear => self.verdict.worsen(Verdict::Bouligand),
+            CornerKind::Discontinuous => self
+                .verdict
+                .worsen(Verdict::Discontinuous { time: t, guards }),
+        }
+        let dim = self.total.nrows();
+        let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
+        self.chain.push(Link::Map(map));
+        let link = self.chain.len();
+        self.shifts.extend(
+            self.waiting
+                .drain(..)
+                .map(|guard| Shift::Corner(link, guard)),
+        );
+        self.chain.push(Link::Corner(Box::new(corner)));
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
+        self.failure.get_or_insert(error);
+    }
+
+    /// Ends the recording of a run that ended with `status` at `(t, x; mode)`.
+    pub(super) fn finish(&mut self, status: &Status, t: f64, x: &[f64], mode: &Mode) {
+        let last = self.group.is_open.then(|| {
+            let point = &self.group.point;
+            (point.guards.first().copied(), point.t)
+        });
+        self.close_group();
+        self.collect();
+        let dim = self.total.nrows();
+        let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
+        self.chain.push(Link::Map(map));
+        match status {
+            Status::ReachedEnd => {
+                if let Some((Some(guard), time)) = last
+                    && t - time <= self.ground.tolerance
+                {
+                    self.verdict.worsen(Verdict::OneSided { guard, time });
+                }
+                if self.failure.is_none() {
+                    self.look_for_edge(t, x, mode);
+                }
+            }
+            Status::Stopped { .. } => {}
+            Status::Refused(reason) => {
+                self.verdict.worsen(Verdict::NotGuaranteed(reason.clone()));
+            }
+        }
+    }
+
+    /// Looks for a guard on which the run starts or ends.
+    fn look_for_edge(&mut self, t: f64, x: &[f64], mode: &Mode) {
+        let system = self.ground.system;
+        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        system.flow(t, x, mode, &mut field);
+        for k in 0..system.count() {
+            if !system.watch(k).is_any() {
+                continue;
+            }
+            let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
+            let guard = Guard::ahead(k, mode.contains(k));
+            let (own, zero) = (
+                guard.sign() * system.event(k, t, x, mode),
+                zero(self.ground, k, t, rate),
+            );
+            // At the end only a guard that is about to be crossed counts: of one just left, the crossing is known.
+            let leaves = t > self.t0 && guard.sign() * rate.value < 0.0;
+            if own.abs() <= zero && !leaves {
+                self.verdict.worsen(Verdict::OneSided { guard, time: t });
+            }
+        }
+    }
+}
+
+impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.t0 = time;
+        self.mode.copy_from(mode);
+        self.columns.begin(|i| self.settings.rtol.get(i));
+        self.columns.set_identity();
+        self.look_for_edge(time, state, mode);
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = self.columns.advance(self.ground.system, segment) {
+            self.fail(error);
+        }
+        let scale =
+            |i: usize, x: f64| self.settings.atol.get(i) + self.settings.rtol.get(i) * x.abs();
+        if let Some(touch) = self.touch.look(self.ground.system, segment, scale) {
+            self.verdict.worsen(Verdict::NotGuaranteed(touch));
+        }
+    }
+
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let joins = self.group.joins(set, self.ground.tolerance);
+        if joins == Joins::Opens {
+            self.close_group();
+            self.collect();
+            if set.time - self.t0 <= self.ground.tolerance
+                && let Some(c) = set.guards.first()
+            {
+                let (guard, time) = (c.guard, set.time);
+                self.verdict.worsen(Verdict::OneSided { guard, time });
+            }
+        } else {
+            // The motion since the first of the group counts as none.
+            self.columns.set_identity();
+        }
+        self.group.take(set, joins);
+        self.mode.copy_from(set.mode);
+    }
+
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        self.waiting.push(crossing.guard);
+    }
+
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.columns.changed();
+        let (system, modes) = (self.ground.system, [&self.mode, mode]);
+        if let Err(error) = check_sides(system, (time, state), modes) {
+            self.fail(error);
+        }
+        self.mode.copy_from(mode);
+    }
+}

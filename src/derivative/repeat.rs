@@ -1,0 +1,295 @@
+//! One crossing repeated at a point: sides, reset, what the reset carries across other guards; and the derivative of it.
+//!
+//! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is `D_x R · dx + ∂R/∂t · dt`
+//! (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or by differences.
+
+use crate::hybrid::probe;
+use crate::ode::difference;
+use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity, Rearm};
+
+/// What a crossing is repeated with.
+#[derive(Debug)]
+pub(super) struct Ground<'a, S> {
+    pub(super) system: &'a S,
+    pub(super) rearm: &'a Rearm,
+    /// Events closer in time than this are one (s).
+    pub(super) tolerance: f64,
+}
+
+impl<S> Clone for Ground<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Ground<'_, S> {}
+
+/// What a crossing did beside changing the mode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    /// The reset changed the state.
+    pub(super) moved: bool,
+    /// It is the identity near this state too: tangents pass unchanged.
+    pub(super) identity: bool,
+}
+
+/// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
+#[derive(Debug)]
+pub(super) struct Carried<'a> {
+    pub(super) dt: f64,
+    pub(super) dx: &'a mut [f64],
+}
+
+/// Workspace to repeat crossings.
+#[derive(Clone, Debug)]
+pub(super) struct Repeat {
+    set: Vec<CrossedGuard>,
+    counted: Vec<CrossedGuard>,
+    mode_before: Mode,
+    mode_crossed: Mode,
+    mode_after: Mode,
+    mode_trial: Mode,
+    x_before: Vec<f64>,
+    point: Vec<f64>,
+    trial: Vec<f64>,
+    behind: Vec<f64>,
+    field: Vec<f64>,
+    row: Vec<f64>,
+    rated: Vec<CrossedGuard>,
+}
+
+impl Repeat {
+    pub(super) fn new(dim: usize, count: usize) -> Self {
+        let state = || vec![0.0; dim];
+        Self {
+            set: Vec::with_capacity(count),
+            counted: Vec::with_capacity(count),
+            rated: Vec::with_capacity(count),
+            mode_before: Mode::new(count),
+            mode_crossed: Mode::new(count),
+            mode_after: Mode::new(count),
+            mode_trial: Mode::new(count),
+            x_before: state(),
+            point: state(),
+            trial: state(),
+            behind: state(),
+            field: state(),
+            row: state(),
+        }
+    }
+
+    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after it in `x` and `mode`, and
+    /// carries tangents along.
+    pub(super) fn cross<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        t: f64,
+        crossed: CrossedGuard,
+        (x, mode): (&mut [f64], &mut Mode),
+        mut carried: Carried<'_>,
+    ) -> Result<Done, Error> {
+        let system = ground.system;
+        let mut done = Done {
+            moved: false,
+            identity: true,
+        };
+        self.set.clear();
+        self.set.push(crossed);
+        // A reset that carries across more guards than there are goes round in circles.
+        for _ in 0..=2 * system.count() {
+            self.x_before.copy_from_slice(x);
+            self.mode_before.copy_from(mode);
+            for c in &self.set {
+                ground.rearm.cross(c.guard, mode);
+            }
+            self.counted.clear();
+            let watched = |c: &&CrossedGuard| system.watch(c.guard.event).sees(c.guard.direction);
+            self.counted.extend(self.set.iter().filter(watched));
+            let moved = self.reset(system, t, (x, mode), &mut carried, &mut done)?;
+            done.moved |= moved;
+            if !moved && system.ignores_mode() {
+                return Ok(done);
+            }
+            self.carried_across(ground, t, (x, mode), moved)?;
+            if self.set.is_empty() {
+                return Ok(done);
+            }
+        }
+        Err(Error::NoProgress {
+            guard: crossed.guard,
+            t,
+            state: x.to_vec(),
+        })
+    }
+
+    /// Lets the model act on the guards in `counted`; true when it changed the state.
+    fn reset<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        t: f64,
+        (x, mode): (&mut [f64], &mut Mode),
+        carried: &mut Carried<'_>,
+        done: &mut Done,
+    ) -> Result<bool, Error> {
+        if self.counted.is_empty() {
+            return Ok(false);
+        }
+        self.mode_crossed.copy_from(mode);
+        system.on_crossing(t, &Crossed::new(&self.counted), x, mode)?;
+        if mode.len() != self.mode_crossed.len() {
+            return Err(Error::WrongLength {
+                name: "the mode after a reset",
+                expected: self.mode_crossed.len(),
+                found: mode.len(),
+            });
+        }
+        if let Some(component) = x.iter().position(|v| !v.is_finite()) {
+            return Err(probe::not_finite(Quantity::Reset { component }, t, x));
+        }
+        let moved = *x != *self.x_before;
+        self.mode_after.copy_from(mode);
+        for tangent in 0..carried.dx.len() / x.len() {
+            let dx = &mut carried.dx[tangent * x.len()..(tangent + 1) * x.len()];
+            self.point.copy_from_slice(dx);
+            let crossed = Crossed::new(&self.counted);
+            let direction = (carried.dt, &self.point[..]);
+            let (before, sides) = (&self.x_before, &self.mode_crossed);
+            if system.reset_times(t, &crossed, before, sides, direction, dx) {
+                done.identity = false;
+                continue;
+            }
+            if !moved && self.is_identity(system, t)? {
+                dx.copy_from_slice(&self.point);
+                return Ok(moved);
+            }
+            done.identity = false;
+            dx.copy_from_slice(&self.point);
+            self.difference(system, t, carried.dt, dx)?;
+        }
+        Ok(moved)
+    }
+
+    /// True when the reset leaves states on both sides of this one as they are.
+    fn is_identity<S: EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
+        for sign in [1.0, -1.0] {
+            for i in 0..self.trial.len() {
+                let size = self.x_before[i].abs().max(1.0);
+                let turn = if i.is_multiple_of(2) { sign } else { -sign };
+                self.trial[i] = self.x_before[i] + 1e-6 * turn * size;
+            }
+            self.behind.copy_from_slice(&self.trial);
+            self.mode_trial.copy_from(&self.mode_crossed);
+            let crossed = Crossed::new(&self.counted);
+            system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_trial)?;
+            if self.trial != self.behind {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The derivative of the reset along `(dt, dx)` by a central difference, into `dx`.
+    fn difference<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        t: f64,
+        dt: f64,
+        dx: &mut [f64],
+    ) -> Result<(), Error> {
+        let Self {
+            counted,
+            rated,
+            mode_before,
+            mode_crossed,
+            mode_after,
+            mode_trial,
+            x_before,
+            point,
+            trial,
+            behind,
+            field,
+            row,
+            ..
+        } = self;
+        difference::vector_along(
+            |t, x, out| {
+                // The rates that the model is told are those of the state it is given.
+                system.flow(t, x, mode_before, field);
+                rated.clear();
+                for c in counted.iter() {
+                    let k = c.guard.event;
+                    let rate = probe::rate(system, k, (t, x), mode_before, field, row).value;
+                    rated.push(CrossedGuard {
+                        guard: c.guard,
+                        rate,
+                    });
+                }
+                out.copy_from_slice(x);
+                mode_trial.copy_from(mode_crossed);
+                system.on_crossing(t, &Crossed::new(rated), out, mode_trial)?;
+                if mode_trial.is(mode_after) {
+                    Ok(())
+                } else {
+                    Err(Error::NotRepeatable {
+                        t,
+                        state: x.to_vec(),
+                    })
+                }
+            },
+            (t, x_before),
+            (dt, point),
+            dx,
+            (trial, behind),
+        )
+    }
+
+    /// Collects in `set` the guards that the last reset, or the mode it led to, carried across their surface.
+    fn carried_across<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        t: f64,
+        (x, mode): (&[f64], &Mode),
+        moved: bool,
+    ) -> Result<(), Error> {
+        let system = ground.system;
+        system.flow(t, x, mode, &mut self.field);
+        probe::check_flow(&self.field, t, x)?;
+        // The guards of the set that led here move into `rated`.
+        std::mem::swap(&mut self.set, &mut self.rated);
+        self.set.clear();
+        for k in 0..system.count() {
+            let own = self.rated.iter().any(|c| c.guard.event == k);
+            if !system.watch(k).is_any() || (own && !moved) {
+                continue;
+            }
+            let guard = Guard::ahead(k, mode.contains(k));
+            let beyond = guard.sign() * system.event(k, t, x, mode);
+            if beyond <= 0.0 {
+                continue;
+            }
+            let rate = probe::rate(system, k, (t, x), mode, &self.field, &mut self.row);
+            let before = guard.sign() * system.event(k, t, &self.x_before, &self.mode_before);
+            let zero = zero(ground, k, t, rate);
+            // One that was beyond its surface before is not watched: its side is a memory.
+            if before <= zero && beyond > zero + 10.0 * before.max(0.0) {
+                self.set.push(CrossedGuard {
+                    guard,
+                    rate: rate.value,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make of it (`u_k`).
+pub(super) fn zero<S: EventFunction>(
+    ground: Ground<'_, S>,
+    k: usize,
+    t: f64,
+    rate: probe::Rate,
+) -> f64 {
+    let time = ground.tolerance + 8.0 * f64::EPSILON * t.abs();
+    let rounding = 8.0 * f64::EPSILON * rate.magnitude;
+    (time * rate.value.abs() + rounding).max(ground.system.noise(k))
+}

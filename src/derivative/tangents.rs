@@ -1,0 +1,276 @@
+//! A few directions carried along a run: cheaper than the whole derivative, and without allocation once the workspace has
+//! grown.
+
+use nalgebra::{DMatrix, DMatrixView};
+
+use super::Verdict;
+use super::group::{Group, Joins, check_sides};
+use super::repeat::Ground;
+use super::variational::Columns;
+use super::walk::Walk;
+use crate::hybrid::settings::Settings;
+use crate::ode::Buffer;
+use crate::{
+    CrossedSet, Error, EventFunction, Flow, Integrator, Mode, Observer, Segment, Status, Summary,
+};
+
+/// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for each column `v`.
+///
+/// Through a corner each column takes the order in which it meets the guards itself. Cost: that of the columns alone, not of
+/// a whole matrix. What it does not do: look whether a corner is linear, watch for guards that are touched without being
+/// crossed, or for a start or an end on a guard; ask [`Integrator::derivative`] for a full verdict.
+///
+/// ```
+/// use saltation::{Integrator, derivative::Tangents, models::Affine};
+/// let mut tangents = Tangents::new(3, 1);
+/// tangents.set(&[0.1, -0.3, 0.8])?;
+/// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
+/// integrator.carry(0.0, &Affine::CORNER_START, 0.25, &mut tangents, &mut ())?;
+/// assert!((tangents.columns()?[(2, 0)] - 0.996755163087).abs() < 1e-7);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tangents {
+    dim: usize,
+    start: Vec<f64>,
+    columns: Columns,
+    /// The columns just before the group of crossings.
+    before: Vec<f64>,
+    group: Group,
+    walk: Walk,
+    mode: Mode,
+    verdict: Verdict,
+    failure: Option<Error>,
+}
+
+impl Tangents {
+    /// Workspace for `count` directions of a system with `dim` state variables; they begin as the first unit vectors, and as
+    /// zero beyond.
+    pub fn new(dim: usize, count: usize) -> Self {
+        let mut columns = Columns::new(dim, count);
+        if dim > 0 {
+            columns.set_identity();
+        }
+        Self {
+            dim,
+            start: columns.delta.clone(),
+            before: columns.delta.clone(),
+            columns,
+            group: Group::new(dim, 0),
+            walk: Walk::new(dim, 0),
+            mode: Mode::new(0),
+            verdict: Verdict::Classical,
+            failure: None,
+        }
+    }
+
+    /// Sets the directions in which the start is displaced, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
+    pub fn set(&mut self, directions: &[f64]) -> Result<(), Error> {
+        if directions.len() != self.start.len() {
+            return Err(Error::WrongLength {
+                name: "directions",
+                expected: self.start.len(),
+                found: directions.len(),
+            });
+        }
+        if let Some(entry) = directions.iter().position(|v| !v.is_finite()) {
+            return Err(Error::NotFiniteInput {
+                name: "directions",
+                entry,
+                value: directions[entry],
+            });
+        }
+        self.start.copy_from_slice(directions);
+        self.columns.delta.copy_from_slice(directions);
+        Ok(())
+    }
+
+    /// The derivative of the final state of the last run along each direction, one column each.
+    ///
+    /// # Errors
+    /// Why there is none: [`Error::Discontinuous`] when a direction takes another outcome than the run, or what a model
+    /// function made of the crossings that a direction takes.
+    pub fn columns(&self) -> Result<DMatrixView<'_, f64>, Error> {
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        let count = self.start.len().checked_div(self.dim).unwrap_or(0);
+        Ok(DMatrixView::from_slice(
+            &self.columns.delta,
+            self.dim,
+            count,
+        ))
+    }
+
+    /// What is known of the kind of derivative: a corner of several guards counts as [`Verdict::Bouligand`] here, also when
+    /// all its orders have the same map.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    fn begin(&mut self, count: usize, settings: &Settings) {
+        if self.group.point.mode.len() != count {
+            self.group = Group::new(self.dim, count);
+            self.walk = Walk::new(self.dim, count);
+            self.mode = Mode::new(count);
+        }
+        self.group.is_open = false;
+        self.columns.begin(|i| settings.rtol.get(i));
+        self.columns.delta.copy_from_slice(&self.start);
+        self.verdict = Verdict::Classical;
+        self.failure = None;
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
+        self.failure.get_or_insert(error);
+    }
+}
+
+impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
+    /// Integrates as [`observe`](Self::observe) does, to the same bits, and carries `tangents` along.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another dimension. Why there is
+    /// no derivative is told by [`Tangents::columns`].
+    pub fn carry<O: Observer>(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+        tangents: &mut Tangents,
+        observer: &mut O,
+    ) -> Result<Summary, Error> {
+        if tangents.dim != x0.len() {
+            return Err(Error::WrongLength {
+                name: "a tangent",
+                expected: x0.len(),
+                found: tangents.dim,
+            });
+        }
+        let (summary, (_, carrier)) =
+            self.observe_with(t0, x0, tf, |system, rearm, settings| {
+                tangents.begin(system.count(), settings);
+                let ground = Ground {
+                    system,
+                    rearm,
+                    tolerance: settings.corner_tolerance,
+                };
+                let moved = false;
+                let carrier = Carrier {
+                    ground,
+                    tangents,
+                    moved,
+                };
+                (observer, carrier)
+            })?;
+        if let Status::Refused(reason) = &summary.status {
+            let verdict = Verdict::NotGuaranteed(reason.clone());
+            carrier.tangents.verdict.worsen(verdict);
+        }
+        Ok(summary)
+    }
+
+    /// As [`carry`](Self::carry) for the columns of `directions`, and keeps nothing else: `B(v)` for each column `v`.
+    ///
+    /// # Errors
+    /// As [`carry`](Self::carry) and [`Tangents::columns`].
+    pub fn derivative_along(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+        directions: &DMatrix<f64>,
+    ) -> Result<DMatrix<f64>, Error> {
+        let mut tangents = Tangents::new(directions.nrows(), directions.ncols());
+        tangents.set(directions.as_slice())?;
+        self.carry(t0, x0, tf, &mut tangents, &mut ())?;
+        Ok(tangents.columns()?.into_owned())
+    }
+}
+
+/// The observer that carries tangents.
+struct Carrier<'a, 'b, S> {
+    ground: Ground<'a, S>,
+    tangents: &'b mut Tangents,
+    /// Crossings have joined the group since it settled last.
+    moved: bool,
+}
+
+impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
+    fn start(&mut self, _time: f64, _state: &[f64], mode: &Mode) {
+        self.tangents.mode.copy_from(mode);
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>) {
+        let tangents = &mut *self.tangents;
+        if tangents.failure.is_none()
+            && let Err(error) = tangents.columns.advance(self.ground.system, segment)
+        {
+            tangents.fail(error);
+        }
+    }
+
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        let tangents = &mut *self.tangents;
+        let joins = tangents.group.joins(set, self.ground.tolerance);
+        if joins == Joins::Opens {
+            tangents.before.copy_from_slice(&tangents.columns.delta);
+        }
+        tangents.group.take(set, joins);
+        self.moved = true;
+    }
+
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        let tangents = &mut *self.tangents;
+        tangents.columns.changed();
+        if tangents.failure.is_some() {
+            return;
+        }
+        if !std::mem::take(&mut self.moved) {
+            let (system, modes) = (self.ground.system, [&tangents.mode, mode]);
+            if let Err(error) = check_sides(system, (time, state), modes) {
+                tangents.fail(error);
+            }
+            tangents.mode.copy_from(mode);
+            return;
+        }
+        tangents.mode.copy_from(mode);
+        if let Err(error) = tangents.cross(self.ground) {
+            tangents.fail(error);
+        }
+    }
+}
+
+impl Tangents {
+    /// Carries the columns through the group as it is known now, from just before it.
+    fn cross<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
+        let Self {
+            dim,
+            columns,
+            before,
+            group,
+            walk,
+            ..
+        } = self;
+        let point = &group.point;
+        if point.guards.len() > 1 {
+            self.verdict.worsen(Verdict::Bouligand);
+        }
+        walk.begin(ground, point)?;
+        columns.delta.copy_from_slice(before);
+        for delta in columns.delta.chunks_exact_mut(*dim) {
+            let passed = walk.pass(ground, delta)?;
+            if !passed.stopped && !walk.is_exit(ground, passed.station, point) {
+                return Err(Error::Discontinuous {
+                    t: point.t,
+                    order: walk.order_met(),
+                });
+            }
+        }
+        Ok(())
+    }
+}

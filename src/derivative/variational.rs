@@ -1,0 +1,195 @@
+//! The variational equation `δ' = D_x f(t, x(t); mode) δ` along the segments of a run, for any number of columns.
+//!
+//! The stages of the same stepper are taken along the dense output of each accepted segment, so that rejected steps and
+//! those cut short by an event cost the columns nothing, and the run keeps its bits. Columns have an error test of their own: a state at
+//! rest says nothing of how fast its neighbours move.
+
+use crate::ode::difference::vector_along;
+use crate::ode::{DormandPrince, StepControl, Tolerance};
+use crate::{Error, Flow, Mode, Quantity, Segment};
+
+/// How much larger than that of the run the relative error of a column may be.
+const SLACK: f64 = 10.0;
+/// Entries smaller than this part of the largest of their column are held to its size.
+const SMALL: f64 = 1e-3;
+
+/// Columns carried along a run, and the workspace for it.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    dim: usize,
+    /// The columns, one after the other.
+    pub(super) delta: Vec<f64>,
+    ode: DormandPrince<Vec<f64>>,
+    tolerance: Tolerance<Vec<f64>>,
+    control: StepControl,
+    /// Step to try next (s).
+    next_step: f64,
+    /// The first stage is that of the present columns.
+    has_slope: bool,
+    point: Vec<f64>,
+    scratch: (Vec<f64>, Vec<f64>),
+}
+
+impl Columns {
+    pub(super) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            dim,
+            delta: vec![0.0; dim * count],
+            ode: DormandPrince::new(dim * count),
+            tolerance: Tolerance::new(dim * count),
+            control: StepControl::new(),
+            next_step: f64::INFINITY,
+            has_slope: false,
+            point: vec![0.0; dim],
+            scratch: (vec![0.0; dim], vec![0.0; dim]),
+        }
+    }
+
+    /// Begins a new run with these relative tolerances of the state variables.
+    pub(super) fn begin(&mut self, rtol: impl Fn(usize) -> f64) {
+        for i in 0..self.delta.len() {
+            self.tolerance.relative[i] = SLACK * rtol(i % self.dim).max(1e-13);
+        }
+        self.control = StepControl::new();
+        self.next_step = f64::INFINITY;
+        self.has_slope = false;
+    }
+
+    /// The columns were changed, or the mode was: the slope is another.
+    pub(super) fn changed(&mut self) {
+        self.has_slope = false;
+    }
+
+    /// Makes the columns the unit vectors.
+    pub(super) fn set_identity(&mut self) {
+        self.delta.fill(0.0);
+        for i in 0..self.dim.min(self.delta.len() / self.dim) {
+            self.delta[i * (self.dim + 1)] = 1.0;
+        }
+        self.has_slope = false;
+    }
+
+    /// Carries the columns along a segment.
+    pub(super) fn advance<S: Flow>(
+        &mut self,
+        system: &S,
+        segment: &Segment<'_>,
+    ) -> Result<(), Error> {
+        let (mut t, end) = (segment.start, segment.time);
+        if self.delta.is_empty() {
+            return Ok(());
+        }
+        let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
+        while t < end {
+            let Self {
+                point,
+                scratch,
+                ode,
+                delta,
+                ..
+            } = self;
+            let mut bad = None;
+            let mut slope = |t: f64, v: &[f64], out: &mut [f64]| {
+                path.at(t, point);
+                if let Some(wrong) = products(system, (t, point), mode, v, out, scratch) {
+                    bad = bad.take().or(Some(wrong));
+                }
+            };
+            if !self.has_slope {
+                slope(t, delta, ode.first_stage());
+                self.has_slope = true;
+            }
+            let remaining = end - t;
+            let step = if 1.01 * self.next_step >= remaining {
+                remaining
+            } else {
+                self.next_step
+            };
+            ode.step(&mut slope, t, delta, step);
+            if let Some(component) = bad {
+                path.at(t, &mut self.point);
+                let quantity = Quantity::Jacobian { component };
+                let state = std::mem::take(&mut self.point);
+                return Err(Error::NotFinite { quantity, t, state });
+            }
+            let error = self.error(step);
+            if error <= 1.0 {
+                let factor = self.control.accepted(error);
+                // A step cut short by the end of the segment says nothing against a longer one.
+                let wish = if step < self.next_step {
+                    self.next_step
+                } else {
+                    0.0
+                };
+                self.next_step = (step * factor).max(wish);
+                self.ode.take(&mut self.delta);
+                t = if step >= remaining { end } else { t + step };
+            } else {
+                self.next_step = step * self.control.rejected(error);
+                if self.next_step < 1e-6 * remaining {
+                    path.at(t, &mut self.point);
+                    return Err(Error::StepTooSmall {
+                        step: self.next_step,
+                        t,
+                        state: self.point[..dim].to_vec(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest error of a column in units of its tolerance.
+    fn error(&mut self, step: f64) -> f64 {
+        let mut most: f64 = 0.0;
+        for from in (0..self.delta.len()).step_by(self.dim) {
+            let column = from..from + self.dim;
+            let size = self.delta[column.clone()]
+                .iter()
+                .fold(0.0, |most: f64, v| most.max(v.abs()));
+            for i in column.clone() {
+                let least = SMALL * size * self.tolerance.relative[i];
+                self.tolerance.absolute[i] = least.max(f64::MIN_POSITIVE);
+            }
+            let error = self
+                .ode
+                .error_of(column, &self.delta, step, &self.tolerance);
+            if error.is_nan() {
+                return error;
+            }
+            most = most.max(error);
+        }
+        most
+    }
+}
+
+/// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen mode; a component that is
+/// not finite, if there is one.
+fn products<S: Flow>(
+    system: &S,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    v: &[f64],
+    out: &mut [f64],
+    (point, behind): &mut (Vec<f64>, Vec<f64>),
+) -> Option<usize> {
+    let dim = x.len();
+    for (v, out) in v.chunks_exact(dim).zip(out.chunks_exact_mut(dim)) {
+        if system.jacobian_times(t, x, mode, v, out) {
+            continue;
+        }
+        if v.iter().all(|&v| v == 0.0) {
+            out.fill(0.0);
+            continue;
+        }
+        let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
+            system.flow(t, x, mode, dx);
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let Ok(()) = vector_along(flow, (t, x), (0.0, v), out, (point, behind));
+    }
+    if out.iter().sum::<f64>().is_finite() {
+        return None;
+    }
+    out.iter().position(|v| !v.is_finite()).map(|i| i % dim)
+}
