@@ -330,6 +330,12 @@ pub enum Quantity {
         /// Its index.
         event: usize,
     },
+    /// The derivative of a reset along a direction; the first offending component.
+    #[error("component {component} of the derivative of a reset")]
+    ResetDerivative {
+        /// Component of `D_x R · v`.
+        component: usize,
+    },
     /// The state after a reset; the first offending component.
     #[error("component {component} of the state after a reset")]
     Reset {

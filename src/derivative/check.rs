@@ -1,16 +1,18 @@
 //! `check_derivatives`: what the user wrote against differences.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 use super::jacobian::Point;
+use super::repeat::Repeat;
 use super::report::{DerivativeReport, Partial};
-use crate::{Error, EventFunction, Flow, Mode};
+use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// Compares the derivatives that a system gives with central differences in the frozen mode, at one point.
 ///
 /// Compared are, as far as they are written: [`Flow::jacobian_times`] along each axis and along one mixed direction;
 /// each row of [`EventFunction::gradient`] with its time part `∂h_k/∂t`; [`Flow::flip`] of each side, there and back,
-/// with a fresh [`Flow::flow`]. An entry that is left unwritten or is not finite counts as infinitely wrong.
+/// with a fresh [`Flow::flow`]; [`EventFunction::reset_times`] of each watched guard ahead, crossing alone, along each axis and
+/// in time. An entry that is left unwritten or is not finite counts as infinitely wrong.
 ///
 /// Differences are good to about 1e-9 for functions of moderate size and curvature: `agrees(1e-6)` is a fair question.
 /// Ask it at a few states off the guards and in the modes that a run passes through, in a test of the model.
@@ -61,6 +63,7 @@ where
     compare_jacobian(&mut report, &point)?;
     for event in 0..system.count() {
         compare_gradient(&mut report, &point, event)?;
+        compare_reset(&mut report, system, (t, x), mode, event)?;
     }
     let here = point.flow_in(mode)?;
     for event in 0..system.count() {
@@ -121,6 +124,55 @@ where
     }
     let what = Partial::GradientTime { event };
     report.compare(what, rate, found_rate, scale(std::iter::once(&found_rate)));
+    Ok(())
+}
+
+/// The reset of the guard of `event` that lies ahead, crossing alone, if it is watched.
+fn compare_reset<S>(
+    report: &mut DerivativeReport,
+    system: &S,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    event: usize,
+) -> Result<(), Error>
+where
+    S: Flow + EventFunction + ?Sized,
+{
+    let guard = Guard::ahead(event, mode.contains(event));
+    if !system.watch(event).sees(guard.direction) {
+        return Ok(());
+    }
+    let dim = x.len();
+    let mut repeat = Repeat::new(dim, system.count());
+    // The columns of the state, then that of the time.
+    let direction = |column: usize| {
+        let dx: Vec<_> = (0..dim).map(|i| f64::from(u8::from(i == column))).collect();
+        (f64::from(u8::from(column == dim)), dx)
+    };
+    let mut given = DMatrix::from_element(dim, dim + 1, f64::NAN);
+    let mut found = given.clone();
+    repeat.stand_before(&system, (t, x), mode, guard)?;
+    for column in 0..=dim {
+        let (dt, dx) = direction(column);
+        let (mut out, mut difference) = (vec![f64::NAN; dim], vec![0.0; dim]);
+        if !repeat.written(&system, t, (dt, &dx), &mut out) {
+            return Ok(());
+        }
+        repeat.by_difference(&system, t, (dt, &dx), &mut difference)?;
+        given.column_mut(column).copy_from_slice(&out);
+        found.column_mut(column).copy_from_slice(&difference);
+    }
+    for row in 0..dim {
+        let scale = scale(found.row(row).iter());
+        for column in 0..=dim {
+            let what = if column < dim {
+                Partial::Reset { guard, row, column }
+            } else {
+                Partial::ResetTime { guard, row }
+            };
+            report.compare(what, given[(row, column)], found[(row, column)], scale);
+        }
+    }
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use nalgebra::RealField;
 use num_dual::Dual64;
 
-use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+use crate::{Crossed, Error, EventFunction, Flow, Guard, Mode, Watch};
 
 /// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a [`Flow`] of it.
 ///
@@ -58,15 +58,15 @@ pub trait SmoothEvents {
         false
     }
 
-    /// As [`EventFunction::on_crossing`].
+    /// As [`EventFunction::on_crossing`], written for any scalar too: its derivative is that of the reset.
     ///
     /// # Errors
     /// What the model cannot resolve: [`Error::Model`].
-    fn on_crossing(
+    fn on_crossing<T: RealField + Copy>(
         &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
+        t: T,
+        crossed: &GuardSet<'_>,
+        x: &mut [T],
         mode: &mut Mode,
     ) -> Result<(), Error> {
         let _ = (t, crossed, x, mode);
@@ -74,10 +74,32 @@ pub trait SmoothEvents {
     }
 }
 
+/// The guards that cross together, as a reset written for any scalar sees them: without their rates, which depend on the state
+/// and would be constants here. Such a reset computes what it needs from `x`.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardSet<'a>(Crossed<'a>);
+
+impl<'a> GuardSet<'a> {
+    /// The guards of a set; of use to those who test their own `on_crossing`.
+    pub const fn new(crossed: Crossed<'a>) -> Self {
+        Self(crossed)
+    }
+
+    /// True when event function `event` is among them, in either direction.
+    pub fn contains(&self, event: usize) -> bool {
+        self.0.contains(event)
+    }
+
+    /// The guards, in rising order of their event functions.
+    pub fn guards(&self) -> impl Iterator<Item = Guard> + 'a {
+        self.0.guards().iter().map(|c| c.guard)
+    }
+}
+
 /// A model written for any scalar, as a system with exact derivatives.
 ///
 /// [`Flow::flow`] and [`EventFunction::event`] evaluate the model in `f64`. [`Flow::jacobian_times`] costs one evaluation
-/// in dual numbers, [`EventFunction::gradient`] `dim + 1` of them, one for the time; up to 64 state variables need no heap
+/// in dual numbers, [`EventFunction::reset_times`] one of the reset, [`EventFunction::gradient`] `dim + 1`, one for the time; up to 64 state variables need no heap
 /// memory. Dual numbers: `(a + a'ε)(b + b'ε) = ab + (ab' + a'b)ε`, `ε² = 0` (Griewank & Walther, "Evaluating
 /// Derivatives", section 3.1).
 ///
@@ -212,7 +234,31 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
         x: &mut [f64],
         mode: &mut Mode,
     ) -> Result<(), Error> {
-        self.0.on_crossing(t, crossed, x, mode)
+        self.0.on_crossing(t, &GuardSet(*crossed), x, mode)
+    }
+
+    fn reset_times(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (dt, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let mut mode = mode.clone();
+        on_scratch(x.len(), |point| {
+            for i in 0..x.len() {
+                point[i] = Dual64::new(x[i], dx[i]);
+            }
+            let (time, set) = (Dual64::new(t, dt), GuardSet(*crossed));
+            // What the model refuses here it refuses in `on_crossing` too, which tells why.
+            let done = self.0.on_crossing(time, &set, point, &mut mode).is_ok();
+            for i in 0..x.len() {
+                out[i] = point[i].eps;
+            }
+            done
+        })
     }
 }
 
@@ -298,11 +344,11 @@ mod tests {
         fn ignores_mode(&self) -> bool {
             true
         }
-        fn on_crossing(
+        fn on_crossing<T: RealField + Copy>(
             &self,
-            _t: f64,
-            _crossed: &Crossed<'_>,
-            x: &mut [f64],
+            _t: T,
+            _crossed: &GuardSet<'_>,
+            x: &mut [T],
             mode: &mut Mode,
         ) -> Result<(), Error> {
             x[0] = -x[0];
@@ -356,7 +402,9 @@ mod tests {
             let mode = Mode::with(2, on);
             let report = check_derivatives(&Dual(Ring(5)), T, &state(5), &mode).unwrap();
             assert!(report.agrees(1e-9), "{report}");
-            assert_eq!(report.compared, 25 + 5 + 2 * 6 + 2 * 2 * 5);
+            // The guard ahead of event function 0 is watched only where its side bit is on.
+            let resets = 1 + usize::from(on.contains(&0));
+            assert_eq!(report.compared, 25 + 5 + 2 * 6 + 2 * 2 * 5 + resets * 30);
         }
     }
 

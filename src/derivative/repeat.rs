@@ -148,40 +148,46 @@ impl Repeat {
         }
         let moved = *x != *self.x_before;
         self.mode_after.copy_from(mode);
-        for tangent in 0..carried.dx.len() / x.len() {
-            let dx = &mut carried.dx[tangent * x.len()..(tangent + 1) * x.len()];
+        if !moved && self.is_identity(system, t)? {
+            return Ok(moved);
+        }
+        done.identity = false;
+        for dx in carried.dx.chunks_exact_mut(x.len()) {
             self.point.copy_from_slice(dx);
-            let crossed = Crossed::new(&self.counted);
-            let direction = (carried.dt, &self.point[..]);
-            let (before, sides) = (&self.x_before, &self.mode_crossed);
-            if system.reset_times(t, &crossed, before, sides, direction, dx) {
-                done.identity = false;
-                continue;
+            if !self.written(system, t, (carried.dt, &self.point), dx) {
+                self.difference(system, t, carried.dt, dx)?;
             }
-            if !moved && self.is_identity(system, t)? {
-                dx.copy_from_slice(&self.point);
-                return Ok(moved);
+            if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
+                let quantity = Quantity::ResetDerivative { component };
+                return Err(probe::not_finite(quantity, t, &self.x_before));
             }
-            done.identity = false;
-            dx.copy_from_slice(&self.point);
-            self.difference(system, t, carried.dt, dx)?;
         }
         Ok(moved)
     }
 
-    /// True when the reset leaves states on both sides of this one as they are.
+    /// True when the reset, which left this state as it is, does so with states close by too. Told by one direction in which
+    /// all components change, each by another amount: by the derivative along it, or where none is written by states on
+    /// both sides.
     fn is_identity<S: EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
+        let crossed = Crossed::new(&self.counted);
+        let (x, sides) = (&self.x_before, &self.mode_crossed);
+        for i in 0..x.len() {
+            let size = 1e-6 / (1.0 + 0.3 * i as f64);
+            self.behind[i] = if i.is_multiple_of(2) { size } else { -size };
+        }
+        let direction = (1.0, &self.behind[..]);
+        if system.reset_times(t, &crossed, x, sides, direction, &mut self.trial) {
+            return Ok(self.trial == self.behind);
+        }
         for sign in [1.0, -1.0] {
-            for i in 0..self.trial.len() {
-                let size = self.x_before[i].abs().max(1.0);
-                let turn = if i.is_multiple_of(2) { sign } else { -sign };
-                self.trial[i] = self.x_before[i] + 1e-6 * turn * size;
+            for i in 0..x.len() {
+                let size = x[i].abs().max(1.0);
+                self.trial[i] = x[i] + sign * size * self.behind[i];
             }
-            self.behind.copy_from_slice(&self.trial);
-            self.mode_trial.copy_from(&self.mode_crossed);
-            let crossed = Crossed::new(&self.counted);
+            self.point.copy_from_slice(&self.trial);
+            self.mode_trial.copy_from(sides);
             system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_trial)?;
-            if self.trial != self.behind {
+            if self.trial != self.point {
                 return Ok(false);
             }
         }
@@ -241,6 +247,54 @@ impl Repeat {
             dx,
             (trial, behind),
         )
+    }
+
+    /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and [`Self::by_difference`] speak of.
+    pub(super) fn stand_before<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        (t, x): (f64, &[f64]),
+        mode: &Mode,
+        guard: Guard,
+    ) -> Result<(), Error> {
+        let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
+        system.flow(t, x, mode, field);
+        let rate = probe::rate(system, k, (t, x), mode, field, row).value;
+        self.counted.clear();
+        self.counted.push(CrossedGuard { guard, rate });
+        self.x_before.copy_from_slice(x);
+        self.mode_before.copy_from(mode);
+        self.mode_crossed.copy_from(mode);
+        self.mode_crossed.set(k, guard.side_after());
+        self.mode_after.copy_from(&self.mode_crossed);
+        self.trial.copy_from_slice(x);
+        let crossed = Crossed::new(&self.counted);
+        system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_after)
+    }
+
+    /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not written.
+    pub(super) fn written<S: EventFunction>(
+        &self,
+        system: &S,
+        t: f64,
+        direction: (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let crossed = Crossed::new(&self.counted);
+        let (x, sides) = (&self.x_before, &self.mode_crossed);
+        system.reset_times(t, &crossed, x, sides, direction, out)
+    }
+
+    /// The same by a central difference.
+    pub(super) fn by_difference<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        t: f64,
+        (dt, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> Result<(), Error> {
+        self.point.copy_from_slice(dx);
+        self.difference(system, t, dt, out)
     }
 
     /// Collects in `set` the guards that the last reset, or the mode it led to, carried across their surface.

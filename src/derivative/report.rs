@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Guard;
+
 /// A derivative, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -30,6 +32,22 @@ pub enum Partial {
         /// Event function.
         event: usize,
     },
+    /// `∂R_row/∂x_column` of the reset of `guard`, from `reset_times`.
+    Reset {
+        /// The guard that crosses alone.
+        guard: Guard,
+        /// Component of the state after.
+        row: usize,
+        /// State variable before.
+        column: usize,
+    },
+    /// `∂R_row/∂t` of the reset of `guard`.
+    ResetTime {
+        /// The guard that crosses alone.
+        guard: Guard,
+        /// Component of the state after.
+        row: usize,
+    },
     /// Component of `f` after `flip` of side `event`.
     Flip {
         /// Event function whose side flips.
@@ -46,6 +64,12 @@ impl fmt::Display for Partial {
             Self::JacobianMixed { row } => write!(f, "(D_x f · v)_{row} along a mixed direction"),
             Self::Gradient { event, column } => write!(f, "∂h_{event}/∂x_{column}"),
             Self::GradientTime { event } => write!(f, "∂h_{event}/∂t"),
+            Self::Reset { guard, row, column } => {
+                write!(f, "∂R_{row}/∂x_{column} of the reset of guard {guard}")
+            }
+            Self::ResetTime { guard, row } => {
+                write!(f, "∂R_{row}/∂t of the reset of guard {guard}")
+            }
             Self::Flip { event, component } => {
                 write!(f, "f_{component} after the flip of side {event}")
             }

@@ -86,7 +86,8 @@ pub trait EventFunction {
     /// and the crate takes differences of `on_crossing`.
     ///
     /// `x` and `mode` are what `on_crossing` is given. Rates in `crossed` depend on `t` and `x` too: where the reset uses one,
-    /// its derivative belongs to that of the reset.
+    /// its derivative belongs to that of the reset. (The differences see that; write the gradient then, since differences of
+    /// differences are good to 1e-6 only.)
     fn reset_times(
         &self,
         t: f64,

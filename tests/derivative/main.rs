@@ -2,3 +2,4 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod examples;
+mod moving_table;

@@ -1,0 +1,286 @@
+//! Parameters as state variables that do not change, so that derivatives with respect to them come out with all others.
+
+use crate::hybrid::probe;
+use crate::ode::difference::{step_along, vector_along};
+use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
+
+/// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
+///
+/// `build` makes the model for given parameters; it is called anew in every evaluation, so it should be cheap. Derivatives
+/// with respect to `x` are those of the model; with respect to the parameters they are differences. What a model says once
+/// and for all (sizes, watches, least rates) is that of the parameters given to [`new`](Self::new).
+///
+/// ```
+/// use saltation::{Integrator, models::Hopper, derivative::WithParameters};
+/// // How does the height after 2 s depend on gravity?
+/// let p = [9.81];
+/// let system = WithParameters::new(|p| Hopper { gravity: p[0], ..Hopper::default() }, &p);
+/// let mut integrator = Integrator::new(&system)?.rtol(1e-10).atol(1e-10);
+/// let d = integrator.derivative(0.0, &system.start(&[2.0, 0.0]), 2.0)?;
+/// let height_by_gravity = d.matrix()?[(0, 2)];
+/// let height = |g| {
+///     let hopper = Hopper { gravity: g, ..Hopper::default() };
+///     let run = Integrator::new(hopper)?.rtol(1e-12).atol(1e-12).integrate(0.0, &[2.0, 0.0], 2.0)?;
+///     Ok::<_, saltation::Error>(run.state()[0])
+/// };
+/// let difference = (height(9.81 + 1e-5)? - height(9.81 - 1e-5)?) / 2e-5;
+/// assert!((height_by_gravity - difference).abs() < 1e-6);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct WithParameters<'a, F, S> {
+    build: F,
+    parameters: &'a [f64],
+    nominal: S,
+}
+
+impl<'a, F, S> WithParameters<'a, F, S>
+where
+    F: Fn(&[f64]) -> S,
+    S: Flow + EventFunction,
+{
+    /// The model that `build` makes, with `parameters` at the end of its state.
+    pub fn new(build: F, parameters: &'a [f64]) -> Self {
+        let nominal = build(parameters);
+        Self {
+            build,
+            parameters,
+            nominal,
+        }
+    }
+
+    /// The start of a run: `x0` of the model, then the parameters.
+    pub fn start(&self, x0: &[f64]) -> Vec<f64> {
+        [x0, self.parameters].concat()
+    }
+
+    /// The model for the parameters at the end of `state`, and its own part of the state.
+    fn model<'x>(&self, state: &'x [f64]) -> (S, &'x [f64]) {
+        let (x, p) = state.split_at(self.nominal.dim().min(state.len()));
+        ((self.build)(p), x)
+    }
+
+    fn split(&self) -> usize {
+        self.nominal.dim()
+    }
+}
+
+impl<F, S> Flow for WithParameters<'_, F, S>
+where
+    F: Fn(&[f64]) -> S,
+    S: Flow + EventFunction,
+{
+    fn dim(&self) -> usize {
+        self.nominal.dim() + self.parameters.len()
+    }
+
+    fn flow(&self, t: f64, state: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let (model, x) = self.model(state);
+        let (dx, dp) = dx.split_at_mut(x.len());
+        model.flow(t, x, mode, dx);
+        dp.fill(0.0);
+    }
+
+    fn jacobian_times(
+        &self,
+        t: f64,
+        state: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let (model, x) = self.model(state);
+        let (vx, vp) = v.split_at(x.len());
+        let (out, rest) = out.split_at_mut(x.len());
+        if !model.jacobian_times(t, x, mode, vx, out) {
+            return false;
+        }
+        rest.fill(0.0);
+        if vp.iter().all(|&v| v == 0.0) {
+            return true;
+        }
+        let mut by_parameters = vec![0.0; x.len()];
+        let flow = |t: f64, p: &[f64], dx: &mut [f64]| {
+            (self.build)(p).flow(t, x, mode, dx);
+        };
+        self.along_parameters(flow, t, state, (0.0, vp), &mut by_parameters);
+        for i in 0..x.len() {
+            out[i] += by_parameters[i];
+        }
+        true
+    }
+
+    fn flip(&self, t: f64, state: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+        let (model, x) = self.model(state);
+        model.flip(t, x, mode, k, &mut dx[..x.len()])
+    }
+}
+
+impl<F, S> WithParameters<'_, F, S>
+where
+    F: Fn(&[f64]) -> S,
+    S: Flow + EventFunction,
+{
+    /// Derivative of `g(t, p, out)` along `(dt, dp)`, by a central difference.
+    fn along_parameters(
+        &self,
+        mut g: impl FnMut(f64, &[f64], &mut [f64]),
+        t: f64,
+        state: &[f64],
+        direction: (f64, &[f64]),
+        out: &mut [f64],
+    ) {
+        let p = &state[self.split()..];
+        let (mut point, mut behind) = (vec![0.0; p.len()], vec![0.0; out.len()]);
+        let g = |t: f64, p: &[f64], out: &mut [f64]| {
+            g(t, p, out);
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let Ok(()) = vector_along(g, (t, p), direction, out, (&mut point, &mut behind));
+    }
+}
+
+impl<F, S> EventFunction for WithParameters<'_, F, S>
+where
+    F: Fn(&[f64]) -> S,
+    S: Flow + EventFunction,
+{
+    fn count(&self) -> usize {
+        self.nominal.count()
+    }
+
+    fn event(&self, k: usize, t: f64, state: &[f64], mode: &Mode) -> f64 {
+        let (model, x) = self.model(state);
+        model.event(k, t, x, mode)
+    }
+
+    fn events(&self, t: f64, state: &[f64], mode: &Mode, h: &mut [f64]) {
+        let (model, x) = self.model(state);
+        model.events(t, x, mode, h);
+    }
+
+    fn gradient(
+        &self,
+        k: usize,
+        t: f64,
+        state: &[f64],
+        mode: &Mode,
+        dh: &mut [f64],
+    ) -> Option<f64> {
+        let (model, x) = self.model(state);
+        let (dx, dp) = dh.split_at_mut(x.len());
+        let moving = model.gradient(k, t, x, mode, dx)?;
+        let mut p = state[x.len()..].to_vec();
+        for i in 0..p.len() {
+            let here = p[i];
+            let step = step_along(0.0, &[here], 0.0, &[1.0]);
+            let (behind, ahead) = (here - step, here + step);
+            p[i] = ahead;
+            let above = (self.build)(&p).event(k, t, x, mode);
+            p[i] = behind;
+            dp[i] = (above - (self.build)(&p).event(k, t, x, mode)) / (ahead - behind);
+            p[i] = here;
+        }
+        Some(moving)
+    }
+
+    fn watch(&self, k: usize) -> Watch {
+        self.nominal.watch(k)
+    }
+
+    fn least_rate(&self, k: usize) -> f64 {
+        self.nominal.least_rate(k)
+    }
+
+    fn noise(&self, k: usize) -> f64 {
+        self.nominal.noise(k)
+    }
+
+    fn ignores_mode(&self) -> bool {
+        self.nominal.ignores_mode()
+    }
+
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        state: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let (model, _) = self.model(state);
+        let split = self.split();
+        model.on_crossing(t, crossed, &mut state[..split], mode)
+    }
+
+    fn reset_times(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        state: &[f64],
+        mode: &Mode,
+        (dt, v): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let (model, x) = self.model(state);
+        let (vx, vp) = v.split_at(x.len());
+        let (out, rest) = out.split_at_mut(x.len());
+        if !model.reset_times(t, crossed, x, mode, (dt, vx), out) {
+            return false;
+        }
+        rest.copy_from_slice(vp);
+        if vp.iter().all(|&v| v == 0.0) {
+            return true;
+        }
+        let mut before = mode.clone();
+        for c in crossed.guards() {
+            before.set(c.guard.event, !c.guard.side_after());
+        }
+        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let (mut by_parameters, mut refused) = (vec![0.0; x.len()], false);
+        let reset = |t: f64, p: &[f64], after: &mut [f64]| {
+            let model = (self.build)(p);
+            model.flow(t, x, &before, &mut field);
+            let rated = |c: &CrossedGuard| CrossedGuard {
+                guard: c.guard,
+                rate: probe::rate(&model, c.guard.event, (t, x), &before, &field, &mut row).value,
+            };
+            let rated: Vec<_> = crossed.guards().iter().map(rated).collect();
+            after.copy_from_slice(x);
+            let done = model.on_crossing(t, &Crossed::new(&rated), after, &mut mode.clone());
+            refused |= done.is_err();
+        };
+        self.along_parameters(reset, t, state, (0.0, vp), &mut by_parameters);
+        for i in 0..x.len() {
+            out[i] += by_parameters[i];
+        }
+        !refused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivative::check_derivatives;
+    use crate::models::Hopper;
+
+    #[test]
+    fn derivatives_by_parameters_agree_with_differences() {
+        let nominal = Hopper::default();
+        let p = [nominal.gravity, nominal.stiffness, nominal.rest_length];
+        let build = |p: &[f64]| Hopper {
+            gravity: p[0],
+            stiffness: p[1],
+            rest_length: p[2],
+            ..nominal
+        };
+        let system = WithParameters::new(build, &p);
+        let start = system.start(&[0.9, -1.0]);
+        assert_eq!((system.dim(), start.len()), (5, 5));
+        for mode in [Mode::new(1), Mode::with(1, &[0])] {
+            let report = check_derivatives(&system, 0.0, &start, &mode).unwrap();
+            assert!(report.agrees(1e-8), "{report}");
+            // The Jacobian with its product, the row with its time, the flip there and back: nothing is left unwritten.
+            assert_eq!(report.compared, 25 + 5 + 6 + 10);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The saltation matrix of a single crossing (Pace & Burden, item 10 of the proof; Burden et al., SIADS 15 (2016), eq. 66;
+//! Aizerman & Gantmakher 1958).
+
+use nalgebra::{DMatrix, DVector};
+
+use super::region::shift_row;
+use super::repeat::Ground;
+use super::walk::{CornerPoint, Walk};
+use crate::{Error, EventFunction, Flow, Guard, Mode, Rearm};
+
+/// What a single crossing does to displacements of the state, to first order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saltation {
+    /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after it.
+    pub matrix: DMatrix<f64>,
+    /// Row of the time shift: the crossing comes `time_shift · δ` later (s per unit of the state).
+    pub time_shift: DVector<f64>,
+    /// State after the reset.
+    pub state: DVector<f64>,
+    /// Mode after.
+    pub mode: Mode,
+}
+
+/// The saltation matrix of `guard`, crossed alone at `(t, x)` from `mode`:
+///
+/// ```text
+///     Ξ = D_x R + (F⁺ − D_x R F⁻ − D_t R) D_x h / (D_x h F⁻ + D_t h)
+/// ```
+///
+/// `F⁻` is the field before, `F⁺` the field after in the mode that follows; `R` is the reset
+/// ([`EventFunction::on_crossing`], with what it carries across other guards), the identity for an event-selected system.
+/// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are re-armed as under
+/// [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
+///
+/// ```
+/// use saltation::{Guard, Mode, derivative::saltation_matrix, models::Affine};
+/// // Behind y = 0 the field of the affine test turns the other way: (1, 1, ·) on both sides at the origin.
+/// let s = saltation_matrix(&Affine::default(), Guard::rising(0), 0.0, &[0.0, 0.0, 0.1], &Mode::new(3))?;
+/// // Behind x = 0 with y < 0 it is (1, 2, ·): dy jumps by 1 for each unit of dx, as the crossing comes sooner.
+/// assert_eq!(s.matrix[(1, 0)], 1.0);
+/// assert_eq!(s.time_shift[0], -1.0);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::EmptySystem`], [`Error::WrongLength`], [`Error::NotFiniteInput`] and [`Error::NoSuchGuard`] for bad input;
+/// [`Error::NotLive`] when the guard does not move across at its least rate; [`Error::NotFinite`], [`Error::Model`] and
+/// [`Error::NotRepeatable`] for what the model makes of it.
+pub fn saltation_matrix<S>(
+    system: &S,
+    guard: Guard,
+    t: f64,
+    x: &[f64],
+    mode: &Mode,
+) -> Result<Saltation, Error>
+where
+    S: Flow + EventFunction + ?Sized,
+{
+    super::jacobian::Point::new(system, t, x, mode)?;
+    let count = system.count();
+    if guard.event >= count {
+        return Err(Error::NoSuchGuard { guard, count });
+    }
+    let system = &system;
+    let ground = Ground {
+        system,
+        rearm: &Rearm::Pairs,
+        tolerance: 0.0,
+    };
+    let point = CornerPoint {
+        t,
+        x: x.to_vec(),
+        mode: mode.clone(),
+        guards: vec![guard],
+        ..CornerPoint::default()
+    };
+    let mut walk = Walk::new(x.len(), count);
+    walk.begin(ground, &point)?;
+    if !walk.is_live(system, 0, 0) {
+        walk.check_exit(system, 0)?;
+    }
+    let mut matrix = DMatrix::identity(x.len(), x.len());
+    let time_shift = shift_row(&walk, 0, 0, &matrix);
+    let way = walk.follow(ground, 0, 0)?;
+    let tau = time_shift.as_slice();
+    walk.carry(ground, (0, way), tau, matrix.as_mut_slice())?;
+    let after = walk.station(walk.way(way).to);
+    Ok(Saltation {
+        matrix,
+        time_shift,
+        state: DVector::from_column_slice(&after.x),
+        mode: after.mode.clone(),
+    })
+}
