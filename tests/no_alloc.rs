@@ -11,7 +11,7 @@ use saltation::models::{
     Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
     VerticalPlate,
 };
-use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Status};
+use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Status, Tangents};
 
 thread_local! {
     /// Of this thread only: the harness and other tests run beside it.
@@ -183,4 +183,79 @@ fn the_chain_allocates_nothing() {
     let chain = ContactChain::default();
     let start: [f64; 60] = chain.start().try_into().unwrap();
     allocates_nothing("chain", &chain, &start, 0.4);
+}
+
+/// From the second run on: the first finds out how many stations its corners have.
+fn assert_carries_without_allocating<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64) {
+    let mut integrator = Integrator::new(system).unwrap();
+    for count in [1, 5] {
+        let mut tangents = Tangents::new(x0.len(), count);
+        let directions: Vec<f64> = (0..x0.len() * count)
+            .map(|i| (1.7 * i as f64).sin())
+            .collect();
+        tangents.set(&directions).unwrap();
+        let mut run = || {
+            let summary = integrator.carry(0.0, x0, tf, &mut tangents, &mut ());
+            assert!(summary.is_ok_and(|s| s.status == Status::ReachedEnd));
+            assert!(tangents.columns().is_ok());
+        };
+        run();
+        assert_eq!(allocations(&mut run), 0);
+    }
+}
+
+#[test]
+fn directions_carried_along_do_not_allocate() {
+    assert_carries_without_allocating(Hopper::default(), &[2.0, 0.0], 2.0);
+    assert_carries_without_allocating(Affine::coupled(), &Affine::CORNER_START, 0.25);
+    let shared = PlateParameters {
+        shared_damping: true,
+        ..PlateParameters::with_springs(5)
+    };
+    let plate = VerticalPlate::new(shared).unwrap();
+    // Tilted, and level: all at once.
+    assert_carries_without_allocating(&plate, &[0.0, 2.2, 0.05, 0.0, 0.0, 0.0], 2.0);
+    assert_carries_without_allocating(&plate, &[0.0, 2.2, 0.0, 0.0, 0.0, 0.0], 0.9);
+    // Without a Jacobian, without rows, with resets, with more guards than a word holds.
+    let many = saltation::flow_fn(2, |_, x, mode, dx| {
+        dx[0] = 1.0;
+        dx[1] = x[0] * mode.count_ones() as f64;
+    })
+    .with_events(70, |k, _, x| x[0] - 0.01 * (k / 2) as f64);
+    assert_carries_without_allocating(many, &[-0.1, 0.0], 1.0);
+    assert_carries_without_allocating(Bouncing, &[1.0, 0.0], 1.5);
+}
+
+/// A ball whose reset has no derivative written.
+struct Bouncing;
+
+impl Flow for Bouncing {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &saltation::Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[x[1], -9.81]);
+    }
+}
+
+impl EventFunction for Bouncing {
+    fn count(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &saltation::Mode) -> f64 {
+        x[0]
+    }
+    fn watch(&self, _k: usize) -> saltation::Watch {
+        saltation::Watch::FALLING
+    }
+    fn on_crossing(
+        &self,
+        _t: f64,
+        _crossed: &saltation::Crossed<'_>,
+        x: &mut [f64],
+        _mode: &mut saltation::Mode,
+    ) -> Result<(), saltation::Error> {
+        x[1] *= -0.8;
+        Ok(())
+    }
 }

@@ -7,7 +7,7 @@ use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Statistics, S
 use super::draw;
 
 /// The run starts this long before the corner, and ends as long after it [s].
-const HALF: f64 = 1e-3;
+pub(super) const HALF: f64 = 1e-3;
 
 /// How the guards are arranged.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl Corner {
         self.gap * draw(64 * k)
     }
 
-    fn table(&self) -> FieldTable {
+    pub(super) fn table(&self) -> FieldTable {
         let words = 1 << self.guards;
         let normals = DMatrix::from_fn(self.guards, self.dim, |k, i| self.entry(i, k));
         let offsets: Vec<_> = (0..self.guards).map(|k| self.offset(k)).collect();

@@ -1,6 +1,7 @@
 //! What the benches run: systems, starts and ways of integrating them. Shared by `ess` (criterion) and `ratios` (tables).
 
 pub(crate) mod corner;
+pub(crate) mod derivative;
 pub(crate) mod hand;
 pub(crate) mod hopper;
 pub(crate) mod plate;

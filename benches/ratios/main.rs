@@ -1,6 +1,6 @@
 //! Tables of times and their ratios, each measured in one run, the cases in turn.
 //!
-//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner` or `step` selects; `-- --test`
+//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step` or `derivative` selects; `-- --test`
 //! goes through each case a few times only. Ratios hold on other machines, times do not.
 
 #[path = "../cases/mod.rs"]
@@ -19,11 +19,12 @@ fn main() {
         15
     };
     let chosen: Vec<_> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-    let tables: [(&str, Table); 4] = [
+    let tables: [(&str, Table); 5] = [
         ("plate", tables::plate),
         ("hopper", tables::hopper),
         ("corner", tables::corner),
         ("step", tables::step),
+        ("derivative", tables::derivative),
     ];
     for (name, table) in tables {
         if chosen.is_empty() || chosen.iter().any(|c| name.contains(c.as_str())) {

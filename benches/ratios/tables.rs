@@ -3,7 +3,9 @@
 use std::hint::black_box;
 
 use crate::cases::plate::Cost;
-use crate::cases::{corner as corners, hopper as hoppers, plate as plates, step as steps};
+use crate::cases::{
+    corner as corners, derivative as derivatives, hopper as hoppers, plate as plates, step as steps,
+};
 use crate::timing::fastest;
 
 /// Per-contact cost of the plate.
@@ -176,4 +178,34 @@ pub(crate) fn step(rounds: usize) {
         }
         println!();
     }
+}
+
+/// Cost of derivatives: the same runs with directions carried along.
+pub(crate) fn derivative(rounds: usize) {
+    let runs = derivatives::plates()
+        .into_iter()
+        .chain(derivatives::corners());
+    println!("runs with directions carried along; plain run = 1");
+    println!("{:>30}{:>20}{:>12}{:>9}", "", "", "time[ns]", "ratio");
+    for mut group in runs {
+        let mut calls: Vec<_> = group
+            .ways
+            .iter_mut()
+            .map(|(_, run)| {
+                move || {
+                    run();
+                }
+            })
+            .collect();
+        let mut cases: Vec<&mut dyn FnMut()> =
+            calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
+        let times = fastest(&mut cases, rounds);
+        drop(cases);
+        drop(calls);
+        for (i, (name, _)) in group.ways.iter().enumerate() {
+            let ratio = times[i] / times[0];
+            println!("{:>30}{name:>20}{:>12.0}{ratio:>9.2}", group.name, times[i]);
+        }
+    }
+    println!();
 }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::region::{self, Region, agree, shift_row};
 use super::repeat::Ground;
-use super::walk::{CornerPoint, Walk};
+use super::walk::{CornerPoint, Walk, ends_run};
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, a sample.
@@ -162,6 +162,7 @@ fn compare_orders<S: Flow + EventFunction>(
             station += 1;
             continue;
         };
+        walk.check_live(ground.system, station)?;
         let members = walk.station(station).members.len();
         let mut is_end = true;
         for m in 0..members {
@@ -175,8 +176,7 @@ fn compare_orders<S: Flow + EventFunction>(
             let mut next = map.clone();
             walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
             let to = walk.way(way).to;
-            let watch = ground.system.watch(guard.event);
-            if watch.stop && watch.sees(guard.direction) {
+            if ends_run(ground.system, guard) {
                 walk.to_event(to, tau.as_slice(), next.as_mut_slice());
                 agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &next));
                 exit = Some(next);
@@ -191,7 +191,6 @@ fn compare_orders<S: Flow + EventFunction>(
             }
         }
         if is_end {
-            walk.check_exit(ground.system, station)?;
             jumps |= !walk.is_exit(ground, station, point);
             agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &map));
             exit = Some(map);

@@ -23,6 +23,7 @@ mod dual;
 mod group;
 mod jacobian;
 mod parameters;
+mod pass;
 mod record;
 mod region;
 mod repeat;

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::cone;
 use super::repeat::Ground;
-use super::walk::Walk;
+use super::walk::{Walk, ends_run};
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one linear piece.
@@ -62,18 +62,18 @@ pub(super) fn regions<S: Flow + EventFunction>(
         let live: Vec<usize> = (0..members)
             .filter(|&m| walk.is_live(ground.system, path.station, m))
             .collect();
-        let stopped = path.order.last().is_some_and(|guard| {
-            let watch = ground.system.watch(guard.event);
-            watch.stop && watch.sees(guard.direction)
-        });
+        let stopped = path
+            .order
+            .last()
+            .is_some_and(|&guard| ends_run(ground.system, guard));
+        if !stopped {
+            walk.check_live(ground.system, path.station)?;
+        }
         if live.is_empty() || stopped {
             let rows = matrix_of(&path.rows, dim);
             let Some(sample) = cone::inside(&rows) else {
                 continue;
             };
-            if !stopped {
-                walk.check_exit(ground.system, path.station)?;
-            }
             let station = walk.station(path.station);
             found.push(Region {
                 order: path.order,
@@ -138,8 +138,7 @@ fn advance<S: Flow + EventFunction>(
         map.as_mut_slice(),
     )?;
     let station = walk.way(way).to;
-    let watch = ground.system.watch(guard.event);
-    if watch.stop && watch.sees(guard.direction) {
+    if ends_run(ground.system, guard) {
         walk.to_event(station, tau.as_slice(), map.as_mut_slice());
     }
     let mut faces = path.faces.clone();

@@ -76,9 +76,7 @@ where
     };
     let mut walk = Walk::new(x.len(), count);
     walk.begin(ground, &point)?;
-    if !walk.is_live(system, 0, 0) {
-        walk.check_exit(system, 0)?;
-    }
+    walk.check_live(system, 0)?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let time_shift = shift_row(&walk, 0, 0, &matrix);
     let way = walk.follow(ground, 0, 0)?;

@@ -151,7 +151,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                 found: tangents.dim,
             });
         }
-        let (summary, (_, carrier)) =
+        let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
                 tangents.begin(system.count(), settings);
                 let ground = Ground {
@@ -159,14 +159,15 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                     rearm,
                     tolerance: settings.corner_tolerance,
                 };
-                let moved = false;
                 let carrier = Carrier {
                     ground,
                     tangents,
-                    moved,
+                    behind: false,
+                    stuck: None,
                 };
                 (observer, carrier)
             })?;
+        carrier.close_group();
         if let Status::Refused(reason) = &summary.status {
             let verdict = Verdict::NotGuaranteed(reason.clone());
             carrier.tangents.verdict.worsen(verdict);
@@ -196,8 +197,27 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 struct Carrier<'a, 'b, S> {
     ground: Ground<'a, S>,
     tangents: &'b mut Tangents,
-    /// Crossings have joined the group since it settled last.
-    moved: bool,
+    /// The columns have not been carried through the group as it is now.
+    behind: bool,
+    /// Why the group as it was last could not be passed; its other members may come within the corner tolerance.
+    stuck: Option<Error>,
+}
+
+impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
+    /// Carries the columns through the group as it is now.
+    fn catch_up(&mut self) {
+        if std::mem::take(&mut self.behind) && self.tangents.failure.is_none() {
+            self.stuck = self.tangents.cross(self.ground).err();
+        }
+    }
+
+    /// No more members come to the group.
+    fn close_group(&mut self) {
+        self.catch_up();
+        if let Some(error) = self.stuck.take() {
+            self.tangents.fail(error);
+        }
+    }
 }
 
 impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
@@ -206,42 +226,36 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
-        let tangents = &mut *self.tangents;
-        if tangents.failure.is_none()
-            && let Err(error) = tangents.columns.advance(self.ground.system, segment)
-        {
-            tangents.fail(error);
+        self.catch_up();
+        if self.tangents.failure.is_some() || self.stuck.is_some() {
+            return;
+        }
+        if let Err(error) = self.tangents.columns.advance(self.ground.system, segment) {
+            self.tangents.fail(error);
         }
     }
 
     fn together(&mut self, set: &CrossedSet<'_>) {
-        let tangents = &mut *self.tangents;
-        let joins = tangents.group.joins(set, self.ground.tolerance);
+        let joins = self.tangents.group.joins(set, self.ground.tolerance);
         if joins == Joins::Opens {
+            self.close_group();
+            let tangents = &mut *self.tangents;
             tangents.before.copy_from_slice(&tangents.columns.delta);
         }
-        tangents.group.take(set, joins);
-        self.moved = true;
+        self.stuck = None;
+        self.behind = true;
+        self.tangents.group.take(set, joins);
+        self.tangents.mode.copy_from(set.mode);
     }
 
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         let tangents = &mut *self.tangents;
         tangents.columns.changed();
-        if tangents.failure.is_some() {
-            return;
-        }
-        if !std::mem::take(&mut self.moved) {
-            let (system, modes) = (self.ground.system, [&tangents.mode, mode]);
-            if let Err(error) = check_sides(system, (time, state), modes) {
-                tangents.fail(error);
-            }
-            tangents.mode.copy_from(mode);
-            return;
-        }
-        tangents.mode.copy_from(mode);
-        if let Err(error) = tangents.cross(self.ground) {
+        let (system, modes) = (self.ground.system, [&tangents.mode, mode]);
+        if let Err(error) = check_sides(system, (time, state), modes) {
             tangents.fail(error);
         }
+        tangents.mode.copy_from(mode);
     }
 }
 
@@ -262,6 +276,7 @@ impl Tangents {
         }
         walk.begin(ground, point)?;
         columns.delta.copy_from_slice(before);
+        columns.changed();
         for delta in columns.delta.chunks_exact_mut(*dim) {
             let passed = walk.pass(ground, delta)?;
             if !passed.stopped && !walk.is_exit(ground, passed.station, point) {

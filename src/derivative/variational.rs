@@ -174,10 +174,11 @@ fn products<S: Flow>(
     (point, behind): &mut (Vec<f64>, Vec<f64>),
 ) -> Option<usize> {
     let dim = x.len();
-    for (v, out) in v.chunks_exact(dim).zip(out.chunks_exact_mut(dim)) {
-        if system.jacobian_times(t, x, mode, v, out) {
-            continue;
-        }
+    let written = system.jacobian_times_each(t, x, mode, v, out);
+    let directions = if written { 0 } else { v.len() / dim };
+    for j in 0..directions {
+        let column = j * dim..(j + 1) * dim;
+        let (v, out) = (&v[column.clone()], &mut out[column]);
         if v.iter().all(|&v| v == 0.0) {
             out.fill(0.0);
             continue;

@@ -4,8 +4,6 @@
 //! A station is a state, a mode and a field between two crossings. A way leads from one station to the next by the crossing
 //! of one guard. Only stations that are asked for are evaluated: `n + 1` for one direction through `n` guards.
 
-use nalgebra::DMatrix;
-
 use super::repeat::{Carried, Ground, Repeat, zero};
 use crate::hybrid::probe;
 use crate::ode::difference;
@@ -40,7 +38,7 @@ pub(super) struct Member {
 pub(super) struct Station {
     pub(super) x: Vec<f64>,
     pub(super) mode: Mode,
-    field: Vec<f64>,
+    pub(super) field: Vec<f64>,
     pub(super) members: Vec<Member>,
     /// `D_x h` of the members, one row after the other.
     rows: Vec<f64>,
@@ -52,47 +50,38 @@ pub(super) struct Station {
 /// A crossing at a station.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    guard: Guard,
+    pub(super) guard: Guard,
     pub(super) to: usize,
     /// `D_x R · F⁻ + D_t R − F⁺`.
-    jump: Vec<f64>,
+    pub(super) jump: Vec<f64>,
     /// The reset is the identity.
-    identity: bool,
+    pub(super) identity: bool,
     next: Option<usize>,
-}
-
-/// How one direction passed a corner.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passed {
-    /// The station at which it came out.
-    pub(super) station: usize,
-    /// A guard that ends the run was crossed.
-    pub(super) stopped: bool,
 }
 
 /// Stations and ways found so far at one corner, and the workspace to find more.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    t: f64,
-    stations: Vec<Station>,
+    pub(super) t: f64,
+    pub(super) stations: Vec<Station>,
     used_stations: usize,
-    ways: Vec<Way>,
+    pub(super) ways: Vec<Way>,
     used_ways: usize,
-    repeat: Repeat,
-    scratch: Vec<f64>,
-    mode: Mode,
+    pub(super) repeat: Repeat,
+    pub(super) scratch: Vec<f64>,
+    pub(super) mode: Mode,
     /// Guards in the order in which the last direction met them.
-    order: Vec<Met>,
+    pub(super) order: Vec<Met>,
 }
 
 /// A guard met on the way through a corner.
 #[derive(Clone, Copy, Debug)]
-struct Met {
-    guard: Guard,
+pub(super) struct Met {
+    pub(super) guard: Guard,
     /// Shift of its time (s).
-    tau: f64,
+    pub(super) tau: f64,
     /// The station behind it.
-    to: usize,
+    pub(super) to: usize,
 }
 
 impl Walk {
@@ -370,198 +359,6 @@ impl Walk {
         }
         self.add_member(ground, to, by.partner())
     }
-
-    /// Carries `delta` along a way, at whose crossing its time is shifted by `tau`: from the perturbation at fixed time in the
-    /// old mode to that in the new one.
-    pub(super) fn carry<S: Flow + EventFunction>(
-        &mut self,
-        ground: Ground<'_, S>,
-        (from, way): (usize, usize),
-        tau: &[f64],
-        deltas: &mut [f64],
-    ) -> Result<(), Error> {
-        let Way {
-            guard, identity, ..
-        } = self.ways[way];
-        if !identity {
-            let station = &self.stations[from];
-            let rate = station
-                .members
-                .iter()
-                .find(|member| member.guard == guard)
-                .map_or(f64::NAN, |member| member.rate);
-            self.scratch.copy_from_slice(&station.x);
-            self.mode.copy_from(&station.mode);
-            self.repeat.cross(
-                ground,
-                self.t,
-                CrossedGuard { guard, rate },
-                (&mut self.scratch, &mut self.mode),
-                Carried {
-                    dt: 0.0,
-                    dx: deltas,
-                },
-            )?;
-        }
-        let jump = &self.ways[way].jump;
-        for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
-            for i in 0..jump.len() {
-                delta[i] += tau * jump[i];
-            }
-        }
-        Ok(())
-    }
-
-    /// Shift of the time at which member `m` of a station is crossed, for a perturbation `delta` there (s).
-    pub(super) fn shift(&self, station: usize, m: usize, delta: &[f64]) -> f64 {
-        -dot(self.row(station, m), delta) / self.stations[station].members[m].rate
-    }
-
-    /// Carries `delta`, a perturbation at fixed time just before the corner, to one just after it (or, where a guard ends the
-    /// run, at the end): always across the guard that is met first. The order found is left in `order`.
-    pub(super) fn pass<S: Flow + EventFunction>(
-        &mut self,
-        ground: Ground<'_, S>,
-        delta: &mut [f64],
-    ) -> Result<Passed, Error> {
-        self.order.clear();
-        let mut station = 0;
-        while let Some((m, tau)) = self.first_met(ground, station, delta)? {
-            let guard = self.stations[station].members[m].guard;
-            let way = self.follow(ground, station, m)?;
-            self.carry(ground, (station, way), &[tau], delta)?;
-            station = self.ways[way].to;
-            self.order.push(Met {
-                guard,
-                tau,
-                to: station,
-            });
-            let watch = ground.system.watch(guard.event);
-            if watch.stop && watch.sees(guard.direction) {
-                self.to_event(station, &[tau], delta);
-                let stopped = true;
-                return Ok(Passed { station, stopped });
-            }
-        }
-        let stopped = false;
-        Ok(Passed { station, stopped })
-    }
-
-    /// The guards in the order in which the last direction met them.
-    pub(super) fn order_met(&self) -> Vec<Guard> {
-        self.order.iter().map(|met| met.guard).collect()
-    }
-
-    /// Shift of the time of `guard` for the last direction; one that a reset carried the state across has the time of the
-    /// crossing that did so. None when it was not crossed (s).
-    pub(super) fn shift_of(&self, guard: Guard) -> Option<f64> {
-        let met = self.order.iter().find(|met| met.guard == guard);
-        let carried =
-            |met: &&Met| self.stations[met.to].mode.contains(guard.event) == guard.side_after();
-        met.or_else(|| self.order.iter().find(carried))
-            .map(|met| met.tau)
-    }
-
-    /// The matrix of the piece that the last direction passed: the product of the saltation matrices along its order.
-    pub(super) fn map_along_order<S: Flow + EventFunction>(
-        &mut self,
-        ground: Ground<'_, S>,
-    ) -> Result<DMatrix<f64>, Error> {
-        let dim = self.scratch.len();
-        let mut map = DMatrix::identity(dim, dim);
-        let mut station = 0;
-        for taken in 0..self.order.len() {
-            let guard = self.order[taken].guard;
-            let members = &self.stations[station].members;
-            let Some(m) = members.iter().position(|member| member.guard == guard) else {
-                break;
-            };
-            let tau: Vec<f64> = (0..dim)
-                .map(|j| self.shift(station, m, map.column(j).as_slice()))
-                .collect();
-            let way = self.follow(ground, station, m)?;
-            self.carry(ground, (station, way), &tau, map.as_mut_slice())?;
-            station = self.ways[way].to;
-            let watch = ground.system.watch(guard.event);
-            if watch.stop && watch.sees(guard.direction) {
-                self.to_event(station, &tau, map.as_mut_slice());
-            }
-        }
-        Ok(map)
-    }
-
-    /// From perturbations at fixed time to those at the event that ends the run, whose time shifts by `tau`.
-    pub(super) fn to_event(&self, station: usize, tau: &[f64], deltas: &mut [f64]) {
-        let field = &self.stations[station].field;
-        for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
-            for i in 0..field.len() {
-                delta[i] += tau * field[i];
-            }
-        }
-    }
-
-    /// The member of a station that `delta` meets first, with the shift of its time (s); none when all are crossed, or no
-    /// other is reached after a reset.
-    fn first_met<S: EventFunction>(
-        &self,
-        ground: Ground<'_, S>,
-        station: usize,
-        delta: &[f64],
-    ) -> Result<Option<(usize, f64)>, Error> {
-        let mut first: Option<(usize, f64)> = None;
-        for m in 0..self.stations[station].members.len() {
-            if !self.is_live(ground.system, station, m) {
-                continue;
-            }
-            let tau = self.shift(station, m, delta);
-            if first.is_none_or(|(_, least)| tau < least) {
-                first = Some((m, tau));
-            }
-        }
-        if first.is_none() {
-            self.check_exit(ground.system, station)?;
-        }
-        Ok(first)
-    }
-
-    /// Refuses a station at which nothing more is crossed, though a guard is left that no reset turned away.
-    pub(super) fn check_exit<S: EventFunction>(
-        &self,
-        system: &S,
-        station: usize,
-    ) -> Result<(), Error> {
-        let Station {
-            x, members, moved, ..
-        } = &self.stations[station];
-        match members.first() {
-            Some(left) if !moved => Err(Error::NotLive {
-                guard: left.guard,
-                rate_before: left.rate,
-                rate_after: f64::NAN,
-                least_rate: system.least_rate(left.guard.event),
-                t: self.t,
-                state: x.clone(),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// True when a station is where the run itself went on: same mode, and same state to within rounding and the tolerance.
-    pub(super) fn is_exit<S: EventFunction>(
-        &self,
-        ground: Ground<'_, S>,
-        station: usize,
-        corner: &CornerPoint,
-    ) -> bool {
-        let Station { x, mode, field, .. } = &self.stations[station];
-        let largest = x.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
-        mode.is(&corner.mode_after)
-            && (0..x.len()).all(|i| {
-                let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
-                let slack = 1e-9 * size + 2.0 * ground.tolerance * field[i].abs();
-                (x[i] - corner.x_after[i]).abs() <= slack
-            })
-    }
 }
 
 /// True when `after` is `before` with the side of `guard` crossed and nothing else changed.
@@ -570,6 +367,12 @@ fn is_flip(before: &Mode, after: &Mode, guard: Guard) -> bool {
     let differ = |(a, b): (u64, u64)| (a ^ b).count_ones();
     before.contains(k) != after.contains(k)
         && before.words().zip(after.words()).map(differ).sum::<u32>() == 1
+}
+
+/// True when a crossing of `guard` ends the run.
+pub(super) fn ends_run<S: EventFunction>(system: &S, guard: Guard) -> bool {
+    let watch = system.watch(guard.event);
+    watch.stop && watch.sees(guard.direction)
 }
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

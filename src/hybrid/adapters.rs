@@ -22,6 +22,10 @@ macro_rules! forward {
                 (**self).jacobian_times(t, x, mode, v, out)
             }
             #[inline]
+            fn jacobian_times_each(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
+                (**self).jacobian_times_each(t, x, mode, v, out)
+            }
+            #[inline]
             fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
                 (**self).flip(t, x, mode, k, dx)
             }

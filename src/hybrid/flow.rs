@@ -25,6 +25,22 @@ pub trait Flow {
         false
     }
 
+    /// The same for several directions, which follow each other in `v` and their products in `out`; override when sharing work
+    /// pays. Returns `true` only when all are written.
+    fn jacobian_times_each(
+        &self,
+        t: f64,
+        x: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let products = v.chunks_exact(x.len()).zip(out.chunks_exact_mut(x.len()));
+        products
+            .into_iter()
+            .all(|(v, out)| self.jacobian_times(t, x, mode, v, out))
+    }
+
     /// Turns `dx = f(t, x; mode without k's change)` into `f(t, x; mode)` after side `k` flipped, and returns `true`; the
     /// provided method returns `false`, and the crate evaluates [`flow`](Self::flow) anew.
     ///

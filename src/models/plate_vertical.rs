@@ -135,6 +135,17 @@ impl Flow for VerticalPlate {
 
     fn jacobian_times(
         &self,
+        t: f64,
+        state: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        self.jacobian_times_each(t, state, mode, v, out)
+    }
+
+    fn jacobian_times_each(
+        &self,
         _t: f64,
         state: &[f64],
         mode: &Mode,
@@ -146,30 +157,32 @@ impl Flow for VerticalPlate {
         let Pose {
             t, q, vx, omega, ..
         } = pose;
-        let [dx, dz, dtheta, dvx, dvz, domega] = load(v);
         let sums = self.row.sums(mode.words(), pose.x);
         let (k, c) = (p.stiffness, self.damping(sums.count));
         let force = self.force(&pose, c);
         let thrust = sums.total(force);
         let torque = sums.total_product(force, Line::ARM);
-        // Change of F_i, again linear in u_i, in which u_i itself changes by dx.
-        let change = Line(
-            (k * t + c * q * omega) * dx - k * dz + c * (q * vx * dtheta + t * dvx - dvz),
-            q * ((k + 2.0 * c * t * omega) * dtheta + c * domega),
-        );
-        let dthrust = sums.total(change);
-        let dtorque = sums.total_product(change, Line::ARM) + thrust * dx;
-        store(
-            out,
-            [
-                dvx,
-                dvz,
-                domega,
-                -(q * thrust * dtheta + t * dthrust) / p.mass,
-                dthrust / p.mass,
-                -q * (2.0 * t * torque * dtheta + dtorque) / p.inertia,
-            ],
-        );
+        for (v, out) in v.chunks_exact(6).zip(out.chunks_exact_mut(6)) {
+            let [dx, dz, dtheta, dvx, dvz, domega] = load(v);
+            // Change of F_i, again linear in u_i, in which u_i itself changes by dx.
+            let change = Line(
+                (k * t + c * q * omega) * dx - k * dz + c * (q * vx * dtheta + t * dvx - dvz),
+                q * ((k + 2.0 * c * t * omega) * dtheta + c * domega),
+            );
+            let dthrust = sums.total(change);
+            let dtorque = sums.total_product(change, Line::ARM) + thrust * dx;
+            store(
+                out,
+                [
+                    dvx,
+                    dvz,
+                    domega,
+                    -(q * thrust * dtheta + t * dthrust) / p.mass,
+                    dthrust / p.mass,
+                    -q * (2.0 * t * torque * dtheta + dtorque) / p.inertia,
+                ],
+            );
+        }
         true
     }
 

@@ -115,36 +115,37 @@ impl<V: Buffer> DormandPrince<V> {
         let n = self.y.get().len();
         let x = &x[..n];
         let [k1, k2, k3, k4, k5, k6, k7] = &mut self.k;
-        let stage = self.stage.get_mut();
-        let k1 = k1.get();
+        // Slices of one length each, so that no loop checks bounds.
+        let stage = &mut self.stage.get_mut()[..n];
+        let k1 = &k1.get()[..n];
 
         for i in 0..n {
             stage[i] = x[i] + h * (A2[0] * k1[i]);
         }
         f(t + C[1] * h, stage, k2.get_mut());
-        let k2 = k2.get();
+        let k2 = &k2.get()[..n];
         for i in 0..n {
             stage[i] = x[i] + h * (A3[0] * k1[i] + A3[1] * k2[i]);
         }
         f(t + C[2] * h, stage, k3.get_mut());
-        let k3 = k3.get();
+        let k3 = &k3.get()[..n];
         for i in 0..n {
             stage[i] = x[i] + h * (A4[0] * k1[i] + A4[1] * k2[i] + A4[2] * k3[i]);
         }
         f(t + C[3] * h, stage, k4.get_mut());
-        let k4 = k4.get();
+        let k4 = &k4.get()[..n];
         for i in 0..n {
             stage[i] = x[i] + h * (A5[0] * k1[i] + A5[1] * k2[i] + A5[2] * k3[i] + A5[3] * k4[i]);
         }
         f(t + C[4] * h, stage, k5.get_mut());
-        let k5 = k5.get();
+        let k5 = &k5.get()[..n];
         for i in 0..n {
             let sum = A6[0] * k1[i] + A6[1] * k2[i] + A6[2] * k3[i] + A6[3] * k4[i];
             stage[i] = x[i] + h * (sum + A6[4] * k5[i]);
         }
         f(t + C[5] * h, stage, k6.get_mut());
-        let k6 = k6.get();
-        let y = self.y.get_mut();
+        let k6 = &k6.get()[..n];
+        let y = &mut self.y.get_mut()[..n];
         for i in 0..n {
             let sum = B[0] * k1[i] + B[2] * k3[i] + B[3] * k4[i] + B[4] * k5[i];
             y[i] = x[i] + h * (sum + B[5] * k6[i]);
@@ -161,23 +162,24 @@ impl<V: Buffer> DormandPrince<V> {
 
     /// The same norm over some of the components.
     #[inline]
-    pub(crate) fn error_of(
-        &self,
+    pub(crate) fn error_of<'s>(
+        &'s self,
         components: Range<usize>,
         x: &[f64],
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> f64 {
-        let y = self.y.get();
         let n = components.len();
-        let [k1, _, k3, k4, k5, k6, k7] = &self.k;
-        let (k1, k3, k4, k5) = (k1.get(), k3.get(), k4.get(), k5.get());
-        let (k6, k7) = (k6.get(), k7.get());
+        let of = |v: &'s V| &v.get()[components.clone()];
+        let [k1, _, k3, k4, k5, k6, k7] = self.k.each_ref().map(of);
+        let (x, y) = (&x[components.clone()], of(&self.y));
+        let absolute = &tolerance.absolute.get()[components.clone()];
+        let relative = &tolerance.relative.get()[components.clone()];
         let mut sum = 0.0;
-        for i in components {
+        for i in 0..n {
             let e = E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i];
             let e = h * (e + E[5] * k6[i] + E[6] * k7[i]);
-            let ratio = e / tolerance.scale(i, x[i], y[i]);
+            let ratio = e / (absolute[i] + relative[i] * x[i].abs().max(y[i].abs()));
             sum += ratio * ratio;
         }
         (sum / n as f64).sqrt()
@@ -188,14 +190,11 @@ impl<V: Buffer> DormandPrince<V> {
     pub(crate) fn form_interpolant(&mut self, t: f64, x: &[f64], h: f64) {
         let y = self.y.get();
         let n = y.len();
-        let [k1, _, k3, k4, k5, k6, k7] = &self.k;
-        let (k1, k3, k4, k5) = (k1.get(), k3.get(), k4.get(), k5.get());
-        let (k6, k7) = (k6.get(), k7.get());
+        let [k1, _, k3, k4, k5, k6, k7] = self.k.each_ref().map(|k| &k.get()[..n]);
+        let x = &x[..n];
         self.dense.start = t;
         self.dense.length = h;
-        let [c0, c1, c2, c3, c4] = &mut self.dense.c;
-        let (c0, c1, c2) = (c0.get_mut(), c1.get_mut(), c2.get_mut());
-        let (c3, c4) = (c3.get_mut(), c4.get_mut());
+        let [c0, c1, c2, c3, c4] = self.dense.c.each_mut().map(|c| &mut c.get_mut()[..n]);
         for i in 0..n {
             c0[i] = x[i];
             c1[i] = y[i] - x[i];

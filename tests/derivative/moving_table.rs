@@ -1,7 +1,7 @@
 //! Explicit time and parameters: a ball that bounces on a table that moves, whose derivative is known in closed form.
 
 use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltation_matrix};
-use saltation::nalgebra::DMatrix;
+use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
 
 /// Height and velocity over a table at `A sin ω t`.
@@ -288,7 +288,7 @@ fn one_bounce_is_the_textbook_formula() {
             ..ball
         };
         let s = saltation_matrix(&still, Guard::falling(0), t, &[0.0, v], &aloft).unwrap();
-        let carried = &s.matrix * saltation::nalgebra::DVector::from_vec(vec![v, -g]);
+        let carried = &s.matrix * DVector::from_vec(vec![v, -g]);
         assert!((carried[0] + e * v).abs() < 1e-8 && (carried[1] + g).abs() < 1e-8);
     }
 }

@@ -1,4 +1,7 @@
-//! What several modules need: a generator of numbers, systems made of closures, wrappers that count or renumber, a fit.
+//! What several modules need: a generator of numbers, wrappers that count or renumber, a fit.
+
+#[path = "../common/sketch.rs"]
+mod sketch;
 
 use std::cell::Cell;
 
@@ -7,6 +10,8 @@ use saltation::{
     Crossed, CrossedGuard, Error, EventFunction, Flow, Integrator, Mode, Projection, Trajectory,
     Watch,
 };
+
+pub(crate) use sketch::{Sketch, falling};
 
 /// `SplitMix64`, as the starts of spec 6.3 are drawn.
 pub(crate) struct SplitMix64(pub(crate) u64);
@@ -106,103 +111,6 @@ pub(crate) fn run<S: Flow + EventFunction>(
         .projection(projection)
         .integrate(0.0, x0, tf)
         .expect("good input")
-}
-
-type FlowBox = Box<dyn Fn(f64, &[f64], &Mode, &mut [f64])>;
-type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
-type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
-type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
-
-/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients, resets.
-pub(crate) struct Sketch {
-    dim: usize,
-    flow: FlowBox,
-    event: EventBox,
-    gradient: GradientBox,
-    reset: ResetBox,
-    watch: Vec<Watch>,
-}
-
-impl Sketch {
-    /// `dim` states, no event functions.
-    pub(crate) fn new(dim: usize, flow: impl Fn(f64, &[f64], &Mode, &mut [f64]) + 'static) -> Self {
-        Self {
-            dim,
-            flow: Box::new(flow),
-            event: Box::new(|_, _, _, _| f64::NAN),
-            gradient: Box::new(|_, _, _, _, _| None),
-            reset: Box::new(|_, _, _, _| Ok(())),
-            watch: Vec::new(),
-        }
-    }
-
-    /// One event function for each of `watch`, `h(k, t, x, mode)`.
-    pub(crate) fn events<const N: usize>(
-        mut self,
-        watch: [Watch; N],
-        event: impl Fn(usize, f64, &[f64], &Mode) -> f64 + 'static,
-    ) -> Self {
-        self.watch = watch.into();
-        self.event = Box::new(event);
-        self
-    }
-
-    pub(crate) fn gradient(
-        mut self,
-        gradient: impl Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64> + 'static,
-    ) -> Self {
-        self.gradient = Box::new(gradient);
-        self
-    }
-
-    pub(crate) fn reset(
-        mut self,
-        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error> + 'static,
-    ) -> Self {
-        self.reset = Box::new(reset);
-        self
-    }
-}
-
-impl Flow for Sketch {
-    fn dim(&self) -> usize {
-        self.dim
-    }
-    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
-        (self.flow)(t, x, mode, dx);
-    }
-}
-
-impl EventFunction for Sketch {
-    fn count(&self) -> usize {
-        self.watch.len()
-    }
-    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
-        (self.event)(k, t, x, mode)
-    }
-    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
-        (self.gradient)(k, t, x, mode, dh)
-    }
-    fn watch(&self, k: usize) -> Watch {
-        self.watch[k]
-    }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
-        (self.reset)(t, crossed, x, mode)
-    }
-}
-
-/// A point mass in free fall, `x = (height, velocity)`, gravity `g`.
-pub(crate) fn falling(g: f64) -> Sketch {
-    Sketch::new(2, move |_, x, _, dx| {
-        dx[0] = x[1];
-        dx[1] = -g;
-    })
 }
 
 /// The same system with its event functions renumbered: number `k` outside is `inside[k]` within.

@@ -1,0 +1,209 @@
+//! How a displacement passes a corner: across the guard that it meets first, then the next, at a cost of `O(n² d)` and `n + 1`
+//! fields, never of `n!` orders (spec 7).
+
+use nalgebra::DMatrix;
+
+use super::repeat::{Carried, Ground};
+use super::walk::{CornerPoint, Met, Station, Walk, Way, dot, ends_run};
+use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
+
+/// How one direction passed a corner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// The station at which it came out.
+    pub(super) station: usize,
+    /// A guard that ends the run was crossed.
+    pub(super) stopped: bool,
+}
+
+impl Walk {
+    /// Carries `delta` along a way, at whose crossing its time is shifted by `tau`: from the perturbation at fixed time in the
+    /// old mode to that in the new one.
+    pub(super) fn carry<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        (from, way): (usize, usize),
+        tau: &[f64],
+        deltas: &mut [f64],
+    ) -> Result<(), Error> {
+        let Way {
+            guard, identity, ..
+        } = self.ways[way];
+        if !identity {
+            let station = &self.stations[from];
+            let rate = station
+                .members
+                .iter()
+                .find(|member| member.guard == guard)
+                .map_or(f64::NAN, |member| member.rate);
+            self.scratch.copy_from_slice(&station.x);
+            self.mode.copy_from(&station.mode);
+            self.repeat.cross(
+                ground,
+                self.t,
+                CrossedGuard { guard, rate },
+                (&mut self.scratch, &mut self.mode),
+                Carried {
+                    dt: 0.0,
+                    dx: deltas,
+                },
+            )?;
+        }
+        let jump = &self.ways[way].jump;
+        for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
+            for i in 0..jump.len() {
+                delta[i] += tau * jump[i];
+            }
+        }
+        Ok(())
+    }
+
+    /// Shift of the time at which member `m` of a station is crossed, for a perturbation `delta` there (s).
+    pub(super) fn shift(&self, station: usize, m: usize, delta: &[f64]) -> f64 {
+        -dot(self.row(station, m), delta) / self.stations[station].members[m].rate
+    }
+
+    /// Carries `delta`, a perturbation at fixed time just before the corner, to one just after it (or, where a guard ends the
+    /// run, at the end): always across the guard that is met first. The order found is left in `order`.
+    pub(super) fn pass<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        delta: &mut [f64],
+    ) -> Result<Passed, Error> {
+        self.order.clear();
+        let mut station = 0;
+        while let Some((m, tau)) = self.first_met(ground, station, delta)? {
+            let guard = self.stations[station].members[m].guard;
+            let way = self.follow(ground, station, m)?;
+            self.carry(ground, (station, way), &[tau], delta)?;
+            station = self.ways[way].to;
+            self.order.push(Met {
+                guard,
+                tau,
+                to: station,
+            });
+            if ends_run(ground.system, guard) {
+                self.to_event(station, &[tau], delta);
+                let stopped = true;
+                return Ok(Passed { station, stopped });
+            }
+        }
+        let stopped = false;
+        Ok(Passed { station, stopped })
+    }
+
+    /// The guards in the order in which the last direction met them.
+    pub(super) fn order_met(&self) -> Vec<Guard> {
+        self.order.iter().map(|met| met.guard).collect()
+    }
+
+    /// Shift of the time of `guard` for the last direction; one that a reset carried the state across has the time of the
+    /// crossing that did so. None when it was not crossed (s).
+    pub(super) fn shift_of(&self, guard: Guard) -> Option<f64> {
+        let met = self.order.iter().find(|met| met.guard == guard);
+        let carried =
+            |met: &&Met| self.stations[met.to].mode.contains(guard.event) == guard.side_after();
+        met.or_else(|| self.order.iter().find(carried))
+            .map(|met| met.tau)
+    }
+
+    /// The matrix of the piece that the last direction passed: the product of the saltation matrices along its order.
+    pub(super) fn map_along_order<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+    ) -> Result<DMatrix<f64>, Error> {
+        let dim = self.scratch.len();
+        let mut map = DMatrix::identity(dim, dim);
+        let mut station = 0;
+        for taken in 0..self.order.len() {
+            let guard = self.order[taken].guard;
+            let members = &self.stations[station].members;
+            let Some(m) = members.iter().position(|member| member.guard == guard) else {
+                break;
+            };
+            let tau: Vec<f64> = (0..dim)
+                .map(|j| self.shift(station, m, map.column(j).as_slice()))
+                .collect();
+            let way = self.follow(ground, station, m)?;
+            self.carry(ground, (station, way), &tau, map.as_mut_slice())?;
+            station = self.ways[way].to;
+            if ends_run(ground.system, guard) {
+                self.to_event(station, &tau, map.as_mut_slice());
+            }
+        }
+        Ok(map)
+    }
+
+    /// From perturbations at fixed time to those at the event that ends the run, whose time shifts by `tau`.
+    pub(super) fn to_event(&self, station: usize, tau: &[f64], deltas: &mut [f64]) {
+        let field = &self.stations[station].field;
+        for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
+            for i in 0..field.len() {
+                delta[i] += tau * field[i];
+            }
+        }
+    }
+
+    /// The member of a station that `delta` meets first, with the shift of its time (s); none when all are crossed, or no
+    /// other is reached after a reset.
+    fn first_met<S: EventFunction>(
+        &self,
+        ground: Ground<'_, S>,
+        station: usize,
+        delta: &[f64],
+    ) -> Result<Option<(usize, f64)>, Error> {
+        self.check_live(ground.system, station)?;
+        let mut first: Option<(usize, f64)> = None;
+        for m in 0..self.stations[station].members.len() {
+            if !self.is_live(ground.system, station, m) {
+                continue;
+            }
+            let tau = self.shift(station, m, delta);
+            if first.is_none_or(|(_, least)| tau < least) {
+                first = Some((m, tau));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Refuses a station at which a guard that is left does not move across, unless a reset turned it away: its neighbours in
+    /// another order cross it, so that order decides.
+    pub(super) fn check_live<S: EventFunction>(
+        &self,
+        system: &S,
+        station: usize,
+    ) -> Result<(), Error> {
+        let Station {
+            x, members, moved, ..
+        } = &self.stations[station];
+        let dead = (0..members.len()).find(|&m| !self.is_live(system, station, m));
+        match dead.map(|m| &members[m]) {
+            Some(left) if !moved => Err(Error::NotLive {
+                guard: left.guard,
+                rate_before: left.rate,
+                rate_after: f64::NAN,
+                least_rate: system.least_rate(left.guard.event),
+                t: self.t,
+                state: x.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// True when a station is where the run itself went on: same mode, and same state to within rounding and the tolerance.
+    pub(super) fn is_exit<S: EventFunction>(
+        &self,
+        ground: Ground<'_, S>,
+        station: usize,
+        corner: &CornerPoint,
+    ) -> bool {
+        let Station { x, mode, field, .. } = &self.stations[station];
+        let largest = x.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+        mode.is(&corner.mode_after)
+            && (0..x.len()).all(|i| {
+                let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
+                let slack = 1e-9 * size + 2.0 * ground.tolerance * field[i].abs();
+                (x[i] - corner.x_after[i]).abs() <= slack
+            })
+    }
+}

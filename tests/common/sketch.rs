@@ -1,0 +1,101 @@
+//! Systems made of closures, for tests of phenomena that no model shows.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use saltation::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+
+type FlowBox = Box<dyn Fn(f64, &[f64], &Mode, &mut [f64])>;
+type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
+type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
+type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
+
+/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients, resets.
+pub(crate) struct Sketch {
+    dim: usize,
+    flow: FlowBox,
+    event: EventBox,
+    gradient: GradientBox,
+    reset: ResetBox,
+    watch: Vec<Watch>,
+}
+
+impl Sketch {
+    /// `dim` states, no event functions.
+    pub(crate) fn new(dim: usize, flow: impl Fn(f64, &[f64], &Mode, &mut [f64]) + 'static) -> Self {
+        Self {
+            dim,
+            flow: Box::new(flow),
+            event: Box::new(|_, _, _, _| f64::NAN),
+            gradient: Box::new(|_, _, _, _, _| None),
+            reset: Box::new(|_, _, _, _| Ok(())),
+            watch: Vec::new(),
+        }
+    }
+
+    /// One event function for each of `watch`, `h(k, t, x, mode)`.
+    pub(crate) fn events<const N: usize>(
+        mut self,
+        watch: [Watch; N],
+        event: impl Fn(usize, f64, &[f64], &Mode) -> f64 + 'static,
+    ) -> Self {
+        self.watch = watch.into();
+        self.event = Box::new(event);
+        self
+    }
+
+    pub(crate) fn gradient(
+        mut self,
+        gradient: impl Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64> + 'static,
+    ) -> Self {
+        self.gradient = Box::new(gradient);
+        self
+    }
+
+    pub(crate) fn reset(
+        mut self,
+        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error> + 'static,
+    ) -> Self {
+        self.reset = Box::new(reset);
+        self
+    }
+}
+
+impl Flow for Sketch {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        (self.flow)(t, x, mode, dx);
+    }
+}
+
+impl EventFunction for Sketch {
+    fn count(&self) -> usize {
+        self.watch.len()
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        (self.event)(k, t, x, mode)
+    }
+    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        (self.gradient)(k, t, x, mode, dh)
+    }
+    fn watch(&self, k: usize) -> Watch {
+        self.watch[k]
+    }
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        (self.reset)(t, crossed, x, mode)
+    }
+}
+
+/// A point mass in free fall, `x = (height, velocity)`, gravity `g`.
+pub(crate) fn falling(g: f64) -> Sketch {
+    Sketch::new(2, move |_, x, _, dx| {
+        dx[0] = x[1];
+        dx[1] = -g;
+    })
+}

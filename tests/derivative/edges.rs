@@ -1,0 +1,135 @@
+//! Where a run begins or ends on a guard: one-sided derivatives, and runs that a guard ends (Poincaré maps).
+
+use saltation::derivative::Verdict;
+use saltation::models::{Affine, Hopper};
+use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{Error, Guard, Integrator, Status, Watch};
+
+use crate::sketch::falling;
+
+fn difference<const N: usize>(
+    mut f: impl FnMut([f64; N]) -> DVector<f64>,
+    x0: [f64; N],
+    step: f64,
+) -> DMatrix<f64> {
+    let columns: Vec<_> = (0..N)
+        .map(|j| {
+            let mut at = |s: f64| {
+                let mut x = x0;
+                x[j] += s;
+                f(x)
+            };
+            (at(step) - at(-step)) / (2.0 * step)
+        })
+        .collect();
+    DMatrix::from_columns(&columns)
+}
+
+#[test]
+fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
+    let (guard, time) = Affine::EVENTS[2];
+    let mut integrator = Integrator::new(Affine::default())
+        .unwrap()
+        .rtol(1e-12)
+        .atol(1e-12);
+    // The x guard at 0.369…: behind it x' = 10 x + 1, y' = y + 1, before it x' = y + 1, y' = −x + 1.
+    for (tf, crossed) in [(time + 3e-10, true), (time, true), (time - 3e-10, false)] {
+        let d = integrator.derivative(0.0, &Affine::START, tf).unwrap();
+        let is_crossed = d.trajectory().crossings().len() == 3;
+        // Exactly at the event rounding decides on which side the run ends; the verdict is the same.
+        assert!(is_crossed == crossed || tf == time);
+        assert!(
+            matches!(d.verdict(), Verdict::OneSided { guard: g, .. } if *g == guard),
+            "{}",
+            d.verdict()
+        );
+        assert!(matches!(d.matrix(), Err(Error::OneSided { guard: g, .. }) if g == guard));
+        let one_side = d.matrix_towards(&[1.0, 0.0, 0.0]).unwrap();
+        let away = if is_crossed { 1e-4 } else { -1e-4 };
+        let far = integrator
+            .derivative(0.0, &Affine::START, time + away)
+            .unwrap();
+        assert_eq!(*far.verdict(), Verdict::Classical);
+        // The matrix changes by |A| e-4 in the time between, and by more across the guard.
+        assert!((&one_side - far.matrix().unwrap()).amax() < 5e-3);
+        let other = integrator
+            .derivative(0.0, &Affine::START, time - away)
+            .unwrap();
+        assert!((&one_side - other.matrix().unwrap()).amax() > 0.1);
+    }
+}
+
+#[test]
+fn a_start_on_a_guard_has_a_derivative_on_one_side() {
+    let mut integrator = Integrator::new(Affine::default()).unwrap();
+    let d = integrator.derivative(0.0, &[0.0, 0.1, -0.1], 0.1).unwrap();
+    let guard = Guard::falling(0);
+    assert!(
+        matches!(d.verdict(), Verdict::OneSided { guard: g, time } if *g == guard && *time == 0.0),
+        "{}",
+        d.verdict()
+    );
+    // The start counts as across: x' = 10 x + 1.
+    let column = d.apply(&[1.0, 0.0, 0.0]).unwrap();
+    assert!((column[0] - 1f64.exp()).abs() < 1e-5);
+    // A start close to the guard, but off it, is a start like any other.
+    let d = integrator
+        .derivative(0.0, &[-1e-6, 0.1, -0.1], 0.1)
+        .unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+}
+
+#[test]
+fn a_run_that_a_guard_ends_has_the_derivative_of_its_poincare_map() {
+    // From (y, v) to the ground: v_f = −√(v² + 2 g y), t_f = (v − v_f)/g.
+    let g = 9.81;
+    let ground = falling(g).events([Watch::FALLING.and_stop()], |_, _, x, _| x[0]);
+    let (y, v) = (1.3, 0.4);
+    let mut integrator = Integrator::new(&ground).unwrap().rtol(1e-12).atol(1e-12);
+    let d = integrator.derivative(0.0, &[y, v], 5.0).unwrap();
+    assert!(matches!(d.trajectory().status(), Status::Stopped { .. }));
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let impact = -(v * v + 2.0 * g * y).sqrt();
+    let exact = DMatrix::from_row_slice(2, 2, &[0.0, 0.0, g / impact, v / impact]);
+    assert!((d.matrix().unwrap() - exact).amax() < 1e-8);
+    let shift = [-1.0 / impact, (1.0 - v / impact) / g];
+    for (axis, shift) in [[1.0, 0.0], [0.0, 1.0]].iter().zip(shift) {
+        assert!((d.event_time_shift(0, axis).unwrap() - shift).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_reset_of_the_last_crossing_belongs_to_the_poincare_map() {
+    let ball = falling(9.81)
+        .events([Watch::FALLING.and_stop()], |_, t, x, _| {
+            x[0] - 0.1 * (3.0 * t).sin()
+        })
+        .reset(|t, _, x, _| {
+            x[1] = -0.7 * x[1] + 0.2 * t;
+            Ok(())
+        });
+    let mut integrator = Integrator::new(&ball).unwrap().rtol(1e-12).atol(1e-12);
+    let found = integrator
+        .derivative(0.0, &[1.0, 0.5], 5.0)
+        .unwrap()
+        .matrix()
+        .unwrap();
+    let end = |x0: [f64; 2]| integrator.integrate(0.0, &x0, 5.0).unwrap().state().clone();
+    let expected = difference(end, [1.0, 0.5], 1e-5);
+    assert!((found - &expected).amax() < 1e-7, "{expected}");
+}
+
+#[test]
+fn the_whole_period_of_the_hopper_is_a_shear() {
+    // Every start repeats itself after its own period T(z0), so that the displaced orbit lags: D = I − f T'(z0).
+    let hopper = Hopper::default();
+    let z0 = 2.0;
+    let period = hopper.period(z0);
+    let mut integrator = Integrator::new(hopper).unwrap().rtol(1e-12).atol(1e-12);
+    let d = integrator.derivative(0.0, &[z0, 0.0], period).unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let longer = (hopper.period(z0 + 1e-5) - hopper.period(z0 - 1e-5)) / 2e-5;
+    let column = d.apply(&[1.0, 0.0]).unwrap();
+    assert!((column[0] - 1.0).abs() < 1e-8 && (column[1] - hopper.gravity * longer).abs() < 1e-7);
+    assert!((d.matrix().unwrap().determinant() - 1.0).abs() < 1e-9);
+}

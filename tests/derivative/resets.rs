@@ -1,0 +1,196 @@
+//! Corners with resets: bounces at once, resets that carry across other guards, legs that are coupled by a damper.
+
+use saltation::derivative::Verdict;
+use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{Direction, Guard, Integrator, Mode, Watch};
+
+use crate::sketch::Sketch;
+
+/// Two balls over one floor, `(y_1, v_1, y_2, v_2)`, with restitutions 0.8 and 0.5. In the air there is drag; a field that reads
+/// the side bits has more of it below the floor, where no ball spends any time.
+fn balls(watch: Watch, reads: bool) -> Sketch {
+    let below = |mode: &Mode, k: usize| if mode.contains(k) { 0.1 } else { 40.0 };
+    Sketch::new(4, move |_, x, mode, dx| {
+        for k in 0..2 {
+            let drag = if reads { below(mode, k) } else { 0.1 };
+            dx[2 * k] = x[2 * k + 1];
+            dx[2 * k + 1] = -9.81 - drag * x[2 * k + 1];
+        }
+    })
+    .events([watch, watch], |k, _, x, _| x[2 * k])
+    .reset(|_, crossed, x, _| {
+        for c in crossed.guards() {
+            let k = c.guard.event;
+            if c.guard.direction == Direction::Falling {
+                x[2 * k + 1] *= if k == 0 { -0.8 } else { -0.5 };
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
+    let start = [1.0, 0.2, 1.0, 0.2];
+    let mut kept = Vec::new();
+    for (watch, reads) in [
+        (Watch::FALLING, false),
+        (Watch::BOTH, false),
+        (Watch::FALLING, true),
+        (Watch::BOTH, true),
+    ] {
+        let balls = balls(watch, reads);
+        let mut integrator = Integrator::new(&balls).unwrap().rtol(1e-11).atol(1e-11);
+        let d = integrator.derivative(0.0, &start, 0.8).unwrap();
+        assert_eq!(*d.verdict(), Verdict::Classical, "{watch:?} {reads}");
+        assert_eq!(d.corners().count(), 1);
+        let both = d.matrix().unwrap();
+        let count = if watch == Watch::BOTH { 4 } else { 2 };
+        assert_eq!(d.trajectory().crossings().len(), count);
+        let shift = d
+            .event_time_shift(count - 1, &[0.0, 0.0, 1.0, 0.0])
+            .unwrap();
+        // One bounces now, the other much later.
+        let alone = integrator
+            .derivative(0.0, &[1.0, 0.2, 9.0, 0.2], 0.8)
+            .unwrap();
+        let own = alone.matrix().unwrap();
+        assert!((both.view((0, 0), (2, 2)) - own.view((0, 0), (2, 2))).amax() < 1e-8);
+        // Differences of the flow see the other ball by their rounding, 1e-16 over a step of 6e-6.
+        let mixed = both.view((0, 2), (2, 2)).amax() + both.view((2, 0), (2, 2)).amax();
+        assert!(mixed < 1e-9, "{mixed:e}");
+        let other = integrator
+            .derivative(0.0, &[9.0, 0.2, 1.0, 0.2], 0.8)
+            .unwrap();
+        assert!(
+            (both.view((2, 2), (2, 2)) - other.matrix().unwrap().view((2, 2), (2, 2))).amax()
+                < 1e-8
+        );
+        let own_shift = other.event_time_shift(0, &[0.0, 0.0, 1.0, 0.0]).unwrap();
+        assert!((shift - own_shift).abs() < 1e-9);
+        // A few directions carried along find the same.
+        let carried = integrator
+            .derivative_along(0.0, &start, 0.8, &DMatrix::identity(4, 4))
+            .unwrap();
+        assert!((carried - &both).amax() < 1e-8);
+        kept.push(both);
+    }
+    // What the field is where no time is spent does not matter, nor whether the way back is reported.
+    assert!(kept.iter().all(|matrix| (matrix - &kept[0]).amax() < 1e-8));
+}
+
+#[test]
+fn a_reset_that_carries_across_another_guard_takes_its_crossing_along() {
+    // Crossing x = 1 throws y over 0, whose own reset turns z; z then grows faster.
+    let kicked = Sketch::new(3, |_, x, mode, dx| {
+        let fast = if mode.contains(1) { 3.0 } else { 1.0 };
+        dx.copy_from_slice(&[1.0 + 0.1 * x[2], 0.2, fast * x[0]]);
+    })
+    .events([Watch::RISING, Watch::RISING], |k, t, x, _| {
+        if k == 0 { x[0] - 1.0 - 0.1 * t } else { x[1] }
+    })
+    .reset(|t, crossed, x, _| {
+        if crossed.contains(0) {
+            x[1] += 2.0 + x[0] * x[2] + t;
+        }
+        if crossed.contains(1) {
+            x[2] = -0.5 * x[2] + 0.3 * x[1];
+        }
+        Ok(())
+    });
+    let start = [0.0, -1.0, 0.5];
+    let mut integrator = Integrator::new(&kicked).unwrap().rtol(1e-12).atol(1e-12);
+    let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+    let guards: Vec<_> = d.trajectory().crossings().iter().map(|c| c.guard).collect();
+    assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let matrix = d.matrix().unwrap();
+    let shifts = [0, 1].map(|k| d.event_time_shift(k, &[1.0, 0.0, 0.0]).unwrap());
+    assert!(
+        (shifts[0] - shifts[1]).abs() < 1e-12,
+        "one instant, one shift"
+    );
+    let columns: Vec<_> = (0..3)
+        .map(|j| {
+            let mut end = |s: f64| {
+                let mut x = start;
+                x[j] += s;
+                integrator.integrate(0.0, &x, 2.0).unwrap().state().clone()
+            };
+            (end(1e-5) - end(-1e-5)) / 2e-5
+        })
+        .collect();
+    let expected = DMatrix::from_columns(&columns);
+    assert!(
+        (&matrix - &expected).amax() < 1e-7 * expected.amax(),
+        "{matrix}{expected}"
+    );
+}
+
+const M: f64 = 1.0;
+const I: f64 = 1.0;
+const D: f64 = 0.5;
+const FOOT: f64 = 0.1;
+const G: f64 = 9.81;
+
+/// The soft legs of spec unilateral_mechanics 9 with feet that bounce (γ = ½), `(z, θ, z_1, z_2)` and rates, and a damper
+/// between the feet.
+fn trot(damper: f64) -> Sketch {
+    Sketch::new(8, move |_, x, _, dx| {
+        let (q, v) = x.split_at(4);
+        let (sine, cosine) = q[1].sin_cos();
+        let force = |side: f64, foot: usize| {
+            let length = q[0] + side * D * sine - q[foot];
+            let rate = v[0] + side * D * cosine * v[1] - v[foot];
+            30.0 * (1.0 - length) - rate
+        };
+        let (n1, n2) = (force(-1.0, 2), force(1.0, 3));
+        let pull = damper * (v[2] - v[3]);
+        dx[..4].copy_from_slice(v);
+        dx[4] = (-M * G + n1 + n2) / M;
+        dx[5] = D * cosine * (n2 - n1) / I;
+        dx[6] = (-FOOT * G - n1 - pull) / FOOT;
+        dx[7] = (-FOOT * G - n2 + pull) / FOOT;
+    })
+    .events([Watch::FALLING, Watch::FALLING], |k, _, x, _| x[2 + k])
+    .reset(|_, crossed, x, _| {
+        for k in crossed.events() {
+            x[6 + k] *= -0.5;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_damper_between_the_feet_makes_the_trot_piecewise_linear() {
+    let start = [1.5, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0];
+    let tilt = [0.0, 1.0, -D, D, 0.0, 0.0, 0.0, 0.0];
+    let coupled = trot(2.0);
+    let mut integrator = Integrator::new(&coupled).unwrap().rtol(1e-12).atol(1e-12);
+    let d = integrator.derivative(0.0, &start, 0.36).unwrap();
+    assert_eq!(*d.verdict(), Verdict::Bouligand);
+    let (right, left) = (d.apply(&tilt).unwrap(), d.apply_backward(&tilt).unwrap());
+    let near = |found: &DVector<f64>, index: usize, expected: f64| {
+        assert!(
+            (found[index] - expected).abs() < 1e-8,
+            "{index}: {} {expected}",
+            found[index]
+        );
+    };
+    near(&right, 4, -2.222443108458);
+    near(&left, 4, 2.222443108458);
+    near(&right, 6, -15.93830497853);
+    near(&left, 6, 6.837263936889);
+    near(&right, 5, -0.9798242454844);
+    near(&left, 5, -0.9798242454844);
+    assert_eq!(d.pieces().unwrap().len(), 2);
+
+    let decoupled = trot(0.0);
+    let mut integrator = Integrator::new(&decoupled).unwrap().rtol(1e-12).atol(1e-12);
+    let d = integrator.derivative(0.0, &start, 0.36).unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let both = d.apply(&tilt).unwrap();
+    near(&both, 4, 0.0);
+    near(&both, 5, -0.9099257921457);
+    near(&both, 6, -11.44832688596);
+}
