@@ -32,7 +32,7 @@ pub(crate) fn plates() -> Vec<Group> {
                     .atol(0.1 * rtol)
             };
             let mut ways = ways(name, make, &starts, 2.0, &[1, 8]);
-            let (mut integrator, starts) = (make(), starts.clone());
+            let mut integrator = make();
             let whole = move || {
                 for start in &starts {
                     let d = integrator.derivative(0.0, start, 2.0).expect("good input");

@@ -8,7 +8,7 @@ mod cases;
 
 use std::time::Duration;
 
-use cases::{corner, hopper, plate, step};
+use cases::{corner, derivative, hopper, plate, step};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 fn main() {
@@ -21,6 +21,7 @@ fn main() {
     hopper_work_precision(&mut criterion);
     corners(&mut criterion);
     steps(&mut criterion);
+    derivatives(&mut criterion);
     criterion.final_summary();
 }
 
@@ -78,4 +79,18 @@ fn steps(criterion: &mut Criterion) {
         }
         group.finish();
     }
+}
+
+/// The plain run first, then with directions carried along.
+fn derivatives(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("derivative");
+    for mut case in derivative::plates()
+        .into_iter()
+        .chain(derivative::corners())
+    {
+        for (way, run) in &mut case.ways {
+            group.bench_function(BenchmarkId::new(&*way, &case.name), |b| b.iter(&mut *run));
+        }
+    }
+    group.finish();
 }

@@ -5,8 +5,8 @@ use super::run::Run;
 use super::settings::Settings;
 use super::survey::Where;
 use super::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm};
-use crate::Error;
 use crate::ode::Buffer;
+use crate::{Error, Guard};
 
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over.
 const AUTO_PART: f64 = 0.5;
@@ -31,7 +31,7 @@ impl<B: Buffer> Run<B> {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
                 self.survey(Where::Here, j);
                 self.renew_rates(system, false)?;
-                self.gather(j);
+                self.gather(settings, j);
                 if self.fire(
                     system,
                     settings,
@@ -56,7 +56,7 @@ impl<B: Buffer> Run<B> {
             }
             entered = None;
             let start = self.t;
-            if let Err(error) = self.land(system, observer, j, landing) {
+            if let Err(error) = self.land(system, settings, observer, j, landing) {
                 self.tell_projection(observer);
                 return Err(error);
             }
@@ -153,7 +153,7 @@ impl<B: Buffer> Run<B> {
 
     /// Collects guard `j` and all other candidates that are zero with it at the present state, from those the last survey
     /// found near, in rising order.
-    pub(crate) fn gather(&mut self, j: usize) {
+    pub(crate) fn gather(&mut self, settings: &Settings, j: usize) {
         self.crossed.clear();
         let mut waiting = Some(j);
         for i in 0..self.near.len() {
@@ -170,6 +170,22 @@ impl<B: Buffer> Run<B> {
         if waiting.is_some() {
             self.add_crossed(j);
         }
+        if self.crossed.len() > 1 && !settings.corner_order.is_empty() {
+            self.keep_first(&settings.corner_order);
+        }
+    }
+
+    /// Leaves only the guard that comes first in `order`, then the lowest; the others are on their surface and follow.
+    #[cold]
+    fn keep_first(&mut self, order: &[Guard]) {
+        let rank = |c: &CrossedGuard| order.iter().position(|&g| g == c.guard);
+        let first = self
+            .crossed
+            .iter()
+            .copied()
+            .min_by_key(|c| rank(c).unwrap_or(order.len()));
+        self.crossed.clear();
+        self.crossed.extend(first);
     }
 
     /// True when guard `k` is a candidate and zero at the present state, as far as the last landing can tell.
@@ -288,6 +304,7 @@ impl<B: Buffer> Run<B> {
     fn land<S, O>(
         &mut self,
         system: &S,
+        settings: &Settings,
         observer: &mut O,
         j: usize,
         landing: Landing,
@@ -323,7 +340,7 @@ impl<B: Buffer> Run<B> {
                 }
             }
         }
-        self.gather(j);
+        self.gather(settings, j);
         // The rates of the others are those in the old mode at the landing, or at the start when the field is not known.
         if let Some(c) = self.crossed.iter_mut().find(|c| c.guard.event == j) {
             c.rate = c.guard.sign() * landing.rate;

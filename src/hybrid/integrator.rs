@@ -7,8 +7,8 @@ use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
     Trajectory,
 };
-use crate::Error;
 use crate::ode::Buffer;
+use crate::{Error, Guard};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -156,6 +156,18 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     #[must_use]
     pub fn corner_tolerance(mut self, tolerance: f64) -> Self {
         self.settings.corner_tolerance = tolerance;
+        self
+    }
+
+    /// Lets these guards cross one after another, in this order, where they are met at exactly one instant; the default, an
+    /// empty list, lets all cross together. Guards that are not in the list come after those that are.
+    ///
+    /// Of use where the order matters (a reset that depends on who came first): the run is then the limit of runs whose start
+    /// is displaced so that the guards are met in this order, and its derivative that of such displacements. See
+    /// [`Derivative::regions`](crate::Derivative::regions).
+    #[must_use]
+    pub fn corner_order(mut self, order: impl Into<Vec<Guard>>) -> Self {
+        self.settings.corner_order = order.into();
         self
     }
 

@@ -1,6 +1,6 @@
 //! Options of the integrator, each with its unit, default and what lies outside its sensible range.
 
-use crate::Error;
+use crate::{Error, Guard};
 
 /// One value for every entry, or one value an entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +161,8 @@ pub(crate) struct Settings {
     pub(crate) max_events: usize,
     pub(crate) max_steps: usize,
     pub(crate) corner_tolerance: f64,
+    /// Guards that cross one after another, in this order, where they are met at one instant.
+    pub(crate) corner_order: Vec<Guard>,
     /// Forget the step size at each event, as a restart from scratch would: only to measure what that costs.
     pub(crate) restart_at_events: bool,
 }
@@ -177,6 +179,7 @@ impl Default for Settings {
             max_events: 100_000,
             max_steps: 10_000_000,
             corner_tolerance: 1e-9,
+            corner_order: Vec::new(),
             restart_at_events: false,
         }
     }
@@ -216,6 +219,10 @@ impl Settings {
             if let Some(step) = step {
                 PerEntry::Same(step).check(name, 1, "must be > 0", |v| v > 0.0)?;
             }
+        }
+        if let Some(&guard) = self.corner_order.iter().find(|g| g.event >= guards) {
+            let count = guards;
+            return Err(Error::NoSuchGuard { guard, count });
         }
         positive("max_step", self.max_step)?;
         PerEntry::Same(self.corner_tolerance)

@@ -267,7 +267,7 @@ impl<B: Buffer> Run<B> {
             let rate = self.guards.rate[stop.k];
             return Err(self.not_live(guard, rate, f64::NAN));
         }
-        self.gather(stop.k);
+        self.gather(settings, stop.k);
         self.fire(system, settings, rearm, observer, Arrival::Located, true)
     }
 

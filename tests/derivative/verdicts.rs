@@ -65,6 +65,46 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
 }
 
 #[test]
+fn an_order_asked_for_gives_its_own_limit_and_derivative() {
+    let walls = walls();
+    let start = [0.0, 0.0, 0.75];
+    for (order, limit) in [([0, 1], 3.25), ([1, 0], 4.25)] {
+        let order = order.map(Guard::rising);
+        let mut integrator = Integrator::new(&walls)
+            .unwrap()
+            .rtol(1e-11)
+            .atol(1e-11)
+            .corner_order(order);
+        let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+        assert!((d.trajectory().state()[2] - limit).abs() < 1e-9);
+        assert!(matches!(d.verdict(), Verdict::Discontinuous { .. }));
+        assert_eq!(d.corners().next().unwrap().guards(), order);
+        for region in d.regions(0).unwrap() {
+            let v = region.sample.as_slice();
+            assert_eq!(region.is_nominal, region.order == order);
+            assert_eq!(d.apply(v).is_ok(), region.is_nominal);
+            if region.is_nominal {
+                let s = 1e-5;
+                let displaced: Vec<f64> = start.iter().zip(v).map(|(x, v)| x + s * v).collect();
+                let run = Integrator::new(&walls)
+                    .unwrap()
+                    .rtol(1e-11)
+                    .atol(1e-11)
+                    .integrate(0.0, &displaced, 2.0)
+                    .unwrap();
+                let expected = (run.state() - d.trajectory().state()) / s;
+                assert!((d.apply(v).unwrap() - expected).amax() < 1e-4);
+            }
+        }
+    }
+    let unknown = Integrator::new(&walls)
+        .unwrap()
+        .corner_order([Guard::rising(2)])
+        .integrate(0.0, &start, 2.0);
+    assert!(matches!(unknown, Err(Error::NoSuchGuard { count: 2, .. })));
+}
+
+#[test]
 fn an_order_in_which_a_guard_is_not_live_guarantees_nothing() {
     // Three axes at the origin. Only after guard 0 alone has crossed does guard 1 recede.
     let field = |word: usize| {
