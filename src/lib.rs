@@ -1,9 +1,10 @@
-//! **saltation** carries hybrid dynamical systems through near-simultaneous contact: right, fast, and honest where it
-//! cannot know.
+//! **saltation** carries hybrid dynamical systems through near-simultaneous contact: right, fast, with derivatives, and honest
+//! where it cannot know.
 //!
 //! Robots touch the world at many points almost at once: tripod gaits, flat feet, grasps, stacks. The order of the touches
 //! is noise. This crate integrates `x' = f(t, x; mode)` and crosses any number of guards at once or nearly so, without
-//! losing one, and reports guards crossed at one instant as one corner.
+//! losing one, and reports guards crossed at one instant as one corner. Derivatives with respect to the start go through
+//! corners too, and say of what kind they are.
 //!
 //! # The words
 //!
@@ -47,7 +48,8 @@
 //! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop ([`Integrator`]) with its smooth and
 //!   its crossing phase, what comes out ([`Trajectory`], [`Observer`]).
 //! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
-//! * [`derivative`]: derivatives of `f` and `h` at a point, and the check of those a user wrote.
+//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Tangents`], [`Verdict`]); derivatives of `f`, `h` and
+//!   resets at a point, and the check of those a user wrote.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
 //!
 //! # What is guaranteed
@@ -57,6 +59,9 @@
 //! where the gradient is written) cross together, and the final state does not depend on the numbering of the guards.
 //! [`Projection::Auto`] keeps the tolerance of the smooth phase. The same input gives the same bits. A run that ends early
 //! says why and keeps what it has.
+//!
+//! A derivative is that of the run's limit, direction by direction, wherever its verdict is not [`Verdict::NotGuaranteed`]; a
+//! matrix is given only where there is a single one.
 //!
 //! # When not to use it
 //!

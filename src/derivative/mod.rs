@@ -1,19 +1,12 @@
-//! Derivatives of a system at a point: where they come from, and whether they are right.
+//! Derivatives: of a run with respect to its start, through any number of corners, with a verdict; and of a system at a point.
 //!
-//! Three levels serve `D_x f · v`, the rows `D_x h_k` and the times `∂h_k/∂t`; the drivers take whichever the user wrote.
-//!
-//! 1. Nothing written: central differences in the frozen mode. Relative error about 1e-10, two evaluations a direction.
-//! 2. The model written once for any scalar (`SmoothFlow`, `SmoothEvents`) and wrapped in `Dual`: exact, by dual numbers.
-//!    Behind the feature `dual`.
-//! 3. [`Flow::jacobian_times`](crate::Flow::jacobian_times) and
-//!    [`EventFunction::gradient`](crate::EventFunction::gradient) written by hand: exact when they are right.
-//!
-//! [`check_derivatives`] (`check`) compares levels 2 and 3 with level 1, and its [`DerivativeReport`] (`report`) names the
-//! worst entry; [`flow_jacobian`] and [`gradient_row`] (`jacobian`) return matrices from whichever level is there; the
-//! wrapper is `dual`.
-//!
-//! All derivatives are taken with the mode frozen: the side bits do not change however the state is moved. How a
-//! trajectory depends on its start when it passes guards is another question.
+//! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004), Burden et al. (SIADS 15 (2016)
+//! 1227). The chain rule along a run: `run` on what `record` leaves, `tangents` for a few directions; smooth parts:
+//! `variational`; which crossings are one corner: `group`; ways through it: `walk`, `pass`; one crossing with its reset:
+//! `repeat`, `saltation`; kinds of corners, pieces and their cones: `bouligand`, `region`, `cone`; `verdict`, `touch`;
+//! parameters as states: `parameters`. At a point: `jacobian`, `check`, `report`, `dual`. The page below is `guide.md`.
+#![doc = ""]
+#![doc = include_str!("guide.md")]
 
 mod bouligand;
 mod check;

@@ -133,7 +133,7 @@ const D: f64 = 0.5;
 const FOOT: f64 = 0.1;
 const G: f64 = 9.81;
 
-/// The soft legs of spec unilateral_mechanics 9 with feet that bounce (γ = ½), `(z, θ, z_1, z_2)` and rates, and a damper
+/// The soft legs of Pace & Burden, Fig. 1, with feet that bounce (γ = ½), `(z, θ, z_1, z_2)` and rates, and a damper
 /// between the feet.
 fn trot(damper: f64) -> Sketch {
     Sketch::new(8, move |_, x, _, dx| {
