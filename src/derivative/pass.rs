@@ -190,19 +190,20 @@ impl Walk {
         }
     }
 
-    /// True when a station is where the run itself went on: same mode, and same state to within rounding and the tolerance.
+    /// True when a station is where the run itself went on: same mode, and same state to within rounding and what the state
+    /// moves in the time between crossings that count as one instant.
     pub(super) fn is_exit<S: EventFunction>(
         &self,
         ground: Ground<'_, S>,
         station: usize,
         corner: &CornerPoint,
     ) -> bool {
-        let Station { x, mode, field, .. } = &self.stations[station];
+        let Station { x, mode, .. } = &self.stations[station];
         let largest = x.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
         mode.is(&corner.mode_after)
             && (0..x.len()).all(|i| {
                 let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
-                let slack = 1e-9 * size + 2.0 * ground.tolerance * field[i].abs();
+                let slack = 1e-9 * size + 4.0 * ground.tolerance * self.speed[i];
                 (x[i] - corner.x_after[i]).abs() <= slack
             })
     }

@@ -239,6 +239,14 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         transposed_times(&self.matrix()?, w)
     }
 
+    /// The same for displacements within the piece that contains `v`, whatever the verdict says of the others.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply), and [`Error::WrongLength`].
+    pub fn vjp_towards(&self, v: &[f64], w: &[f64]) -> Result<DVector<f64>, Error> {
+        transposed_times(&self.matrix_towards(v)?, w)
+    }
+
     /// All linear pieces with the cones on which they hold; one without inequalities where the derivative is linear.
     ///
     /// # Errors

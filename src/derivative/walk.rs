@@ -70,6 +70,8 @@ pub(super) struct Walk {
     pub(super) repeat: Repeat,
     pub(super) scratch: Vec<f64>,
     pub(super) mode: Mode,
+    /// The largest speed of each component at any station.
+    pub(super) speed: Vec<f64>,
     /// Guards in the order in which the last direction met them.
     pub(super) order: Vec<Met>,
 }
@@ -95,6 +97,7 @@ impl Walk {
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
             mode: Mode::new(count),
+            speed: vec![0.0; dim],
             order: Vec::with_capacity(2 * count),
         }
     }
@@ -117,6 +120,7 @@ impl Walk {
         self.used_stations = 0;
         self.used_ways = 0;
         self.order.clear();
+        self.speed.fill(0.0);
         let root = self.new_station(corner.x.len(), corner.mode.len());
         let station = &mut self.stations[root];
         station.x.copy_from_slice(&corner.x);
@@ -125,6 +129,7 @@ impl Walk {
         let (t, system) = (corner.t, ground.system);
         system.flow(t, &corner.x, &corner.mode, &mut station.field);
         probe::check_flow(&station.field, t, &corner.x)?;
+        note_speed(&mut self.speed, &station.field);
         for &guard in &corner.guards {
             self.add_member(ground, root, guard)?;
         }
@@ -284,6 +289,7 @@ impl Walk {
             system.flow(t, x, mode, &mut after.field);
         }
         probe::check_flow(&after.field, t, x)?;
+        note_speed(&mut self.speed, &after.field);
         for i in 0..dim {
             jump[i] -= after.field[i];
         }
@@ -358,6 +364,12 @@ impl Walk {
             return Ok(());
         }
         self.add_member(ground, to, by.partner())
+    }
+}
+
+fn note_speed(speed: &mut [f64], field: &[f64]) {
+    for (most, f) in speed.iter_mut().zip(field) {
+        *most = most.max(f.abs());
     }
 }
 

@@ -295,3 +295,41 @@ fn a_derivative_that_is_not_finite_says_where() {
     assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
     assert!(matches!(d.apply(&[1.0]), Err(Error::NotFinite { .. })));
 }
+
+#[test]
+fn touch_downs_within_the_corner_tolerance_are_a_corner_like_any_other() {
+    use saltation::models::{PlateParameters, VerticalPlate};
+    let at_once = |shared_damping: bool, tilt: f64, tolerance: f64| {
+        let parameters = PlateParameters {
+            shared_damping,
+            ..PlateParameters::with_springs(2)
+        };
+        let mut integrator = Integrator::new(VerticalPlate::new(parameters).unwrap())
+            .unwrap()
+            .rtol(1e-10)
+            .atol(1e-12)
+            .corner_tolerance(tolerance);
+        let d = integrator
+            .derivative(0.0, &[0.0, 2.2, tilt, 0.0, 0.0, 0.0], 0.6)
+            .unwrap();
+        (
+            d.verdict().clone(),
+            d.apply(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]).unwrap(),
+        )
+    };
+    for (shared, verdict) in [(false, Verdict::Classical), (true, Verdict::Bouligand)] {
+        let (_, exact) = at_once(shared, 0.0, 1e-9);
+        // Both touch down within 0.41 s per radian of tilt; opening again they are one at this tolerance too.
+        for (gap, tolerance) in [
+            (1e-12, 1e-9),
+            (1e-11, 1e-9),
+            (1e-10, 1e-9),
+            (1e-7, 1e-6),
+            (5e-7, 1e-6),
+        ] {
+            let (found, along) = at_once(shared, gap * 4.852 / 2.0, tolerance);
+            assert_eq!(found, verdict, "{gap} {tolerance}");
+            assert!((along - &exact).amax() < 1e-7 + 1e3 * gap, "{gap}");
+        }
+    }
+}
