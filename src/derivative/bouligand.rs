@@ -3,9 +3,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::pass::Passed;
 use super::region::{self, Region, agree, shift_row};
 use super::repeat::Ground;
-use super::walk::{CornerPoint, Walk, ends_run};
+use super::walk::{CornerPoint, Walk};
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, a sample.
@@ -92,8 +93,8 @@ impl CornerDerivative {
             });
         }
         walk.begin(ground, &self.point)?;
-        region::regions(ground, walk, |walk, station| {
-            walk.is_exit(ground, station, &self.point)
+        region::regions(ground, walk, |walk, passed| {
+            walk.is_exit(ground, passed, &self.point)
         })
     }
 }
@@ -121,8 +122,8 @@ fn kind<S: Flow + EventFunction>(
     }
     // Some of the orders compared may be met by no direction at all.
     walk.begin(ground, point)?;
-    let regions = region::regions(ground, walk, |walk, station| {
-        walk.is_exit(ground, station, point)
+    let regions = region::regions(ground, walk, |walk, passed| {
+        walk.is_exit(ground, passed, point)
     })?;
     let jumps = |r: &Region| !r.is_nominal;
     if regions.iter().any(jumps) || !region::is_continuous(&regions) {
@@ -171,12 +172,16 @@ fn compare_orders<S: Flow + EventFunction>(
             }
             is_end = false;
             let tau = shift_row(walk, station, m, &map);
-            let guard = walk.station(station).members[m].guard;
             let way = walk.follow(ground, station, m)?;
             let mut next = map.clone();
             walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
             let to = walk.way(way).to;
-            if ends_run(ground.system, guard) {
+            if walk.way(way).stops {
+                let passed = Passed {
+                    station: to,
+                    stopped: true,
+                };
+                jumps |= !walk.is_exit(ground, passed, point);
                 walk.to_event(to, tau.as_slice(), next.as_mut_slice());
                 agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &next));
                 exit = Some(next);
@@ -191,7 +196,11 @@ fn compare_orders<S: Flow + EventFunction>(
             }
         }
         if is_end {
-            jumps |= !walk.is_exit(ground, station, point);
+            let passed = Passed {
+                station,
+                stopped: false,
+            };
+            jumps |= !walk.is_exit(ground, passed, point);
             agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &map));
             exit = Some(map);
         }
@@ -216,7 +225,7 @@ fn by_sample<S: Flow + EventFunction>(
         let direction = DVector::from_fn(dim, |i, _| draw(sample, i as u64));
         let mut delta = direction.clone();
         let passed = walk.pass(ground, delta.as_mut_slice())?;
-        if !passed.stopped && !walk.is_exit(ground, passed.station, point) {
+        if !walk.is_exit(ground, passed, point) {
             return Ok(CornerKind::Discontinuous);
         }
         let matrix = walk.map_along_order(ground)?;

@@ -61,6 +61,7 @@ impl Group {
             point.x.copy_from_slice(set.state_before);
             point.mode.copy_from(set.mode_before);
             point.guards.clear();
+            point.x_after.copy_from_slice(set.state_before);
         }
         if joins == Joins::Opens || set.arrival != Arrival::Jumped {
             for c in set.guards {
@@ -74,7 +75,10 @@ impl Group {
             }
         }
         self.moved |= set.state != set.state_before;
-        point.x_after.copy_from_slice(set.state);
+        // The motion between crossings that count as one instant counts as none.
+        for i in 0..point.x_after.len() {
+            point.x_after[i] += set.state[i] - set.state_before[i];
+        }
         point.mode_after.copy_from(set.mode);
     }
 }

@@ -4,7 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::repeat::{Carried, Ground};
-use super::walk::{CornerPoint, Met, Station, Walk, Way, dot, ends_run};
+use super::walk::{CornerPoint, Met, Station, Walk, Way, dot};
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
 
 /// How one direction passed a corner.
@@ -82,7 +82,7 @@ impl Walk {
                 tau,
                 to: station,
             });
-            if ends_run(ground.system, guard) {
+            if self.ways[way].stops {
                 self.to_event(station, &[tau], delta);
                 let stopped = true;
                 return Ok(Passed { station, stopped });
@@ -127,7 +127,7 @@ impl Walk {
             let way = self.follow(ground, station, m)?;
             self.carry(ground, (station, way), &tau, map.as_mut_slice())?;
             station = self.ways[way].to;
-            if ends_run(ground.system, guard) {
+            if self.ways[way].stops {
                 self.to_event(station, &tau, map.as_mut_slice());
             }
         }
@@ -190,17 +190,17 @@ impl Walk {
         }
     }
 
-    /// True when a station is where the run itself went on: same mode, and same state to within rounding and what the state
-    /// moves in the time between crossings that count as one instant.
+    /// True when what passed came out where the run itself went on: same mode (unless a guard ended the run before others were
+    /// met), and same state to within rounding and what resets make of the motion between crossings that count as one instant.
     pub(super) fn is_exit<S: EventFunction>(
         &self,
         ground: Ground<'_, S>,
-        station: usize,
+        Passed { station, stopped }: Passed,
         corner: &CornerPoint,
     ) -> bool {
         let Station { x, mode, .. } = &self.stations[station];
         let largest = x.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
-        mode.is(&corner.mode_after)
+        (stopped || mode.is(&corner.mode_after))
             && (0..x.len()).all(|i| {
                 let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
                 let slack = 1e-9 * size + 4.0 * ground.tolerance * self.speed[i];

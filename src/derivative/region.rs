@@ -3,8 +3,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::cone;
+use super::pass::Passed;
 use super::repeat::Ground;
-use super::walk::{Walk, ends_run};
+use super::walk::Walk;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one linear piece.
@@ -32,6 +33,8 @@ pub struct Region {
 /// The state of the search: where it stands and how it came there.
 struct Path {
     station: usize,
+    /// A guard that ends the run was crossed last.
+    stopped: bool,
     map: DMatrix<f64>,
     rows: Vec<DVector<f64>>,
     faces: Vec<DVector<f64>>,
@@ -44,12 +47,13 @@ struct Path {
 pub(super) fn regions<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
-    is_exit: impl Fn(&Walk, usize) -> bool,
+    is_exit: impl Fn(&Walk, Passed) -> bool,
 ) -> Result<Vec<Region>, Error> {
     let dim = walk.station(0).x.len();
     let mut found = Vec::new();
     let mut open = vec![Path {
         station: 0,
+        stopped: false,
         map: DMatrix::identity(dim, dim),
         rows: Vec::new(),
         faces: Vec::new(),
@@ -62,10 +66,7 @@ pub(super) fn regions<S: Flow + EventFunction>(
         let live: Vec<usize> = (0..members)
             .filter(|&m| walk.is_live(ground.system, path.station, m))
             .collect();
-        let stopped = path
-            .order
-            .last()
-            .is_some_and(|&guard| ends_run(ground.system, guard));
+        let stopped = path.stopped;
         if !stopped {
             walk.check_live(ground.system, path.station)?;
         }
@@ -75,6 +76,10 @@ pub(super) fn regions<S: Flow + EventFunction>(
                 continue;
             };
             let station = walk.station(path.station);
+            let passed = Passed {
+                station: path.station,
+                stopped,
+            };
             found.push(Region {
                 order: path.order,
                 state: DVector::from_column_slice(&station.x),
@@ -82,7 +87,7 @@ pub(super) fn regions<S: Flow + EventFunction>(
                 matrix: path.map,
                 inequalities: rows,
                 sample,
-                is_nominal: stopped || is_exit(walk, path.station),
+                is_nominal: is_exit(walk, passed),
                 faces: path.faces,
             });
             continue;
@@ -138,7 +143,8 @@ fn advance<S: Flow + EventFunction>(
         map.as_mut_slice(),
     )?;
     let station = walk.way(way).to;
-    if ends_run(ground.system, guard) {
+    let stopped = walk.way(way).stops;
+    if stopped {
         walk.to_event(station, tau.as_slice(), map.as_mut_slice());
     }
     let mut faces = path.faces.clone();
@@ -151,6 +157,7 @@ fn advance<S: Flow + EventFunction>(
     order.push(guard);
     Ok(Some(Path {
         station,
+        stopped,
         map,
         rows,
         faces,

@@ -31,6 +31,8 @@ pub(super) struct Done {
     pub(super) moved: bool,
     /// It is the identity near this state too: tangents pass unchanged.
     pub(super) identity: bool,
+    /// A guard that ends the run was among those crossed.
+    pub(super) stops: bool,
 }
 
 /// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
@@ -92,6 +94,7 @@ impl Repeat {
         let mut done = Done {
             moved: false,
             identity: true,
+            stops: false,
         };
         self.set.clear();
         self.set.push(crossed);
@@ -105,6 +108,7 @@ impl Repeat {
             self.counted.clear();
             let watched = |c: &&CrossedGuard| system.watch(c.guard.event).sees(c.guard.direction);
             self.counted.extend(self.set.iter().filter(watched));
+            done.stops |= (self.counted.iter()).any(|c| system.watch(c.guard.event).stop);
             let moved = self.reset(system, t, (x, mode), &mut carried, &mut done)?;
             done.moved |= moved;
             if !moved && system.ignores_mode() {
@@ -154,6 +158,8 @@ impl Repeat {
         done.identity = false;
         for dx in carried.dx.chunks_exact_mut(x.len()) {
             self.point.copy_from_slice(dx);
+            // An entry that is left unwritten shows.
+            dx.fill(f64::NAN);
             if !self.written(system, t, (carried.dt, &self.point), dx) {
                 self.difference(system, t, carried.dt, dx)?;
             }
@@ -176,6 +182,7 @@ impl Repeat {
             self.behind[i] = if i.is_multiple_of(2) { size } else { -size };
         }
         let direction = (1.0, &self.behind[..]);
+        self.trial.fill(f64::NAN);
         if system.reset_times(t, &crossed, x, sides, direction, &mut self.trial) {
             return Ok(self.trial == self.behind);
         }

@@ -364,7 +364,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     ) -> Result<(), Error> {
         walk.begin(self.ground, &corner.point)?;
         let passed = walk.pass(self.ground, delta.as_mut_slice())?;
-        if passed.stopped || walk.is_exit(self.ground, passed.station, &corner.point) {
+        if walk.is_exit(self.ground, passed, &corner.point) {
             return Ok(());
         }
         Err(Error::Discontinuous {

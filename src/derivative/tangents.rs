@@ -279,7 +279,7 @@ impl Tangents {
         columns.changed();
         for delta in columns.delta.chunks_exact_mut(*dim) {
             let passed = walk.pass(ground, delta)?;
-            if !passed.stopped && !walk.is_exit(ground, passed.station, point) {
+            if !walk.is_exit(ground, passed, point) {
                 return Err(Error::Discontinuous {
                     t: point.t,
                     order: walk.order_met(),

@@ -9,6 +9,9 @@ use crate::hybrid::probe;
 use crate::ode::difference;
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity};
 
+/// More stations than this mean that resets go on at one instant without end.
+const MOST_STATIONS: usize = 5000;
+
 /// A corner, or a single crossing, as the run met it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CornerPoint {
@@ -56,6 +59,8 @@ pub(super) struct Way {
     pub(super) jump: Vec<f64>,
     /// The reset is the identity.
     pub(super) identity: bool,
+    /// It ends the run.
+    pub(super) stops: bool,
     next: Option<usize>,
 }
 
@@ -219,6 +224,13 @@ impl Walk {
             }
             known = self.ways[way].next;
         }
+        if self.used_stations > MOST_STATIONS {
+            return Err(Error::NoProgress {
+                guard,
+                t: self.t,
+                state: self.stations[from].x.clone(),
+            });
+        }
         let way = self.make_way(ground, from, m)?;
         let (to, twin) = (self.ways[way].to, self.twin(self.ways[way].to));
         if let Some(twin) = twin {
@@ -264,6 +276,7 @@ impl Walk {
                 to: 0,
                 jump: vec![0.0; dim],
                 identity: true,
+                stops: false,
                 next: None,
             });
         }
@@ -298,6 +311,7 @@ impl Walk {
         way_made.guard = guard;
         way_made.to = to;
         way_made.identity = done.identity;
+        way_made.stops = done.stops;
         way_made.next = before.first_way.replace(way);
         self.hand_on_members(ground, (from, to), m, done.moved)?;
         Ok(way)
@@ -336,34 +350,40 @@ impl Walk {
                 self.add_member(ground, to, guard)?;
             }
         }
-        if moved {
-            let by = self.stations[from].members[m].guard;
-            self.add_partner(ground, to, by)?;
+        for first in 0..if moved {
+            self.stations[0].members.len()
+        } else {
+            0
+        } {
+            let event = self.stations[0].members[first].guard.event;
+            self.add_again(ground, to, event)?;
         }
         Ok(())
     }
 
-    /// After a reset that threw the state back, the way back over the same surface is a crossing of the same instant.
-    fn add_partner<S: Flow + EventFunction>(
+    /// After a reset a guard of the corner may be met again at the same instant: thrown back over its surface, or thrown at it
+    /// by the reset of another.
+    fn add_again<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
         to: usize,
-        by: Guard,
+        k: usize,
     ) -> Result<(), Error> {
-        let (system, k) = (ground.system, by.event);
+        let system = ground.system;
         let station = &self.stations[to];
         let (t, x, mode) = (self.t, &station.x[..], &station.mode);
-        let crossed = mode.contains(k) == by.side_after();
-        if !(crossed && ground.rearm.arms_partner(by) && system.watch(k).is_any()) {
+        let guard = Guard::ahead(k, mode.contains(k));
+        let waits = station.members.iter().any(|m| m.guard.event == k);
+        if waits || !(ground.rearm.arms_partner(guard.partner()) && system.watch(k).is_any()) {
             return Ok(());
         }
         let row = &mut self.scratch;
         let rate = probe::rate(system, k, (t, x), mode, &station.field, row);
         let off = system.event(k, t, x, mode).abs() > zero(ground, k, t, rate);
-        if off || by.partner().sign() * rate.value < system.least_rate(k) {
+        if off || guard.sign() * rate.value < system.least_rate(k) {
             return Ok(());
         }
-        self.add_member(ground, to, by.partner())
+        self.add_member(ground, to, guard)
     }
 }
 
@@ -379,12 +399,6 @@ fn is_flip(before: &Mode, after: &Mode, guard: Guard) -> bool {
     let differ = |(a, b): (u64, u64)| (a ^ b).count_ones();
     before.contains(k) != after.contains(k)
         && before.words().zip(after.words()).map(differ).sum::<u32>() == 1
-}
-
-/// True when a crossing of `guard` ends the run.
-pub(super) fn ends_run<S: EventFunction>(system: &S, guard: Guard) -> bool {
-    let watch = system.watch(guard.event);
-    watch.stop && watch.sees(guard.direction)
 }
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

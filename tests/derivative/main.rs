@@ -1,10 +1,25 @@
-//! Derivatives through corners: the examples of the specification, properties, verdicts.
+//! Derivatives through corners: the examples of the specification, random corners against exact arithmetic, resets, verdicts.
+//! `kit` and `exact` are of use to others too: random corners with their exact derivatives.
 #![allow(missing_docs, reason = "tests")]
 
+mod answers;
+mod courses;
+mod crowded;
+mod differences;
+mod directions;
+mod draw;
 mod edges;
+mod exact;
 mod examples;
+mod faces;
+mod kinds;
+mod kit;
 mod moving_table;
+mod oracle;
+mod pieces;
 mod resets;
 #[path = "../common/sketch.rs"]
 mod sketch;
+mod spread;
+mod support;
 mod verdicts;
