@@ -114,7 +114,9 @@ fn kind<S: Flow + EventFunction>(
         let all_orders = true;
         return Ok(CornerKind::Linear { matrix, all_orders });
     }
-    if n > LIST_ALL {
+    // Without resets all orders of independent guards are met by some direction: each guard's time can be chosen.
+    let all_are_met = || rows_are_independent(walk, n) && !walk.has_moved();
+    if n > LIST_ALL || matches!(met, Ok(Orders::Differ) if all_are_met()) {
         return Ok(match met? {
             Orders::Differ => CornerKind::PiecewiseLinear,
             _ => CornerKind::Discontinuous,
@@ -136,6 +138,17 @@ fn kind<S: Flow + EventFunction>(
         }
         _ => Ok(CornerKind::PiecewiseLinear),
     }
+}
+
+/// True when the gradients of the guards at the corner are linearly independent, whatever their units.
+fn rows_are_independent(walk: &Walk, n: usize) -> bool {
+    let dim = walk.station(0).x.len();
+    let mut rows = DMatrix::from_fn(n, dim, |k, i| walk.row(0, k)[i]);
+    for mut row in rows.row_iter_mut() {
+        let size = row.amax();
+        row /= size;
+    }
+    n <= dim && rows.rank(1e-6) == n
 }
 
 enum Orders {

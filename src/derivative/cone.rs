@@ -16,6 +16,10 @@ pub(super) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     if rows.nrows() == 0 {
         return Some(DVector::from_fn(dim, |i, _| f64::from(u8::from(i == 0))));
     }
+    // Units of the state variables may be anything: each is measured by its largest entry.
+    let units: Vec<f64> = rows.column_iter().map(|column| column.amax()).collect();
+    let own = |j: usize| if units[j] > 0.0 { units[j] } else { 1.0 };
+    let rows = &DMatrix::from_fn(rows.nrows(), dim, |r, j| rows[(r, j)] / own(j));
     // Columns: the normalised rows with a 1 below, for least squares to (0, 1): min |Aᵀλ|² + (Σλ − 1)².
     let system = DMatrix::from_fn(dim + 1, rows.nrows(), |i, r| {
         if i == dim {
@@ -33,6 +37,7 @@ pub(super) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     let direction = point / distance;
     let deepest = |r: usize| system.column(r).rows(0, dim).dot(&direction);
     let inside = distance > EMPTY && (0..rows.nrows()).all(|r| deepest(r) > 0.5 * distance);
+    let direction = DVector::from_fn(dim, |j, _| direction[j] / own(j)).normalize();
     inside.then_some(direction)
 }
 

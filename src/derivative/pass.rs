@@ -166,6 +166,13 @@ impl Walk {
         Ok(first)
     }
 
+    /// True when a reset changed the state on any way found so far.
+    pub(super) fn has_moved(&self) -> bool {
+        self.stations[..self.used_stations]
+            .iter()
+            .any(|station| station.moved)
+    }
+
     /// Refuses a station at which a guard that is left does not move across, unless a reset turned it away: its neighbours in
     /// another order cross it, so that order decides.
     pub(super) fn check_live<S: EventFunction>(

@@ -62,12 +62,13 @@ impl Piece {
 
     /// True when `v` lies in one of the cones, their borders included.
     pub fn contains(&self, v: &[f64]) -> bool {
-        let v = DVector::from_column_slice(v);
         let holds = |cone: &Cone| {
-            cone.inequalities.ncols() == v.len()
-                && (0..cone.inequalities.nrows()).all(|r| {
-                    let row = cone.inequalities.row(r);
-                    row.dot(&v.transpose()) >= -1e-12 * row.norm() * v.norm()
+            let rows = &cone.inequalities;
+            rows.ncols() == v.len()
+                && (0..rows.nrows()).all(|r| {
+                    let terms = || (0..v.len()).map(|j| rows[(r, j)] * v[j]);
+                    let size: f64 = terms().map(f64::abs).sum();
+                    terms().sum::<f64>() >= -1e-12 * size
                 })
         };
         self.cones.iter().any(holds)

@@ -69,7 +69,7 @@ pub(super) struct Way {
 pub(super) struct Walk {
     pub(super) t: f64,
     pub(super) stations: Vec<Station>,
-    used_stations: usize,
+    pub(super) used_stations: usize,
     pub(super) ways: Vec<Way>,
     used_ways: usize,
     pub(super) repeat: Repeat,
