@@ -101,7 +101,7 @@ pub enum Error {
 
     /// The start lies on a guard and does not move off it: resting or tangent.
     #[error(
-        "the start lies on guard {guard} and moves along it (rate {rate:e}): resting or tangent starts have no side"
+        "the start lies on guard {guard} and moves along it (rate {rate:e}): resting or tangent starts have no side, unless start_mode gives it (as it must where event functions read the mode)"
     )]
     Tangent {
         /// The guard.
@@ -241,7 +241,8 @@ pub enum Error {
 
     /// A matrix was asked for where the derivative is piecewise linear.
     #[error(
-        "the derivative is no single matrix: the orders of guards {guards:?} at the corner at t = {t} have different maps; ask apply(v) for a direction, matrix_towards(v) for its piece, pieces() for all"
+        "the derivative is no single matrix: the orders of guards {} at the corner at t = {t} have different maps; ask apply(v) for a direction, matrix_towards(v) for its piece, pieces() for all",
+        list(guards)
     )]
     PiecewiseLinear {
         /// Time of the corner (s).
@@ -252,7 +253,7 @@ pub enum Error {
 
     /// A matrix was asked for where the derivative is that of one side only.
     #[error(
-        "the derivative is that of one side: guard {guard} is crossed at t = {t}, at the start or the end of the run; matrix_towards(v) gives the map of the side on which the run lies"
+        "the derivative is that of one side: the run starts or ends on guard {guard}, at t = {t}; apply(v) speaks of displacements that stay on its side, matrix_towards(v) gives their map"
     )]
     OneSided {
         /// The guard.
@@ -263,7 +264,8 @@ pub enum Error {
 
     /// A derivative was asked for where outcomes jump.
     #[error(
-        "outcomes differ by order at the corner at t = {t}, and not all are that of the run: asked was {order:?}; the regions of the corner hold the limits and maps"
+        "the outcome depends on the order in which guards are met at the corner at t = {t}: that of {} is not that of the run; regions(i) holds the limits and maps of all orders, a run with corner_order goes on from one of them",
+        list(order)
     )]
     Discontinuous {
         /// Time of the corner (s).
@@ -285,6 +287,15 @@ pub enum Error {
         t: f64,
     },
 
+    /// A corner was asked for that the run does not have.
+    #[error("there is no corner {index}: the run has {count}")]
+    NoSuchCorner {
+        /// Its number.
+        index: usize,
+        /// Corners of the run.
+        count: usize,
+    },
+
     /// A crossing was asked for that the run does not have.
     #[error("there is no crossing {index}: the run has {count}")]
     NoSuchCrossing {
@@ -300,6 +311,12 @@ pub enum Error {
         /// The model's own words.
         reason: String,
     },
+}
+
+/// Guards in words, for messages.
+fn list(guards: &[Guard]) -> String {
+    let words: Vec<_> = guards.iter().map(ToString::to_string).collect();
+    words.join(", ")
 }
 
 /// Which user function a value came from.

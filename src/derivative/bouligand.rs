@@ -16,7 +16,7 @@ pub(super) const LIST_ALL: usize = 6;
 /// Directions whose orders are compared at larger corners.
 const SAMPLES: u64 = 64;
 
-/// How a displacement passes a corner: guards crossed at one instant, or a single crossing with its reset.
+/// How a displacement passes a corner, several guards crossed at one instant.
 ///
 /// Displacements are at fixed time: `δ` just before becomes `B(δ)` just after. `B` is positively homogeneous. Along each order
 /// of the guards it is linear, a product of saltation matrices.

@@ -12,7 +12,7 @@ use crate::{Error, EventFunction, Flow, Guard, Mode};
 /// Compared are, as far as they are written: [`Flow::jacobian_times`] along each axis and along one mixed direction;
 /// each row of [`EventFunction::gradient`] with its time part `∂h_k/∂t`; [`Flow::flip`] of each side, there and back,
 /// with a fresh [`Flow::flow`]; [`EventFunction::reset_times`] of each watched guard ahead, crossing alone, along each axis and
-/// in time. An entry that is left unwritten or is not finite counts as infinitely wrong.
+/// in time (only what the given mode puts ahead: ask in both modes of a guard). An entry that is left unwritten or is not finite counts as infinitely wrong.
 ///
 /// Differences are good to about 1e-9 for functions of moderate size and curvature: `agrees(1e-6)` is a fair question.
 /// Ask it at a few states off the guards and in the modes that a run passes through, in a test of the model.

@@ -3,7 +3,7 @@
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004), Burden et al. (SIADS 15 (2016)
 //! 1227). The chain rule along a run: `run` on what `record` leaves, `tangents` for a few directions; smooth parts:
 //! `variational`; which crossings are one corner: `group`; ways through it: `walk`, `pass`; one crossing with its reset:
-//! `repeat`, `saltation`; kinds of corners, pieces and their cones: `bouligand`, `region`, `cone`; `verdict`, `touch`;
+//! `repeat`, `saltation`; kinds of corners, pieces and their cones: `bouligand`, `region`, `piece`, `cone`; `verdict`, `touch`;
 //! parameters as states: `parameters`. At a point: `jacobian`, `check`, `report`, `dual`. The page below is `guide.md`.
 #![doc = ""]
 #![doc = include_str!("guide.md")]
@@ -17,6 +17,7 @@ mod group;
 mod jacobian;
 mod parameters;
 mod pass;
+mod piece;
 mod record;
 mod region;
 mod repeat;
@@ -37,9 +38,10 @@ pub use jacobian::{flow_jacobian, gradient_row};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
 pub use parameters::WithParameters;
+pub use piece::{Cone, Piece};
 pub use region::Region;
 pub use report::{DerivativeReport, Entry, Partial};
-pub use run::{Cone, Derivative, Piece};
+pub use run::Derivative;
 pub use saltation::{Saltation, saltation_matrix};
 pub use tangents::Tangents;
 pub use verdict::Verdict;

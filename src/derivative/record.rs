@@ -12,6 +12,7 @@ use super::variational::Columns;
 use super::walk::Walk;
 use crate::hybrid::probe;
 use crate::hybrid::settings::Settings;
+use crate::ode::difference;
 use crate::{
     CrossedSet, CrossingEvent, Error, EventFunction, Flow, Guard, Mode, Observer, Segment, Status,
 };
@@ -34,6 +35,17 @@ pub(super) enum Shift {
     Corner(usize, Guard),
 }
 
+/// A displacement that the derivative of one side does not speak of.
+#[derive(Clone, Debug)]
+pub(super) enum Edge {
+    /// The start lies on a guard: those `v` with `row · v > 0` put it on the other side.
+    Start(Guard, f64, DVector<f64>),
+    /// The run ends at this crossing: those that make it later do not get there.
+    Crossed(Guard, f64, usize),
+    /// The run ends before this guard: those that end with `row · B(v) > 0` cross it.
+    Ahead(Guard, f64, DVector<f64>),
+}
+
 /// The observer that records a derivative.
 #[derive(Debug)]
 pub(super) struct Recorder<'a, S> {
@@ -52,6 +64,7 @@ pub(super) struct Recorder<'a, S> {
     pub(super) chain: Vec<Link>,
     pub(super) shifts: Vec<Shift>,
     pub(super) verdict: Verdict,
+    pub(super) edges: Vec<Edge>,
     /// Why there is no derivative from here on.
     pub(super) failure: Option<Error>,
 }
@@ -73,6 +86,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             chain: Vec::new(),
             shifts: Vec::new(),
             verdict: Verdict::Classical,
+            edges: Vec::new(),
             failure: None,
         }
     }
@@ -144,6 +158,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let point = &self.group.point;
             (point.guards.first().copied(), point.t)
         });
+        let last_reported = self.waiting.len();
         self.close_group();
         self.collect();
         let dim = self.total.nrows();
@@ -155,6 +170,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                     && t - time <= self.ground.tolerance
                 {
                     self.verdict.worsen(Verdict::OneSided { guard, time });
+                    let from = self.shifts.len().saturating_sub(last_reported);
+                    let indices = from..self.shifts.len();
+                    self.edges
+                        .extend(indices.map(|index| Edge::Crossed(guard, time, index)));
                 }
                 if self.failure.is_none() {
                     self.look_for_edge(t, x, mode);
@@ -171,6 +190,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
     fn look_for_edge(&mut self, t: f64, x: &[f64], mode: &Mode) {
         let system = self.ground.system;
         let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut field_scratch = vec![0.0; x.len()];
         system.flow(t, x, mode, &mut field);
         for k in 0..system.count() {
             if !system.watch(k).is_any() {
@@ -183,9 +203,20 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 zero(self.ground, k, t, rate),
             );
             // At the end only a guard that is about to be crossed counts: of one just left, the crossing is known.
-            let leaves = t > self.t0 && guard.sign() * rate.value < 0.0;
+            let at_start = self.chain.is_empty();
+            let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
+                if system.gradient(k, t, x, mode, &mut row).is_none() {
+                    difference::gradient(h, (t, x), &mut row, &mut field_scratch);
+                }
+                let own_row = guard.sign() * DVector::from_column_slice(&row);
+                self.edges.push(if at_start {
+                    Edge::Start(guard, t, own_row)
+                } else {
+                    Edge::Ahead(guard, t, own_row)
+                });
             }
         }
     }

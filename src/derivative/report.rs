@@ -117,7 +117,7 @@ pub struct DerivativeReport {
 }
 
 impl DerivativeReport {
-    /// True when no entry has an error above `tolerance`; also when there was nothing to compare.
+    /// True when no entry has an error above `tolerance`; also when there was nothing to compare: look at `compared`.
     pub fn agrees(&self, tolerance: f64) -> bool {
         self.worst.is_none_or(|entry| entry.error <= tolerance)
     }

@@ -4,75 +4,62 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
 use super::bouligand::{CornerDerivative, CornerKind};
-use super::cone;
-use super::record::{Link, Recorder, Shift};
-use super::region::{Region, agree};
+use super::record::{Edge, Link, Recorder, Shift};
+use super::region::Region;
 use super::repeat::Ground;
 use super::walk::Walk;
 use crate::ode::Buffer;
-use crate::{Error, EventFunction, Flow, Guard, Integrator, Trajectory};
+use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory};
 
 /// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what kind of derivative it is.
 ///
 /// Made by [`Integrator::derivative`]. `v` is a direction in which the start `x0` is displaced, and
 /// `B(v) = lim (x_f(x0 + s v) − x_f(x0))/s` for `s → 0+` the directional derivative of the final state at fixed final time.
-/// Where a guard ended the run ([`Watch::and_stop`](crate::Watch::and_stop)), it is that of the state at that crossing: the
-/// derivative of a Poincaré map.
+/// Where a guard ended the run ([`Watch::and_stop`](crate::Watch::and_stop)), it is that of the state at that crossing, after
+/// its reset: the derivative of a Poincaré map. A wheel with spokes but no rim, rolling downhill, from one impact to the next:
+///
+/// ```
+/// use saltation::{Crossed, Error, EventFunction, Flow, Integrator, Mode, Watch};
+/// struct Wheel { slope: f64, half: f64 } // radians; half the angle between two spokes
+/// impl Flow for Wheel {
+///     fn dim(&self) -> usize { 2 } // angle of the spoke on the ground from the vertical, and its rate
+///     fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+///         dx.copy_from_slice(&[x[1], x[0].sin()]);
+///     }
+/// }
+/// impl EventFunction for Wheel {
+///     fn count(&self) -> usize { 1 }
+///     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 { x[0] - self.slope - self.half }
+///     fn watch(&self, _k: usize) -> Watch { Watch::RISING.and_stop() }
+///     fn on_crossing(&self, _t: f64, _c: &Crossed<'_>, x: &mut [f64], _m: &mut Mode) -> Result<(), Error> {
+///         x[0] = self.slope - self.half; // the next spoke
+///         x[1] *= (2.0 * self.half).cos();
+///         Ok(())
+///     }
+/// }
+/// let wheel = Wheel { slope: 0.08, half: 0.3 };
+/// let mut integrator = Integrator::new(&wheel)?.rtol(1e-10).atol(1e-10);
+/// let mut rate = 0.6;
+/// for _ in 0..60 {
+///     rate = integrator.integrate(0.0, &[wheel.slope - wheel.half, rate], 9.0)?.state()[1]; // into the limit cycle
+/// }
+/// let d = integrator.derivative(0.0, &[wheel.slope - wheel.half, rate], 9.0)?;
+/// let eigenvalue = d.matrix()?[(1, 1)]; // the angle after an impact is always the same
+/// assert!((eigenvalue - 0.6f64.cos().powi(2)).abs() < 1e-6); // cos²(2 half) < 1: the gait is stable
+/// # Ok::<(), saltation::Error>(())
+/// ```
 ///
 /// A parameter is a state variable that does not change ([`WithParameters`](super::WithParameters)).
 #[derive(Debug)]
 pub struct Derivative<'a, S> {
-    ground: Ground<'a, S>,
-    trajectory: Trajectory,
-    chain: Vec<Link>,
+    pub(super) ground: Ground<'a, S>,
+    pub(super) trajectory: Trajectory,
+    pub(super) chain: Vec<Link>,
     shifts: Vec<Shift>,
     verdict: Verdict,
+    edges: Vec<Edge>,
+    /// Why nothing is given: there is no derivative, or the run was refused.
     failure: Option<Error>,
-}
-
-/// One linear piece of a piecewise linear derivative.
-#[derive(Clone, Debug)]
-pub struct Piece {
-    /// Its matrix, `d × d`: `B(v) = matrix · v` for every `v` in one of the cones.
-    pub matrix: DMatrix<f64>,
-    /// Where it holds: a cone for each order of the guards that has this matrix.
-    pub cones: Vec<Cone>,
-}
-
-/// The directions that pass the corners of a run in one order each.
-#[derive(Clone, Debug)]
-pub struct Cone {
-    /// For each corner that is not linear, in order of time, the order in which its guards are met.
-    pub orders: Vec<Vec<Guard>>,
-    /// Rows `a` with `a · v ≥ 0` for each direction `v` of the cone.
-    pub inequalities: DMatrix<f64>,
-    /// A unit direction well inside.
-    pub sample: DVector<f64>,
-}
-
-impl Piece {
-    /// `matrixᵀ w`: the gradient of a cost of the final state, whose gradient there is `w`, with respect to the start, for
-    /// displacements within the piece.
-    ///
-    /// # Errors
-    /// [`Error::WrongLength`].
-    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, Error> {
-        transposed_times(&self.matrix, w)
-    }
-
-    /// True when `v` lies in one of the cones, their borders included.
-    pub fn contains(&self, v: &[f64]) -> bool {
-        let holds = |cone: &Cone| {
-            let rows = &cone.inequalities;
-            rows.ncols() == v.len()
-                && (0..rows.nrows()).all(|r| {
-                    let terms = || (0..v.len()).map(|j| rows[(r, j)] * v[j]);
-                    let size: f64 = terms().map(f64::abs).sum();
-                    terms().sum::<f64>() >= -1e-12 * size
-                })
-        };
-        self.cones.iter().any(holds)
-    }
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
@@ -123,15 +110,21 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             chain,
             shifts,
             verdict,
+            edges,
             failure,
             ..
         } = recorder;
+        let failure = failure.or_else(|| match trajectory.status() {
+            Status::Refused(reason) => Some(reason.clone()),
+            _ => None,
+        });
         Ok(Derivative {
             ground,
             trajectory,
             chain,
             shifts,
             verdict,
+            edges,
             failure,
         })
     }
@@ -165,25 +158,63 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// outcome, the map and the cone. Where outcomes jump these are the one-sided limits and maps.
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] above six guards, [`Error::NoSuchCrossing`] beyond the corners, and what the model makes of
+    /// [`Error::TooManyOrders`] above six guards, [`Error::NoSuchCorner`] beyond the corners, and what the model makes of
     /// orders that the run did not take.
     pub fn regions(&self, index: usize) -> Result<Vec<Region>, Error> {
         let Some(corner) = self.corners().nth(index) else {
             let count = self.corners().count();
-            return Err(Error::NoSuchCrossing { index, count });
+            return Err(Error::NoSuchCorner { index, count });
         };
         corner.regions(self.ground, &mut self.walk())
+    }
+
+    /// The same derivative for a run that was refused: with respect to the start of the state at which it ended. Without this
+    /// every question to it is answered by the reason of the refusal.
+    #[must_use]
+    pub fn up_to_refusal(mut self) -> Self {
+        if let Status::Refused(reason) = self.trajectory.status()
+            && self.failure.as_ref() == Some(reason)
+        {
+            self.failure = None;
+        }
+        self
     }
 
     /// `B(v)`: the derivative of the final state along `v`, for displacements forward along it.
     ///
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::Discontinuous`] when this direction takes another outcome
-    /// than the run; otherwise what stands in the verdict as the reason why nothing is guaranteed, where it left no derivative.
+    /// than the run; [`Error::OneSided`] when it puts the start on the other side of a guard on which it lies, or the final
+    /// time on the other side of an event at which it lies; the reason when the run was refused, or when something in it left
+    /// no derivative. A verdict of [`Verdict::NotGuaranteed`] for a guard that is touched leaves numbers, for what they are
+    /// worth: those of neighbours that do not cross it.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, Error> {
         self.check(v)?;
         let delta = self.carry(v, self.chain.len(), &mut self.walk())?;
+        for edge in &self.edges {
+            self.check_edge(edge, v, &delta)?;
+        }
         Ok(delta)
+    }
+
+    /// Refuses a displacement to the other side of an edge; along it, to within rounding, is allowed.
+    fn check_edge(&self, edge: &Edge, v: &[f64], delta: &DVector<f64>) -> Result<(), Error> {
+        let beyond = |row: &DVector<f64>, v: &[f64]| {
+            let terms = || row.iter().zip(v).map(|(a, v)| a * v);
+            terms().sum::<f64>() > 1e-9 * terms().map(f64::abs).sum::<f64>()
+        };
+        let (guard, t, other_side) = match edge {
+            Edge::Start(guard, t, row) => (guard, t, beyond(row, v)),
+            Edge::Ahead(guard, t, row) => (guard, t, beyond(row, delta.as_slice())),
+            Edge::Crossed(guard, t, index) => (guard, t, self.event_time_shift(*index, v)? > 0.0),
+        };
+        if other_side {
+            return Err(Error::OneSided {
+                guard: *guard,
+                t: *t,
+            });
+        }
+        Ok(())
     }
 
     /// The derivative of the final state along `v` for displacements backward along it, `lim` for `s → 0−` of the difference
@@ -248,65 +279,29 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         transposed_times(&self.matrix_towards(v)?, w)
     }
 
-    /// All linear pieces with the cones on which they hold; one without inequalities where the derivative is linear.
+    /// The row of the time shift of crossing `index` where it is linear: `row · v` for a displacement `v` of the start (s per
+    /// unit of each state variable).
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] when a corner that is not linear has more than six guards; [`Error::Discontinuous`] when
-    /// outcomes jump; otherwise as [`apply`](Self::apply).
-    pub fn pieces(&self) -> Result<Vec<Piece>, Error> {
+    /// [`Error::NoSuchCrossing`]; [`Error::PiecewiseLinear`] when the crossing belongs to a corner, or comes after one that is
+    /// not linear; otherwise as [`apply`](Self::apply).
+    pub fn event_time_row(&self, index: usize) -> Result<DVector<f64>, Error> {
         self.check_failure()?;
-        let dim = self.trajectory.state().len();
-        let mut walk = self.walk();
-        let mut found = vec![(
-            DMatrix::identity(dim, dim),
-            Cone {
-                orders: Vec::new(),
-                inequalities: DMatrix::zeros(0, dim),
-                sample: DVector::zeros(dim),
-            },
-        )];
-        for link in &self.chain {
-            match link {
-                Link::Map(map) => {
-                    for (matrix, _) in &mut found {
-                        *matrix = map * &*matrix;
-                    }
-                }
-                Link::Corner(corner) => {
-                    if let CornerKind::Linear { matrix: map, .. } = &corner.kind {
-                        for (matrix, _) in &mut found {
-                            *matrix = map * &*matrix;
-                        }
-                        continue;
-                    }
-                    let regions = corner.regions(self.ground, &mut walk)?;
-                    if let Some(jump) = regions.iter().find(|r| !r.is_nominal) {
-                        let (t, order) = (corner.time(), jump.order.clone());
-                        return Err(Error::Discontinuous { t, order });
-                    }
-                    let split = |(m, cone): &(DMatrix<f64>, Cone)| -> Vec<_> {
-                        let into = |region| cone_into(m, cone, region);
-                        regions.iter().filter_map(into).collect()
-                    };
-                    found = found.iter().flat_map(split).collect();
-                }
+        let count = self.shifts.len();
+        match self.shifts.get(index) {
+            None => Err(Error::NoSuchCrossing { index, count }),
+            Some(Shift::Row(link, row)) => {
+                let before = self.product_of(*link, |_, _| Err(self.unexpected()))?;
+                Ok(before.tr_mul(row))
             }
-        }
-        let mut pieces: Vec<Piece> = Vec::new();
-        for (matrix, mut cone) in found {
-            let Some(sample) = cone::inside(&cone.inequalities) else {
-                continue;
-            };
-            cone.sample = sample;
-            match pieces.iter_mut().find(|p| agree(&p.matrix, &matrix)) {
-                Some(piece) => piece.cones.push(cone),
-                None => pieces.push(Piece {
-                    matrix,
-                    cones: vec![cone],
+            Some(Shift::Corner(link, _)) => match self.chain.get(*link) {
+                Some(Link::Corner(corner)) => Err(Error::PiecewiseLinear {
+                    t: corner.time(),
+                    guards: corner.guards().to_vec(),
                 }),
-            }
+                _ => Err(Error::NoSuchCrossing { index, count }),
+            },
         }
-        Ok(pieces)
     }
 
     /// Shift of the time of crossing `index` of the trajectory's [`crossings`](Trajectory::crossings), per displacement of
@@ -337,7 +332,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         }
     }
 
-    fn walk(&self) -> Walk {
+    pub(super) fn walk(&self) -> Walk {
         Walk::new(self.ground.system.dim(), self.ground.system.count())
     }
 
@@ -378,12 +373,21 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// before it.
     fn product(
         &self,
+        piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, Error>,
+    ) -> Result<DMatrix<f64>, Error> {
+        self.product_of(self.chain.len(), piece)
+    }
+
+    /// The same up to link `end`.
+    fn product_of(
+        &self,
+        end: usize,
         mut piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, Error>,
     ) -> Result<DMatrix<f64>, Error> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
         let mut product = DMatrix::identity(dim, dim);
-        for link in &self.chain {
+        for link in self.chain.iter().take(end) {
             product = match link {
                 Link::Map(map) => map * product,
                 Link::Corner(corner) => match &corner.kind {
@@ -406,7 +410,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         }
     }
 
-    fn check_failure(&self) -> Result<(), Error> {
+    pub(super) fn check_failure(&self) -> Result<(), Error> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
@@ -430,29 +434,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 }
 
-/// The part of a cone that enters a region of the next corner; none when there is no such part.
-fn cone_into(map: &DMatrix<f64>, cone: &Cone, region: &Region) -> Option<(DMatrix<f64>, Cone)> {
-    let more = &region.inequalities * map;
-    let (old, new) = (cone.inequalities.nrows(), more.nrows());
-    let inequalities = DMatrix::from_fn(old + new, map.ncols(), |r, j| {
-        if r < old {
-            cone.inequalities[(r, j)]
-        } else {
-            more[(r - old, j)]
-        }
-    });
-    let sample = cone::inside(&inequalities)?;
-    let mut orders = cone.orders.clone();
-    orders.push(region.order.clone());
-    let cone = Cone {
-        orders,
-        inequalities,
-        sample,
-    };
-    Some((&region.matrix * map, cone))
-}
-
-fn transposed_times(matrix: &DMatrix<f64>, w: &[f64]) -> Result<DVector<f64>, Error> {
+/// `matrixᵀ w`.
+pub(super) fn transposed_times(matrix: &DMatrix<f64>, w: &[f64]) -> Result<DVector<f64>, Error> {
     if w.len() != matrix.nrows() {
         return Err(Error::WrongLength {
             name: "w",

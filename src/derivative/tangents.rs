@@ -88,10 +88,11 @@ impl Tangents {
         Ok(())
     }
 
-    /// The derivative of the final state of the last run along each direction, one column each.
+    /// The derivative of the final state of the last run along each direction, one column each; the directions themselves
+    /// before the first run. They stay set for the next run.
     ///
     /// # Errors
-    /// Why there is none: [`Error::Discontinuous`] when a direction takes another outcome than the run, or what a model
+    /// Why there is none: the reason when the run was refused, [`Error::Discontinuous`] when a direction takes another outcome than the run, or what a model
     /// function made of the crossings that a direction takes.
     pub fn columns(&self) -> Result<DMatrixView<'_, f64>, Error> {
         if let Some(error) = &self.failure {
@@ -169,8 +170,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             })?;
         carrier.close_group();
         if let Status::Refused(reason) = &summary.status {
-            let verdict = Verdict::NotGuaranteed(reason.clone());
-            carrier.tangents.verdict.worsen(verdict);
+            carrier.tangents.fail(reason.clone());
         }
         Ok(summary)
     }

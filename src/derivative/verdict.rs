@@ -15,23 +15,27 @@ pub enum Verdict {
     /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have different maps.
     Bouligand,
     /// The start lies on a guard, or an event coincides with the start or the final time: the derivative is that of
-    /// neighbours on the side on which the run lies. At the end, of the flow just after the event when the run crossed it,
-    /// just before it when it did not.
+    /// neighbours on the side on which the run lies; [`Derivative::apply`](super::Derivative::apply) refuses directions to the
+    /// other side. At the end it is that of the flow just after the event when the run crossed it, just before it when it did
+    /// not. Within the corner tolerance in time counts as on.
     OneSided {
         /// The guard.
         guard: Guard,
         /// When (s).
         time: f64,
     },
-    /// Outcomes differ by order at a corner: the final state jumps there. Directions whose own outcome is the one in which the
-    /// run went on have a derivative; the others have a limit and a map of their own behind the corner.
+    /// Outcomes differ by order at a corner: the final state jumps there. A direction whose outcome is the one in which the run
+    /// went on has a derivative; the others have a limit and a map of their own behind the corner
+    /// ([`Derivative::regions`](super::Derivative::regions)). The run itself, which meets all guards at once, may go on as no
+    /// direction does; [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
     Discontinuous {
         /// Time of the corner (s).
         time: f64,
         /// Its guards.
         guards: Vec<Guard>,
     },
-    /// The theory does not cover the run, for this reason: no statement is made, whatever numbers there are.
+    /// The theory does not cover the run, for this reason. Numbers are given only where they mean something: see
+    /// [`Derivative::apply`](super::Derivative::apply).
     NotGuaranteed(Error),
 }
 

@@ -178,12 +178,13 @@ impl<B: Buffer> Run<B> {
     /// Leaves only the guard that comes first in `order`, then the lowest; the others are on their surface and follow.
     #[cold]
     fn keep_first(&mut self, order: &[Guard]) {
-        let rank = |c: &CrossedGuard| order.iter().position(|&g| g == c.guard);
-        let first = self
-            .crossed
-            .iter()
-            .copied()
-            .min_by_key(|c| rank(c).unwrap_or(order.len()));
+        // A guard whose reset threw the state back is left behind before another one is met.
+        let rank = |c: &CrossedGuard| {
+            let goes_back = order.contains(&c.guard.partner());
+            let place = order.iter().position(|&g| g == c.guard);
+            (!goes_back, place.unwrap_or(order.len()))
+        };
+        let first = self.crossed.iter().copied().min_by_key(rank);
         self.crossed.clear();
         self.crossed.extend(first);
     }

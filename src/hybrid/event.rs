@@ -66,7 +66,9 @@ pub trait EventFunction {
     /// Called once for all guards that cross at the same instant in a watched direction, with their side bits already
     /// flipped in `mode`. It may change `x` and `mode`. A reset that throws the state back over a guard (a bouncing ball)
     /// needs nothing else: under [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, counted or
-    /// not. A reset that carries guards across makes them fire at the same instant.
+    /// not. A reset that carries guards across makes them fire at the same instant. A reset that handles several guards one
+    /// after another should make sure that none of them is left with a rate across its surface (the second impact in a wedge may
+    /// throw the state at the first wall again): such a guard counts as crossed, and the state goes on through it.
     ///
     /// # Errors
     /// What the model cannot resolve: [`Error::Model`]. It ends the run, which keeps all it computed.

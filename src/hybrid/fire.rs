@@ -12,6 +12,9 @@ use crate::Guard;
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
 
+/// Most crossings of guards that have crossed at the same instant before, in a corner whose order was asked for.
+const MOST_REPEATS: usize = 1000;
+
 impl<B: Buffer> Run<B> {
     /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at the same instant in
     /// consequence; `knows_field` says that the first stage holds the field of the old mode here. `true` when one of them
@@ -107,9 +110,21 @@ impl<B: Buffer> Run<B> {
             });
         }
         let progress = 8.0 * f64::EPSILON * self.t.abs();
+        // Guards that cross one after another at one instant may come again: the second wall of a wedge throws the state at
+        // the first.
+        let most = if settings.corner_order.is_empty() {
+            0
+        } else {
+            MOST_REPEATS
+        };
         for &CrossedGuard { guard, .. } in &self.crossed {
             let last = &mut self.guards.fired_at[guard.index()];
-            if self.t - *last <= progress {
+            self.repeats = if self.t - *last <= progress {
+                self.repeats + 1
+            } else {
+                0
+            };
+            if self.repeats > most {
                 return Err(Error::NoProgress {
                     guard,
                     t: self.t,

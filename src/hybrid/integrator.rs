@@ -172,7 +172,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     /// Side bits at the start, for runs that go on from another or whose mode has a memory (hysteresis). Default: the
-    /// signs of the event functions, and their rates where they are zero.
+    /// signs of the event functions, and their rates where they are zero; event functions that read the mode are evaluated with
+    /// all bits off for that, so that such systems want a start mode.
     ///
     /// A guard is armed when it is watched and its bit is on the side before it; one that the state is already beyond is
     /// left alone. A thermostat that starts between its limits with the heater off has bit 0 on ("hot was crossed") and bit 1

@@ -13,7 +13,7 @@ pub enum Arrival {
     Projected,
     /// The state was already on the guard: it crosses at the same instant as another one.
     AlreadyThere,
-    /// A reset carried the state across.
+    /// A reset carried the state across, or the guard's event function reads the mode and is another one now.
     Jumped,
 }
 

@@ -63,6 +63,8 @@ pub(crate) struct Run<B> {
     pub(crate) moved: bool,
     /// A projection that the observer has not been told of, because its landing may yet be taken back.
     pub(crate) untold: bool,
+    /// Crossings of guards that have crossed at the present instant before.
+    pub(crate) repeats: usize,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
     /// Those of them that cross in a watched direction.
@@ -134,6 +136,7 @@ impl<B: Buffer> Run<B> {
             entered: None,
             moved: false,
             untold: false,
+            repeats: 0,
             near: Vec::with_capacity(count),
             residual_time: 0.0,
             ranking: None,
@@ -194,6 +197,7 @@ impl<B: Buffer> Run<B> {
         self.reach = f64::INFINITY;
         self.entered = None;
         self.untold = false;
+        self.repeats = 0;
         self.ranking = None;
         self.stopping.clear();
         self.statistics = Statistics::default();

@@ -134,3 +134,141 @@ fn the_whole_period_of_the_hopper_is_a_shear() {
     assert!((column[0] - 1.0).abs() < 1e-8 && (column[1] - hopper.gravity * longer).abs() < 1e-7);
     assert!((d.matrix().unwrap().determinant() - 1.0).abs() < 1e-9);
 }
+
+/// Central differences of the end of a run.
+fn difference_of_end<const N: usize>(system: &crate::sketch::Sketch, x0: [f64; N]) -> DMatrix<f64> {
+    let mut integrator = Integrator::new(system).unwrap().rtol(1e-12).atol(1e-12);
+    difference(
+        |x| integrator.integrate(0.0, &x, 5.0).unwrap().state().clone(),
+        x0,
+        1e-5,
+    )
+}
+
+#[test]
+fn a_stop_that_another_crossing_sets_off_ends_the_run_at_that_crossing() {
+    // Crossing x1 = 0.5 throws x0 over its own guard, which stops; or that guard is another one in the new mode.
+    let field =
+        |_: f64, _: &[f64], _: &saltation::Mode, dx: &mut [f64]| dx.copy_from_slice(&[-1.0, -2.0]);
+    let watch = [Watch::FALLING.and_stop(), Watch::FALLING];
+    let thrown = crate::sketch::Sketch::new(2, field)
+        .events(watch, |k, _, x, _| {
+            if k == 0 {
+                x[1] + 5.0
+            } else {
+                x[0] - 0.25 * x[1]
+            }
+        })
+        .reset(|_, crossed, x, _| {
+            if crossed.contains(1) {
+                x[1] -= 50.0;
+            }
+            Ok(())
+        });
+    let switched = crate::sketch::Sketch::new(2, field).events(watch, |k, _, x, mode| match k {
+        0 if mode.contains(1) => 1.0,
+        0 => x[1] - 0.5,
+        _ => x[0] - 0.25 * x[1],
+    });
+    for (system, mode) in [(thrown, [true, true]), (switched, [true, true])] {
+        let start = saltation::Mode::with(2, &[0, 1]);
+        assert!(mode[0] && mode[1]);
+        let mut integrator = Integrator::new(&system)
+            .unwrap()
+            .rtol(1e-12)
+            .atol(1e-12)
+            .start_mode(start.clone());
+        let x0 = [1.0, 1.0];
+        let d = integrator.derivative(0.0, &x0, 5.0).unwrap();
+        assert!(
+            matches!(d.trajectory().status(), Status::Stopped { .. }),
+            "{}",
+            d.trajectory().status()
+        );
+        let found = d.matrix().unwrap();
+        let mut other = Integrator::new(&system)
+            .unwrap()
+            .rtol(1e-12)
+            .atol(1e-12)
+            .start_mode(start);
+        let expected = difference(
+            |x| other.integrate(0.0, &x, 5.0).unwrap().state().clone(),
+            x0,
+            1e-5,
+        );
+        assert!((&found - &expected).amax() < 1e-7, "{found}{expected}");
+        let carried = integrator
+            .derivative_along(0.0, &x0, 5.0, &DMatrix::identity(2, 2))
+            .unwrap();
+        assert!((found - carried).amax() < 1e-9);
+    }
+}
+
+#[test]
+fn a_stop_that_keeps_a_reset_from_happening_makes_the_end_jump() {
+    let system = |stop: usize| {
+        let watch = [0, 1].map(|k| {
+            if k == stop {
+                Watch::RISING.and_stop()
+            } else {
+                Watch::RISING
+            }
+        });
+        crate::sketch::Sketch::new(3, |_, _, _, dx| dx.copy_from_slice(&[1.0, 1.0, 0.0]))
+            .events(watch, |k, _, x, _| x[k] - 1.0)
+            .reset(|_, crossed, x, _| {
+                if crossed.contains(1) {
+                    x[2] *= 3.0;
+                }
+                Ok(())
+            })
+    };
+    // Guard 0 stops: met first, the reset of guard 1 does not happen.
+    let stops = system(0);
+    let mut integrator = Integrator::new(&stops).unwrap();
+    let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 5.0).unwrap();
+    assert!(
+        matches!(d.verdict(), Verdict::Discontinuous { .. }),
+        "{}",
+        d.verdict()
+    );
+    assert!(d.apply(&[0.0, 1.0, 0.0]).is_ok() && d.apply(&[1.0, 0.0, 0.0]).is_err());
+    // Guard 1 stops, with its reset: whoever comes first, the end is the same.
+    let stops = system(1);
+    let mut integrator = Integrator::new(&stops).unwrap();
+    let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 5.0).unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let exact = difference_of_end(&stops, [0.1, 0.0, 1.0]);
+    assert!((d.matrix().unwrap() - exact).amax() < 1e-8);
+}
+
+#[test]
+fn directions_to_the_other_side_of_an_edge_are_refused() {
+    let mut integrator = Integrator::new(Affine::default()).unwrap();
+    // A start on x = 0 that counts as across: less x is before the guard.
+    let d = integrator.derivative(0.0, &[0.0, 0.1, -0.1], 0.1).unwrap();
+    assert!(d.apply(&[1.0, 0.0, 0.0]).is_ok() && d.apply(&[0.0, 1.0, 1.0]).is_ok());
+    assert!(matches!(
+        d.apply(&[-1.0, 0.0, 0.0]),
+        Err(Error::OneSided { .. })
+    ));
+    assert!(matches!(
+        d.apply_backward(&[1.0, 0.0, 0.0]),
+        Err(Error::OneSided { .. })
+    ));
+    // An end just behind the last crossing: less x crosses later.
+    let (_, time) = Affine::EVENTS[2];
+    let d = integrator
+        .rtol(1e-12)
+        .atol(1e-12)
+        .derivative(0.0, &Affine::START, time + 3e-10)
+        .map(|d| {
+            let v = [1.0, 0.0, 0.0];
+            (
+                d.apply(&v).is_ok(),
+                d.apply_backward(&v).is_ok(),
+                d.trajectory().crossings().len(),
+            )
+        });
+    assert_eq!(d.unwrap(), (true, false, 3));
+}

@@ -194,3 +194,142 @@ fn a_damper_between_the_feet_makes_the_trot_piecewise_linear() {
     near(&both, 5, -0.9099257921457);
     near(&both, 6, -11.44832688596);
 }
+
+/// A particle in a wedge of two walls through the origin, at angles 0 and `beta`, with restitution ½.
+fn wedge(beta: f64) -> Sketch {
+    let normals = [[0.0, 1.0], [beta.sin(), -beta.cos()]];
+    Sketch::new(4, |_, x, _, dx| dx.copy_from_slice(&[x[2], x[3], 0.0, 0.0]))
+        .events([Watch::FALLING, Watch::FALLING], move |k, _, x, _| {
+            normals[k][0] * x[0] + normals[k][1] * x[1]
+        })
+        .reset(move |_, crossed, x, _| {
+            for k in crossed.events() {
+                let [a, b] = normals[k];
+                let rate = a * x[2] + b * x[3];
+                x[2] -= 1.5 * rate * a;
+                x[3] -= 1.5 * rate * b;
+            }
+            Ok(())
+        })
+}
+
+#[test]
+fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
+    for beta in [0.9, 1.2, 2.0] {
+        let wedge = wedge(beta);
+        let (s, c) = (beta / 2.0).sin_cos();
+        // Along the bisector into the corner, a little aslant in velocity only.
+        let start = [c, s, -c + 0.02, -s];
+        let miss = [0.02, 0.0];
+        let start = [start[0] - miss[0], start[1] - miss[1], start[2], start[3]];
+        let mut integrator = Integrator::new(&wedge).unwrap().rtol(1e-12).atol(1e-12);
+        let d = integrator.derivative(0.0, &start, 1.5).unwrap();
+        assert!(
+            matches!(d.verdict(), Verdict::Discontinuous { .. }),
+            "{}",
+            d.verdict()
+        );
+        let regions = d.regions(0).unwrap();
+        assert!(regions.len() >= 2);
+        for region in &regions {
+            let at_corner = d.corners().next().unwrap();
+            let displaced: Vec<f64> = at_corner
+                .state()
+                .iter()
+                .zip(&region.sample)
+                .map(|(x, v)| x + 1e-6 * v)
+                .collect();
+            let back: Vec<f64> = (0..4)
+                .map(|i| displaced[i] - if i < 2 { displaced[2 + i] } else { 0.0 })
+                .collect();
+            let run = Integrator::new(&wedge)
+                .unwrap()
+                .rtol(1e-12)
+                .atol(1e-12)
+                .integrate(0.0, &back, 1.5)
+                .unwrap();
+            let order: Vec<_> = run.crossings().iter().map(|c| c.guard).collect();
+            let met: Vec<_> = region
+                .order
+                .iter()
+                .copied()
+                .filter(|g| g.direction == Direction::Falling)
+                .collect();
+            assert_eq!(order, met, "{beta}");
+            for i in 2..4 {
+                assert!(
+                    (run.state()[i] - region.state[i]).abs() < 1e-4,
+                    "{beta} {order:?}"
+                );
+            }
+            // A run in that order goes on from the same limit.
+            let first_two = [met[0], Guard::falling(1 - met[0].event)];
+            let mut ordered = Integrator::new(&wedge)
+                .unwrap()
+                .rtol(1e-12)
+                .atol(1e-12)
+                .corner_order(first_two);
+            let limit = ordered.integrate(0.0, &start, 1.5).unwrap();
+            limit.clone().completed().unwrap();
+            for i in 2..4 {
+                assert!(
+                    (limit.state()[i] - region.state[i]).abs() < 1e-9,
+                    "{beta} {order:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
+    struct Careless;
+    impl saltation::Flow for Careless {
+        fn dim(&self) -> usize {
+            2
+        }
+        fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+            dx.copy_from_slice(&[x[1], -9.81]);
+        }
+    }
+    impl saltation::EventFunction for Careless {
+        fn count(&self) -> usize {
+            1
+        }
+        fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+            x[0]
+        }
+        fn watch(&self, _k: usize) -> Watch {
+            Watch::FALLING
+        }
+        fn on_crossing(
+            &self,
+            _t: f64,
+            _c: &saltation::Crossed<'_>,
+            x: &mut [f64],
+            _m: &mut Mode,
+        ) -> Result<(), saltation::Error> {
+            x[1] *= -0.8;
+            Ok(())
+        }
+        fn reset_times(
+            &self,
+            _t: f64,
+            _c: &saltation::Crossed<'_>,
+            _x: &[f64],
+            _m: &Mode,
+            (_, dx): (f64, &[f64]),
+            out: &mut [f64],
+        ) -> bool {
+            out[0] = dx[0];
+            true
+        }
+    }
+    let mut integrator = Integrator::new(Careless).unwrap();
+    let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
+    assert!(
+        matches!(d.matrix(), Err(saltation::Error::NotFinite { .. })),
+        "{}",
+        d.verdict()
+    );
+}

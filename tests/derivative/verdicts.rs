@@ -156,7 +156,10 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
     ));
     assert!(matches!(d.matrix(), Err(Error::NotLive { .. })));
     assert!((d.trajectory().time() - 0.5).abs() < 1e-8);
-    assert_eq!(d.apply(&[2.0]).unwrap().as_slice(), [2.0]);
+    assert!(matches!(d.apply(&[2.0]), Err(Error::NotLive { .. })));
+    assert_eq!(d.up_to_refusal().apply(&[2.0]).unwrap().as_slice(), [2.0]);
+    let along = integrator.derivative_along(0.0, &[-0.5], 1.0, &DMatrix::identity(1, 1));
+    assert!(matches!(along, Err(Error::NotLive { .. })));
 }
 
 #[test]
@@ -251,7 +254,7 @@ fn bad_input_is_refused() {
         d.event_time_shift(0, &[1.0, 0.0, 0.0]),
         Err(Error::NoSuchCrossing { index: 0, count: 0 })
     ));
-    assert!(matches!(d.regions(0), Err(Error::NoSuchCrossing { .. })));
+    assert!(matches!(d.regions(0), Err(Error::NoSuchCorner { .. })));
     assert_eq!(d.pieces().unwrap().len(), 1);
     let narrow = DMatrix::identity(2, 1);
     assert!(matches!(
