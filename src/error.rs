@@ -217,6 +217,19 @@ pub enum Error {
         state: Vec<f64>,
     },
 
+    /// The reset of one guard of a corner moves the state, to first order, towards or away from another.
+    #[error(
+        "at the corner at t = {t} the reset of guard {by} moves the state relative to guard {guard}, which is crossed at the same instant: neighbours may be carried across or meet it again, and first order does not tell"
+    )]
+    MovedGuard {
+        /// The guard that is moved.
+        guard: Guard,
+        /// The guard whose reset moves it.
+        by: Guard,
+        /// Time (s).
+        t: f64,
+    },
+
     /// The mode changed where no guard was crossed, and the field with it.
     #[error(
         "the mode changed at t = {t} by the rule WhenEmpty, at the end of a step and not on a guard, and the field changed with it: no derivative accounts for that; use Rearm::Pairs"

@@ -34,12 +34,15 @@ pub enum CornerKind {
     Linear {
         /// The map, `d × d`.
         matrix: DMatrix<f64>,
-        /// True when all orders were compared, false when a sample was (more than ten guards).
+        /// True when all orders were compared. False when a sample of directions was, all with this map (more than ten guards,
+        /// or more than six with resets): then the verdict stays at [`Verdict::Bouligand`](super::Verdict::Bouligand), and each
+        /// direction is passed by itself.
         all_orders: bool,
     },
     /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its cone of displacements.
     PiecewiseLinear,
-    /// The state or the mode behind the corner differs with the order: outcomes jump.
+    /// The state or the mode behind the corner differs with the order: outcomes jump. Also where they agree in the corner itself
+    /// but not close by: the maps of two orders differ on displacements that meet their guards at once.
     Discontinuous,
     /// Some order is not covered by the theory; the reason.
     NotGuaranteed(Error),
@@ -106,7 +109,7 @@ fn kind<S: Flow + EventFunction>(
 ) -> Result<CornerKind, Error> {
     let n = point.guards.len();
     walk.begin(ground, point)?;
-    if n > COMPARE_ALL {
+    if n > COMPARE_ALL || (n > LIST_ALL && any_reset(ground, walk, n)?) {
         return by_sample(ground, walk, point);
     }
     let met = compare_orders(ground, walk, point);
@@ -128,16 +131,31 @@ fn kind<S: Flow + EventFunction>(
         walk.is_exit(ground, passed, point)
     })?;
     let jumps = |r: &Region| !r.is_nominal;
-    if regions.iter().any(jumps) || !region::is_continuous(&regions) {
+    if regions.iter().any(jumps) || !region::is_continuous(&regions, &walk.natural_size()) {
         return Ok(CornerKind::Discontinuous);
     }
     match regions.split_first() {
-        Some((first, others)) if others.iter().all(|r| agree(&first.matrix, &r.matrix)) => {
+        Some((first, others)) if others.iter().all(|r| r.class == first.class) => {
             let (matrix, all_orders) = (first.matrix.clone(), true);
             Ok(CornerKind::Linear { matrix, all_orders })
         }
         _ => Ok(CornerKind::PiecewiseLinear),
     }
+}
+
+/// True when the crossing of some guard, met first, changes the state: then orders do not meet in the subsets of the guards.
+fn any_reset<S: Flow + EventFunction>(
+    ground: Ground<'_, S>,
+    walk: &mut Walk,
+    n: usize,
+) -> Result<bool, Error> {
+    for m in 0..n {
+        let way = walk.follow(ground, 0, m)?;
+        if walk.station(walk.way(way).to).moved {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// True when the gradients of the guards at the corner are linearly independent, whatever their units.
@@ -169,7 +187,9 @@ fn compare_orders<S: Flow + EventFunction>(
 ) -> Result<Orders, Error> {
     let dim = point.x.len();
     let mut maps = vec![Some(DMatrix::identity(dim, dim))];
-    let (mut exit, mut agrees, mut jumps): (Option<DMatrix<f64>>, _, _) = (None, true, false);
+    let (mut exit, mut jumps): (Option<DMatrix<f64>>, _) = (None, false);
+    // Sizes are known when all stations are: maps that differ are compared in the end.
+    let mut meetings: Vec<(DMatrix<f64>, DMatrix<f64>)> = Vec::new();
     let mut station = 0;
     while station < maps.len() {
         let Some(map) = maps[station].clone() else {
@@ -196,15 +216,17 @@ fn compare_orders<S: Flow + EventFunction>(
                 };
                 jumps |= !walk.is_exit(ground, passed, point);
                 walk.to_event(to, tau.as_slice(), next.as_mut_slice());
-                agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &next));
-                exit = Some(next);
+                if let Some(exit) = exit.replace(next.clone()) {
+                    meetings.push((exit, next));
+                }
                 continue;
             }
             if to >= maps.len() {
                 maps.resize(to + 1, None);
             }
             match &maps[to] {
-                Some(known) => agrees &= agree(known, &next),
+                Some(known) if *known != next => meetings.push((known.clone(), next)),
+                Some(_) => {}
                 None => maps[to] = Some(next),
             }
         }
@@ -214,11 +236,14 @@ fn compare_orders<S: Flow + EventFunction>(
                 stopped: false,
             };
             jumps |= !walk.is_exit(ground, passed, point);
-            agrees &= exit.as_ref().is_none_or(|exit| agree(exit, &map));
-            exit = Some(map);
+            if let Some(exit) = exit.replace(map.clone()) {
+                meetings.push((exit, map));
+            }
         }
         station += 1;
     }
+    let natural = walk.natural_size();
+    let agrees = meetings.iter().all(|(a, b)| agree(a, b, &natural));
     Ok(match exit {
         _ if jumps => Orders::Jump,
         Some(matrix) if agrees => Orders::Agree(matrix),
@@ -234,6 +259,7 @@ fn by_sample<S: Flow + EventFunction>(
 ) -> Result<CornerKind, Error> {
     let dim = point.x.len();
     let mut first: Option<DMatrix<f64>> = None;
+    let mut differ = false;
     for sample in 0..SAMPLES {
         let direction = DVector::from_fn(dim, |i, _| draw(sample, i as u64));
         let mut delta = direction.clone();
@@ -244,9 +270,11 @@ fn by_sample<S: Flow + EventFunction>(
         let matrix = walk.map_along_order(ground)?;
         match &first {
             None => first = Some(matrix),
-            Some(known) if agree(known, &matrix) => {}
-            Some(_) => return Ok(CornerKind::PiecewiseLinear),
+            Some(known) => differ |= !agree(known, &matrix, &walk.natural_size()),
         }
+    }
+    if differ {
+        return Ok(CornerKind::PiecewiseLinear);
     }
     let all_orders = false;
     Ok(

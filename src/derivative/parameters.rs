@@ -1,13 +1,14 @@
 //! Parameters as state variables that do not change, so that derivatives with respect to them come out with all others.
 
 use crate::hybrid::probe;
-use crate::ode::difference::{step_along, vector_along};
+use crate::ode::difference::{self, step_along, vector_along};
 use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
 /// `build` makes the model for given parameters; it is called anew in every evaluation, so it should be cheap. Derivatives
-/// with respect to `x` are those of the model; with respect to the parameters they are differences. What a model says once
+/// with respect to `x` are those of the model; with respect to the parameters they are differences, each with a step that follows
+/// the size of the parameter. They allocate. What a model says once
 /// and for all (sizes, watches, least rates) is that of the parameters given to [`new`](Self::new).
 ///
 /// ```
@@ -93,21 +94,14 @@ where
         let (vx, vp) = v.split_at(x.len());
         let (out, rest) = out.split_at_mut(x.len());
         if !model.jacobian_times(t, x, mode, vx, out) {
-            return false;
+            let flow = |t: f64, x: &[f64], dx: &mut [f64]| model.flow(t, x, mode, dx);
+            along(flow, (t, x), (0.0, vx), out);
         }
         rest.fill(0.0);
-        if vp.iter().all(|&v| v == 0.0) {
-            return true;
-        }
-        let mut by_parameters = vec![0.0; x.len()];
-        let flow = |t: f64, p: &[f64], dx: &mut [f64]| {
-            (self.build)(p).flow(t, x, mode, dx);
-        };
-        self.along_parameters(flow, t, state, (0.0, vp), &mut by_parameters);
-        for i in 0..x.len() {
-            out[i] += by_parameters[i];
-        }
-        true
+        self.add_by_parameters(state, vp, out, |model, dx| {
+            model.flow(t, x, mode, dx);
+            true
+        })
     }
 
     fn flip(&self, t: f64, state: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
@@ -121,23 +115,62 @@ where
     F: Fn(&[f64]) -> S,
     S: Flow + EventFunction,
 {
-    /// Derivative of `g(t, p, out)` along `(dt, dp)`, by a central difference.
-    fn along_parameters(
+    /// Adds the derivative of `g(model, out)` along `vp` of the parameters to `out`; each by a central difference whose step
+    /// follows the size of the parameter alone. False when `g` is refused.
+    fn add_by_parameters(
         &self,
-        mut g: impl FnMut(f64, &[f64], &mut [f64]),
-        t: f64,
         state: &[f64],
-        direction: (f64, &[f64]),
+        vp: &[f64],
         out: &mut [f64],
-    ) {
-        let p = &state[self.split()..];
-        let (mut point, mut behind) = (vec![0.0; p.len()], vec![0.0; out.len()]);
-        let g = |t: f64, p: &[f64], out: &mut [f64]| {
-            g(t, p, out);
-            Ok::<(), std::convert::Infallible>(())
-        };
-        let Ok(()) = vector_along(g, (t, p), direction, out, (&mut point, &mut behind));
+        mut g: impl FnMut(&S, &mut [f64]) -> bool,
+    ) -> bool {
+        let mut p = state[self.split()..].to_vec();
+        let (mut above, mut below) = (vec![0.0; out.len()], vec![0.0; out.len()]);
+        for i in 0..p.len() {
+            if vp[i] == 0.0 {
+                continue;
+            }
+            let here = p[i];
+            let step = own_step(here);
+            let (behind, ahead) = (here - step, here + step);
+            p[i] = ahead;
+            let done = g(&(self.build)(&p), &mut above);
+            p[i] = behind;
+            if !(g(&(self.build)(&p), &mut below) && done) {
+                return false;
+            }
+            p[i] = here;
+            for j in 0..out.len() {
+                out[j] += vp[i] * (above[j] - below[j]) / (ahead - behind);
+            }
+        }
+        true
     }
+}
+
+/// Step of a difference by a parameter: relative to its size, since a parameter has no other scale.
+fn own_step(p: f64) -> f64 {
+    let unit = step_along(0.0, &[0.0], 0.0, &[1.0]);
+    if p == 0.0 { unit } else { unit * p.abs() }
+}
+
+/// Derivative of `g(t, x, out)` along `(dt, dx)`, by a central difference.
+fn along(
+    mut g: impl FnMut(f64, &[f64], &mut [f64]),
+    at: (f64, &[f64]),
+    direction: (f64, &[f64]),
+    out: &mut [f64],
+) {
+    if direction.1.iter().all(|&v| v == 0.0) {
+        out.fill(0.0);
+        return;
+    }
+    let (mut point, mut behind) = (vec![0.0; at.1.len()], vec![0.0; out.len()]);
+    let g = |t: f64, x: &[f64], out: &mut [f64]| {
+        g(t, x, out);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let Ok(()) = vector_along(g, at, direction, out, (&mut point, &mut behind));
 }
 
 impl<F, S> EventFunction for WithParameters<'_, F, S>
@@ -169,11 +202,14 @@ where
     ) -> Option<f64> {
         let (model, x) = self.model(state);
         let (dx, dp) = dh.split_at_mut(x.len());
-        let moving = model.gradient(k, t, x, mode, dx)?;
+        let moving = model.gradient(k, t, x, mode, dx).unwrap_or_else(|| {
+            let h = |t: f64, x: &[f64]| model.event(k, t, x, mode);
+            difference::gradient(h, (t, x), dx, &mut vec![0.0; x.len()])
+        });
         let mut p = state[x.len()..].to_vec();
         for i in 0..p.len() {
             let here = p[i];
-            let step = step_along(0.0, &[here], 0.0, &[1.0]);
+            let step = own_step(here);
             let (behind, ahead) = (here - step, here + step);
             p[i] = ahead;
             let above = (self.build)(&p).event(k, t, x, mode);
@@ -236,24 +272,17 @@ where
             before.set(c.guard.event, !c.guard.side_after());
         }
         let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        let (mut by_parameters, mut refused) = (vec![0.0; x.len()], false);
-        let reset = |t: f64, p: &[f64], after: &mut [f64]| {
-            let model = (self.build)(p);
+        self.add_by_parameters(state, vp, out, |model, after| {
             model.flow(t, x, &before, &mut field);
             let rated = |c: &CrossedGuard| CrossedGuard {
                 guard: c.guard,
-                rate: probe::rate(&model, c.guard.event, (t, x), &before, &field, &mut row).value,
+                rate: probe::rate(model, c.guard.event, (t, x), &before, &field, &mut row).value,
             };
             let rated: Vec<_> = crossed.guards().iter().map(rated).collect();
             after.copy_from_slice(x);
             let done = model.on_crossing(t, &Crossed::new(&rated), after, &mut mode.clone());
-            refused |= done.is_err();
-        };
-        self.along_parameters(reset, t, state, (0.0, vp), &mut by_parameters);
-        for i in 0..x.len() {
-            out[i] += by_parameters[i];
-        }
-        !refused
+            done.is_ok()
+        })
     }
 }
 

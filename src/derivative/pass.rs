@@ -16,7 +16,20 @@ pub(super) struct Passed {
     pub(super) stopped: bool,
 }
 
+/// More guards met at one instant than this mean that resets go on without end.
+pub(super) const MOST_MET: usize = 500;
+
 impl Walk {
+    /// The refusal of a corner that has no end.
+    #[cold]
+    pub(super) fn no_end(&self, station: usize, guard: Guard) -> Error {
+        Error::NoProgress {
+            guard,
+            t: self.t,
+            state: self.stations[station].x.clone(),
+        }
+    }
+
     /// Carries `delta` along a way, at whose crossing its time is shifted by `tau`: from the perturbation at fixed time in the
     /// old mode to that in the new one.
     pub(super) fn carry<S: Flow + EventFunction>(
@@ -30,6 +43,8 @@ impl Walk {
             guard, identity, ..
         } = self.ways[way];
         if !identity {
+            self.before.clear();
+            self.before.extend_from_slice(deltas);
             let station = &self.stations[from];
             let rate = station
                 .members
@@ -55,6 +70,46 @@ impl Walk {
                 delta[i] += tau * jump[i];
             }
         }
+        if identity {
+            return Ok(());
+        }
+        self.check_others((from, way), tau, deltas)
+    }
+
+    /// Refuses a reset that moves the state, to first order, towards or away from a guard that is still to be crossed: such a
+    /// guard may be carried across or met again, depending on the displacement.
+    fn check_others(
+        &self,
+        (from, way): (usize, usize),
+        tau: &[f64],
+        deltas: &[f64],
+    ) -> Result<(), Error> {
+        let Way { guard, to, .. } = self.ways[way];
+        let dim = self.scratch.len();
+        for (m, after) in self.stations[to].members.iter().enumerate() {
+            let members = &self.stations[from].members;
+            let Some(n) = members.iter().position(|b| b.guard == after.guard) else {
+                continue;
+            };
+            for (i, tau) in tau.iter().enumerate() {
+                let column = i * dim..(i + 1) * dim;
+                let terms = |station: usize, m: usize, delta: &[f64], rate: f64| {
+                    let row = self.row(station, m);
+                    let sum = dot(row, delta) + rate * tau;
+                    let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
+                    (sum, size + (rate * tau).abs())
+                };
+                let (old, size) = terms(from, n, &self.before[column.clone()], members[n].rate);
+                let (new, size_new) = terms(to, m, &deltas[column], after.rate);
+                if (old - new).abs() > 1e-6 * (size + size_new) {
+                    return Err(Error::MovedGuard {
+                        guard: after.guard,
+                        by: guard,
+                        t: self.t,
+                    });
+                }
+            }
+        }
         Ok(())
     }
 
@@ -74,6 +129,9 @@ impl Walk {
         let mut station = 0;
         while let Some((m, tau)) = self.first_met(ground, station, delta)? {
             let guard = self.stations[station].members[m].guard;
+            if self.order.len() >= MOST_MET {
+                return Err(self.no_end(station, guard));
+            }
             let way = self.follow(ground, station, m)?;
             self.carry(ground, (station, way), &[tau], delta)?;
             station = self.ways[way].to;
@@ -206,7 +264,8 @@ impl Walk {
         corner: &CornerPoint,
     ) -> bool {
         let Station { x, mode, .. } = &self.stations[station];
-        let largest = x.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+        let all = x.iter().chain(&corner.x).chain(&corner.x_after);
+        let largest = all.fold(0.0, |most: f64, v| most.max(v.abs()));
         (stopped || mode.is(&corner.mode_after))
             && (0..x.len()).all(|i| {
                 let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);

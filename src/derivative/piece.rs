@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::bouligand::CornerKind;
 use super::cone;
 use super::record::Link;
-use super::region::{Region, agree};
+use super::region::Region;
 use super::run::{Derivative, transposed_times};
 use crate::{Error, EventFunction, Flow, Guard};
 
@@ -29,6 +29,9 @@ pub struct Cone {
     /// A unit direction well inside; the first axis where there is no inequality.
     pub sample: DVector<f64>,
 }
+
+/// A map, where it holds, and which of the different maps of each corner it is made of.
+type Part = (DMatrix<f64>, Cone, Vec<usize>);
 
 impl Piece {
     /// `matrixᵀ w`: the gradient of a cost of the final state, whose gradient there is `w`, with respect to the start, for
@@ -72,54 +75,59 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 inequalities: DMatrix::zeros(0, dim),
                 sample: DVector::zeros(dim),
             },
+            Vec::new(),
         )];
         for link in &self.chain {
             match link {
                 Link::Map(map) => {
-                    for (matrix, _) in &mut found {
+                    for (matrix, ..) in &mut found {
                         *matrix = map * &*matrix;
                     }
                 }
                 Link::Corner(corner) => {
-                    if let CornerKind::Linear { matrix: map, .. } = &corner.kind {
-                        for (matrix, _) in &mut found {
+                    if let CornerKind::Linear {
+                        matrix: map,
+                        all_orders: true,
+                    } = &corner.kind
+                    {
+                        for (matrix, ..) in &mut found {
                             *matrix = map * &*matrix;
                         }
                         continue;
                     }
                     let regions = corner.regions(self.ground, &mut walk)?;
-                    if let Some(jump) = regions.iter().find(|r| !r.is_nominal) {
+                    let jumps = matches!(corner.kind, CornerKind::Discontinuous);
+                    if let Some(jump) = regions.iter().find(|r| jumps || !r.is_nominal) {
                         let (t, order) = (corner.time(), jump.order.clone());
                         return Err(Error::Discontinuous { t, order });
                     }
-                    let split = |(m, cone): &(DMatrix<f64>, Cone)| -> Vec<_> {
-                        let into = |region| cone_into(m, cone, region);
+                    let split = |(m, cone, classes): &Part| -> Vec<Part> {
+                        let into = |region| cone_into(m, cone, classes, region);
                         regions.iter().filter_map(into).collect()
                     };
                     found = found.iter().flat_map(split).collect();
                 }
             }
         }
-        let mut pieces: Vec<Piece> = Vec::new();
-        for (matrix, mut cone) in found {
+        let mut pieces: Vec<(Vec<usize>, Piece)> = Vec::new();
+        for (matrix, mut cone, classes) in found {
             let Some(sample) = cone::inside(&cone.inequalities) else {
                 continue;
             };
             cone.sample = sample;
-            match pieces.iter_mut().find(|p| agree(&p.matrix, &matrix)) {
-                Some(piece) => piece.cones.push(cone),
-                None => pieces.push(Piece {
-                    matrix,
-                    cones: vec![cone],
-                }),
+            if let Some((_, piece)) = pieces.iter_mut().find(|(known, _)| *known == classes) {
+                piece.cones.push(cone);
+                continue;
             }
+            let cones = vec![cone];
+            pieces.push((classes, Piece { matrix, cones }));
         }
-        Ok(pieces)
+        Ok(pieces.into_iter().map(|(_, piece)| piece).collect())
     }
 }
 
 /// The part of a cone that enters a region of the next corner; none when there is no such part.
-fn cone_into(map: &DMatrix<f64>, cone: &Cone, region: &Region) -> Option<(DMatrix<f64>, Cone)> {
+fn cone_into(map: &DMatrix<f64>, cone: &Cone, classes: &[usize], region: &Region) -> Option<Part> {
     let more = &region.inequalities * map;
     let (old, new) = (cone.inequalities.nrows(), more.nrows());
     let inequalities = DMatrix::from_fn(old + new, map.ncols(), |r, j| {
@@ -137,5 +145,6 @@ fn cone_into(map: &DMatrix<f64>, cone: &Cone, region: &Region) -> Option<(DMatri
         inequalities,
         sample,
     };
-    Some((&region.matrix * map, cone))
+    let classes = [classes, &[region.class]].concat();
+    Some((&region.matrix * map, cone, classes))
 }

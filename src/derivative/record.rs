@@ -14,7 +14,8 @@ use crate::hybrid::probe;
 use crate::hybrid::settings::Settings;
 use crate::ode::difference;
 use crate::{
-    CrossedSet, CrossingEvent, Error, EventFunction, Flow, Guard, Mode, Observer, Segment, Status,
+    CrossedSet, CrossingEvent, Error, EventFunction, Flow, Guard, Mode, Observer, Rearm, Segment,
+    Status,
 };
 
 /// A link of the chain rule along a run; displacements at fixed time go in and come out.
@@ -104,6 +105,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         if !std::mem::take(&mut self.group.is_open) || self.failure.is_some() {
             return;
         }
+        self.look_for_bystanders();
         let point = self.group.point.clone();
         let corner = CornerDerivative::examine(self.ground, &mut self.walk, point);
         let (t, guards) = (corner.time(), corner.guards().to_vec());
@@ -129,8 +131,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 let state = corner.point.x;
                 return self.fail(Error::NotRepeatable { t, state });
             }
-            CornerKind::Linear { .. } => {}
-            CornerKind::PiecewiseLinear => self.verdict.worsen(Verdict::Bouligand),
+            CornerKind::Linear { all_orders, .. } if *all_orders => {}
+            CornerKind::Linear { .. } | CornerKind::PiecewiseLinear => {
+                self.verdict.worsen(Verdict::Bouligand);
+            }
             CornerKind::Discontinuous => self
                 .verdict
                 .worsen(Verdict::Discontinuous { time: t, guards }),
@@ -147,13 +151,46 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.chain.push(Link::Corner(Box::new(corner)));
     }
 
+    /// Looks for a guard that was about to be crossed at the instant of the group and was not, because the others turned the
+    /// motion away from it: neighbours may cross it.
+    fn look_for_bystanders(&mut self) {
+        let (system, point) = (self.ground.system, &self.group.point);
+        let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        system.flow(t, x, mode, &mut field);
+        for k in 0..system.count() {
+            let guard = Guard::ahead(k, mode.contains(k));
+            let is_member = point.guards.iter().any(|g| g.event == k);
+            if is_member || !is_followed(self.ground, guard) {
+                continue;
+            }
+            let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
+            let own = guard.sign() * system.event(k, t, x, mode);
+            let near = own.abs() <= zero(self.ground, k, t, rate);
+            let least = system.least_rate(k);
+            if !near || guard.sign() * rate.value < least {
+                continue;
+            }
+            let (x, mode) = (&point.x_after[..], &point.mode_after);
+            let mut behind = vec![0.0; x.len()];
+            system.flow(t, x, mode, &mut behind);
+            let after = probe::rate(system, k, (t, x), mode, &behind, &mut row).value;
+            let is_ahead = mode.contains(k) != guard.side_after();
+            if is_ahead && guard.sign() * after < least {
+                let gap = -own;
+                self.verdict
+                    .worsen(Verdict::NotGuaranteed(Error::Touch { guard, t, gap }));
+            }
+        }
+    }
+
     fn fail(&mut self, error: Error) {
         self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
         self.failure.get_or_insert(error);
     }
 
     /// Ends the recording of a run that ended with `status` at `(t, x; mode)`.
-    pub(super) fn finish(&mut self, status: &Status, t: f64, x: &[f64], mode: &Mode) {
+    pub(super) fn finish(&mut self, status: &Status, (t, tf): (f64, f64), x: &[f64], mode: &Mode) {
         let last = self.group.is_open.then(|| {
             let point = &self.group.point;
             (point.guards.first().copied(), point.t)
@@ -179,7 +216,15 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                     self.look_for_edge(t, x, mode);
                 }
             }
-            Status::Stopped { .. } => {}
+            Status::Stopped { guards } => {
+                // Neighbours that come later do not get to the guard.
+                if let (Some(&guard), true) = (guards.first(), tf - t <= self.ground.tolerance) {
+                    self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                    if let Some(index) = self.shifts.len().checked_sub(1) {
+                        self.edges.push(Edge::Crossed(guard, t, index));
+                    }
+                }
+            }
             Status::Refused(reason) => {
                 self.verdict.worsen(Verdict::NotGuaranteed(reason.clone()));
             }
@@ -193,11 +238,11 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let mut field_scratch = vec![0.0; x.len()];
         system.flow(t, x, mode, &mut field);
         for k in 0..system.count() {
-            if !system.watch(k).is_any() {
+            let guard = Guard::ahead(k, mode.contains(k));
+            if !is_followed(self.ground, guard) {
                 continue;
             }
             let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
-            let guard = Guard::ahead(k, mode.contains(k));
             let (own, zero) = (
                 guard.sign() * system.event(k, t, x, mode),
                 zero(self.ground, k, t, rate),
@@ -222,6 +267,13 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
     }
 }
 
+/// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming tell.
+fn is_followed<S: EventFunction>(ground: Ground<'_, S>, guard: Guard) -> bool {
+    let watch = ground.system.watch(guard.event);
+    let follows = matches!(ground.rearm, Rearm::Pairs) && watch.is_any();
+    follows || watch.sees(guard.direction)
+}
+
 impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
     fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.t0 = time;
@@ -240,7 +292,8 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         }
         let scale =
             |i: usize, x: f64| self.settings.atol.get(i) + self.settings.rtol.get(i) * x.abs();
-        if let Some(touch) = self.touch.look(self.ground.system, segment, scale) {
+        let follows = matches!(self.ground.rearm, Rearm::Pairs);
+        if let Some(touch) = self.touch.look(self.ground.system, segment, follows, scale) {
             self.verdict.worsen(Verdict::NotGuaranteed(touch));
         }
     }

@@ -3,9 +3,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::cone;
-use super::pass::Passed;
+use super::pass::{MOST_MET, Passed};
 use super::repeat::Ground;
-use super::walk::Walk;
+use super::walk::{Natural, Walk};
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one linear piece.
@@ -28,7 +28,12 @@ pub struct Region {
     pub is_nominal: bool,
     /// For each pair of neighbours in the order the row that is zero where they are met at once.
     pub(super) faces: Vec<DVector<f64>>,
+    /// Regions with the same map have the same number.
+    pub(super) class: usize,
 }
+
+/// More ways than this into a corner mean that resets go on without end.
+const MOST_PATHS: usize = 50_000;
 
 /// The state of the search: where it stands and how it came there.
 struct Path {
@@ -50,7 +55,7 @@ pub(super) fn regions<S: Flow + EventFunction>(
     is_exit: impl Fn(&Walk, Passed) -> bool,
 ) -> Result<Vec<Region>, Error> {
     let dim = walk.station(0).x.len();
-    let mut found = Vec::new();
+    let mut found: Vec<Region> = Vec::new();
     let mut open = vec![Path {
         station: 0,
         stopped: false,
@@ -61,7 +66,14 @@ pub(super) fn regions<S: Flow + EventFunction>(
         waiting: Vec::new(),
     }];
     // Depth first; the last pushed is looked at first, so members are pushed in reverse.
+    let mut looked_at = 0;
     while let Some(path) = open.pop() {
+        looked_at += 1;
+        if let Some(&last) = path.order.last()
+            && (path.order.len() > MOST_MET || looked_at > MOST_PATHS)
+        {
+            return Err(walk.no_end(path.station, last));
+        }
         let members = walk.station(path.station).members.len();
         let live: Vec<usize> = (0..members)
             .filter(|&m| walk.is_live(ground.system, path.station, m))
@@ -89,6 +101,7 @@ pub(super) fn regions<S: Flow + EventFunction>(
                 sample,
                 is_nominal: is_exit(walk, passed),
                 faces: path.faces,
+                class: 0,
             });
             continue;
         }
@@ -99,6 +112,13 @@ pub(super) fn regions<S: Flow + EventFunction>(
         for chosen in (0..live.len()).rev() {
             open.extend(advance(ground, walk, &path, &live, &shifts, chosen)?);
         }
+    }
+    let natural = walk.natural_size();
+    for i in 0..found.len() {
+        let twin = found[..i]
+            .iter()
+            .find(|r| agree(&r.matrix, &found[i].matrix, &natural));
+        found[i].class = twin.map_or(i, |r| r.class);
     }
     Ok(found)
 }
@@ -151,7 +171,8 @@ fn advance<S: Flow + EventFunction>(
     if let Some((_, face)) = path.waiting.iter().find(|(other, _)| *other == guard) {
         faces.push(face.clone());
     } else if !path.order.is_empty() {
-        faces.push(DVector::zeros(tau.len()));
+        // It was not waiting but came up by the last reset: there is nothing to swap.
+        faces.push(DVector::from_element(tau.len(), f64::NAN));
     }
     let mut order = path.order.clone();
     order.push(guard);
@@ -177,13 +198,25 @@ fn matrix_of(rows: &[DVector<f64>], dim: usize) -> DMatrix<f64> {
     DMatrix::from_fn(rows.len(), dim, |r, j| rows[r][j])
 }
 
-/// True when two maps agree to 1e-8 of their largest entry.
-pub(super) fn agree(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
-    (a - b).amax() <= 1e-8 * a.amax().max(b.amax())
+/// True when two maps agree to 1e-8, entry by entry, of the entries and of the size that they have by their making.
+pub(super) fn agree(a: &DMatrix<f64>, b: &DMatrix<f64>, natural: &Natural) -> bool {
+    (0..a.nrows()).all(|i| {
+        // Differences are rounded like the largest entry of their row.
+        let row = a.row(i).amax().max(b.row(i).amax());
+        let rounding = if natural.by_differences {
+            100.0 * row
+        } else {
+            0.0
+        };
+        (0..a.ncols()).all(|j| {
+            let (a, b) = (a[(i, j)], b[(i, j)]);
+            (a - b).abs() <= 1e-8 * (a.abs() + b.abs() + natural.size[(i, j)] + rounding)
+        })
+    })
 }
 
 /// True when regions that share a face agree on it: their maps may differ only across it.
-pub(super) fn is_continuous(regions: &[Region]) -> bool {
+pub(super) fn is_continuous(regions: &[Region], natural: &Natural) -> bool {
     regions.iter().all(|a| {
         (0..a.faces.len()).all(|i| {
             let mut swapped = a.order.clone();
@@ -191,13 +224,15 @@ pub(super) fn is_continuous(regions: &[Region]) -> bool {
             let Some(b) = regions.iter().find(|b| b.order == swapped) else {
                 return true;
             };
-            let (face, difference) = (&a.faces[i], &a.matrix - &b.matrix);
-            let length = face.norm_squared();
-            if length <= 0.0 {
+            if a.faces[i].iter().any(|f| f.is_nan()) {
                 return true;
             }
-            let across = &difference * face * face.transpose() / length;
-            (difference - across).amax() <= 1e-8 * a.matrix.amax().max(b.matrix.amax())
+            let (face, difference) = (&a.faces[i], &a.matrix - &b.matrix);
+            let length = face.norm_squared();
+            // Guards that are always met at once have no face, and must have one map.
+            let part = if length > 0.0 { 1.0 / length } else { 0.0 };
+            let across = &difference * face * face.transpose() * part;
+            agree(&(&b.matrix + &difference - across), &b.matrix, natural)
         })
     })
 }

@@ -58,6 +58,8 @@ pub(super) struct Repeat {
     field: Vec<f64>,
     row: Vec<f64>,
     rated: Vec<CrossedGuard>,
+    /// A derivative of a reset was taken by differences.
+    pub(super) by_differences: bool,
 }
 
 impl Repeat {
@@ -77,6 +79,7 @@ impl Repeat {
             behind: state(),
             field: state(),
             row: state(),
+            by_differences: false,
         }
     }
 
@@ -161,6 +164,7 @@ impl Repeat {
             // An entry that is left unwritten shows.
             dx.fill(f64::NAN);
             if !self.written(system, t, (carried.dt, &self.point), dx) {
+                self.by_differences = true;
                 self.difference(system, t, carried.dt, dx)?;
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
@@ -320,10 +324,11 @@ impl Repeat {
         self.set.clear();
         for k in 0..system.count() {
             let own = self.rated.iter().any(|c| c.guard.event == k);
-            if !system.watch(k).is_any() || (own && !moved) {
+            let guard = Guard::ahead(k, mode.contains(k));
+            let comes_back = moved && ground.rearm.arms_partner(guard.partner());
+            if !system.watch(k).is_any() || (own && !comes_back) {
                 continue;
             }
-            let guard = Guard::ahead(k, mode.contains(k));
             let beyond = guard.sign() * system.event(k, t, x, mode);
             if beyond <= 0.0 {
                 continue;

@@ -104,7 +104,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         };
         let trajectory = Trajectory::new(path, summary.status, summary.statistics, tolerance);
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
-        recorder.finish(trajectory.status(), trajectory.time(), state, mode);
+        recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
         let Recorder {
             ground,
             chain,
@@ -343,7 +343,10 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             match link {
                 Link::Map(map) => delta = map * delta,
                 Link::Corner(corner) => match &corner.kind {
-                    CornerKind::Linear { matrix, .. } => delta = matrix * delta,
+                    CornerKind::Linear {
+                        matrix,
+                        all_orders: true,
+                    } => delta = matrix * delta,
                     _ => self.pass(corner, walk, &mut delta)?,
                 },
             }
@@ -391,7 +394,10 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             product = match link {
                 Link::Map(map) => map * product,
                 Link::Corner(corner) => match &corner.kind {
-                    CornerKind::Linear { matrix, .. } => matrix * product,
+                    CornerKind::Linear {
+                        matrix,
+                        all_orders: true,
+                    } => matrix * product,
                     _ => piece(corner, &product)? * product,
                 },
             };
@@ -401,9 +407,15 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
 
     /// The refusal of a matrix where a corner is piecewise linear.
     fn unexpected(&self) -> Error {
-        let corner = self
-            .corners()
-            .find(|corner| !matches!(corner.kind, CornerKind::Linear { .. }));
+        let corner = self.corners().find(|corner| {
+            !matches!(
+                corner.kind,
+                CornerKind::Linear {
+                    all_orders: true,
+                    ..
+                }
+            )
+        });
         Error::PiecewiseLinear {
             t: corner.map_or(f64::NAN, CornerDerivative::time),
             guards: corner.map_or_else(Vec::new, |corner| corner.guards().to_vec()),

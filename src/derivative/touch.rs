@@ -23,12 +23,13 @@ impl TouchWatch {
         }
     }
 
-    /// The first guard touched in a segment, as the reason that nothing is guaranteed; `scale(i, x_i)` is the error that the
-    /// tolerances allow in component `i`.
+    /// The first guard touched in a segment, as the reason that nothing is guaranteed; `follows` says that guards are looked for
+    /// in both directions if in one, `scale(i, x_i)` is the error that the tolerances allow in component `i`.
     pub(super) fn look<S: EventFunction>(
         &mut self,
         system: &S,
         segment: &Segment<'_>,
+        follows: bool,
         scale: impl Fn(usize, f64) -> f64,
     ) -> Option<Error> {
         let (start, length) = (segment.start, segment.time - segment.start);
@@ -39,10 +40,11 @@ impl TouchWatch {
             system.events(t, &self.point, mode, h);
         }
         for k in 0..system.count() {
-            if !system.watch(k).is_any() {
+            let guard = Guard::ahead(k, mode.contains(k));
+            let watch = system.watch(k);
+            if !(watch.sees(guard.direction) || (follows && watch.is_any())) {
                 continue;
             }
-            let guard = Guard::ahead(k, mode.contains(k));
             let [a, b, c] = [0, 1, 2].map(|i| guard.sign() * self.h[i][k]);
             if !has_close_peak(a, b, c) {
                 continue;
@@ -56,7 +58,8 @@ impl TouchWatch {
             }
             let allowed = |i: usize| self.row[i].abs() * scale(i, self.point[i]);
             let known: f64 = (0..self.row.len()).map(allowed).sum();
-            if gap <= 10.0 * known {
+            // One that is clearly beyond its surface was not watched: its side is a memory.
+            if gap.abs() <= 10.0 * known {
                 return Some(Error::Touch { guard, t, gap });
             }
         }

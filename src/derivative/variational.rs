@@ -10,6 +10,8 @@ use crate::{Error, Flow, Mode, Quantity, Segment};
 
 /// How much larger than that of the run the relative error of a column may be.
 const SLACK: f64 = 10.0;
+/// Most rejected steps in one segment.
+const MOST_REJECTIONS: usize = 10_000;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
 
@@ -80,6 +82,7 @@ impl Columns {
             return Ok(());
         }
         let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
+        let mut rejections = 0;
         while t < end {
             let Self {
                 point,
@@ -126,7 +129,8 @@ impl Columns {
                 t = if step >= remaining { end } else { t + step };
             } else {
                 self.next_step = step * self.control.rejected(error);
-                if self.next_step < 1e-6 * remaining {
+                rejections += 1;
+                if t + 0.1 * self.next_step <= t || rejections > MOST_REJECTIONS {
                     path.at(t, &mut self.point);
                     return Err(Error::StepTooSmall {
                         step: self.next_step,

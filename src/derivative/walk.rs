@@ -4,6 +4,8 @@
 //! A station is a state, a mode and a field between two crossings. A way leads from one station to the next by the crossing
 //! of one guard. Only stations that are asked for are evaluated: `n + 1` for one direction through `n` guards.
 
+use nalgebra::DMatrix;
+
 use super::repeat::{Carried, Ground, Repeat, zero};
 use crate::hybrid::probe;
 use crate::ode::difference;
@@ -64,6 +66,14 @@ pub(super) struct Way {
     next: Option<usize>,
 }
 
+/// What the entries of a corner's maps are measured by.
+#[derive(Clone, Debug)]
+pub(super) struct Natural {
+    pub(super) size: DMatrix<f64>,
+    /// Rows or derivatives of resets are differences.
+    pub(super) by_differences: bool,
+}
+
 /// Stations and ways found so far at one corner, and the workspace to find more.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
@@ -75,6 +85,9 @@ pub(super) struct Walk {
     pub(super) repeat: Repeat,
     pub(super) scratch: Vec<f64>,
     pub(super) mode: Mode,
+    by_differences: bool,
+    /// Tangents before a reset.
+    pub(super) before: Vec<f64>,
     /// The largest speed of each component at any station.
     pub(super) speed: Vec<f64>,
     /// Guards in the order in which the last direction met them.
@@ -102,6 +115,8 @@ impl Walk {
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
             mode: Mode::new(count),
+            by_differences: false,
+            before: Vec::new(),
             speed: vec![0.0; dim],
             order: Vec::with_capacity(2 * count),
         }
@@ -126,6 +141,8 @@ impl Walk {
         self.used_ways = 0;
         self.order.clear();
         self.speed.fill(0.0);
+        self.by_differences = false;
+        self.repeat.by_differences = false;
         let root = self.new_station(corner.x.len(), corner.mode.len());
         let station = &mut self.stations[root];
         station.x.copy_from_slice(&corner.x);
@@ -182,6 +199,7 @@ impl Walk {
         rows.resize(from + x.len(), 0.0);
         let row = &mut rows[from..];
         let moving = system.gradient(k, t, x, mode, row).unwrap_or_else(|| {
+            self.by_differences = true;
             let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
             difference::gradient(h, (t, x), row, &mut self.scratch)
         });
@@ -244,9 +262,12 @@ impl Walk {
     /// An earlier station that is the same: other orders of the same guards meet there.
     fn twin(&self, newest: usize) -> Option<usize> {
         let new = &self.stations[newest];
+        let largest = new.x.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        // Resets that commute do so to within rounding.
+        let same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest);
         self.stations[..newest].iter().position(|old| {
             old.mode.is(&new.mode)
-                && old.x == new.x
+                && old.x.iter().zip(&new.x).all(same)
                 && old.members.len() == new.members.len()
                 && old.moved == new.moved
                 && new
@@ -317,6 +338,20 @@ impl Walk {
         Ok(way)
     }
 
+    /// True when the state of a station lies before the surface of `guard` by more than what is one instant: a reset moved it off.
+    fn is_off<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        station: usize,
+        guard: Guard,
+    ) -> bool {
+        let (system, k) = (ground.system, guard.event);
+        let station = &self.stations[station];
+        let (t, x, mode) = (self.t, &station.x[..], &station.mode);
+        let rate = probe::rate(system, k, (t, x), mode, &station.field, &mut self.scratch);
+        guard.sign() * system.event(k, t, x, mode) < -zero(ground, k, t, rate)
+    }
+
     /// Members of a station that are left after the crossing of its member `m`.
     fn hand_on_members<S: Flow + EventFunction>(
         &mut self,
@@ -329,13 +364,13 @@ impl Walk {
         let keeps_rows = !moved && system.ignores_mode();
         for other in 0..self.stations[from].members.len() {
             let Member { guard, moving, .. } = self.stations[from].members[other];
-            let (before, after) = self.stations.split_at_mut(to);
-            let (before, after) = (&before[from], &mut after[0]);
             // Carried across by the reset, or retired: crossed already.
-            let crossed = after.mode.contains(guard.event) == guard.side_after();
-            if other == m || crossed {
+            let crossed = self.stations[to].mode.contains(guard.event) == guard.side_after();
+            if other == m || crossed || (moved && self.is_off(ground, to, guard)) {
                 continue;
             }
+            let (before, after) = self.stations.split_at_mut(to);
+            let (before, after) = (&before[from], &mut after[0]);
             if keeps_rows {
                 let dim = after.x.len();
                 let row = &before.rows[other * dim..(other + 1) * dim];
@@ -384,6 +419,32 @@ impl Walk {
             return Ok(());
         }
         self.add_member(ground, to, guard)
+    }
+}
+
+impl Walk {
+    /// The size that entry `(i, j)` of a map has by its making: the jumps of component `i` times the time shifts by component
+    /// `j`. What is small beside it is rounding, whatever the units.
+    pub(super) fn natural_size(&self) -> Natural {
+        let dim = self.scratch.len();
+        let (mut jumps, mut shifts) = (vec![0.0f64; dim], vec![0.0f64; dim]);
+        for way in &self.ways[..self.used_ways] {
+            for i in 0..dim {
+                jumps[i] = jumps[i].max(way.jump[i].abs());
+            }
+        }
+        for (s, station) in self.stations[..self.used_stations].iter().enumerate() {
+            for (m, member) in station.members.iter().enumerate() {
+                let row = self.row(s, m);
+                for j in 0..dim {
+                    shifts[j] = shifts[j].max((row[j] / member.rate).abs());
+                }
+            }
+        }
+        Natural {
+            size: DMatrix::from_fn(dim, dim, |i, j| jumps[i] * shifts[j]),
+            by_differences: self.by_differences || self.repeat.by_differences,
+        }
     }
 }
 

@@ -133,9 +133,13 @@ impl Mode {
     /// Takes the bits of `other`, which has the same length, without allocating.
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.len = other.len;
         self.first = other.first;
-        if !self.rest.is_empty() {
+        if self.rest.len() == other.rest.len() {
             self.rest.copy_from_slice(&other.rest);
+        } else {
+            // A model may have made a mode of another length.
+            self.rest.clone_from(&other.rest);
         }
     }
 }

@@ -166,8 +166,13 @@ impl<B: Buffer> Run<B> {
     #[inline]
     fn level(&self, settings: &Settings, k: usize) -> f64 {
         match &settings.projection {
-            Projection::Eps { eps, .. } if self.own_h(k) < -eps.get(k) * (1.0 + 1e-9) => {
-                -eps.get(k)
+            Projection::Eps { eps, .. } => {
+                let (eps, rounding) = (eps.get(k), self.zero(k, self.guards.rate[k], 0.0));
+                if self.own_h(k) < -eps * (1.0 + 1e-9) - 4.0 * rounding {
+                    -eps
+                } else {
+                    0.0
+                }
             }
             _ => 0.0,
         }

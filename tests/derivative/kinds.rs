@@ -39,15 +39,26 @@ fn additive_jumps_are_classical_also_at_a_corner_of_many_guards() {
         let d = integrator
             .derivative(0.0, &course.start, course.end)
             .unwrap();
-        assert_eq!(*d.verdict(), Verdict::Classical);
+        // Beyond ten guards not all orders are compared, and nothing better is claimed than what always holds.
+        let verdict = if n <= 10 {
+            Verdict::Classical
+        } else {
+            Verdict::Bouligand
+        };
+        assert_eq!(*d.verdict(), verdict);
         let corners: Vec<_> = d.corners().collect();
         assert_eq!(corners.len(), 1);
         let CornerKind::Linear { all_orders, .. } = corners[0].kind() else {
             panic!("{:?}", corners[0].kind());
         };
         assert_eq!(*all_orders, n <= 10);
-        let matrix = d.matrix().unwrap();
+        let matrix = d.matrix_towards(&draw.direction(dim)).unwrap();
         assert!(off(&matrix, &expected) < 1e-12);
+        if n > 10 {
+            assert!(matches!(d.matrix(), Err(Error::PiecewiseLinear { .. })));
+            continue;
+        }
+        assert!(off(&d.matrix().unwrap(), &expected) < 1e-12);
         let pieces = d.pieces().unwrap();
         assert_eq!(pieces.len(), 1);
         assert_eq!(pieces[0].cones[0].inequalities.nrows(), 0);

@@ -14,6 +14,7 @@ mod examples;
 mod faces;
 mod kinds;
 mod kit;
+mod limits;
 mod moving_table;
 mod oracle;
 mod pieces;

@@ -140,3 +140,22 @@ fn no_step_is_longer_than_the_longest_around_events() {
         }
     }
 }
+
+#[test]
+fn neighbourhoods_smaller_than_the_rounding_of_time_do_not_stop_it() {
+    // Two surfaces at one place, in units of their own: the border of the second is found by a step that ends a rounding before it.
+    for (eps, place) in [(1e-7, 1.0), (1e-8, 1.0), (1e-4, 1000.0)] {
+        let two = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+            .events([Watch::BOTH; 2], move |k, _, x, _| {
+                [4.22, 3.26][k] * (x[0] - place)
+            });
+        let run = Integrator::new(&two)
+            .unwrap()
+            .projection(Projection::eps(eps, 3))
+            .max_steps(10_000)
+            .integrate(0.0, &[0.0], 1.2 * place)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd, "{eps}");
+        assert_eq!(run.crossings().len(), 2);
+    }
+}
