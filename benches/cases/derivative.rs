@@ -65,7 +65,19 @@ pub(crate) fn corners() -> Vec<Group> {
                     .expect("states")
                     .first_step(2.0 * HALF)
             };
-            ways(corner.name(), make, &[start], 2.0 * HALF, &[1])
+            let mut all = ways(corner.name(), make, &[start], 2.0 * HALF, &[1]);
+            // The same runs beyond the corner: what is left is the corner.
+            let crossed: Vec<usize> = (0..guards).collect();
+            let mode = saltation::Mode::with(guards, &crossed);
+            table.flow(0.0, &vec![0.0; dim], &mode, &mut field);
+            let beyond: Vec<f64> = field.iter().map(|f| HALF * f).collect();
+            let rest = ways(String::new(), make, &[beyond], 2.0 * HALF, &[1]);
+            all.ways.extend(
+                rest.ways
+                    .into_iter()
+                    .map(|(name, run)| (format!("{name}, beyond"), run)),
+            );
+            all
         })
         .collect()
 }

@@ -186,7 +186,7 @@ pub(crate) fn derivative(rounds: usize) {
         .into_iter()
         .chain(derivatives::corners());
     println!("runs with directions carried along; plain run = 1");
-    println!("{:>30}{:>20}{:>12}{:>9}", "", "", "time[ns]", "ratio");
+    println!("{:>30}{:>24}{:>12}{:>9}", "", "", "time[ns]", "ratio");
     for mut group in runs {
         let mut calls: Vec<_> = group
             .ways
@@ -204,7 +204,15 @@ pub(crate) fn derivative(rounds: usize) {
         drop(calls);
         for (i, (name, _)) in group.ways.iter().enumerate() {
             let ratio = times[i] / times[0];
-            println!("{:>30}{name:>20}{:>12.0}{ratio:>9.2}", group.name, times[i]);
+            println!("{:>30}{name:>24}{:>12.0}{ratio:>9.2}", group.name, times[i]);
+        }
+        let at = |name: &str| group.ways.iter().position(|(way, _)| way == name);
+        if let (Some(plain), Some(along)) = (at("plain, beyond"), at("1 directions, beyond")) {
+            let ratio = (times[1] - times[along]) / (times[0] - times[plain]);
+            println!(
+                "{:>30}{:>20}{:>12}{ratio:>9.2}",
+                group.name, "the corner alone", ""
+            );
         }
     }
     println!();

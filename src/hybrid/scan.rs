@@ -168,11 +168,8 @@ impl<B: Buffer> Run<B> {
         match &settings.projection {
             Projection::Eps { eps, .. } => {
                 let (eps, rounding) = (eps.get(k), self.zero(k, self.guards.rate[k], 0.0));
-                if self.own_h(k) < -eps * (1.0 + 1e-9) - 4.0 * rounding {
-                    -eps
-                } else {
-                    0.0
-                }
+                let outside = self.own_h(k) < -eps * (1.0 + 1e-9) - 4.0 * rounding;
+                if outside { -eps } else { 0.0 }
             }
             _ => 0.0,
         }
