@@ -266,7 +266,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// The gradient with respect to the start of a cost of the final state, whose gradient there is `w`: `matrixᵀ w`.
     ///
     /// # Errors
-    /// As [`matrix`](Self::matrix), and [`Error::WrongLength`]. Pieces have a [`vjp`](Piece::vjp) of their own.
+    /// As [`matrix`](Self::matrix), and [`Error::WrongLength`]. Pieces have a [`vjp`](super::Piece::vjp) of their own.
     pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, Error> {
         transposed_times(&self.matrix()?, w)
     }
