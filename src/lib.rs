@@ -50,6 +50,7 @@
 //! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Tangents`], [`Verdict`]); derivatives of `f`, `h` and
 //!   resets at a point, and the check of those a user wrote.
+//! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the others.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
 //!
 //! # What is guaranteed
@@ -77,6 +78,7 @@ pub mod derivative;
 mod error;
 mod guard;
 pub mod hybrid;
+pub mod lcp;
 pub mod models;
 pub mod ode;
 

@@ -1,12 +1,18 @@
-//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is the observer's business.
+//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is the observer's business. Nor
+//! does solving a complementarity problem.
 #![allow(
     unsafe_code,
     reason = "a global allocator that counts cannot be written without"
 )]
 
+#[allow(dead_code, reason = "each of those who share it takes what it needs")]
+#[path = "common/contacts.rs"]
+mod contacts;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use saltation::lcp::{Failure, LcpSolver, Rung};
 use saltation::models::{
     Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
     VerticalPlate,
@@ -183,6 +189,59 @@ fn the_chain_allocates_nothing() {
     let chain = ContactChain::default();
     let start: [f64; 60] = chain.start().try_into().unwrap();
     allocates_nothing("chain", &chain, &start, 0.4);
+}
+
+/// From the first solve on: on the path, down the ladder, and where there is no solution.
+#[test]
+fn complementarity_problems_allocate_nothing() {
+    let mut draw = 0.0f64;
+    let mut unit = move || {
+        draw = (draw + 0.754877666246693).fract();
+        draw
+    };
+    for count in [1, 2, 5, 12] {
+        for deficient in [1, count] {
+            let contacts = contacts::Contacts::random(count, deficient, &mut unit);
+            let most: Vec<f64> = (0..count).map(|_| unit()).collect();
+            for (w, q) in [contacts.boxed(&most, 2), contacts.unboxed(2)] {
+                let d = vec![2.0; q.len()];
+                let mut solver = LcpSolver::new(q.len());
+                let mut solved = 0;
+                let found = allocations(|| {
+                    solved += usize::from(solver.solve(&w, &q).is_ok());
+                    solved += usize::from(solver.solve_covered(&w, &q, &d).is_ok());
+                });
+                assert_eq!((found, solved), (0, 2), "n = {}", q.len());
+            }
+        }
+    }
+    let one = nalgebra::DMatrix::identity(9, 9);
+    let mut solver = LcpSolver::new(9).pivots_per_row(0);
+    let mut rung = None;
+    let found = allocations(|| rung = solver.solve(&one, &[-1.0; 9]).ok().map(|s| s.rung()));
+    assert_eq!((found, rung), (0, Some(Rung::Bases)));
+    for (w, infeasible) in [
+        ([1.0, -1.0, -1.0, 1.0], true),
+        ([0.0, 1.0, 0.0, 1.0], false),
+    ] {
+        let w = nalgebra::DMatrix::from_row_slice(2, 2, &w);
+        let mut solver = LcpSolver::new(2);
+        let mut failure = None;
+        let found = allocations(|| failure = solver.solve(&w, &[-2.0, -1.0]).err());
+        assert_eq!((found, failure), (0, Some(Failure::Ray { infeasible })));
+    }
+    // More pivots than are kept: the basis is made anew.
+    let n = 60;
+    let triangular = nalgebra::DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 1.0,
+        std::cmp::Ordering::Greater => 2.0,
+    });
+    let q: Vec<f64> = (0..n).map(|i| -1.0 - (7 * i % 11) as f64).collect();
+    let mut solver = LcpSolver::new(n);
+    let mut pivots = 0;
+    let found = allocations(|| pivots = solver.solve(&triangular, &q).map_or(0, |s| s.pivots()));
+    assert!(found == 0 && pivots > n + 24, "{pivots} pivots");
 }
 
 /// From the second run on: the first finds out how many stations its corners have.

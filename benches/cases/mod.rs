@@ -4,6 +4,7 @@ pub(crate) mod corner;
 pub(crate) mod derivative;
 pub(crate) mod hand;
 pub(crate) mod hopper;
+pub(crate) mod lcp;
 pub(crate) mod plate;
 pub(crate) mod step;
 

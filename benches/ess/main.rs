@@ -1,14 +1,17 @@
-//! Cost of event-selected systems: contacts, corners, tolerances, smooth steps.
+//! Cost of event-selected systems (contacts, corners, tolerances, smooth steps) and of complementarity problems.
 //!
 //! `cargo bench --bench ess` measures all, about two minutes; a name behind `--` selects. Ratios within one run, which do
 //! not depend on the machine, are in the bench `ratios`.
 
 #[path = "../cases/mod.rs"]
 mod cases;
+#[allow(dead_code, reason = "each of those who share it takes what it needs")]
+#[path = "../../tests/common/contacts.rs"]
+mod contacts;
 
 use std::time::Duration;
 
-use cases::{corner, derivative, hopper, plate, step};
+use cases::{corner, derivative, hopper, lcp, plate, step};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 fn main() {
@@ -22,6 +25,7 @@ fn main() {
     corners(&mut criterion);
     steps(&mut criterion);
     derivatives(&mut criterion);
+    complementarity(&mut criterion);
     criterion.final_summary();
 }
 
@@ -91,6 +95,19 @@ fn derivatives(criterion: &mut Criterion) {
         for (way, run) in &mut case.ways {
             group.bench_function(BenchmarkId::new(&*way, &case.name), |b| b.iter(&mut *run));
         }
+    }
+    group.finish();
+}
+
+/// Elements are problems.
+fn complementarity(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("lcp");
+    group.throughput(Throughput::Elements(lcp::COUNT as u64));
+    for case in lcp::cases() {
+        let mut run = case.runner();
+        group.bench_function(BenchmarkId::new(case.name, case.size()), |b| {
+            b.iter(&mut run);
+        });
     }
     group.finish();
 }

@@ -1,10 +1,13 @@
 //! Tables of times and their ratios, each measured in one run, the cases in turn.
 //!
-//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step` or `derivative` selects; `-- --test`
+//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step`, `derivative` or `lcp` selects; `-- --test`
 //! goes through each case a few times only. Ratios hold on other machines, times do not.
 
 #[path = "../cases/mod.rs"]
 mod cases;
+#[allow(dead_code, reason = "each of those who share it takes what it needs")]
+#[path = "../../tests/common/contacts.rs"]
+mod contacts;
 mod tables;
 mod timing;
 
@@ -19,12 +22,13 @@ fn main() {
         15
     };
     let chosen: Vec<_> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-    let tables: [(&str, Table); 5] = [
+    let tables: [(&str, Table); 6] = [
         ("plate", tables::plate),
         ("hopper", tables::hopper),
         ("corner", tables::corner),
         ("step", tables::step),
         ("derivative", tables::derivative),
+        ("lcp", tables::lcp),
     ];
     for (name, table) in tables {
         if chosen.is_empty() || chosen.iter().any(|c| name.contains(c.as_str())) {

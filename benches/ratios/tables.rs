@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use crate::cases::plate::Cost;
 use crate::cases::{
-    corner as corners, derivative as derivatives, hopper as hoppers, plate as plates, step as steps,
+    corner as corners, derivative as derivatives, hopper as hoppers, lcp as problems,
+    plate as plates, step as steps,
 };
 use crate::timing::fastest;
 
@@ -214,6 +215,43 @@ pub(crate) fn derivative(rounds: usize) {
                 group.name, "the corner alone", ""
             );
         }
+    }
+    println!();
+}
+
+/// Cost of complementarity problems.
+pub(crate) fn lcp(rounds: usize) {
+    println!(
+        "complementarity problems of impacts with friction, mean of {}",
+        problems::COUNT
+    );
+    println!(
+        "{:>20}{:>5}{:>10}{:>9}{:>12}",
+        "", "n", "time[µs]", "pivots", "ns/pivot/n"
+    );
+    let cases = problems::cases();
+    let mut runs: Vec<_> = cases.iter().map(problems::Case::runner).collect();
+    let pivots: Vec<usize> = runs.iter_mut().map(|run| run()).collect();
+    let mut calls: Vec<_> = runs
+        .iter_mut()
+        .map(|run| {
+            move || {
+                black_box(run());
+            }
+        })
+        .collect();
+    let mut timed: Vec<&mut dyn FnMut()> =
+        calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
+    let times = fastest(&mut timed, rounds);
+    for ((case, time), pivots) in cases.iter().zip(times).zip(pivots) {
+        let n = case.size();
+        println!(
+            "{:>20}{n:>5}{:>10.2}{:>9.2}{:>12.1}",
+            case.name,
+            1e-3 * time / problems::COUNT as f64,
+            pivots as f64 / problems::COUNT as f64,
+            time / (pivots * n) as f64
+        );
     }
     println!();
 }

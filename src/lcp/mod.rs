@@ -1,0 +1,27 @@
+//! Linear complementarity problems `0 ≤ z ⊥ w = W z + q ≥ 0`: dense, of size 1 to a few hundred. Knows nothing of contacts.
+//!
+//! [`LcpSolver`] finds one solution: Lemke's method with lexicographic ties (Cottle, Pang & Stone, "The Linear
+//! Complementarity Problem", 4.4 and 4.9), the final basis solved afresh by LU with a refinement, and a ladder of other covering
+//! vectors and bases below it. **Solved means that [`residual`] is small, and nothing else**; the rest is a [`Failure`] by name.
+//! For copositive `W` (impacts with friction: Halm & Posa, equations 72–75) there is a solution and the method finds one. Of
+//! several it finds one whose basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n ≤ 16.
+//!
+//! Inside: `problem` (residual, failures), `scaled` (units of size 1), `blocks` (vectors), `product` (inverse of the basis),
+//! `lemke` (the path), `principal` (LU), `check` (the verdict), `solver` (the ladder), `subsets` and `enumerate` (all bases).
+//!
+//! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the answer would depend on history.
+
+mod blocks;
+mod check;
+mod enumerate;
+mod lemke;
+mod principal;
+mod problem;
+mod product;
+mod scaled;
+mod solver;
+mod subsets;
+
+pub use enumerate::{Listed, enumerate};
+pub use problem::{Failure, residual};
+pub use solver::{LcpSolver, Rung, Solution};

@@ -1,0 +1,161 @@
+//! The problem, its residual, and why a solve fails.
+
+use nalgebra::DMatrixView;
+
+use crate::Error;
+
+/// Why a solve gave no solution.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Wrong sizes, or numbers that are not finite.
+    #[error(transparent)]
+    Input(#[from] Error),
+
+    /// Lemke's path left along a ray, [`LcpSolver::ray`](super::LcpSolver::ray), and no step of the ladder found a solution.
+    #[error("the path of Lemke's method left along a ray{}",
+        if *infeasible { ", which proves that no z ≥ 0 has W z + q ≥ 0" } else { ": there may be no solution" })]
+    Ray {
+        /// The ray `u` is a certificate that there is no solution: `Wᵀu ≤ 0` and `q·u < 0`, to rounding. Always so when `W`
+        /// is positive semidefinite or copositive-plus.
+        infeasible: bool,
+    },
+
+    /// More pivots than allowed.
+    #[error("no solution within {pivots} pivots")]
+    MaxPivots {
+        /// Pivots made by the first run of Lemke's method.
+        pivots: usize,
+    },
+
+    /// A solution came out that the residual check refused.
+    #[error("the residual {residual:e} exceeds the {allowed:e} allowed")]
+    ResidualTooLarge {
+        /// `max |min(z, W z + q)|` of the best z found; infinite when the numbers overflowed.
+        residual: f64,
+        /// What the check allows.
+        allowed: f64,
+    },
+}
+
+/// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`, infinite when something is not
+/// a number. `W` is n × n; `q` and `z` have n entries, in any units that fit together.
+///
+/// ```
+/// use nalgebra::DMatrix;
+/// let w = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+/// assert_eq!(saltation::lcp::residual(&w, &[-3.0, 1.0], &[1.5, 0.0])?, 0.0);
+/// assert_eq!(saltation::lcp::residual(&w, &[-3.0, 1.0], &[1.0, 0.0])?, 1.0);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::WrongLength`].
+pub fn residual<'w>(
+    w: impl Into<DMatrixView<'w, f64>>,
+    q: &[f64],
+    z: &[f64],
+) -> Result<f64, Error> {
+    let w = w.into();
+    check_sizes(&w, q)?;
+    check_length("z", q.len(), z.len())?;
+    let mut slack = vec![0.0; q.len()];
+    form_slack(&w, q, z, &mut slack);
+    Ok(worst(z, &slack))
+}
+
+/// `max |min(z_i, slack_i)|`, infinite when one is not finite.
+pub(super) fn worst(z: &[f64], slack: &[f64]) -> f64 {
+    let mut most = 0.0;
+    for (&z, &slack) in z.iter().zip(slack) {
+        let gap = (if z < slack { z } else { slack }).abs();
+        if !(z.is_finite() && slack.is_finite()) {
+            return f64::INFINITY;
+        }
+        most = if gap > most { gap } else { most };
+    }
+    most
+}
+
+/// `slack = W z + q`, column by column.
+#[inline]
+pub(super) fn form_slack(w: &DMatrixView<'_, f64>, q: &[f64], z: &[f64], slack: &mut [f64]) {
+    slack.copy_from_slice(q);
+    for (j, &z) in z.iter().enumerate() {
+        if z != 0.0 {
+            for (slack, w) in slack.iter_mut().zip(w.column(j).as_slice()) {
+                *slack += w * z;
+            }
+        }
+    }
+}
+
+/// `max |v_i|`.
+pub(super) fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |most, v| most.max(v.abs()))
+}
+
+pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
+    check_length("column of w", q.len(), w.nrows())?;
+    check_length("row of w", q.len(), w.ncols())
+}
+
+pub(super) fn check_length(name: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::WrongLength {
+        name,
+        expected,
+        found,
+    })
+}
+
+/// Refuses a list with NaN or infinity.
+pub(super) fn check_finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
+    // Zero times a finite number is zero, and NaN otherwise.
+    if values.iter().map(|v| v * 0.0).sum::<f64>() == 0.0 {
+        return Ok(());
+    }
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(entry) => Err(Error::NotFiniteInput {
+            name,
+            entry,
+            value: values[entry],
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+
+    #[test]
+    fn the_residual_sees_every_violation() {
+        let w = DMatrix::identity(2, 2);
+        for (q, z, expected) in [
+            ([-1.0, 2.0], [1.0, 0.0], 0.0),
+            ([-1.0, 2.0], [-1e-3, 0.0], 1.001),
+            ([-1.0, 2.0], [1.0, 0.5], 0.5),
+            ([0.0, 0.0], [0.0, -0.25], 0.25),
+            ([-1.0, 2.0], [f64::NAN, 0.0], f64::INFINITY),
+            ([-1.0, 2.0], [f64::INFINITY, 0.0], f64::INFINITY),
+        ] {
+            let found = residual(&w, &q, &z).unwrap();
+            let same = found.is_infinite() && expected.is_infinite();
+            assert!(same || (found - expected).abs() < 1e-15, "{z:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        let w = DMatrix::identity(2, 3);
+        assert!(residual(&w, &[0.0; 2], &[0.0; 2]).is_err());
+        assert!(residual(&w, &[0.0; 3], &[0.0; 3]).is_err());
+        let w = DMatrix::identity(2, 2);
+        assert!(residual(&w, &[0.0; 2], &[0.0; 3]).is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! The problem in units in which its numbers are of size 1.
+//!
+//! `W' = R W C`, `q' = R q / u`, `z = u C z'`, `w = u R⁻¹ w'`, with powers of two on the diagonals of `R` and `C` and for `u`:
+//! nothing is rounded, and no tolerance depends on the units of the user, on masses, or on a friction coefficient of 1e5.
+
+use nalgebra::DMatrixView;
+
+use super::blocks::{Block, blocks_of, largest, reset};
+use super::problem::check_finite;
+use crate::Error;
+
+/// The scaled problem; buffers are kept from one problem to the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scaled {
+    pub(super) n: usize,
+    /// Blocks of a column.
+    pub(super) blocks: usize,
+    /// The columns of `−W'`, one after the other.
+    columns: Vec<Block>,
+    /// `q'`, the largest entry between 1 and 2.
+    pub(super) q: Vec<Block>,
+    /// Diagonal of `R`.
+    pub(super) row: Vec<f64>,
+    /// Diagonal of `C`.
+    pub(super) column: Vec<f64>,
+    /// `u`.
+    pub(super) unit: f64,
+}
+
+impl Scaled {
+    /// Room for problems of size `n`, as far as there is memory.
+    pub(super) fn reserve(&mut self, n: usize) {
+        let blocks = blocks_of(n);
+        // Without it the buffers grow when they are filled.
+        let _ = self.columns.try_reserve(n.saturating_mul(blocks));
+        let _ = self.q.try_reserve(blocks);
+        let _ = self.row.try_reserve(n);
+        let _ = self.column.try_reserve(n);
+    }
+
+    /// Takes a problem with `W` of size n × n and `q` of length n.
+    pub(super) fn load(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
+        let n = q.len();
+        self.row.clear();
+        self.row.resize(n, 0.0);
+        for j in 0..n {
+            for (sum, w) in self.row.iter_mut().zip(w.column(j).as_slice()) {
+                *sum += w.abs();
+            }
+        }
+        // Sums are not finite when an entry is not, or when they overflow.
+        if self.row.iter().any(|sum| !sum.is_finite()) {
+            for j in 0..n {
+                check_finite("w", w.column(j).as_slice()).map_err(|e| within(e, j * n))?;
+            }
+        }
+        for row in &mut self.row {
+            *row = inverse_power_of_two(*row);
+        }
+        if self.n != n || self.columns.is_empty() {
+            self.n = n;
+            self.blocks = blocks_of(n);
+            reset(&mut self.columns, n * self.blocks);
+            reset(&mut self.q, self.blocks);
+            self.column.clear();
+            self.column.resize(n, 1.0);
+        }
+        let columns = self.columns.chunks_exact_mut(self.blocks.max(1));
+        for (j, (to, scale)) in columns.zip(&mut self.column).enumerate() {
+            let column = w.column(j);
+            let entries = column.as_slice().iter().zip(&self.row);
+            for (to, (w, row)) in to.as_flattened_mut().iter_mut().zip(entries) {
+                *to = -(w * row);
+            }
+            *scale = inverse_power_of_two(largest(to));
+            for to in to {
+                *to = to.map(|to| to * *scale);
+            }
+        }
+        let scaled = &mut self.q.as_flattened_mut()[..n];
+        let mut most = 0.0f64;
+        for ((to, q), row) in scaled.iter_mut().zip(q).zip(&self.row) {
+            *to = q * row;
+            most = most.max(to.abs());
+        }
+        let inverse = inverse_power_of_two(most);
+        self.unit = inverse.recip();
+        for q in scaled {
+            *q *= inverse;
+        }
+        Ok(())
+    }
+
+    /// Column `j` of `−W'`.
+    #[inline]
+    pub(super) fn column(&self, j: usize) -> &[Block] {
+        &self.columns[j * self.blocks..(j + 1) * self.blocks]
+    }
+
+    /// `W'_ij`.
+    #[inline]
+    pub(super) fn entry(&self, i: usize, j: usize) -> f64 {
+        -self.column(j).as_flattened()[i]
+    }
+}
+
+/// The entry of a column as an entry of the whole matrix, column after column.
+fn within(error: Error, start: usize) -> Error {
+    match error {
+        Error::NotFiniteInput { name, entry, value } => Error::NotFiniteInput {
+            name,
+            entry: start + entry,
+            value,
+        },
+        other => other,
+    }
+}
+
+/// A power of two that brings a size between 1 and 2; 1 for zero. At the ends of the range of numbers, as near as it goes.
+#[inline]
+fn inverse_power_of_two(size: f64) -> f64 {
+    if size == 0.0 {
+        return 1.0;
+    }
+    let exponent = (size.to_bits() >> 52) & 0x7ff;
+    f64::from_bits((2046 - exponent.min(2045)).min(2045) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+
+    #[test]
+    fn powers_of_two_bring_any_size_to_one() {
+        for size in [1.0, 1.999, 2.0, 1e5, 1e-5, 3e300, 1e-300] {
+            let scaled = size * inverse_power_of_two(size);
+            assert!((1.0..2.0).contains(&scaled), "{size}: {scaled}");
+        }
+        assert!((inverse_power_of_two(0.0) - 1.0).abs() < 1e-15);
+        for size in [f64::MAX, f64::MIN_POSITIVE, 5e-324, f64::INFINITY, f64::NAN] {
+            let inverse = inverse_power_of_two(size);
+            assert!(inverse.is_normal() && inverse.recip().is_normal(), "{size}");
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_are_of_size_one_and_nothing_is_rounded() {
+        let w = DMatrix::from_row_slice(3, 3, &[1e5, -3.0, 0.0, 7e-4, 1e-7, 0.0, 0.1, 0.2, 1e-9]);
+        let q = [1.0, -1e6, 3.3];
+        let mut scaled = Scaled::default();
+        scaled.load(&(&w).into(), &q).unwrap();
+        for i in 0..3 {
+            for j in 0..3 {
+                let back = scaled.entry(i, j) / scaled.row[i] / scaled.column[j];
+                assert_eq!(back.to_bits(), (w[(i, j)] + 0.0).to_bits());
+            }
+            let column = (0..3).map(|k| scaled.entry(k, i).abs()).fold(0.0, f64::max);
+            assert!((1.0..2.0).contains(&column));
+            let back = scaled.q.as_flattened()[i] * scaled.unit / scaled.row[i];
+            assert_eq!(back.to_bits(), q[i].to_bits());
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The solver: a ladder of attempts, each judged by the residual alone.
+
+use nalgebra::{DMatrixView, DVectorView};
+
+use super::blocks::{Block, blocks_of, reset};
+use super::check::Candidate;
+use super::lemke::{End, Lemke};
+use super::principal::Principal;
+use super::problem::{Failure, check_finite, check_length, check_sizes, largest};
+use super::scaled::Scaled;
+use super::subsets::{Subsets, list};
+use crate::Error;
+
+/// Largest problem whose bases are tried one by one when everything else failed.
+const FEW: usize = 12;
+
+/// Solves linear complementarity problems `0 ≤ z ⊥ W z + q ≥ 0`, dense, of any size up to a few hundred.
+///
+/// The solver is a workspace: after the first problem of a size, solving allocates nothing. The answer depends on the problem
+/// alone, not on what was solved before.
+///
+/// ```
+/// use nalgebra::DMatrix;
+/// use saltation::lcp::LcpSolver;
+///
+/// let w = DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0]);
+/// let mut solver = LcpSolver::new(3);
+/// let solution = solver.solve(&w, &[-1.0, -1.0, -1.0])?;
+/// assert!(solution.z().iter().all(|z| (z - 1.0 / 3.0).abs() < 1e-15));
+/// # Ok::<(), saltation::lcp::Failure>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LcpSolver {
+    tolerance: f64,
+    pivots_per_row: usize,
+    ladder: bool,
+    scaled: Scaled,
+    lemke: Lemke,
+    principal: Principal,
+    /// The covering vector in scaled units.
+    cover: Vec<Block>,
+    candidate: Candidate,
+    /// The ray of the last solve that failed by one, of length n, else empty.
+    ray: Vec<f64>,
+}
+
+/// A solution, lent by the solver until its next solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solution<'s> {
+    z: &'s [f64],
+    w: &'s [f64],
+    residual: f64,
+    pivots: usize,
+    rung: Rung,
+}
+
+/// What found a solution: the rungs of the ladder, in the order in which they are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Rung {
+    /// `q ≥ 0`, hence `z = 0`.
+    Zero,
+    /// Lemke's method with the covering vector asked for.
+    Lemke,
+    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows of friction times `max(1, μ)`.
+    RowSizes,
+    /// Lemke's method with the first of two fixed covering vectors.
+    FirstFixed,
+    /// Lemke's method with the second of two fixed covering vectors.
+    SecondFixed,
+    /// Complementary bases one by one (n ≤ 12).
+    Bases,
+}
+
+impl<'s> Solution<'s> {
+    /// `z`, n entries, none negative.
+    pub fn z(&self) -> &'s [f64] {
+        self.z
+    }
+
+    /// `z` as a vector of nalgebra.
+    pub fn vector(&self) -> DVectorView<'s, f64> {
+        DVectorView::from_slice(self.z, self.z.len())
+    }
+
+    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within the residual.
+    pub fn w(&self) -> &'s [f64] {
+        self.w
+    }
+
+    /// `max |min(z, W z + q)|`, as [`residual`](super::residual) says.
+    pub fn residual(&self) -> f64 {
+        self.residual
+    }
+
+    /// Pivots of Lemke's method, all rungs together.
+    pub fn pivots(&self) -> usize {
+        self.pivots
+    }
+
+    /// What found it.
+    pub fn rung(&self) -> Rung {
+        self.rung
+    }
+}
+
+/// What became of one rung.
+enum Attempt {
+    Solved(f64),
+    Refused { residual: f64, allowed: f64 },
+    Ended(End),
+}
+
+impl Default for LcpSolver {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl LcpSolver {
+    /// A solver with buffers for problems up to size `n`; for larger ones they grow.
+    pub fn new(n: usize) -> Self {
+        let mut solver = Self {
+            tolerance: 1e-10,
+            pivots_per_row: 50,
+            ladder: true,
+            scaled: Scaled::default(),
+            lemke: Lemke::default(),
+            principal: Principal::default(),
+            cover: Vec::new(),
+            candidate: Candidate::default(),
+            ray: Vec::new(),
+        };
+        solver.scaled.reserve(n);
+        solver.lemke.reserve(n);
+        solver.principal.reserve(n);
+        solver.candidate.reserve(n);
+        // Without it the buffers grow when they are filled.
+        let _ = solver.cover.try_reserve(blocks_of(n));
+        let _ = solver.ray.try_reserve(n);
+        solver
+    }
+
+    /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10).
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Most pivots of one run of Lemke's method, times n (default 50).
+    #[must_use]
+    pub fn pivots_per_row(mut self, most: usize) -> Self {
+        self.pivots_per_row = most;
+        self
+    }
+
+    /// Whether other ways are tried when Lemke's method with the covering vector asked for finds nothing (default true). Without
+    /// them all solutions belong to one selection rule, that of the covering vector.
+    #[must_use]
+    pub fn ladder(mut self, ladder: bool) -> Self {
+        self.ladder = ladder;
+        self
+    }
+
+    /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has the empty solution.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for wrong sizes and numbers that are not finite; otherwise what became of Lemke's method, when no
+    /// other rung solved the problem.
+    pub fn solve<'w>(
+        &mut self,
+        w: impl Into<DMatrixView<'w, f64>>,
+        q: &[f64],
+    ) -> Result<Solution<'_>, Failure> {
+        self.solve_checked(&w.into(), q, None)
+    }
+
+    /// Solves with a covering vector `d` (n entries, all > 0), which decides what is found when there are several solutions.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve), and [`Failure::Input`] for a bad covering vector.
+    pub fn solve_covered<'w>(
+        &mut self,
+        w: impl Into<DMatrixView<'w, f64>>,
+        q: &[f64],
+        d: &[f64],
+    ) -> Result<Solution<'_>, Failure> {
+        check_length("d", q.len(), d.len())?;
+        check_finite("d", d)?;
+        if let Some(entry) = d.iter().position(|&d| d <= 0.0) {
+            return Err(Failure::Input(Error::BadSetting {
+                name: "d",
+                entry,
+                value: d[entry],
+                rule: "a covering vector must be > 0",
+            }));
+        }
+        self.solve_checked(&w.into(), q, Some(d))
+    }
+
+    /// The ray of the last solve, when that ended in [`Failure::Ray`]: `u ≥ 0` of n entries, the largest 1. Lemke's path went
+    /// along `z + s u`.
+    pub fn ray(&self) -> Option<&[f64]> {
+        (!self.ray.is_empty()).then_some(&self.ray)
+    }
+
+    fn solve_checked(
+        &mut self,
+        w: &DMatrixView<'_, f64>,
+        q: &[f64],
+        d: Option<&[f64]>,
+    ) -> Result<Solution<'_>, Failure> {
+        self.ray.clear();
+        check_sizes(w, q)?;
+        check_finite("q", q)?;
+        self.scaled.load(w, q)?;
+        self.candidate.set_zero(q);
+        if q.iter().all(|&q| q >= 0.0) {
+            return Ok(self.solution(0.0, 0, Rung::Zero));
+        }
+        let mut first = None;
+        let mut pivots = 0;
+        for rung in [
+            Rung::Lemke,
+            Rung::RowSizes,
+            Rung::FirstFixed,
+            Rung::SecondFixed,
+        ] {
+            self.set_cover(rung, d);
+            let attempt = self.attempt(w, q);
+            pivots += self.lemke.pivots;
+            let failure = match attempt {
+                Attempt::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
+                Attempt::Refused { residual, allowed } => {
+                    Failure::ResidualTooLarge { residual, allowed }
+                }
+                Attempt::Ended(End::Ray) => {
+                    let infeasible = self.keep_ray(w, q, first.is_none());
+                    if infeasible {
+                        return Err(Failure::Ray { infeasible });
+                    }
+                    Failure::Ray { infeasible }
+                }
+                Attempt::Ended(End::MaxPivots) => Failure::MaxPivots { pivots },
+                Attempt::Ended(End::Complementary | End::Lost) => Failure::ResidualTooLarge {
+                    residual: f64::INFINITY,
+                    allowed: self.tolerance * largest(q),
+                },
+            };
+            first.get_or_insert(failure);
+            if !self.ladder {
+                break;
+            }
+        }
+        if self.ladder
+            && q.len() <= FEW
+            && let Some(residual) = self.try_bases(w, q)
+        {
+            return Ok(self.solution(residual, pivots, Rung::Bases));
+        }
+        Err(first.unwrap_or(Failure::MaxPivots { pivots }))
+    }
+
+    fn solution(&mut self, residual: f64, pivots: usize, rung: Rung) -> Solution<'_> {
+        self.ray.clear();
+        Solution {
+            z: &self.candidate.z,
+            w: &self.candidate.slack,
+            residual,
+            pivots,
+            rung,
+        }
+    }
+
+    /// One run of Lemke's method, its basis solved afresh and checked.
+    fn attempt(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Attempt {
+        let most = self.pivots_per_row.saturating_mul(q.len());
+        let end = self.lemke.run(&self.scaled, &self.cover, most);
+        if end != End::Complementary {
+            return Attempt::Ended(end);
+        }
+        self.lemke.basis(&mut self.principal.set);
+        if !self.principal.solve(&self.scaled, 0.0) {
+            return Attempt::Ended(End::Lost);
+        }
+        self.judge(w, q)
+    }
+
+    /// The residual check of the z' that was found last.
+    fn judge(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Attempt {
+        let z = &self.principal.z;
+        let check = self.candidate.judge(&self.scaled, w, q, z, self.tolerance);
+        if check.passed {
+            Attempt::Solved(check.residual)
+        } else {
+            Attempt::Refused {
+                residual: check.residual,
+                allowed: check.allowed,
+            }
+        }
+    }
+
+    /// The covering vector of a rung, in scaled units.
+    fn set_cover(&mut self, rung: Rung, d: Option<&[f64]>) {
+        let n = self.scaled.n;
+        reset(&mut self.cover, self.scaled.blocks);
+        let cover = &mut self.cover.as_flattened_mut()[..n];
+        let part = |i: usize, step: f64| 0.5 + (step * (i + 1) as f64).fract();
+        for (i, to) in cover.iter_mut().enumerate() {
+            *to = match rung {
+                Rung::FirstFixed => part(i, 0.6180339887498949),
+                Rung::SecondFixed => part(i, 0.414213562373095),
+                Rung::Lemke => self.scaled.row[i] * d.map_or(1.0, |d| d[i]),
+                _ => 1.0,
+            };
+        }
+        // Of size 1 too, and positive when scaling would make it zero.
+        let most = cover.iter().fold(f64::MIN_POSITIVE, |most, &d| most.max(d));
+        for to in cover {
+            *to = (*to / most).max(1e-100);
+        }
+    }
+
+    /// Keeps the first ray, and any that proves that there is no solution. Says whether it does.
+    #[cold]
+    fn keep_ray(&mut self, w: &DMatrixView<'_, f64>, q: &[f64], first: bool) -> bool {
+        // The candidate's buffer serves for the ray; nothing was found.
+        let u = &mut self.candidate.z;
+        self.lemke.ray(u);
+        for (u, column) in u.iter_mut().zip(&self.scaled.column) {
+            *u *= column;
+        }
+        let most = largest(u);
+        if !(most > 0.0 && most.is_finite()) {
+            return false;
+        }
+        for u in &mut *u {
+            *u /= most;
+        }
+        let proves = proves_infeasible(w, q, u);
+        if first || proves {
+            self.ray.clear();
+            self.ray.extend_from_slice(u);
+        }
+        proves
+    }
+
+    /// The first complementary basis whose solution passes the check.
+    #[cold]
+    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Option<f64> {
+        let mut found = None;
+        Subsets::new(&self.scaled).any(|basis| {
+            list(basis, &mut self.principal.set);
+            if self.principal.solve(&self.scaled, 1e-13)
+                && let Attempt::Solved(residual) = self.judge(w, q)
+            {
+                found = Some(residual);
+            }
+            found.is_some()
+        });
+        found
+    }
+}
+
+/// With `u ≥ 0`, `Wᵀu ≤ 0` and `q·u < 0`, no `z ≥ 0` has `W z + q ≥ 0`: the sum `u·(W z + q)` would be negative.
+fn proves_infeasible(w: &DMatrixView<'_, f64>, q: &[f64], u: &[f64]) -> bool {
+    // A product, and what its terms add up to without signs.
+    let product = |v: &[f64]| {
+        let terms = v.iter().zip(u).map(|(v, u)| v * u);
+        terms.fold((0.0, 0.0), |(sum, size), t| (sum + t, size + t.abs()))
+    };
+    let never_rises = (0..q.len()).all(|j| {
+        let (sum, size) = product(w.column(j).as_slice());
+        sum <= 1e-12 * size
+    });
+    let (sum, size) = product(q);
+    never_rises && sum < -1e-10 * size
+}

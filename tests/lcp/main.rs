@@ -1,0 +1,13 @@
+//! Linear complementarity problems: section 13 of the specification, in one binary because each links nalgebra anew.
+#![allow(missing_docs, reason = "tests")]
+
+mod bad_input;
+#[path = "../common/contacts.rs"]
+mod contacts;
+mod enumeration;
+mod impacts;
+#[path = "../common/random.rs"]
+mod random;
+mod random_problems;
+mod small;
+mod support;
