@@ -97,7 +97,10 @@ impl Walk {
                     let row = self.row(station, m);
                     let sum = dot(row, delta) + rate * tau;
                     let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
-                    (sum, size + (rate * tau).abs())
+                    // Derivatives of resets are rounded like their largest entry.
+                    let row_size: f64 = row.iter().map(|a| a.abs()).sum();
+                    let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+                    (sum, size + (rate * tau).abs() + 1e-3 * row_size * largest)
                 };
                 let (old, size) = terms(from, n, &self.before[column.clone()], members[n].rate);
                 let (new, size_new) = terms(to, m, &deltas[column], after.rate);
