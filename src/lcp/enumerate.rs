@@ -37,7 +37,7 @@ pub struct Listed {
 /// A singular basis holds a polyhedron of solutions, or none: its point of least norm (in scaled units) is listed, and it and
 /// all other listed points of that polyhedron are marked as not isolated, unless the polyhedron is that single point.
 ///
-/// 2ⁿ bases: up to n = 12 in milliseconds, beyond it not. The impulses of rigid contacts are rarely isolated, even where the
+/// 2ⁿ bases: milliseconds at n = 10, up to a fifth of a second at n = 12 when most bases are singular. The impulses of rigid contacts are rarely isolated, even where the
 /// velocities are: with friction, opposite directions can push against each other. Contacts have fewer modes (7 each, in the
 /// plane) than bases (32), and are to be listed by modes.
 ///

@@ -12,8 +12,8 @@ use super::scaled::Scaled;
 /// Rows take part in a ratio test above this pivot, relative to the column's largest or 1.
 const LEAST_PIVOT: f64 = 1e-10;
 /// Ratios and entries that differ by less are equal, relative to the sizes of the scaled problem: about what rounding leaves
-/// of ties in contact problems of deficient rank. With 1e-12 a path in 300 is lost under a foot of twelve points, with 1e-14
-/// one in five.
+/// of ties in contact problems of deficient rank. With 1e-12, and small pivots allowed, a path in 300 is lost under a foot of
+/// twelve points; with 1e-14 one in five.
 const TIE: f64 = 1e-11;
 /// Tied rows with a pivot smaller than this, relative to the largest of them, are passed over: such a pivot is often rounding
 /// of zero, and the path ends in a false ray. The only departure from the lexicographic rule.

@@ -1,6 +1,6 @@
 //! Impacts with friction: the examples of section 8 of the specification, and random contacts of deficient rank.
 
-use saltation::lcp::{LcpSolver, Rung};
+use saltation::lcp::{LcpSolver, Rung, residual};
 
 use crate::contacts::{Contacts, Lcp};
 use crate::random::SplitMix64;
@@ -180,6 +180,38 @@ fn noise_in_place_of_zeros_is_harmless() {
             let (z, rung) = noisy.unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(rung, Rung::Lemke, "{name}");
             steps.take(&z);
+        }
+    }
+}
+
+/// Section 9.2: half of the steps push at some of the contacts only, and covering vectors are drawn between 1/2 and 2. A path
+/// that rounding spoils is caught by the ladder.
+#[test]
+fn faces_and_random_covering_vectors() {
+    for (name, contacts, bound, _) in examples() {
+        let mut random = SplitMix64(16);
+        let mut solver = LcpSolver::new(25);
+        let mut steps = Steps::new(&contacts, bound);
+        let m = contacts.count();
+        for _ in 0..1000 {
+            let face = random.next();
+            let most: Vec<f64> = (0..m)
+                .map(|i| {
+                    let pushes = face & 1 == 0 || face >> (i + 1) & 1 == 1;
+                    if pushes { bound * random.unit() } else { 0.0 }
+                })
+                .collect();
+            let (w, q) = steps.now.boxed(&most, 2);
+            let d: Vec<f64> = q.iter().map(|_| random.between(0.5, 2.0)).collect();
+            let solution = solver.solve_covered(&w, &q, &d);
+            let solution = solution.unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert!(solution.residual() < 1e-10, "{name}");
+            assert_eq!(
+                residual(&w, &q, solution.z()),
+                Ok(solution.residual()),
+                "{name}"
+            );
+            steps.take(solution.z());
         }
     }
 }
