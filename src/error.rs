@@ -1,6 +1,6 @@
 //! Every reason why something is refused or a run ends early, each by name.
 
-use crate::Guard;
+use crate::{Guard, MatrixFault};
 
 /// Why an input was refused or a run ended early.
 ///
@@ -316,6 +316,215 @@ pub enum Error {
         index: usize,
         /// Crossings of the run.
         count: usize,
+    },
+
+    /// A mass matrix is none.
+    #[error("the mass matrix {fault} at q = {state:?}")]
+    MassMatrix {
+        /// What is wrong with it.
+        fault: MatrixFault,
+        /// Configuration.
+        state: Vec<f64>,
+    },
+
+    /// A gap is negative at the start.
+    #[error("the gap of contact {contact} is {gap:e} at t = {t}: bodies overlap at the start")]
+    NegativeGap {
+        /// The contact.
+        contact: usize,
+        /// Its gap (m).
+        gap: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// A gap closes, or is touched, at too low a speed.
+    #[error(
+        "contact {contact} grazes at t = {t}: it approaches at {velocity:e}, too slowly for an impact"
+    )]
+    Grazing {
+        /// The contact.
+        contact: usize,
+        /// `Da_j v` (m/s).
+        velocity: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// The force of a closed contact falls to zero too slowly.
+    #[error("the release of contact {contact} grazes at t = {t}: its force falls at {rate:e}")]
+    GrazingRelease {
+        /// The contact.
+        contact: usize,
+        /// `dλ_j/dt` (N/s).
+        rate: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// Impacts accumulate.
+    #[error(
+        "impacts of contacts {contacts:?} accumulate at t = {time} (Zeno): their times shrink by {ratio} from one to the next; Zeno::Absorb goes on from there"
+    )]
+    Zeno {
+        /// The accumulation time (s).
+        time: f64,
+        /// The contacts.
+        contacts: Vec<usize>,
+        /// Ratio of successive times between impacts.
+        ratio: f64,
+        /// When it was found (s).
+        t: f64,
+    },
+
+    /// A contact that is open has a negative gap.
+    #[error(
+        "the gap of contact {contact} is {gap:e} at t = {t} although it is open: the contact mode does not fit the forces"
+    )]
+    InconsistentMode {
+        /// The contact.
+        contact: usize,
+        /// Its gap (m).
+        gap: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// No set of closed contacts is consistent with the accelerations.
+    #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
+    SettleFailed {
+        /// The contacts that touch.
+        contacts: Vec<usize>,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// More than one set of closed contacts is consistent with the accelerations.
+    #[error(
+        "several sets of the contacts {contacts:?} can stay closed at t = {t}, with different accelerations"
+    )]
+    AmbiguousMode {
+        /// The contacts that touch.
+        contacts: Vec<usize>,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// A mass matrix or a Delassus matrix is not what mechanics allows.
+    #[error("the {name} matrix {fault}")]
+    BadMatrix {
+        /// `mass` or `Delassus`.
+        name: &'static str,
+        /// What is wrong with it.
+        fault: MatrixFault,
+    },
+
+    /// An impact without contacts.
+    #[error("an impact needs at least one contact")]
+    NoContacts,
+
+    /// A contact was named that the problem does not have.
+    #[error("there is no contact {contact}: the problem has {count}")]
+    NoSuchContact {
+        /// Its number.
+        contact: usize,
+        /// Contacts of the problem.
+        count: usize,
+    },
+
+    /// An impact law needs independent contacts.
+    #[error(
+        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): bilateral impulses are not unique; use a unilateral or a propagative law, or drop a redundant contact"
+    )]
+    DependentContacts {
+        /// The contacts that depend on each other.
+        set: Vec<usize>,
+        /// Least over greatest eigenvalue of the Gram matrix of unit normals.
+        rcond: f64,
+    },
+
+    /// The contact speeds of dependent contacts are not those of any motion.
+    #[error(
+        "the speeds of the dependent contacts {set:?} are not those of a motion: they miss one by {by:e} (unit normals)"
+    )]
+    InconsistentSpeeds {
+        /// The contacts that depend on each other.
+        set: Vec<usize>,
+        /// How far the speeds are from those of a motion (`√(J)`, scaled speed).
+        by: f64,
+    },
+
+    /// An impact law would have to pull, and was told to refuse that.
+    #[error("contact {contact} would have to pull: its impulse is {impulse:e}")]
+    Adhesion {
+        /// The contact with the most negative scaled impulse.
+        contact: usize,
+        /// Its impulse (N s).
+        impulse: f64,
+    },
+
+    /// No impulses were found that push, and only where contacts do not separate.
+    #[error(
+        "no impulses with 0 ≤ p ⊥ u⁺ + e u⁻ ≥ 0 were found, the best with residual {residual:e} (unit normals)"
+    )]
+    NoComplementarity {
+        /// The greatest violation; infinite when nothing was found.
+        residual: f64,
+    },
+
+    /// The contact that was to be reflected first does not approach.
+    #[error("contact {contact} was to be first, but does not approach: its speed is {speed:e}")]
+    NotApproaching {
+        /// The contact.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+
+    /// More reflections or stages within one impact than allowed; they would end later.
+    #[error(
+        "{limit} stages within one impact, and contact {contact} still approaches at {speed:e}: the contacts form a narrow cone; raise the cap"
+    )]
+    ReflectionCap {
+        /// The limit.
+        limit: usize,
+        /// The contact that approaches most.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+
+    /// No motion opens all contacts at once: a body squeezed between walls. Reflections need not end.
+    #[error(
+        "no motion opens all contacts at once, as for a body squeezed between walls: {limit} stages within one impact did not end, and need not"
+    )]
+    NoFeasibleInterior {
+        /// The cap that was reached.
+        limit: usize,
+    },
+
+    /// One outcome was asked for where a law predicts several, or none before its cap.
+    #[error("the impact law has {count} outcomes here, not one: resolve() gives the set")]
+    NotSingle {
+        /// Number of outcomes.
+        count: usize,
+    },
+
+    /// A velocity was asked for of a problem that was given in contact space.
+    #[error(
+        "the problem was given in contact space: velocities are known to one made with from_mechanics"
+    )]
+    OnlyContactSpace,
+
+    /// An impact computed NaN or infinity from finite input.
+    #[error("the impact overflows: {quantity} of contact {contact} is {value}")]
+    ImpactOverflow {
+        /// Which quantity.
+        quantity: &'static str,
+        /// The contact, or the row among the tangents.
+        contact: usize,
+        /// Its value.
+        value: f64,
     },
 
     /// The model refused a crossing in `on_crossing`.

@@ -50,6 +50,10 @@
 //! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Tangents`], [`Verdict`]); derivatives of `f`, `h` and
 //!   resets at a point, and the check of those a user wrote.
+//! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
+//!   [`mechanics::UnilateralConstraints`]), carried through impacts and rest ([`mechanics::Simulation`]).
+//! * [`impact`]: what happens to velocities at one instant when several contacts close at once: laws that return sets of
+//!   outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the others.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
 //!
@@ -67,7 +71,8 @@
 //! # When not to use it
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
-//! * Sliding modes and sustained contact with rigid bodies: a guard that is not live is refused, not slid along.
+//! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on each other are in
+//!   [`mechanics`], without friction.)
 //! * Event functions that wiggle faster than the state: a guard entered and left between two of the four samples of a step
 //!   is found when `h` has one rounded maximum there, not when it has several or a narrow spike. Limit the step with
 //!   [`Integrator::max_step`]. A touch without crossing is no event.
@@ -78,7 +83,10 @@ pub mod derivative;
 mod error;
 mod guard;
 pub mod hybrid;
+pub mod impact;
 pub mod lcp;
+mod matrix_fault;
+pub mod mechanics;
 pub mod models;
 pub mod ode;
 
@@ -87,6 +95,7 @@ pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_deri
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::{Error, Quantity};
 pub use guard::{Direction, Guard};
+pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;
 

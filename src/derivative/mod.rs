@@ -42,6 +42,7 @@ pub use piece::{Cone, Piece};
 pub use region::Region;
 pub use report::{DerivativeReport, Entry, Partial};
 pub use run::Derivative;
-pub use saltation::{Saltation, saltation_matrix};
+pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use tangents::Tangents;
+pub(crate) use touch::TouchWatch;
 pub use verdict::Verdict;

@@ -43,6 +43,8 @@ impl Walk {
             guard, identity, ..
         } = self.ways[way];
         if !identity {
+            // However it was come by, the derivative of a reset is not taken to be exact.
+            self.repeat.by_differences = true;
             self.before.clear();
             self.before.extend_from_slice(deltas);
             let station = &self.stations[from];

@@ -202,7 +202,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
         self.chain.push(Link::Map(map));
         match status {
-            Status::ReachedEnd => {
+            Status::ReachedEnd | Status::Ended => {
                 if let Some((Some(guard), time)) = last
                     && t - time <= self.ground.tolerance
                 {

@@ -28,7 +28,8 @@ pub struct Saltation {
 /// ```
 ///
 /// `F⁻` is the field before, `F⁺` the field after in the mode that follows; `R` is the reset
-/// ([`EventFunction::on_crossing`], with what it carries across other guards), the identity for an event-selected system.
+/// ([`EventFunction::on_crossing`], with what it carries across other guards and with the way back over the guard where it throws
+/// the state back), the identity for an event-selected system.
 /// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are re-armed as under
 /// [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
 ///
@@ -56,9 +57,28 @@ pub fn saltation_matrix<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
+    saltation_product(system, &[guard], t, x, mode)
+}
+
+/// The same for several guards met at one instant and crossed in the given order, each in the mode and the state that the one
+/// before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that meet them so (Pace & Burden, eq. 40). The time shift is
+/// that of the last guard.
+///
+/// # Errors
+/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order from being met.
+pub fn saltation_product<S>(
+    system: &S,
+    order: &[Guard],
+    t: f64,
+    x: &[f64],
+    mode: &Mode,
+) -> Result<Saltation, Error>
+where
+    S: Flow + EventFunction + ?Sized,
+{
     super::jacobian::Point::new(system, t, x, mode)?;
     let count = system.count();
-    if guard.event >= count {
+    if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
         return Err(Error::NoSuchGuard { guard, count });
     }
     let system = &system;
@@ -71,22 +91,53 @@ where
         t,
         x: x.to_vec(),
         mode: mode.clone(),
-        guards: vec![guard],
+        guards: order.to_vec(),
         ..CornerPoint::default()
     };
     let mut walk = Walk::new(x.len(), count);
     walk.begin(ground, &point)?;
-    walk.check_live(system, 0)?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
-    let time_shift = shift_row(&walk, 0, 0, &matrix);
-    let way = walk.follow(ground, 0, 0)?;
-    let tau = time_shift.as_slice();
-    walk.carry(ground, (0, way), tau, matrix.as_mut_slice())?;
-    let after = walk.station(walk.way(way).to);
+    let (mut station, mut time_shift) = (0, DVector::zeros(x.len()));
+    for &guard in order {
+        walk.check_live(system, station)?;
+        let members = &walk.station(station).members;
+        let Some(m) = members.iter().position(|member| member.guard == guard) else {
+            return Err(Error::NoSuchGuard { guard, count });
+        };
+        time_shift = shift_row(&walk, station, m, &matrix);
+        station = cross(ground, &mut walk, (station, m), &mut matrix)?;
+        // What the reset throws back leaves the surface at once.
+        let members = &walk.station(station).members;
+        if let Some(back) = members
+            .iter()
+            .position(|member| member.guard == guard.partner())
+        {
+            station = cross(ground, &mut walk, (station, back), &mut matrix)?;
+        }
+    }
+    let after = walk.station(station);
     Ok(Saltation {
         matrix,
         time_shift,
         state: DVector::from_column_slice(&after.x),
         mode: after.mode.clone(),
     })
+}
+
+/// Crosses member `m` of a station; gives the station behind it.
+fn cross<S: Flow + EventFunction>(
+    ground: Ground<'_, S>,
+    walk: &mut Walk,
+    (station, m): (usize, usize),
+    matrix: &mut DMatrix<f64>,
+) -> Result<usize, Error> {
+    let tau = shift_row(walk, station, m, matrix);
+    let way = walk.follow(ground, station, m)?;
+    walk.carry(
+        ground,
+        (station, way),
+        tau.as_slice(),
+        matrix.as_mut_slice(),
+    )?;
+    Ok(walk.way(way).to)
 }

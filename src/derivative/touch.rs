@@ -5,7 +5,7 @@ use crate::{Error, EventFunction, Guard, Mode, Segment};
 
 /// Looks for a guard whose event function has its maximum within a segment closer to zero than tolerances tell.
 #[derive(Clone, Debug)]
-pub(super) struct TouchWatch {
+pub(crate) struct TouchWatch {
     /// Event functions at the beginning, the middle and the end of a segment.
     h: [Vec<f64>; 3],
     point: Vec<f64>,
@@ -14,7 +14,7 @@ pub(super) struct TouchWatch {
 }
 
 impl TouchWatch {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             h: std::array::from_fn(|_| vec![0.0; count]),
             point: vec![0.0; dim],
@@ -25,7 +25,7 @@ impl TouchWatch {
 
     /// The first guard touched in a segment, as the reason that nothing is guaranteed; `follows` says that guards are looked for
     /// in both directions if in one, `scale(i, x_i)` is the error that the tolerances allow in component `i`.
-    pub(super) fn look<S: EventFunction>(
+    pub(crate) fn look<S: EventFunction>(
         &mut self,
         system: &S,
         segment: &Segment<'_>,

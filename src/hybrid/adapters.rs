@@ -26,6 +26,10 @@ macro_rules! forward {
                 (**self).jacobian_times_each(t, x, mode, v, out)
             }
             #[inline]
+            fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
+                (**self).correct(t, x, mode)
+            }
+            #[inline]
             fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
                 (**self).flip(t, x, mode, k, dx)
             }

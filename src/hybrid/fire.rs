@@ -57,7 +57,7 @@ impl<B: Buffer> Run<B> {
         if settings.restart_at_events {
             self.choose_step(system, settings);
         }
-        Ok(!self.stopping.is_empty())
+        Ok(!self.stopping.is_empty() || observer.is_done())
     }
 
     /// Crosses the guards in `crossed` once, and leaves in `moved` whether event functions may have jumped.

@@ -50,4 +50,11 @@ pub trait Flow {
         let _ = (t, x, mode, k, dx);
         false
     }
+
+    /// Brings a state that has drifted off a manifold that `mode` prescribes (closed contacts) back to it, and returns `true`
+    /// when it changed the state; the provided method does nothing. Called after each accepted smooth step.
+    fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
+        let _ = (t, x, mode);
+        false
+    }
 }

@@ -253,6 +253,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             start_mode.as_ref(),
             &mut observer,
         ) {
+            Ok(true) if run.stopping.is_empty() => Status::Ended,
             Ok(true) => Status::Stopped {
                 guards: run.stopping_guards(),
             },
@@ -275,6 +276,16 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// The mode in which the last run ended.
     pub fn mode(&self) -> &Mode {
         &self.run.mode
+    }
+
+    /// As [`start_mode`](Self::start_mode), in place.
+    pub(crate) fn set_start_mode(&mut self, mode: Mode) {
+        self.start_mode = Some(mode);
+    }
+
+    /// The corner tolerance that is set (s).
+    pub(crate) fn corner_tolerance_set(&self) -> f64 {
+        self.settings.corner_tolerance
     }
 
     /// The system.

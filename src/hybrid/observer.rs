@@ -101,6 +101,12 @@ pub trait Observer {
         let _ = (time, state, mode);
     }
 
+    /// True when the run is to end here, with [`Status::Ended`](crate::Status::Ended); asked after each step and each set of
+    /// crossings.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// False when segments are not looked at, so that a system without guards need not form dense output.
     fn wants_segments(&self) -> bool {
         true
@@ -129,6 +135,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         (**self).settled(time, state, mode);
     }
+    fn is_done(&self) -> bool {
+        (**self).is_done()
+    }
     fn wants_segments(&self) -> bool {
         (**self).wants_segments()
     }
@@ -154,6 +163,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.0.settled(time, state, mode);
         self.1.settled(time, state, mode);
+    }
+    fn is_done(&self) -> bool {
+        self.0.is_done() || self.1.is_done()
     }
     fn wants_segments(&self) -> bool {
         self.0.wants_segments() || self.1.wants_segments()

@@ -58,7 +58,23 @@ impl<B: Buffer> Run<B> {
         self.ode.take(&mut self.x);
         self.reach *= 1.1;
         self.arrive_with_scan(system, rearm, observer)?;
-        Ok(false)
+        if system.correct(self.t, self.x.get_mut(), &self.mode) {
+            self.take_correction(system)?;
+        }
+        Ok(observer.is_done())
+    }
+
+    /// Brings field and event functions in line with a state that the model corrected.
+    fn take_correction<S>(&mut self, system: &S) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
+        self.guards.stale.fill(true);
+        self.refresh_field(system)?;
+        if self.count() > 0 {
+            self.refresh_events(system)?;
+        }
+        Ok(())
     }
 
     /// Tries steps until one passes the error test; gives its length.

@@ -19,6 +19,8 @@ pub enum Status {
         /// Those guards.
         guards: Vec<Guard>,
     },
+    /// The observer asked for the end.
+    Ended,
     /// It cannot go on, or must not: the reason.
     Refused(Error),
 }
@@ -33,6 +35,7 @@ impl std::fmt::Display for Status {
                     .iter()
                     .try_for_each(|guard| write!(f, " guard {guard}"))
             }
+            Self::Ended => f.write_str("ended by its observer"),
             Self::Refused(reason) => write!(f, "refused: {reason}"),
         }
     }
@@ -118,7 +121,7 @@ impl Trajectory {
     pub fn completed(self) -> Result<Self, Error> {
         match self.status {
             Status::Refused(reason) => Err(reason),
-            Status::ReachedEnd | Status::Stopped { .. } => Ok(self),
+            Status::ReachedEnd | Status::Stopped { .. } | Status::Ended => Ok(self),
         }
     }
 
@@ -218,6 +221,26 @@ impl Path {
     fn node(&mut self, t: f64, x: &[f64]) {
         self.times.push(t);
         self.states.extend_from_slice(x);
+    }
+
+    /// Takes in a state and a mode that a driver set between two runs, after a motion it made itself.
+    pub(crate) fn jump(&mut self, t: f64, x: &[f64], mode: &Mode) {
+        // A segment of its own, so that the dense output has no hole.
+        let start = self.times.last().copied().unwrap_or(t);
+        let before = self.last_state().to_vec();
+        self.node(t, x);
+        self.ends.push(self.times.len() - 1);
+        self.spans.push((start, t - start));
+        for c in 0..5 {
+            for i in 0..self.dim {
+                self.coefficients.push(match c {
+                    0 => before[i],
+                    1 => x[i] - before[i],
+                    _ => 0.0,
+                });
+            }
+        }
+        self.settled(t, x, mode);
     }
 
     fn last_state(&self) -> &[f64] {

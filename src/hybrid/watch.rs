@@ -32,6 +32,8 @@ impl Watch {
     pub const RISING: Self = Self::new(true, false);
     /// Watched from positive to negative only.
     pub const FALLING: Self = Self::new(false, true);
+    /// Not watched: a bit of the mode that no motion changes.
+    pub const NONE: Self = Self::new(false, false);
 
     const fn new(rising: bool, falling: bool) -> Self {
         Self {

@@ -5,13 +5,16 @@
 //! closed form), [`PlainPlate`] (the same, spring by spring) and [`NormalPlate`] (forces along the normal that never pull).
 //! B-derivatives (Burden, Sastry, Koditschek & Revzen, SIADS 15, 2016; Council, Revzen & Burden, JCND 17, 2022):
 //! [`Affine::coupled`], `shared_damping` of the plate and [`FieldTable`] (piecewise constant fields of any dimension).
+//! Impacts (Seghete & Murphey, arXiv 1709.02296): [`Cradle`], [`ThreeBalls`].
 //! Our own: [`ContactChain`] (many states, many contacts nearly at once), [`IntegrateAndFire`] (resets that set off
 //! further resets; Mirollo & Strogatz 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs).
 //! Inside: `spring_row` (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
 
 mod affine;
+mod billiards;
 mod chain;
 mod check;
+mod cradle;
 mod field_table;
 mod hopper;
 mod integrate_and_fire;
@@ -24,9 +27,12 @@ mod spring_row;
 #[cfg(test)]
 mod test_support;
 mod thermostat;
+mod trot;
 
 pub use affine::Affine;
+pub use billiards::ThreeBalls;
 pub use chain::ContactChain;
+pub use cradle::Cradle;
 pub use field_table::FieldTable;
 pub use hopper::Hopper;
 pub use integrate_and_fire::IntegrateAndFire;
@@ -35,3 +41,4 @@ pub use plate_normal::NormalPlate;
 pub use plate_plain::PlainPlate;
 pub use plate_vertical::VerticalPlate;
 pub use thermostat::Thermostat;
+pub use trot::{RigidTrot, SoftTrot};

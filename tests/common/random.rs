@@ -1,4 +1,5 @@
 //! A generator of numbers.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 /// `SplitMix64`, as the starts of spec 6.3 are drawn.
 pub(crate) struct SplitMix64(pub(crate) u64);

@@ -1,0 +1,211 @@
+//! The normal block of an impact with unit normals: what all frictionless laws work in.
+//!
+//! With `G_ij = J_i M⁻¹ J_jᵀ` and `u_i = J_i v`, the unit normals (in the metric of kinetic energy) are `J_i/√G_ii`, and
+//!
+//! ```text
+//!     s_i = u_i/√G_ii        C_ij = G_ij/√(G_ii G_jj)        μ_i = √G_ii p_i
+//! ```
+//!
+//! An impulse changes the scaled speeds by `C μ`. In momentum space `s_i = ⟨p, u_i⟩`, `C_ij = ⟨u_i, u_j⟩` (Seghete &
+//! Murphey, arXiv 1709.02296, momentum form), and `sᵀ C⁻¹ s = ‖p‖²` is twice the kinetic energy of the motion along the
+//! normals.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::matrix::{Spectrum, unit_diagonal};
+use crate::{Error, MatrixFault};
+
+/// Eigenvalues of `C` below this part of the greatest count as zero.
+const RANK: f64 = 1e-12;
+
+/// Eigenvalues of `C` below minus this refuse the matrix.
+const NEGATIVE: f64 = 1e-10;
+
+/// Speeds of dependent contacts may differ from those of a motion by this part of the greatest.
+const INCONSISTENT: f64 = 1e-8;
+
+/// The problem with unit normals.
+#[derive(Clone, Debug)]
+pub(super) struct ContactSpace {
+    /// `√G_ii`.
+    pub(super) roots: Vec<f64>,
+    /// `C`.
+    pub(super) gram: DMatrix<f64>,
+    /// `s`.
+    pub(super) speeds: DVector<f64>,
+    /// Least over greatest eigenvalue of `C`.
+    pub(super) rcond: f64,
+    /// The contacts whose normals depend on each other; empty when all are independent.
+    pub(super) dependent: Vec<usize>,
+    /// `√(sᵀ C⁺ s)`.
+    pub(super) norm: f64,
+}
+
+impl ContactSpace {
+    /// From a normal block that is symmetric and finite with a positive diagonal, and finite speeds.
+    pub(super) fn new(delassus: &DMatrix<f64>, speeds: &[f64]) -> Result<Self, Error> {
+        let (gram, roots) = unit_diagonal(delassus);
+        let spectrum = positive_spectrum("Delassus", &gram)?;
+        let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
+        if let Some(contact) = scaled.iter().position(|s| !s.is_finite()) {
+            return Err(Error::ImpactOverflow {
+                quantity: "scaled speed",
+                contact,
+                value: scaled[contact],
+            });
+        }
+        let least = RANK * spectrum.greatest();
+        let mut space = Self {
+            rcond: spectrum.least() / spectrum.greatest(),
+            dependent: dependent(&spectrum, least),
+            roots,
+            gram,
+            speeds: scaled,
+            norm: 0.0,
+        };
+        space.norm = space.measure(&spectrum, least)?;
+        Ok(space)
+    }
+
+    /// Number of contacts.
+    pub(super) fn contacts(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Refuses dependent contacts.
+    pub(super) fn independent(&self) -> Result<(), Error> {
+        if self.dependent.is_empty() {
+            return Ok(());
+        }
+        Err(Error::DependentContacts {
+            set: self.dependent.clone(),
+            rcond: self.rcond,
+        })
+    }
+
+    /// `√(sᵀ C⁺ s)`; refuses speeds that dependent contacts cannot have.
+    fn measure(&self, spectrum: &Spectrum, least: f64) -> Result<f64, Error> {
+        // in units of the greatest: squares of finite speeds may overflow
+        let unit = self.speeds.amax();
+        if unit == 0.0 {
+            return Ok(0.0);
+        }
+        let scaled = &self.speeds / unit;
+        let (mut sum, mut off) = (0.0, 0.0_f64);
+        for (value, vector) in spectrum.values.iter().zip(&spectrum.vectors) {
+            let part = vector.dot(&scaled);
+            if *value > least {
+                sum += part * part / value;
+            } else {
+                off = off.hypot(part);
+            }
+        }
+        if off > INCONSISTENT {
+            return Err(Error::InconsistentSpeeds {
+                set: self.dependent.clone(),
+                by: off * unit,
+            });
+        }
+        Ok(unit * sum.sqrt())
+    }
+}
+
+/// Contacts with a part in the eigenvectors of (almost) zero eigenvalues.
+fn dependent(spectrum: &Spectrum, least: f64) -> Vec<usize> {
+    let null = || {
+        let pairs = spectrum.values.iter().zip(&spectrum.vectors);
+        pairs.filter(|(value, _)| **value <= least)
+    };
+    (0..spectrum.values.len())
+        .filter(|&i| null().any(|(_, vector)| vector[i].abs() > 1e-6))
+        .collect()
+}
+
+/// Eigenvalues of a symmetric matrix with a unit diagonal; refuses negative ones.
+pub(super) fn positive_spectrum(
+    name: &'static str,
+    matrix: &DMatrix<f64>,
+) -> Result<Spectrum, Error> {
+    let refuse = |value| {
+        Err(Error::BadMatrix {
+            name,
+            fault: MatrixFault::NotPositive { value },
+        })
+    };
+    // Beyond ±1 a minor of two rows is negative; this also keeps infinities from the eigenvalues.
+    let steepest = matrix.iter().fold(1.0, |most: f64, c| {
+        if c.is_finite() {
+            most.max(c.abs())
+        } else {
+            f64::INFINITY
+        }
+    });
+    if steepest > 1.0 + NEGATIVE {
+        return refuse(1.0 - steepest);
+    }
+    let spectrum = Spectrum::of(matrix);
+    if spectrum.least() < -NEGATIVE {
+        return refuse(spectrum.least());
+    }
+    Ok(spectrum)
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact equality is what is promised")]
+mod tests {
+    use super::*;
+
+    fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, Error> {
+        ContactSpace::new(&DMatrix::from_row_slice(rows, rows, entries), speeds)
+    }
+
+    #[test]
+    fn scaled_speeds_and_cosines() {
+        let found = space(2, &[4.0, -1.0, -1.0, 1.0], &[2.0, -3.0]).unwrap();
+        assert_eq!(found.speeds.as_slice(), [1.0, -3.0]);
+        assert_eq!(found.gram[(0, 1)], -0.5);
+        // C⁻¹ = (4/3) [1, ½; ½, 1]
+        let expected = (4.0 / 3.0 * (1.0 - 3.0 + 9.0_f64)).sqrt();
+        assert!((found.norm - expected).abs() < 1e-14);
+        assert!(found.independent().is_ok() && (found.rcond - 1.0 / 3.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn dependent_contacts_are_named() {
+        // 0 and 2 are opposite walls.
+        let entries = [1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 1.0];
+        let found = space(3, &entries, &[1.0, 5.0, -1.0]).unwrap();
+        assert_eq!(found.dependent, [0, 2]);
+        assert!(
+            matches!(found.independent(), Err(Error::DependentContacts { set, .. }) if set == [0, 2])
+        );
+        assert!((found.norm - 26f64.sqrt()).abs() < 1e-13);
+        let refused = space(3, &entries, &[1.0, 5.0, 1.0]);
+        assert!(
+            matches!(refused, Err(Error::InconsistentSpeeds { by, .. }) if (by - 2f64.sqrt()).abs() < 1e-13)
+        );
+    }
+
+    #[test]
+    fn indefinite_matrices_are_refused() {
+        for entries in [
+            [1.0, 2.0, 2.0, 1.0],
+            [1.0, 1.0 + 1e-6, 1.0 + 1e-6, 1.0],
+            [1e-300, 1e300, 1e300, 1e-300],
+        ] {
+            assert!(matches!(
+                space(2, &entries, &[0.0, 0.0]),
+                Err(Error::BadMatrix {
+                    fault: MatrixFault::NotPositive { .. },
+                    ..
+                })
+            ));
+        }
+    }
+
+    #[test]
+    fn large_speeds_do_not_overflow_the_norm() {
+        let found = space(1, &[1.0], &[-1e300]).unwrap();
+        assert_eq!(found.norm, 1e300);
+    }
+}

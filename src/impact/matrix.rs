@@ -1,0 +1,152 @@
+//! Checks of symmetric matrices, and the eigenvalues of small ones.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::{Error, MatrixFault};
+
+/// Entries across the diagonal may differ by this much, measured by the geometric mean of their diagonal entries.
+const SYMMETRIC: f64 = 1e-9;
+
+/// Refuses a matrix that is not square, finite, symmetric, or has a diagonal entry that is not > 0.
+pub(super) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Result<(), Error> {
+    match matrix_fault(matrix) {
+        Some(fault) => Err(Error::BadMatrix { name, fault }),
+        None => Ok(()),
+    }
+}
+
+/// What keeps a matrix from being square, finite and symmetric with a diagonal that is > 0.
+pub(crate) fn matrix_fault(matrix: &DMatrix<f64>) -> Option<MatrixFault> {
+    let refuse = Some;
+    let (rows, columns) = matrix.shape();
+    if rows != columns {
+        return refuse(MatrixFault::NotSquare { rows, columns });
+    }
+    for column in 0..columns {
+        for row in 0..rows {
+            let value = matrix[(row, column)];
+            if !value.is_finite() {
+                return refuse(MatrixFault::NotFinite { row, column, value });
+            }
+        }
+    }
+    for k in 0..rows {
+        let value = matrix[(k, k)];
+        if value <= 0.0 {
+            return refuse(MatrixFault::NotPositive { value });
+        }
+    }
+    for column in 0..columns {
+        for row in 0..column {
+            let by = matrix[(row, column)] - matrix[(column, row)];
+            let scale = matrix[(row, row)].sqrt() * matrix[(column, column)].sqrt();
+            // written so that an overflow to infinity is refused too
+            let symmetric = by.abs() <= SYMMETRIC * scale;
+            if !symmetric {
+                return refuse(MatrixFault::NotSymmetric { row, column, by });
+            }
+        }
+    }
+    None
+}
+
+/// A symmetric matrix scaled to a unit diagonal, its two halves averaged, with the roots of its diagonal.
+pub(super) fn unit_diagonal(matrix: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
+    let n = matrix.nrows();
+    let roots: Vec<f64> = (0..n).map(|k| matrix[(k, k)].sqrt()).collect();
+    let scaled = DMatrix::from_fn(n, n, |i, j| {
+        if i == j {
+            1.0
+        } else {
+            // halved first: the sum of two finite numbers may overflow
+            let mean = 0.5 * matrix[(i, j)] + 0.5 * matrix[(j, i)];
+            mean / roots[i] / roots[j]
+        }
+    });
+    (scaled, roots)
+}
+
+/// Eigenvalues in rising order, with unit eigenvectors in the columns.
+#[derive(Clone, Debug)]
+pub(super) struct Spectrum {
+    pub(super) values: Vec<f64>,
+    pub(super) vectors: Vec<DVector<f64>>,
+}
+
+impl Spectrum {
+    /// Of a symmetric, finite matrix with at least one row.
+    pub(super) fn of(matrix: &DMatrix<f64>) -> Self {
+        let eigen = matrix.clone().symmetric_eigen();
+        let mut order: Vec<usize> = (0..matrix.nrows()).collect();
+        order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
+        Self {
+            values: order.iter().map(|&k| eigen.eigenvalues[k]).collect(),
+            vectors: order
+                .iter()
+                .map(|&k| eigen.eigenvectors.column(k).into_owned())
+                .collect(),
+        }
+    }
+
+    pub(super) fn least(&self) -> f64 {
+        self.values.first().copied().unwrap_or(f64::NAN)
+    }
+
+    pub(super) fn greatest(&self) -> f64 {
+        self.values.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(matrix: &DMatrix<f64>) -> MatrixFault {
+        match check_symmetric("mass", matrix) {
+            Err(Error::BadMatrix { fault, .. }) => fault,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_fault_has_its_name() {
+        let square = |entries: [f64; 4]| DMatrix::from_row_slice(2, 2, &entries);
+        assert!(matches!(
+            fault(&DMatrix::zeros(1, 2)),
+            MatrixFault::NotSquare {
+                rows: 1,
+                columns: 2
+            }
+        ));
+        assert!(matches!(
+            fault(&square([1.0, f64::NAN, 0.0, 1.0])),
+            MatrixFault::NotFinite {
+                row: 0,
+                column: 1,
+                ..
+            }
+        ));
+        assert!(matches!(
+            fault(&square([1.0, 0.5, 0.4, 1.0])),
+            MatrixFault::NotSymmetric { by, .. } if (by - 0.1).abs() < 1e-15
+        ));
+        assert!(matches!(
+            fault(&square([1.0, 0.0, 0.0, -2.0])),
+            MatrixFault::NotPositive { value: -2.0 }
+        ));
+        assert_eq!(
+            check_symmetric("mass", &square([1e-300, 0.0, 0.0, 1e300])),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn eigenvalues_rise() {
+        let matrix = DMatrix::from_row_slice(3, 3, &[1., 0.6, 0., 0.6, 1., 0., 0., 0., 1.]);
+        let spectrum = Spectrum::of(&matrix);
+        for (found, expected) in spectrum.values.iter().zip([0.4, 1.0, 1.6]) {
+            assert!((found - expected).abs() < 1e-14);
+        }
+        assert!(((&matrix * &spectrum.vectors[2]) - 1.6 * &spectrum.vectors[2]).norm() < 1e-14);
+    }
+}

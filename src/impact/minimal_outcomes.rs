@@ -1,0 +1,197 @@
+//! The outcomes of propagative impact that a minimal word reaches.
+
+use super::all_outcomes::EQUAL;
+use super::interior;
+use super::momenta::Momenta;
+use super::restitution::Blend;
+use super::{ImpactLaw, ImpactProblem, Outcomes, Reflections};
+use crate::Error;
+
+/// The outcomes of [`Propagative`](super::Propagative) that a minimal word reaches: an admissible word of which no proper
+/// subsequence (letters dropped anywhere, admissible or not) ends feasible (Seghete & Murphey, Definition 1 (2), read
+/// literally).
+///
+/// A subset of [`AllOutcomes`](super::AllOutcomes). For two contacts whose alternating words differ in length only the shorter
+/// is minimal, since the longer contains it. Each outcome carries a shortest minimal word, the lexicographically first of
+/// these; outcomes are ordered by the length of their words, then lexicographically.
+///
+/// A depth-first search over words that carries all momenta which subsequences reach; exponential in the length of words.
+/// Beyond the cap the set is incomplete and says so. Errors as for [`AllOutcomes`](super::AllOutcomes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinimalOutcomes {
+    cap: usize,
+}
+
+/// Most reflections of a search, unless another cap is set.
+const CAP: usize = 10_000_000;
+
+impl MinimalOutcomes {
+    /// With the default cap.
+    pub const fn new() -> Self {
+        Self { cap: CAP }
+    }
+
+    /// Most reflections of a search, those of subsequences included; default 10 000 000, about a second.
+    #[must_use]
+    pub const fn cap(mut self, reflections: usize) -> Self {
+        self.cap = reflections;
+        self
+    }
+}
+
+impl Default for MinimalOutcomes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ImpactLaw for MinimalOutcomes {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        let blend = Blend::of(problem)?;
+        let mut search = WordSearch::new(problem, self.cap);
+        let is_complete = search.run();
+        interior::check_search(problem.space(), self.cap, is_complete)?;
+        let mut words = search.words;
+        words.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        let mut reflections = Reflections::new(problem);
+        let mut list = Vec::with_capacity(words.len());
+        for word in words {
+            reflections.reset(problem.space().speeds.as_slice());
+            for &contact in &word {
+                reflections.reflect(contact);
+            }
+            list.push(blend.outcome(problem, reflections.scaled_impulses(), word)?);
+        }
+        Ok(Outcomes {
+            list,
+            is_complete,
+            effort: search.reflections,
+        })
+    }
+}
+
+/// The search over words.
+struct WordSearch<'p> {
+    problem: &'p ImpactProblem,
+    cap: usize,
+    reflections: usize,
+    /// What proper subsequences of the word reach.
+    subsequences: Momenta,
+    /// The ends of minimal words, and the best word for each.
+    ends: Momenta,
+    words: Vec<Vec<usize>>,
+}
+
+/// A word on the way, with its momentum and the letter to be tried next.
+struct Prefix {
+    speeds: Vec<f64>,
+    next: usize,
+    /// Length of the list of subsequences at this prefix.
+    subsequences: usize,
+}
+
+impl<'p> WordSearch<'p> {
+    fn new(problem: &'p ImpactProblem, cap: usize) -> Self {
+        let contacts = problem.contacts();
+        let tolerance = (EQUAL * problem.momentum()).max(f64::MIN_POSITIVE);
+        let momenta = Momenta::new(contacts, tolerance);
+        Self {
+            problem,
+            cap,
+            reflections: 0,
+            subsequences: momenta.clone(),
+            ends: momenta,
+            words: Vec::new(),
+        }
+    }
+
+    /// Goes through all words; false when the cap was reached.
+    fn run(&mut self) -> bool {
+        let mut word: Vec<usize> = Vec::new();
+        let start = self.problem.space().speeds.as_slice().to_vec();
+        if self.is_feasible(&start) {
+            self.end(&start, &word);
+            return true;
+        }
+        let mut path = vec![Prefix {
+            speeds: start,
+            next: 0,
+            subsequences: 0,
+        }];
+        let threshold = self.problem.threshold();
+        while let Some(top) = path.last_mut() {
+            self.subsequences.truncate(top.subsequences);
+            let Some(letter) =
+                (top.next..top.speeds.len()).find(|&contact| top.speeds[contact] < -threshold)
+            else {
+                path.pop();
+                word.pop();
+                continue;
+            };
+            top.next = letter + 1;
+            let speeds = top.speeds.clone();
+            // A subsequence that ends feasible stays one of every longer word: no need to go on.
+            if self.extend(&speeds, letter) {
+                continue;
+            }
+            if self.reflections > self.cap {
+                return false;
+            }
+            let mut after = speeds;
+            self.reflect(&mut after, letter);
+            word.push(letter);
+            if self.is_feasible(&after) {
+                self.end(&after, &word);
+                word.pop();
+            } else {
+                path.push(Prefix {
+                    speeds: after,
+                    next: 0,
+                    subsequences: self.subsequences.len(),
+                });
+            }
+        }
+        true
+    }
+
+    /// Adds a letter to all proper subsequences of a word that reaches `full`, and the word without the letter; true when one of
+    /// them ends feasible.
+    fn extend(&mut self, full: &[f64], letter: usize) -> bool {
+        let mut speeds = full.to_vec();
+        for k in 0..self.subsequences.len() {
+            speeds.copy_from_slice(self.subsequences.get(k));
+            self.reflect(&mut speeds, letter);
+            if self.is_feasible(&speeds) {
+                return true;
+            }
+            self.subsequences.add(&speeds);
+        }
+        self.subsequences.add(full);
+        false
+    }
+
+    fn reflect(&mut self, speeds: &mut [f64], contact: usize) {
+        self.reflections += 1;
+        let twice = -2.0 * speeds[contact];
+        let column = self.problem.space().gram.column(contact);
+        for (s, c) in speeds.iter_mut().zip(column.iter()) {
+            *s += twice * c;
+        }
+    }
+
+    fn is_feasible(&self, speeds: &[f64]) -> bool {
+        let threshold = self.problem.threshold();
+        speeds.iter().all(|&s| s >= -threshold)
+    }
+
+    fn end(&mut self, speeds: &[f64], word: &[usize]) {
+        if self.ends.add(speeds).is_some() {
+            self.words.push(word.to_vec());
+        } else if let Some(k) = self.ends.find(speeds) {
+            // words come in lexicographic order: of equal length, the first stays
+            if word.len() < self.words[k].len() {
+                self.words[k] = word.to_vec();
+            }
+        }
+    }
+}

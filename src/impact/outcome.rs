@@ -1,0 +1,269 @@
+//! One outcome of an impact: impulses, speeds, how it came about, and what is to be said of it.
+
+use std::fmt;
+
+use nalgebra::DVector;
+
+use super::ImpactProblem;
+use crate::Error;
+
+/// Rounding allowed in remarks: pulling impulses and approaching speeds below this part of `√(2T)`, energy gained below this
+/// part of `T`, are not remarked.
+const REMARKABLE: f64 = 1e-9;
+
+/// What an impact law says happens.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// Contact speeds `u⁺` after the impact, in the order of the problem's rows (m/s).
+    pub speeds: DVector<f64>,
+    /// Impulses `p`, likewise (N s); `u⁺ = u + G p`.
+    pub impulses: DVector<f64>,
+    /// Which contacts were at work when.
+    pub order: Order,
+    /// Kinetic energy after less before (J): `½ p · (u + u⁺)`, exact for any law.
+    pub energy_change: f64,
+    /// What the user should know of this outcome; empty for a feasible one that loses or keeps energy.
+    pub remarks: Vec<Remark>,
+}
+
+/// Which contacts were at work when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// All at once.
+    Together,
+    /// One by one: the contacts in the order of their reflections.
+    Word(Vec<usize>),
+    /// In groups one after another.
+    Stages(Vec<Vec<usize>>),
+}
+
+/// What the user should know of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Remark {
+    /// A contact pulls; the one that does so most, in units of its scaled impulse.
+    #[error("contact {contact} pulls: impulse {impulse:e}")]
+    Adhesive {
+        /// The contact.
+        contact: usize,
+        /// Its impulse (N s).
+        impulse: f64,
+    },
+    /// A contact still approaches; the one that does so most, in units of its scaled speed.
+    #[error("contact {contact} still approaches at {speed:e}")]
+    Approaching {
+        /// The contact.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+    /// The impact raises the kinetic energy.
+    #[error("the kinetic energy rises by {by:e}")]
+    EnergyRaised {
+        /// By this much (J).
+        by: f64,
+    },
+    /// The plastic part is the projection onto the feasible speeds, because the bilateral one pulls.
+    #[error("plastic part unilateral")]
+    UnilateralPlastic,
+    /// Contacts differ in restitution; the law knows one for the whole impact, the largest.
+    #[error("one restitution for the whole impact, the largest: {used}")]
+    LargestRestitution {
+        /// The one used.
+        used: f64,
+    },
+}
+
+impl Outcome {
+    /// From the scaled impulses `μ`; adds the remarks that any law may give rise to.
+    pub(super) fn new(
+        problem: &ImpactProblem,
+        scaled_impulses: &[f64],
+        order: Order,
+        mut remarks: Vec<Remark>,
+    ) -> Result<Self, Error> {
+        let roots = &problem.space().roots;
+        let before = problem.speeds();
+        let impulses = DVector::from_fn(before.len(), |i, _| {
+            match (scaled_impulses.get(i), roots.get(i)) {
+                (Some(mu), Some(root)) => mu / root,
+                // frictionless: nothing along the tangents
+                _ => 0.0,
+            }
+        });
+        let speeds = before + problem.delassus() * &impulses;
+        let energy_change = 0.5 * impulses.dot(&(before + &speeds));
+        check_finite("impulse", impulses.as_slice())?;
+        check_finite("speed", speeds.as_slice())?;
+        check_finite("energy change", &[energy_change])?;
+
+        let limit = REMARKABLE * problem.momentum();
+        let worst = |scaled: &dyn Fn(usize) -> f64| {
+            let contacts = 0..problem.contacts();
+            contacts
+                .map(|i| (i, scaled(i)))
+                .min_by(|a, b| a.1.total_cmp(&b.1))
+                .filter(|worst| worst.1 < -limit)
+                .map(|worst| worst.0)
+        };
+        if let Some(contact) = worst(&|i| impulses[i] * roots[i]) {
+            let impulse = impulses[contact];
+            remarks.push(Remark::Adhesive { contact, impulse });
+        }
+        if let Some(contact) = worst(&|i| speeds[i] / roots[i]) {
+            let speed = speeds[contact];
+            remarks.push(Remark::Approaching { contact, speed });
+        }
+        if energy_change > REMARKABLE * 0.5 * problem.momentum().powi(2) {
+            remarks.push(Remark::EnergyRaised { by: energy_change });
+        }
+        Ok(Self {
+            speeds,
+            impulses,
+            order,
+            energy_change,
+            remarks,
+        })
+    }
+
+    /// The contacts in the order of their reflections, for laws that reflect one by one; else empty.
+    pub fn word(&self) -> &[usize] {
+        match &self.order {
+            Order::Word(word) => word,
+            _ => &[],
+        }
+    }
+
+    /// True when a contact pulls.
+    pub fn is_adhesive(&self) -> bool {
+        let found = |r: &Remark| matches!(r, Remark::Adhesive { .. });
+        self.remarks.iter().any(found)
+    }
+
+    /// The contact that pulls most and its impulse, when one does.
+    pub(super) fn pull(&self) -> Option<(usize, f64)> {
+        self.remarks.iter().find_map(|remark| match *remark {
+            Remark::Adhesive { contact, impulse } => Some((contact, impulse)),
+            _ => None,
+        })
+    }
+
+    /// True when no contact approaches any more, but for rounding.
+    pub fn is_feasible(&self) -> bool {
+        let found = |r: &Remark| matches!(r, Remark::Approaching { .. });
+        !self.remarks.iter().any(found)
+    }
+
+    /// True when the impact raises the kinetic energy by more than rounding.
+    pub fn raises_energy(&self) -> bool {
+        let found = |r: &Remark| matches!(r, Remark::EnergyRaised { .. });
+        self.remarks.iter().any(found)
+    }
+
+    /// Distance of the momenta of two outcomes of one problem in the metric of kinetic energy (`√J`): `√(Δp · Δu⁺)`.
+    ///
+    /// NaN for outcomes of problems of different size.
+    pub fn distance(&self, other: &Self) -> f64 {
+        if self.speeds.len() != other.speeds.len() || self.impulses.len() != other.impulses.len() {
+            return f64::NAN;
+        }
+        let impulses = &self.impulses - &other.impulses;
+        let speeds = &self.speeds - &other.speeds;
+        // zero but for rounding when they are equal
+        impulses.dot(&speeds).max(0.0).sqrt()
+    }
+}
+
+fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), Error> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(contact) => Err(Error::ImpactOverflow {
+            quantity,
+            contact,
+            value: values[contact],
+        }),
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |contacts: &[usize], by: &str| {
+            let numbers: Vec<String> = contacts.iter().map(ToString::to_string).collect();
+            numbers.join(by)
+        };
+        match self {
+            Self::Together => f.write_str("together"),
+            Self::Word(word) if word.is_empty() => f.write_str("nothing to do"),
+            Self::Word(word) => f.write_str(&joined(word, "-")),
+            Self::Stages(stages) if stages.is_empty() => f.write_str("nothing to do"),
+            Self::Stages(stages) => {
+                let stages: Vec<String> = stages.iter().map(|s| joined(s, "+")).collect();
+                f.write_str(&stages.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |v: &DVector<f64>| {
+            let numbers: Vec<String> = v.iter().map(|x| format!("{x:.6}")).collect();
+            numbers.join(", ")
+        };
+        write!(
+            f,
+            "{}: speeds ({}), impulses ({}), energy {:+.6}",
+            self.order,
+            list(&self.speeds),
+            list(&self.impulses),
+            self.energy_change
+        )?;
+        self.remarks.iter().try_for_each(|r| write!(f, "; {r}"))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact equality is what is promised")]
+mod tests {
+    use super::*;
+    use nalgebra::{dmatrix, dvector};
+
+    #[test]
+    fn remarks_name_the_worst() {
+        let problem =
+            ImpactProblem::new(dmatrix![1.0, 0.0; 0.0, 4.0], dvector![-1.0, -2.0]).unwrap();
+        let order = || Order::Together;
+        let outcome = Outcome::new(&problem, &[1.0, -0.5], order(), Vec::new()).unwrap();
+        assert_eq!(outcome.impulses.as_slice(), [1.0, -0.25]);
+        assert_eq!(outcome.speeds.as_slice(), [0.0, -3.0]);
+        // ½ (1 · −1 + −¼ · −5)
+        assert_eq!(outcome.energy_change, 0.125);
+        let (contact, impulse, speed, by) = (1, -0.25, -3.0, 0.125);
+        assert_eq!(
+            outcome.remarks,
+            [
+                Remark::Adhesive { contact, impulse },
+                Remark::Approaching { contact, speed },
+                Remark::EnergyRaised { by }
+            ]
+        );
+        let calm = Outcome::new(&problem, &[1.0, 1.0], order(), Vec::new()).unwrap();
+        assert!(calm.remarks.is_empty() && calm.is_feasible());
+        assert!((calm.distance(&outcome) - 1.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn overflow_is_typed() {
+        let problem = ImpactProblem::new(dmatrix![1.0], dvector![-1e300]).unwrap();
+        let refused = Outcome::new(&problem, &[2e300], Order::Together, Vec::new());
+        assert!(matches!(
+            refused,
+            Err(Error::ImpactOverflow {
+                quantity: "energy change",
+                ..
+            })
+        ));
+    }
+}

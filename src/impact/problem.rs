@@ -1,0 +1,410 @@
+//! An impact: several contacts with zero gap at one instant, in contact space.
+
+use nalgebra::{Cholesky, DMatrix, DVector};
+
+use super::Outcome;
+use super::contact_space::ContactSpace;
+use super::matrix::{check_symmetric, unit_diagonal};
+use crate::{Error, MatrixFault};
+
+/// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
+/// resolves.
+///
+/// Rows come as normals first, one a contact, then the tangents: `k` rows for contact 0, `k` for contact 1 and so on, with
+/// `k` = 0, 1 (plane) or 2. With the mass matrix `M`, the Jacobian `J` of gaps and slips and the velocity `v⁻`,
+///
+/// ```text
+///     G = J M⁻¹ Jᵀ        u = J v⁻        v⁺ = v⁻ + M⁻¹ Jᵀ p        u⁺ = u + G p
+/// ```
+///
+/// `u_i < 0` approaches. Speeds are in m/s and impulses `p` in N s when gaps are lengths. Laws without friction read the
+/// normal block only; their impulses change the slips too.
+///
+/// All contacts are elastic (restitution 1) and newly activated until said otherwise.
+///
+/// ```
+/// use saltation::impact::{ImpactLaw, ImpactProblem, Propagative};
+/// use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
+///
+/// // Three equal balls in a row; the first hits the other two, which touch.
+/// let mass = DMatrix::identity(3, 3);
+/// let gaps = dmatrix![-1.0, 1.0, 0.0; 0.0, -1.0, 1.0];
+/// let cradle = ImpactProblem::from_mechanics(&mass, &gaps, &dvector![1.0, 0.0, 0.0])?;
+/// let outcome = Propagative::default().outcome(&cradle)?;
+/// let velocity = cradle.velocity_after(&outcome)?;
+/// assert!((velocity - dvector![0.0, 0.0, 1.0]).norm() < 1e-14);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ImpactProblem {
+    delassus: DMatrix<f64>,
+    speeds: DVector<f64>,
+    friction: Vec<f64>,
+    restitution: Vec<f64>,
+    is_new: Vec<bool>,
+    tolerance: f64,
+    /// `√(2T)`, `T` the kinetic energy of the whole motion where it is known.
+    momentum: f64,
+    space: ContactSpace,
+    motion: Option<Motion>,
+}
+
+/// What brings impulses back to velocities.
+#[derive(Clone, Debug)]
+struct Motion {
+    velocity: DVector<f64>,
+    /// `M⁻¹ Jᵀ`.
+    response: DMatrix<f64>,
+}
+
+/// The tolerance unless another is set.
+const TOLERANCE: f64 = 1e-12;
+
+impl ImpactProblem {
+    /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite) and the contact speeds `u`
+    /// (`n`). The kinetic energy, which tolerances and the indeterminacy refer to, is taken to be that of the motion along the
+    /// normals, `½ uᵀ G⁻¹ u`; [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
+    ///
+    /// # Errors
+    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadMatrix`] (`Delassus`), and
+    /// [`Error::InconsistentSpeeds`] when contacts are dependent and no motion has these speeds.
+    pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Error> {
+        let contacts = delassus.nrows();
+        Self::with_rows(delassus, speeds, vec![0.0; contacts])
+    }
+
+    /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and `G`, `u` with the rows of
+    /// normals and tangents.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is negative.
+    pub fn with_tangents(
+        delassus: DMatrix<f64>,
+        speeds: DVector<f64>,
+        friction: &[f64],
+    ) -> Result<Self, Error> {
+        Self::with_rows(delassus, speeds, friction.to_vec())
+    }
+
+    /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the Jacobian `J` of the gaps
+    /// (`n × d`) and the velocity `v⁻` (`d`). It keeps `M⁻¹ Jᵀ`, so that [`velocity_after`](Self::velocity_after) works.
+    ///
+    /// # Errors
+    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`], [`Error::NotFiniteInput`], and those of [`new`](Self::new).
+    pub fn from_mechanics(
+        mass: &DMatrix<f64>,
+        jacobian: &DMatrix<f64>,
+        velocity: &DVector<f64>,
+    ) -> Result<Self, Error> {
+        let friction = vec![0.0; jacobian.nrows()];
+        Self::with_motion(mass, jacobian, velocity, friction)
+    }
+
+    /// Like [`from_mechanics`](Self::from_mechanics), with tangents: one coefficient of friction a contact (≥ 0), and `J` with the
+    /// rows of normals and tangents.
+    ///
+    /// # Errors
+    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a coefficient that is negative.
+    pub fn from_mechanics_with_tangents(
+        mass: &DMatrix<f64>,
+        jacobian: &DMatrix<f64>,
+        velocity: &DVector<f64>,
+        friction: &[f64],
+    ) -> Result<Self, Error> {
+        Self::with_motion(mass, jacobian, velocity, friction.to_vec())
+    }
+
+    fn with_motion(
+        mass: &DMatrix<f64>,
+        jacobian: &DMatrix<f64>,
+        velocity: &DVector<f64>,
+        friction: Vec<f64>,
+    ) -> Result<Self, Error> {
+        if mass.is_empty() {
+            return Err(Error::EmptySystem);
+        }
+        check_symmetric("mass", mass)?;
+        length("velocity", mass.nrows(), velocity.len())?;
+        length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
+        finite("velocity", velocity.as_slice())?;
+        finite("Jacobian", jacobian.as_slice())?;
+        // Scaled to a unit diagonal: masses and inertias come in different units.
+        let (scaled, roots) = unit_diagonal(mass);
+        let roots = DVector::from_vec(roots);
+        let Some(factor) = Cholesky::new(scaled.clone()) else {
+            let value = super::contact_space::positive_spectrum("mass", &scaled)?.least();
+            return Err(Error::BadMatrix {
+                name: "mass",
+                fault: MatrixFault::NotPositive { value },
+            });
+        };
+        let mut response = jacobian.transpose();
+        for mut column in response.column_iter_mut() {
+            column.component_div_assign(&roots);
+        }
+        factor.solve_mut(&mut response);
+        for mut column in response.column_iter_mut() {
+            column.component_div_assign(&roots);
+        }
+        let delassus = jacobian * &response;
+        let speeds = jacobian * velocity;
+        // ‖Lᵀ v‖ is √(vᵀ M v) without the square of large numbers
+        let momentum = stable_norm(&(factor.l().transpose() * velocity.component_mul(&roots)));
+        let mut problem = Self::with_rows(delassus, speeds, friction)?;
+        if !momentum.is_finite() {
+            return Err(Error::ImpactOverflow {
+                quantity: "momentum",
+                contact: 0,
+                value: momentum,
+            });
+        }
+        problem.momentum = momentum;
+        problem.motion = Some(Motion {
+            velocity: velocity.clone(),
+            response,
+        });
+        Ok(problem)
+    }
+
+    fn with_rows(
+        delassus: DMatrix<f64>,
+        speeds: DVector<f64>,
+        friction: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let contacts = friction.len();
+        let rows = delassus.nrows();
+        if contacts == 0 {
+            return Err(Error::NoContacts);
+        }
+        length("contact speeds", rows, speeds.len())?;
+        // 1, 2 or 3 rows a contact; the nearest is what is expected.
+        let wanted = contacts * (rows / contacts).clamp(1, 3);
+        length("rows of normals and tangents", wanted, rows)?;
+        check_symmetric("Delassus", &delassus)?;
+        finite("contact speeds", speeds.as_slice())?;
+        not_negative("coefficient of friction", &friction)?;
+        let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
+        let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts])?;
+        Ok(Self {
+            delassus,
+            speeds,
+            friction,
+            restitution: vec![1.0; contacts],
+            is_new: vec![true; contacts],
+            tolerance: TOLERANCE,
+            momentum: space.norm,
+            space,
+            motion: None,
+        })
+    }
+
+    /// One coefficient of restitution for all contacts, in [0, 1].
+    ///
+    /// # Errors
+    /// [`Error::NotFiniteInput`], [`Error::BadSetting`].
+    pub fn with_restitution(self, restitution: f64) -> Result<Self, Error> {
+        let all = vec![restitution; self.contacts()];
+        self.with_restitutions(&all)
+    }
+
+    /// A coefficient of restitution for each contact, in [0, 1].
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`].
+    pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Error> {
+        let rule = "must lie in [0, 1]; with_any_restitutions accepts others";
+        accepted("restitution", restitution, rule, |e| {
+            (0.0..=1.0).contains(&e)
+        })?;
+        self.with_any_restitutions(restitution)
+    }
+
+    /// A coefficient of restitution for each contact, of any size: beyond 1 an impact adds energy, below 0 bodies penetrate.
+    /// Laws that have no meaning for these refuse them.
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
+    pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Error> {
+        length("restitution", self.contacts(), restitution.len())?;
+        finite("restitution", restitution)?;
+        self.restitution.copy_from_slice(restitution);
+        Ok(self)
+    }
+
+    /// Only these contacts are newly activated; the others were closed already.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchContact`].
+    pub fn with_new_contacts(mut self, new: &[usize]) -> Result<Self, Error> {
+        let count = self.contacts();
+        self.is_new.fill(false);
+        for &contact in new {
+            *self
+                .is_new
+                .get_mut(contact)
+                .ok_or(Error::NoSuchContact { contact, count })? = true;
+        }
+        Ok(self)
+    }
+
+    /// A contact approaches when `u_i/√G_ii < −tolerance · √(2T)`, `T` the kinetic energy. Default 1e-12, at least the rounding
+    /// of the speeds: smaller ones let rounding cause impacts, larger ones (1e-6) leave small approaches standing.
+    ///
+    /// # Errors
+    /// [`Error::NotFiniteInput`], [`Error::BadSetting`] unless it lies in [0, 0.1].
+    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Error> {
+        accepted("tolerance", &[tolerance], "must lie in [0, 0.1]", |e| {
+            (0.0..=0.1).contains(&e)
+        })?;
+        self.tolerance = tolerance;
+        Ok(self)
+    }
+
+    /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
+    ///
+    /// # Errors
+    /// [`Error::NotFiniteInput`], and [`Error::BadSetting`] when it is less than that of the motion along the normals.
+    pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Error> {
+        let momentum = (2.0 * energy).sqrt();
+        let least = self.space.norm * (1.0 - 1e-9);
+        let rule = "must be at least the energy of the motion along the normals";
+        accepted("kinetic energy", &[energy], rule, |_| momentum >= least)?;
+        self.momentum = momentum.max(self.space.norm);
+        Ok(self)
+    }
+
+    /// Number of contacts `n`.
+    pub fn contacts(&self) -> usize {
+        self.friction.len()
+    }
+
+    /// Rows of tangents for each contact: 0, 1 or 2.
+    pub fn tangents(&self) -> usize {
+        self.delassus.nrows() / self.contacts() - 1
+    }
+
+    /// The Delassus matrix `G`, normals first.
+    pub fn delassus(&self) -> &DMatrix<f64> {
+        &self.delassus
+    }
+
+    /// The contact speeds `u` before the impact, normals first.
+    pub fn speeds(&self) -> &DVector<f64> {
+        &self.speeds
+    }
+
+    /// The coefficients of friction.
+    pub fn friction(&self) -> &[f64] {
+        &self.friction
+    }
+
+    /// The coefficients of restitution.
+    pub fn restitution(&self) -> &[f64] {
+        &self.restitution
+    }
+
+    /// True for each contact that is newly activated.
+    pub fn is_new(&self) -> &[bool] {
+        &self.is_new
+    }
+
+    /// The Gram matrix `C` of unit normals: cosines of the angles between contacts in the metric of kinetic energy.
+    pub fn cosines(&self) -> &DMatrix<f64> {
+        &self.space.gram
+    }
+
+    /// Least over greatest eigenvalue of [`cosines`](Self::cosines); about zero or below when contacts are dependent.
+    pub fn rcond(&self) -> f64 {
+        self.space.rcond
+    }
+
+    /// The contacts whose normals depend on each other; empty when all are independent.
+    pub fn dependent(&self) -> &[usize] {
+        &self.space.dependent
+    }
+
+    /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole motion where it is known, else of
+    /// that along the normals.
+    pub fn momentum(&self) -> f64 {
+        self.momentum
+    }
+
+    /// The scaled speed `u_i/√G_ii` below minus which a contact counts as approaching.
+    pub fn threshold(&self) -> f64 {
+        self.tolerance * self.momentum
+    }
+
+    /// True when no contact approaches.
+    pub fn is_feasible(&self) -> bool {
+        let threshold = self.threshold();
+        self.space.speeds.iter().all(|&s| s >= -threshold)
+    }
+
+    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
+    ///
+    /// # Errors
+    /// [`Error::OnlyContactSpace`] unless the problem was made with [`from_mechanics`](Self::from_mechanics);
+    /// [`Error::WrongLength`] for an outcome of another problem.
+    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Error> {
+        let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
+        length("impulses", self.speeds.len(), outcome.impulses.len())?;
+        Ok(&motion.velocity + &motion.response * &outcome.impulses)
+    }
+
+    pub(super) fn space(&self) -> &ContactSpace {
+        &self.space
+    }
+}
+
+/// Norm of a vector whose squares may overflow.
+fn stable_norm(v: &DVector<f64>) -> f64 {
+    let unit = v.amax();
+    if unit == 0.0 || !unit.is_finite() {
+        return unit;
+    }
+    unit * (v / unit).norm()
+}
+
+fn length(name: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::WrongLength {
+        name,
+        expected,
+        found,
+    })
+}
+
+fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(entry) => Err(Error::NotFiniteInput {
+            name,
+            entry,
+            value: values[entry],
+        }),
+    }
+}
+
+fn accepted(
+    name: &'static str,
+    values: &[f64],
+    rule: &'static str,
+    accept: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    finite(name, values)?;
+    match values.iter().position(|&v| !accept(v)) {
+        None => Ok(()),
+        Some(entry) => Err(Error::BadSetting {
+            name,
+            entry,
+            value: values[entry],
+            rule,
+        }),
+    }
+}
+
+fn not_negative(name: &'static str, values: &[f64]) -> Result<(), Error> {
+    accepted(name, values, "must be ≥ 0", |v| v >= 0.0)
+}

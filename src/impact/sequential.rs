@@ -1,0 +1,92 @@
+//! Sequential impact: first the contacts that are new, then those that are made to approach.
+
+use nalgebra::DVector;
+
+use super::complementarity::solve_lcp;
+use super::interior;
+use super::unilateral::restituted;
+use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::Error;
+
+/// Only the newly activated contacts at first, then, stage after stage, whichever contacts approach; each stage is a
+/// [`Unilateral`](super::Unilateral) impact of its contacts alone.
+///
+/// What contacts do that meet one after another with gaps as small as you please between them: with one new contact it gives
+/// the one-sided limits of a corner. New contacts that do not approach are passed over. With one coefficient of restitution in [0, 1]
+/// the energy never rises. Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their speeds shrink
+/// by a constant factor. Errors: [`Error::ReflectionCap`], [`Error::NoFeasibleInterior`], [`Error::NoComplementarity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewOnly {
+    cap: usize,
+}
+
+/// Most stages of one impact, unless another cap is set.
+const CAP: usize = 10_000;
+
+impl NewOnly {
+    /// With the default cap.
+    pub const fn new() -> Self {
+        Self { cap: CAP }
+    }
+
+    /// Most stages of one impact; default 10 000.
+    #[must_use]
+    pub const fn cap(mut self, stages: usize) -> Self {
+        self.cap = stages;
+        self
+    }
+}
+
+impl Default for NewOnly {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ImpactLaw for NewOnly {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        let space = problem.space();
+        let threshold = problem.threshold();
+        let mut speeds = space.speeds.clone();
+        let mut impulses = DVector::zeros(speeds.len());
+        let mut stages: Vec<Vec<usize>> = Vec::new();
+        loop {
+            let approaching = |i: &usize| speeds[*i] < -threshold;
+            let contacts: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
+            let new = |i: &&usize| problem.is_new()[**i];
+            let first: Vec<usize> = contacts.iter().filter(new).copied().collect();
+            let stage = if stages.is_empty() && !first.is_empty() {
+                first
+            } else {
+                contacts
+            };
+            let Some(worst) = stage
+                .iter()
+                .copied()
+                .min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]))
+            else {
+                break;
+            };
+            if stages.len() >= self.cap {
+                let capped = Error::ReflectionCap {
+                    limit: self.cap,
+                    contact: worst,
+                    speed: speeds[worst] * space.roots[worst],
+                };
+                return Err(interior::explain(space, self.cap, capped));
+            }
+            let gram = space.gram.select_rows(&stage).select_columns(&stage);
+            let restitution: Vec<f64> = stage.iter().map(|&i| problem.restitution()[i]).collect();
+            let q = restituted(&speeds.select_rows(&stage), &restitution);
+            let pushes = solve_lcp(&gram, &q)?;
+            for (&contact, push) in stage.iter().zip(pushes.iter()) {
+                impulses[contact] += push;
+                speeds.axpy(*push, &space.gram.column(contact), 1.0);
+            }
+            stages.push(stage);
+        }
+        let order = Order::Stages(stages);
+        let outcome = Outcome::new(problem, impulses.as_slice(), order, Vec::new())?;
+        Ok(Outcomes::of_one(outcome))
+    }
+}

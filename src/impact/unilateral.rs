@@ -1,0 +1,38 @@
+//! Unilateral impact: contacts push or separate, all at once.
+
+use nalgebra::DVector;
+
+use super::complementarity::solve_lcp;
+use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::Error;
+
+/// Contacts push or separate faster than their restitution asks: `0 ≤ p ⊥ u⁺ + diag(e) (u)₋ ≥ 0`, `u⁺ = u + G p`,
+/// `(u)₋ = min(u, 0)`, over all zero gaps at once (Moreau; Newton's restitution). The default of the crate.
+///
+/// Equals [`Projective`](super::Projective) when that pushes everywhere and all contacts approach. Always feasible. With one
+/// coefficient in [0, 1] for all contacts the energy never rises; with different ones a simultaneous Newton law can raise it,
+/// and the outcome then says so ([`Remark::EnergyRaised`](super::Remark::EnergyRaised)). With dependent contacts the speeds
+/// are unique and the impulses one choice of many. It does not carry an impact through resting neighbours: Newton's cradle of equal balls
+/// moves on as (−1/3, 2/3, 2/3).
+///
+/// [`Error::NoComplementarity`] when rounding defeats the solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unilateral;
+
+impl ImpactLaw for Unilateral {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        let space = problem.space();
+        let e = problem.restitution();
+        let q = restituted(&space.speeds, e);
+        let impulses = solve_lcp(&space.gram, &q)?;
+        let outcome = Outcome::new(problem, impulses.as_slice(), Order::Together, Vec::new())?;
+        Ok(Outcomes::of_one(outcome))
+    }
+}
+
+/// `s + diag(e) (s)₋`.
+pub(super) fn restituted(speeds: &DVector<f64>, restitution: &[f64]) -> DVector<f64> {
+    DVector::from_fn(speeds.len(), |i, _| {
+        speeds[i] + restitution[i] * speeds[i].min(0.0)
+    })
+}

@@ -1,0 +1,118 @@
+//! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4; spec `unilateral_mechanics` 4).
+
+use super::event_driven::EventDriven;
+use super::{MechanicalSystem, UnilateralConstraints};
+use crate::derivative::TouchWatch;
+use crate::hybrid::settings::Settings;
+use crate::impact::ImpactLaw;
+use crate::{Error, EventFunction, Flow, Mode, Observer, Segment};
+
+/// The observer that ends a run when a gap or a force is touched, or a gap is negative where it should open.
+pub(super) struct Watcher<'a, S, L> {
+    model: &'a EventDriven<S, L>,
+    settings: &'a Settings,
+    touch: Option<TouchWatch>,
+    pub(super) trouble: Option<Error>,
+}
+
+impl<'a, S, L> Watcher<'a, S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    pub(super) fn new(
+        model: &'a EventDriven<S, L>,
+        settings: &'a Settings,
+        watches_touches: bool,
+    ) -> Self {
+        let touch = watches_touches.then(|| TouchWatch::new(model.dim(), model.count()));
+        Self {
+            model,
+            settings,
+            touch,
+            trouble: None,
+        }
+    }
+}
+
+impl<S, L> Observer for Watcher<'_, S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    fn segment(&mut self, segment: &Segment<'_>) {
+        let (model, settings) = (self.model, self.settings);
+        let system = model.system();
+        let (q, _) = segment.state.split_at(system.dof());
+        for j in 0..system.contacts() {
+            let gap = system.gap(j, q);
+            if !model.is_closed(segment.mode, j) && gap < -100.0 * model.gap_tolerance {
+                self.trouble = Some(Error::InconsistentMode {
+                    contact: j,
+                    gap,
+                    t: segment.time,
+                });
+                return;
+            }
+        }
+        let Some(touch) = &mut self.touch else {
+            return;
+        };
+        let scale = |i: usize, x: f64| settings.atol.get(i) + settings.rtol.get(i) * x.abs();
+        if let Some(Error::Touch { guard, t, .. }) = touch.look(model, segment, false, scale) {
+            let contact = guard.event;
+            self.trouble = Some(if model.is_closed(segment.mode, contact) {
+                Error::GrazingRelease {
+                    contact,
+                    rate: 0.0,
+                    t,
+                }
+            } else {
+                Error::Grazing {
+                    contact,
+                    velocity: 0.0,
+                    t,
+                }
+            });
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.trouble.is_some()
+    }
+}
+
+/// The reason why the core refused a run, in the words of mechanics.
+pub(super) fn explain<S, L>(model: &EventDriven<S, L>, mode: &Mode, reason: Error) -> Error
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    match reason {
+        Error::NotLive {
+            guard,
+            rate_before,
+            t,
+            ..
+        } if guard.event < model.system().contacts() => {
+            let contact = guard.event;
+            if model.is_closed(mode, contact) {
+                Error::GrazingRelease {
+                    contact,
+                    rate: rate_before,
+                    t,
+                }
+            } else {
+                Error::Grazing {
+                    contact,
+                    velocity: rate_before,
+                    t,
+                }
+            }
+        }
+        Error::NotFinite { quantity, t, state } => model
+            .trouble_at(&state, mode)
+            .unwrap_or(Error::NotFinite { quantity, t, state }),
+        other => other,
+    }
+}

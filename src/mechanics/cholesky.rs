@@ -1,0 +1,69 @@
+//! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing.
+
+/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`; gives the ratio of the
+/// least to the largest pivot, an estimate of the reciprocal condition number from above. None when `a` is not positive
+/// definite or not finite.
+pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
+    let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+    for j in 0..n {
+        let mut pivot = a[j * n + j];
+        for k in 0..j {
+            pivot -= a[k * n + j] * a[k * n + j];
+        }
+        // Written so that NaN fails.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        (least, most) = (least.min(pivot), most.max(pivot));
+        let root = pivot.sqrt();
+        a[j * n + j] = root;
+        for i in j + 1..n {
+            let mut sum = a[j * n + i];
+            for k in 0..j {
+                sum -= a[k * n + i] * a[k * n + j];
+            }
+            a[j * n + i] = sum / root;
+        }
+    }
+    Some(if n == 0 { 1.0 } else { least / most })
+}
+
+/// Solves `L Lᵀ x = b` in place.
+pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
+    for i in 0..n {
+        let mut sum = b[i];
+        for k in 0..i {
+            sum -= l[k * n + i] * b[k];
+        }
+        b[i] = sum / l[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let mut sum = b[i];
+        for k in i + 1..n {
+            sum -= l[i * n + k] * b[k];
+        }
+        b[i] = sum / l[i * n + i];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_solves_and_tells_condition_and_failure() {
+        let a = [4.0, 2.0, 0.4, 2.0, 5.0, 1.0, 0.4, 1.0, 3.0];
+        let mut l = a;
+        let rcond = factor(&mut l, 3).unwrap();
+        assert!(rcond > 0.1 && rcond <= 1.0);
+        let mut x = [1.0, -2.0, 0.5];
+        solve(&l, 3, &mut x);
+        for (i, b) in [1.0, -2.0, 0.5].iter().enumerate() {
+            let sum: f64 = (0..3).map(|j| a[j * 3 + i] * x[j]).sum();
+            assert!((sum - b).abs() < 1e-14);
+        }
+        assert_eq!(factor(&mut [1.0, 2.0, 2.0, 1.0], 2), None);
+        assert_eq!(factor(&mut [f64::NAN], 1), None);
+        assert!(factor(&mut [1.0, 1.0, 1.0, 1.0 + 1e-14], 2).unwrap() < 1e-13);
+    }
+}

@@ -1,0 +1,66 @@
+//! Drift off the closed contacts: positions and velocities are projected back after each step (spec `unilateral_mechanics` 2).
+//! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
+
+use super::dynamics::{Frame, dot, frame_size};
+use super::scratch::with_zeros;
+use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use crate::Mode;
+use crate::impact::ImpactLaw;
+
+/// Gaps and their rates within this part of the tolerances are left alone: rounding, not drift.
+const LEFT_ALONE: f64 = 1e-3;
+
+/// Brings a state back to the closed contacts of `mode`; true when it changed.
+pub(super) fn correct<S, L>(model: &EventDriven<S, L>, x: &mut [f64], mode: &Mode) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let system = model.system();
+    let (n, d) = (system.contacts(), system.dof());
+    if (0..n).all(|j| !model.is_closed(mode, j)) {
+        return false;
+    }
+    let closed = model.closed(mode);
+    let m = closed.len();
+    let (q, v) = x.split_at_mut(d);
+    let mut changed = false;
+    with_zeros(frame_size(d, m) + m, |scratch| {
+        let (wrong, scratch) = scratch.split_at_mut(m);
+        for _ in 0..2 {
+            let mut worst: f64 = 0.0;
+            for (w, &j) in wrong.iter_mut().zip(&closed) {
+                *w = -system.gap(j, q);
+                worst = worst.max(w.abs());
+            }
+            if worst <= LEFT_ALONE * model.gap_tolerance {
+                break;
+            }
+            let Ok(mut frame) = Frame::new(system, q, &closed, scratch) else {
+                return;
+            };
+            if frame.solve_gram(wrong).is_err() {
+                return;
+            }
+            for (i, &p) in wrong.iter().enumerate() {
+                frame.push(i, p, q);
+            }
+            changed = true;
+        }
+        let Ok(mut frame) = Frame::new(system, q, &closed, scratch) else {
+            return;
+        };
+        let mut worst: f64 = 0.0;
+        for i in 0..m {
+            wrong[i] = -dot(frame.row(i), v);
+            worst = worst.max(wrong[i].abs());
+        }
+        if worst > LEFT_ALONE * model.rate_tolerance && frame.solve_gram(wrong).is_ok() {
+            for (i, &p) in wrong.iter().enumerate() {
+                frame.push(i, p, v);
+            }
+            changed = true;
+        }
+    });
+    changed
+}

@@ -1,0 +1,267 @@
+//! Accelerations and multipliers of a mechanical system whose contacts `J` are closed (Pace & Burden, eq. 1 and 2, corrected):
+//!
+//! ```text
+//!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
+//! ```
+
+use super::cholesky::{factor, solve};
+use super::scratch::Cut;
+use super::{MechanicalSystem, UnilateralConstraints};
+use crate::ode::difference;
+
+/// Pivot ratio of `G_J` below which contacts count as dependent.
+pub(super) const DEPENDENT: f64 = 1e-12;
+
+/// What stands in the way of an acceleration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Trouble {
+    /// The mass matrix is not positive definite.
+    Mass,
+    /// The rows of the closed contacts are linearly dependent; the pivot ratio of their Gram matrix.
+    Dependent(f64),
+}
+
+/// Sizes of the scratch space of [`Frame`].
+pub(super) fn frame_size(d: usize, m: usize) -> usize {
+    3 * d * d + 6 * d + 2 * m * d + m * m + m
+}
+
+/// A configuration with its mass matrix factorised and some contacts with their rows and their Gram matrix.
+pub(super) struct Frame<'a> {
+    pub(super) d: usize,
+    /// Contacts, in the order of rows.
+    pub(super) contacts: &'a [usize],
+    /// Cholesky factor of `M`.
+    factor: &'a mut [f64],
+    /// `Da`, one row after the other.
+    pub(super) rows: &'a mut [f64],
+    /// `M⁻¹ Daᵀ`, one column after the other.
+    pub(super) lift: &'a mut [f64],
+    /// `G = Da M⁻¹ Daᵀ`.
+    pub(super) gram: &'a mut [f64],
+    work: &'a mut [f64],
+}
+
+impl<'a> Frame<'a> {
+    /// Factorises at `q`, for `contacts`; scratch of [`frame_size`] zeros.
+    pub(super) fn new<S>(
+        system: &S,
+        q: &[f64],
+        contacts: &'a [usize],
+        scratch: &'a mut [f64],
+    ) -> Result<Self, Trouble>
+    where
+        S: MechanicalSystem + UnilateralConstraints,
+    {
+        let (d, m) = (q.len(), contacts.len());
+        let mut cut = Cut(scratch);
+        let mass = cut.take(d * d);
+        let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
+        let work = cut.0;
+        system.mass(q, mass);
+        factor(mass, d).ok_or(Trouble::Mass)?;
+        for (i, &j) in contacts.iter().enumerate() {
+            gap_row(system, j, q, &mut rows[i * d..(i + 1) * d], &mut work[..d]);
+        }
+        lift.copy_from_slice(rows);
+        for i in 0..m {
+            solve(mass, d, &mut lift[i * d..(i + 1) * d]);
+        }
+        for i in 0..m {
+            for k in 0..m {
+                gram[i * m + k] = dot(&rows[k * d..(k + 1) * d], &lift[i * d..(i + 1) * d]);
+            }
+        }
+        Ok(Self {
+            d,
+            contacts,
+            factor: mass,
+            rows,
+            lift,
+            gram,
+            work,
+        })
+    }
+
+    pub(super) fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.d..(i + 1) * self.d]
+    }
+
+    /// `x += M⁻¹ Da_iᵀ p`.
+    pub(super) fn push(&self, i: usize, p: f64, x: &mut [f64]) {
+        for (x, l) in x.iter_mut().zip(&self.lift[i * self.d..(i + 1) * self.d]) {
+            *x += p * l;
+        }
+    }
+
+    /// The acceleration without contact forces, `M⁻¹ (f + c v)`.
+    pub(super) fn free_acceleration<S: MechanicalSystem>(
+        &mut self,
+        system: &S,
+        (t, q, v): (f64, &[f64], &[f64]),
+        acceleration: &mut [f64],
+    ) {
+        let d = self.d;
+        system.effort(t, q, v, acceleration);
+        if !system.constant_mass() {
+            let mut cut = Cut(&mut self.work[..]);
+            let force = cut.take(d);
+            coriolis(system, q, v, force, cut.0);
+            for i in 0..d {
+                acceleration[i] += force[i];
+            }
+        }
+        solve(self.factor, d, acceleration);
+    }
+
+    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`.
+    pub(super) fn gap_acceleration<S: UnilateralConstraints>(
+        &mut self,
+        system: &S,
+        (q, v): (&[f64], &[f64]),
+        acceleration: &[f64],
+        out: &mut [f64],
+    ) {
+        let d = self.d;
+        for i in 0..self.contacts.len() {
+            let bent = curvature(system, self.contacts[i], q, v, &mut self.work[..3 * d]);
+            out[i] = dot(&self.rows[i * d..(i + 1) * d], acceleration) + bent;
+        }
+    }
+
+    /// Solves `G x = b` in place; the Gram matrix is lost.
+    pub(super) fn solve_gram(&mut self, b: &mut [f64]) -> Result<(), Trouble> {
+        let m = self.contacts.len();
+        match factor(self.gram, m) {
+            Some(rcond) if rcond > DEPENDENT => {
+                solve(self.gram, m, b);
+                Ok(())
+            }
+            Some(rcond) => Err(Trouble::Dependent(rcond)),
+            None => Err(Trouble::Dependent(0.0)),
+        }
+    }
+}
+
+/// Writes `q̈` with the contacts of a frame closed, and their multipliers.
+pub(super) fn accelerate<S>(
+    system: &S,
+    frame: &mut Frame<'_>,
+    (t, q, v): (f64, &[f64], &[f64]),
+    acceleration: &mut [f64],
+    multipliers: &mut [f64],
+) -> Result<(), Trouble>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    frame.free_acceleration(system, (t, q, v), acceleration);
+    if frame.contacts.is_empty() {
+        return Ok(());
+    }
+    frame.gap_acceleration(system, (q, v), acceleration, multipliers);
+    for l in multipliers.iter_mut() {
+        *l = -*l;
+    }
+    frame.solve_gram(multipliers)?;
+    for i in 0..frame.contacts.len() {
+        frame.push(i, multipliers[i], acceleration);
+    }
+    Ok(())
+}
+
+/// The row `Da_j(q)`, written or by differences.
+pub(super) fn gap_row<S: UnilateralConstraints>(
+    system: &S,
+    j: usize,
+    q: &[f64],
+    row: &mut [f64],
+    point: &mut [f64],
+) {
+    if !system.gap_row(j, q, row) {
+        difference::gradient(|_, q| system.gap(j, q), (0.0, q), row, point);
+    }
+}
+
+/// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; `work` has `3 d` entries.
+fn curvature<S: UnilateralConstraints>(
+    system: &S,
+    j: usize,
+    q: &[f64],
+    v: &[f64],
+    work: &mut [f64],
+) -> f64 {
+    if let Some(written) = system.curvature(j, q, v) {
+        return written;
+    }
+    if v.iter().all(|&v| v == 0.0) {
+        return 0.0;
+    }
+    let mut cut = Cut(work);
+    let (row, point, moved) = (cut.take(q.len()), cut.take(q.len()), cut.take(q.len()));
+    if system.gap_row(j, q, row) {
+        let rate = |_: f64, q: &[f64]| {
+            system.gap_row(j, q, row);
+            dot(row, v)
+        };
+        return difference::scalar_along(rate, (0.0, q), (0.0, v), moved);
+    }
+    // A second difference along v: the step is the fourth root of rounding.
+    let s = difference::step_along(0.0, q, 0.0, v).powf(0.75);
+    let mut at = |s: f64| {
+        for i in 0..q.len() {
+            point[i] = q[i] + s * v[i];
+        }
+        system.gap(j, point)
+    };
+    (at(s) - 2.0 * at(0.0) + at(-s)) / (s * s)
+}
+
+/// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d` entries.
+pub(super) fn coriolis<S: MechanicalSystem>(
+    system: &S,
+    q: &[f64],
+    v: &[f64],
+    force: &mut [f64],
+    work: &mut [f64],
+) {
+    if system.coriolis(q, v, force) {
+        return;
+    }
+    force.fill(0.0);
+    if v.iter().all(|&v| v == 0.0) {
+        return;
+    }
+    let d = q.len();
+    let mut cut = Cut(work);
+    let (mass, point) = (cut.take(d * d), cut.take(d));
+    let s = difference::step_along(0.0, q, 0.0, v);
+    for sign in [1.0, -1.0] {
+        for i in 0..d {
+            point[i] = q[i] + sign * s * v[i];
+        }
+        system.mass(point, mass);
+        for i in 0..d {
+            for k in 0..d {
+                force[i] -= sign * mass[k * d + i] * v[k] / (2.0 * s);
+            }
+        }
+    }
+    point.copy_from_slice(q);
+    for i in 0..d {
+        let step = difference::step_along(0.0, &[q[i]], 0.0, &[1.0]);
+        let mut energy = [0.0; 2];
+        for (value, at) in energy.iter_mut().zip([q[i] + step, q[i] - step]) {
+            point[i] = at;
+            system.mass(point, mass);
+            for (k, v_k) in v.iter().enumerate() {
+                *value += 0.5 * v_k * dot(&mass[k * d..(k + 1) * d], v);
+            }
+        }
+        force[i] += (energy[0] - energy[1]) / (2.0 * step);
+        point[i] = q[i];
+    }
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,326 @@
+//! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`, one event function a contact.
+//!
+//! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it is closed; both are positive
+//! until they fall through zero: activation, or release (Pace & Burden, sections 2 and 3.4). Which contacts are closed is
+//! the second half of the mode, bits `n … 2n − 1`, which no motion changes, only `on_crossing`.
+
+use super::dynamics::{Frame, accelerate, frame_size};
+use super::scratch::with_zeros;
+use super::strike::explain;
+use super::{MechanicalSystem, UnilateralConstraints};
+use crate::impact::{ImpactLaw, Unilateral};
+use crate::ode::difference::step_along;
+use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+
+/// A mechanical system with contacts, and the law of its impacts, as a [`Flow`] with [`EventFunction`]s.
+#[derive(Clone, Copy, Debug)]
+pub struct EventDriven<S, L = Unilateral> {
+    pub(super) system: S,
+    pub(super) law: L,
+    /// Gaps within this of zero are zero (m).
+    pub(super) gap_tolerance: f64,
+    /// Contacts that part no faster than this after an impact may stay closed; those that close no faster graze (m/s).
+    pub(super) rate_tolerance: f64,
+}
+
+impl<S> EventDriven<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    /// With the default law, [`Unilateral`].
+    pub fn new(system: S) -> Self {
+        Self::with_law(system, Unilateral)
+    }
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// With a law of one's choice. Of a law that gives several outcomes the first is taken.
+    pub fn with_law(system: S, law: L) -> Self {
+        Self {
+            system,
+            law,
+            gap_tolerance: 1e-10,
+            rate_tolerance: 1e-8,
+        }
+    }
+
+    /// Gaps within this of zero are zero (m); default 1e-10.
+    #[must_use]
+    pub fn gap_tolerance(mut self, tolerance: f64) -> Self {
+        self.gap_tolerance = tolerance;
+        self
+    }
+
+    /// Contacts that part no faster than this may stay closed, those that close no faster graze (m/s); default 1e-8.
+    #[must_use]
+    pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
+        self.rate_tolerance = tolerance;
+        self
+    }
+
+    /// The mechanical system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// The law of impact.
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+
+    /// True when contact `j` is closed in `mode`.
+    pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
+        mode.contains(self.system.contacts() + j)
+    }
+
+    /// The closed contacts of `mode`: the contact mode `J` of the paper.
+    pub fn closed(&self, mode: &Mode) -> Vec<usize> {
+        (0..self.system.contacts())
+            .filter(|&j| self.is_closed(mode, j))
+            .collect()
+    }
+
+    pub(super) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
+        mode.set(self.system.contacts() + j, closed);
+        // Gap and multiplier are positive until they fall: the side before the next event.
+        mode.set(j, true);
+    }
+
+    /// What keeps the accelerations from being computed at a state.
+    pub(super) fn trouble_at(&self, state: &[f64], mode: &Mode) -> Option<Error> {
+        let (q, _) = state.split_at(self.system.dof().min(state.len()));
+        let contacts = self.closed(mode);
+        self.in_frame(q, &contacts, |frame| {
+            let mut zero = vec![0.0; contacts.len()];
+            frame.solve_gram(&mut zero)
+        })
+        .map_or_else(Some, |solved| {
+            solved.err().map(|trouble| explain(trouble, q, &contacts))
+        })
+    }
+
+    /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none. `multipliers` has one entry a
+    /// contact, zero for those that are open.
+    fn motion(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        mode: &Mode,
+        acceleration: &mut [f64],
+        multipliers: Option<&mut [f64]>,
+    ) {
+        let n = self.system.contacts();
+        with_indices(n, |closed| {
+            let mut m = 0;
+            for j in 0..n {
+                if self.is_closed(mode, j) {
+                    closed[m] = j;
+                    m += 1;
+                }
+            }
+            let closed = &closed[..m];
+            with_zeros(frame_size(q.len(), m) + m, |scratch| {
+                let (forces, scratch) = scratch.split_at_mut(m);
+                let done = Frame::new(&self.system, q, closed, scratch).and_then(|mut frame| {
+                    accelerate(&self.system, &mut frame, (t, q, v), acceleration, forces)
+                });
+                if done.is_err() {
+                    acceleration.fill(f64::NAN);
+                    forces.fill(f64::NAN);
+                }
+                if let Some(multipliers) = multipliers {
+                    multipliers.fill(0.0);
+                    for (&j, &force) in closed.iter().zip(&*forces) {
+                        multipliers[j] = force;
+                    }
+                }
+            });
+        });
+    }
+
+    /// The multipliers `λ` of the contacts at a state, one entry a contact, zero for those that are open; positive where they
+    /// push (N for a gap in metres).
+    pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Vec<f64> {
+        let (q, v) = state.split_at(self.system.dof().min(state.len()));
+        let mut multipliers = vec![0.0; self.system.contacts()];
+        let mut acceleration = vec![0.0; q.len()];
+        self.motion((t, q, v), mode, &mut acceleration, Some(&mut multipliers));
+        multipliers
+    }
+}
+
+/// Runs `work` on a list of `n` indices without allocating, up to 64.
+fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
+    let (mut few, mut many) = ([0; 64], Vec::new());
+    if n <= few.len() {
+        work(&mut few[..n])
+    } else {
+        many.resize(n, 0);
+        work(&mut many)
+    }
+}
+
+impl<S, L> Flow for EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    fn dim(&self) -> usize {
+        2 * self.system.dof()
+    }
+
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let d = self.system.dof();
+        let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
+        dq.copy_from_slice(v);
+        self.motion((t, q, v), mode, dv, None);
+    }
+
+    fn correct(&self, _t: f64, x: &mut [f64], mode: &Mode) -> bool {
+        super::drift::correct(self, x, mode)
+    }
+}
+
+impl<S, L> EventFunction for EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    fn count(&self) -> usize {
+        2 * self.system.contacts()
+    }
+
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        let (n, d) = (self.system.contacts(), self.system.dof());
+        if k >= n {
+            return 1.0;
+        }
+        let (q, v) = x.split_at(d);
+        if !self.is_closed(mode, k) {
+            return self.system.gap(k, q);
+        }
+        with_zeros(d + n, |scratch| {
+            let (acceleration, multipliers) = scratch.split_at_mut(d);
+            self.motion((t, q, v), mode, acceleration, Some(multipliers));
+            multipliers[k]
+        })
+    }
+
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        let (n, d) = (self.system.contacts(), self.system.dof());
+        let (q, v) = x.split_at(d);
+        let (gaps, flags) = h.split_at_mut(n);
+        flags.fill(1.0);
+        if (0..n).any(|j| self.is_closed(mode, j)) {
+            with_zeros(d, |acceleration| {
+                self.motion((t, q, v), mode, acceleration, Some(gaps));
+            });
+        }
+        for (j, gap) in gaps.iter_mut().enumerate() {
+            if !self.is_closed(mode, j) {
+                *gap = self.system.gap(j, q);
+            }
+        }
+    }
+
+    fn gradient(&self, k: usize, _t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        let (n, d) = (self.system.contacts(), self.system.dof());
+        if k >= n {
+            dh.fill(0.0);
+            return Some(0.0);
+        }
+        if self.is_closed(mode, k) {
+            return None;
+        }
+        let (row, by_velocity) = dh.split_at_mut(d);
+        by_velocity.fill(0.0);
+        with_zeros(d, |point| {
+            super::dynamics::gap_row(&self.system, k, &x[..d], row, point);
+        });
+        Some(0.0)
+    }
+
+    fn watch(&self, k: usize) -> Watch {
+        if k < self.system.contacts() {
+            Watch::FALLING
+        } else {
+            Watch::NONE
+        }
+    }
+
+    fn least_rate(&self, _k: usize) -> f64 {
+        self.rate_tolerance
+    }
+
+    fn noise(&self, _k: usize) -> f64 {
+        // Far below the tolerance: bounces on their way to an accumulation are lower than that.
+        1e-3 * self.gap_tolerance
+    }
+
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let (touching, new, released) = self.taking_part(crossed, x, mode);
+        if new.iter().any(|&new| new) {
+            self.hit(t, x, &touching, &new)?;
+        }
+        self.rest(t, x, &touching, &released, mode)
+    }
+
+    /// By differences of the impact among states in which the contacts that are closed stay so: only such neighbours exist, and
+    /// off them the law may choose another outcome.
+    fn reset_times(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let (mut touching, mut new, _) = self.taking_part(crossed, x, mode);
+        let hits = new.iter().any(|&new| new);
+        if hits {
+            let Ok(outcome) = self.hit(t, &mut x.to_vec(), &touching, &new) else {
+                return false;
+            };
+            // Of contacts that rest but are open only those take part that the impact presses on: neighbours of the others part.
+            let pressed: Vec<bool> = (0..touching.len())
+                .map(|i| {
+                    let open = !new[i] && !self.is_closed(mode, touching[i]);
+                    !open || outcome.impulses[i] > 0.0
+                })
+                .collect();
+            let mut keep = pressed.iter();
+            touching.retain(|_| *keep.next().unwrap_or(&true));
+            let mut keep = pressed.iter();
+            new.retain(|_| *keep.next().unwrap_or(&true));
+        }
+        let at = |x: &mut [f64]| {
+            super::drift::correct(self, x, mode);
+            if hits {
+                self.hit(t, x, &touching, &new)?;
+            }
+            Ok::<(), Error>(())
+        };
+        let step = step_along(0.0, x, 0.0, dx);
+        let mut ends = [step, -step].map(|s| {
+            let moved = x.iter().zip(dx).map(|(x, dx)| x + s * dx);
+            moved.collect::<Vec<f64>>()
+        });
+        if ends.iter_mut().any(|end| at(end).is_err()) {
+            return false;
+        }
+        for i in 0..out.len() {
+            out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
+        }
+        true
+    }
+}

@@ -1,0 +1,32 @@
+//! Mechanical systems subject to unilateral constraints: bodies that touch.
+//!
+//! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), with its errors mended.
+//! What the user writes: [`MechanicalSystem`], [`UnilateralConstraints`] (`system`). What the core integrates:
+//! [`EventDriven`] (`event_driven`), with its start (`start`), what an event does (`strike`), accelerations and multipliers
+//! (`dynamics`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
+//! [`Simulation`] (`simulation`), with the log of contacts (`log`), what is not admissible (`admissible`) and accumulations
+//! of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`. `cholesky` and `scratch`: small
+//! dense algebra that allocates nothing.
+
+mod admissible;
+mod cholesky;
+mod decoupling;
+mod drift;
+mod dynamics;
+mod event_driven;
+mod log;
+mod scratch;
+mod settle;
+mod simulation;
+mod start;
+mod strike;
+mod system;
+mod zeno;
+
+pub use decoupling::{ContinuityClass, Coupling, DecouplingReport};
+pub use event_driven::EventDriven;
+pub use log::{ContactEvent, ContactEventKind, ContactMode};
+pub use simulation::{Grazing, MechanicalRun, Simulation};
+pub use start::Start;
+pub use system::{MechanicalSystem, UnilateralConstraints};
+pub use zeno::Zeno;

@@ -1,0 +1,33 @@
+//! Scratch space for right-hand sides that are shared by reference and allocate nothing.
+
+/// Runs `work` on `size` zeros: on the stack up to 256 (a few bodies), on the heap beyond. Two stack sizes, because
+/// clearing the larger one would be a good part of a small system's step.
+#[inline]
+pub(super) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
+    const FEW: usize = 64;
+    const MANY: usize = 256;
+    let (mut few, mut many, mut heap);
+    let zeros: &mut [f64] = if size <= FEW {
+        few = [0.0; FEW];
+        &mut few[..size]
+    } else if size <= MANY {
+        many = [0.0; MANY];
+        &mut many[..size]
+    } else {
+        heap = vec![0.0; size];
+        &mut heap
+    };
+    work(zeros)
+}
+
+/// Cuts slices of given lengths off a scratch space.
+pub(super) struct Cut<'a>(pub(super) &'a mut [f64]);
+
+impl<'a> Cut<'a> {
+    pub(super) fn take(&mut self, length: usize) -> &'a mut [f64] {
+        let all = std::mem::take(&mut self.0);
+        let (first, rest) = all.split_at_mut(length.min(all.len()));
+        self.0 = rest;
+        first
+    }
+}

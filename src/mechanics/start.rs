@@ -1,0 +1,87 @@
+//! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts that stay closed.
+
+use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use crate::impact::{ImpactLaw, matrix_fault};
+use crate::{Error, MatrixFault, Mode};
+
+/// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    /// `(q, v)`.
+    pub state: Vec<f64>,
+    /// Sides and closed contacts.
+    pub mode: Mode,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the contacts that stay closed.
+    ///
+    /// # Errors
+    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], a mass matrix that is not symmetric and positive
+    /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the impact or of settling.
+    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+        let d = self.system.dof();
+        for (name, found) in [("q", q.len()), ("v", v.len())] {
+            if found != d {
+                let expected = d;
+                return Err(Error::WrongLength {
+                    name,
+                    expected,
+                    found,
+                });
+            }
+        }
+        for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
+            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
+                let value = values[entry];
+                return Err(Error::NotFiniteInput { name, entry, value });
+            }
+        }
+        self.check_mass(q)?;
+        let n = self.system.contacts();
+        let mut mode = Mode::new(2 * n);
+        let mut state = [q, v].concat();
+        let mut touching = Vec::new();
+        for j in 0..n {
+            let gap = self.system.gap(j, q);
+            if !gap.is_finite() || gap < -self.gap_tolerance {
+                return Err(Error::NegativeGap { contact: j, gap, t });
+            }
+            mode.set(j, true);
+            if gap <= self.gap_tolerance {
+                touching.push(j);
+            }
+        }
+        let approaching = self.approaching(q, v, &touching)?;
+        if approaching.iter().any(|&a| a) {
+            self.hit(t, &mut state, &touching, &approaching)?;
+        }
+        self.rest(t, &state, &touching, &[], &mut mode)?;
+        Ok(Start { state, mode })
+    }
+
+    pub(super) fn check_mass(&self, q: &[f64]) -> Result<(), Error> {
+        let d = q.len();
+        let mut mass = vec![0.0; d * d];
+        self.system.mass(q, &mut mass);
+        let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
+        let state = || q.to_vec();
+        if let Some(fault) = matrix_fault(&matrix) {
+            return Err(Error::MassMatrix {
+                fault,
+                state: state(),
+            });
+        }
+        match super::cholesky::factor(&mut mass, d) {
+            Some(_) => Ok(()),
+            None => Err(Error::MassMatrix {
+                fault: MatrixFault::NotPositive { value: 0.0 },
+                state: state(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What an event does: the impact of the contacts that take part, and which of them are closed behind it
+//! (Pace & Burden, eq. 3 and section 3.4).
+
+use super::dynamics::{Frame, Trouble, frame_size};
+use super::scratch::with_zeros;
+use super::settle::{Settled, settle};
+use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use crate::impact::{ImpactLaw, ImpactProblem, Outcome};
+use crate::{Crossed, Error, MatrixFault, Mode};
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Whether each of `contacts` approaches faster than the tolerance.
+    pub(super) fn approaching(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[usize],
+    ) -> Result<Vec<bool>, Error> {
+        self.in_frame(q, contacts, |frame| {
+            (0..contacts.len())
+                .map(|i| super::dynamics::dot(frame.row(i), v) < -self.rate_tolerance)
+                .collect()
+        })
+    }
+
+    pub(super) fn in_frame<R>(
+        &self,
+        q: &[f64],
+        contacts: &[usize],
+        work: impl FnOnce(&mut Frame<'_>) -> R,
+    ) -> Result<R, Error> {
+        let size = frame_size(q.len(), contacts.len());
+        with_zeros(size, |scratch| {
+            match Frame::new(&self.system, q, contacts, scratch) {
+                Ok(mut frame) => Ok(work(&mut frame)),
+                Err(trouble) => Err(explain(trouble, q, contacts)),
+            }
+        })
+    }
+
+    /// The impact of the contacts that touch, of which `new` were open until now; changes the velocities in `state`.
+    pub(super) fn hit(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        touching: &[usize],
+        new: &[bool],
+    ) -> Result<Outcome, Error> {
+        let _ = t;
+        let (q, v) = state.split_at_mut(self.system.dof());
+        let m = touching.len();
+        let (problem, lift) = self.in_frame(q, touching, |frame| {
+            let speeds: Vec<f64> = (0..m)
+                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .collect();
+            let gram = nalgebra::DMatrix::from_column_slice(m, m, frame.gram);
+            let speeds = nalgebra::DVector::from_vec(speeds);
+            (ImpactProblem::new(gram, speeds), frame.lift.to_vec())
+        })?;
+        let restitution: Vec<f64> = touching
+            .iter()
+            .map(|&j| self.system.restitution(j, q, v))
+            .collect();
+        let fresh: Vec<usize> = (0..m).filter(|&i| new[i]).collect();
+        let problem = problem?
+            .with_restitutions(&restitution)?
+            .with_new_contacts(&fresh)?;
+        // Of a law that predicts several outcomes the first is taken, as the type says.
+        let outcomes = self.law.resolve(&problem)?;
+        let Some(outcome) = outcomes.list.into_iter().next() else {
+            return Err(Error::NotSingle { count: 0 });
+        };
+        let d = q.len();
+        for (i, p) in outcome.impulses.iter().enumerate() {
+            for (v, l) in v.iter_mut().zip(&lift[i * d..(i + 1) * d]) {
+                *v += p * l;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Decides which of the contacts that touch are closed from here on; those in `released` are not.
+    pub(super) fn rest(
+        &self,
+        t: f64,
+        state: &[f64],
+        touching: &[usize],
+        released: &[usize],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let (q, v) = state.split_at(self.system.dof());
+        let parting = self.in_frame(q, touching, |frame| {
+            (0..touching.len())
+                .map(|i| super::dynamics::dot(frame.row(i), v) > self.rate_tolerance)
+                .collect::<Vec<bool>>()
+        })?;
+        let mut candidates = Vec::with_capacity(touching.len());
+        for (i, &j) in touching.iter().enumerate() {
+            self.set_closed(mode, j, false);
+            if !parting[i] && !released.contains(&j) {
+                candidates.push(j);
+            }
+        }
+        match settle(&self.system, (t, q, v), &candidates) {
+            Settled::Closed(closed) => {
+                for (&j, closed) in candidates.iter().zip(closed) {
+                    self.set_closed(mode, j, closed);
+                }
+                Ok(())
+            }
+            Settled::Nobody => Err(Error::SettleFailed {
+                contacts: candidates,
+                t,
+            }),
+            Settled::Ambiguous => Err(Error::AmbiguousMode {
+                contacts: candidates,
+                t,
+            }),
+            Settled::TooMany => Err(Error::TooManyOrders {
+                guards: candidates.len(),
+                limit: 12,
+                t,
+            }),
+            Settled::Trouble(trouble) => Err(explain(trouble, q, &candidates)),
+        }
+    }
+
+    /// The contacts that take part in an event, which of them were open until now, and which are released. An open gap that is
+    /// zero takes part when it is at rest; one that closes is another event, be it of the same instant.
+    pub(super) fn taking_part(
+        &self,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+    ) -> (Vec<usize>, Vec<bool>, Vec<usize>) {
+        let (mut touching, mut new, mut released) = (Vec::new(), Vec::new(), Vec::new());
+        let q = &x[..self.system.dof()];
+        for j in 0..self.system.contacts() {
+            let (closed, crosses) = (self.is_closed(mode, j), crossed.contains(j));
+            let rests = || {
+                self.system.gap(j, q).abs() <= self.gap_tolerance
+                    && self.approach(x, &[j])[0].abs() <= self.rate_tolerance
+            };
+            if closed || crosses || rests() {
+                touching.push(j);
+                new.push(crosses && !closed);
+            }
+            if closed && crosses {
+                released.push(j);
+            }
+        }
+        (touching, new, released)
+    }
+
+    /// `Da v` of contacts at a state; NaN where there is none.
+    pub(super) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
+        let (q, v) = state.split_at(self.system.dof());
+        self.in_frame(q, contacts, |frame| {
+            (0..contacts.len())
+                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .collect()
+        })
+        .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])
+    }
+
+    /// Closes `contacts` by a plastic impact: positions and velocities are projected onto them.
+    pub(super) fn close(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        contacts: &[usize],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let mut touching = self.closed(mode);
+        touching.extend(contacts);
+        touching.sort_unstable();
+        touching.dedup();
+        for &j in &touching {
+            self.set_closed(mode, j, true);
+        }
+        super::drift::correct(self, state, mode);
+        self.rest(t, state, &touching, &[], mode)
+    }
+}
+
+/// What keeps accelerations or impacts from being computed, as an error.
+pub(super) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Error {
+    match trouble {
+        Trouble::Mass => Error::MassMatrix {
+            fault: MatrixFault::NotPositive { value: 0.0 },
+            state: q.to_vec(),
+        },
+        Trouble::Dependent(rcond) => Error::DependentContacts {
+            set: contacts.to_vec(),
+            rcond,
+        },
+    }
+}

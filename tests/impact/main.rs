@@ -1,0 +1,21 @@
+//! Impact laws: outcomes, bounds and limits of the specification, properties over random systems, bad input.
+#![allow(missing_docs, reason = "tests")]
+#![allow(
+    clippy::float_cmp,
+    clippy::cast_sign_loss,
+    reason = "small whole numbers, exactly"
+)]
+
+mod bad_input;
+mod billiards;
+mod blends;
+mod bounds;
+mod brute;
+mod cradles;
+mod dependent;
+mod laws;
+mod one_sided;
+mod random;
+mod random_systems;
+mod reference;
+mod tangents;

@@ -1,0 +1,158 @@
+//! Random decoupled systems: orders agree, the derivative is classical and is that of whole runs; energies obey their identities.
+
+use saltation::derivative::Verdict;
+use saltation::mechanics::{Coupling, EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Integrator, Mode};
+
+use crate::family::{Family, at_contact, start_before};
+use crate::random::SplitMix64;
+
+#[test]
+fn limbs_that_touch_at_once_have_a_classical_derivative() {
+    for (seed, limbs, bounce) in [(1, 2, 0.0), (2, 2, 0.5), (3, 3, 0.0), (4, 3, 0.7)] {
+        let family = Family::random(limbs, bounce, seed);
+        let (q, v) = at_contact(&family, seed);
+        let model = EventDriven::new(family);
+        let all: Vec<usize> = (0..limbs).collect();
+        let report = model.decoupling(0.0, &q, &v, &all).unwrap();
+        assert_eq!(report.verdict, Coupling::Decoupled, "{report:?}");
+        assert!(report.order_spread < 1e-6, "{report:?}");
+        let (s, tf) = (0.1, 0.16);
+        let x0 = start_before(&model, (&q, &v), s);
+        let d = x0.len() / 2;
+        let start = model.start(0.0, &x0[..d], &x0[d..]).unwrap();
+        let make = || {
+            let mode = start.mode.clone();
+            Integrator::new(&model)
+                .unwrap()
+                .rtol(1e-11)
+                .atol(1e-12)
+                .start_mode(mode)
+        };
+        let mut integrator = make();
+        let found = integrator.derivative(0.0, &start.state, tf).unwrap();
+        assert_eq!(
+            *found.verdict(),
+            Verdict::Classical,
+            "seed {seed}: {}",
+            found.verdict()
+        );
+        assert_eq!(found.corners().count(), 1);
+        let matrix = found.matrix().unwrap();
+        // Differences of whole runs, along both sides of the corner.
+        let mut other = make();
+        let mut draw = SplitMix64(seed + 77);
+        for _ in 0..4 {
+            let v: Vec<f64> = (0..2 * d).map(|_| draw.between(-1.0, 1.0)).collect();
+            let mut end = |step: f64| {
+                let x: Vec<f64> = x0.iter().zip(&v).map(|(x, v)| x + step * v).collect();
+                other.integrate(0.0, &x, tf).unwrap().state().clone()
+            };
+            let quotient = (end(1e-5) - end(-1e-5)) / 2e-5;
+            let expected = &matrix * DVector::from_column_slice(&v);
+            let error = (quotient - &expected).amax();
+            assert!(
+                error < 1e-5 * expected.amax().max(1.0),
+                "seed {seed}: {error:e}"
+            );
+        }
+    }
+}
+
+/// The same system without its Coriolis force and its rows.
+struct Unwritten<'a>(&'a Family);
+impl MechanicalSystem for Unwritten<'_> {
+    fn dof(&self) -> usize {
+        self.0.dof()
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.0.mass(q, mass);
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.0.effort(t, q, v, effort);
+    }
+}
+impl UnilateralConstraints for Unwritten<'_> {
+    fn contacts(&self) -> usize {
+        self.0.contacts()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.0.gap(j, q)
+    }
+}
+
+#[test]
+fn the_coriolis_force_does_no_work_beyond_the_change_of_the_metric() {
+    for seed in 0..20 {
+        let family = Family::random(2, 0.0, seed);
+        let (q, v) = at_contact(&family, seed);
+        let d = q.len();
+        let mut exact = vec![0.0; d];
+        family.coriolis(&q, &v, &mut exact);
+        // ½ vᵀ Ṁ v + vᵀ c v = 0.
+        let metric: f64 = (0..family.parts.len())
+            .map(|j| {
+                let (_, slope) = family.swing(j, &q);
+                let vj = Family::part(&v, j);
+                0.5 * slope * family.parts[j].wave.dot(&vj) * vj.norm_squared()
+            })
+            .sum();
+        let work: f64 = v.iter().zip(&exact).map(|(v, f)| v * f).sum();
+        assert!(
+            (metric + work).abs() < 1e-12 * (1.0 + metric.abs()),
+            "{metric} {work}"
+        );
+        // The crate's own differences give the same accelerations.
+        let x = [&q[..], &v[..]].concat();
+        let closed = Mode::with(4, &[0, 1, 2, 3]);
+        let (mut written, mut differences) = (vec![0.0; 2 * d], vec![0.0; 2 * d]);
+        EventDriven::new(family.clone()).flow(0.0, &x, &closed, &mut written);
+        EventDriven::new(Unwritten(&family)).flow(0.0, &x, &closed, &mut differences);
+        for (a, b) in written.iter().zip(&differences) {
+            assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{seed}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn plastic_impacts_lose_what_the_formula_says_and_elastic_ones_nothing() {
+    for seed in 0..20 {
+        for bounce in [0.0, 1.0] {
+            let family = Family::random(2, bounce, seed);
+            let (q, v) = at_contact(&family, seed);
+            let model = EventDriven::new(family.clone());
+            let mut x = [&q[..], &v[..]].concat();
+            let before = family.energy(&x);
+            let d = q.len();
+            let mut mass = vec![0.0; d * d];
+            family.mass(&q, &mut mass);
+            let inverse = DMatrix::from_column_slice(d, d, &mass)
+                .try_inverse()
+                .unwrap();
+            let rows = DMatrix::from_fn(2, d, |j, i| {
+                let mut row = vec![0.0; d];
+                family.gap_row(j, &q, &mut row);
+                row[i]
+            });
+            let speeds = &rows * DVector::from_column_slice(&v);
+            let gram = &rows * inverse * rows.transpose();
+            let loss = 0.5 * speeds.dot(&(gram.try_inverse().unwrap() * &speeds));
+            let set = [0, 1].map(|k| CrossedGuard {
+                guard: Guard::falling(k),
+                rate: speeds[k],
+            });
+            // The sides are crossed already when the model is asked.
+            let mut mode = Mode::new(4);
+            model
+                .on_crossing(0.0, &Crossed::new(&set), &mut x, &mut mode)
+                .unwrap();
+            let after = family.energy(&x);
+            let expected = if bounce == 0.0 { loss } else { 0.0 };
+            assert!(
+                (before - after - expected).abs() < 1e-13 * before.max(1.0),
+                "{before} {after} {expected}"
+            );
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Mechanical systems with contacts: the trotting models against their reference, impacts, resting contact.
+#![allow(missing_docs, reason = "tests")]
+
+mod ball;
+mod decoupled;
+mod decoupling;
+mod family;
+#[path = "../common/random.rs"]
+mod random;
+mod reference;
+mod side_by_side;
+mod spreads;
+mod trot;
+mod trot_derivative;
