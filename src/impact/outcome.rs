@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn overflow_is_typed() {
         let problem = ImpactProblem::new(dmatrix![1.0], dvector![-1e300]).unwrap();
-        let refused = Outcome::new(&problem, &[2e300], Order::Together, Vec::new());
+        let refused = Outcome::new(&problem, &[4e300], Order::Together, Vec::new());
         assert!(matches!(
             refused,
             Err(Error::ImpactOverflow {

@@ -160,7 +160,9 @@ fn part(restitution: f64, kappa: f64) -> f64 {
         return 0.0;
     }
     let square = restitution * restitution;
-    square / (kappa + (kappa * kappa + (1.0 - 2.0 * kappa) * square).sqrt())
+    let root = square / (kappa + (kappa * kappa + (1.0 - 2.0 * kappa) * square).sqrt());
+    // Rounding may leave [0, 1].
+    root.min(1.0)
 }
 
 #[cfg(test)]
