@@ -8,6 +8,8 @@ use super::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Re
 use crate::ode::Buffer;
 use crate::{Error, Guard};
 
+/// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more than states in motion allow.
+const TIME_ERROR: f64 = 100.0;
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over.
 const AUTO_PART: f64 = 0.5;
 
@@ -232,6 +234,10 @@ impl<B: Buffer> Run<B> {
             system.events(t, x, &self.mode, &mut self.work.h[0]);
             self.statistics.events += 1;
             super::probe::check_events(&self.work.h[0], t, x)?;
+            if estimate && self.misses(j, landing.rate) {
+                self.reach = 0.1 * tau;
+                return Ok(None);
+            }
             self.survey(Where::Landing, j);
             self.work.tried[j] = true;
             j = match self.late(system, j)? {
@@ -241,6 +247,16 @@ impl<B: Buffer> Run<B> {
             };
             self.statistics.repairs += 1;
         }
+    }
+
+    /// True when the landing on `j` is off its surface by more time than a step knows. The error of the state does not tell where
+    /// a guard moves by itself and the state rests.
+    #[inline]
+    fn misses(&self, j: usize, rate: f64) -> bool {
+        let relative = self.tolerance.relative.get();
+        let most = relative.iter().fold(0.0, |most: f64, r| most.max(*r));
+        let allowed = TIME_ERROR * most * self.last_step * rate;
+        most > 0.0 && self.work.h[0][j].abs() > allowed.max(self.guards.zero[j])
     }
 
     /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer projections: an error of

@@ -244,3 +244,23 @@ fn a_contact_that_opens_at_zero_force_lands_and_lifts_off() {
         }
     }
 }
+
+#[test]
+fn a_guard_that_moves_over_a_resting_state_is_met_where_it_is_zero() {
+    // Nothing moves but the guard, so steps are long and the error of the state tells nothing: 0.05 + 0.95 (1 + sin t)/2 comes
+    // close to zero at 3π/2 and never reaches it; −0.05 + … does, twice a turn.
+    let guard = |floor: f64| move |t: f64| floor + 0.5 * (1.0 - floor) * (1.0 + t.sin());
+    for (floor, crossings) in [(0.05, 0), (-0.05, 1)] {
+        let resting = Sketch::new(1, |_, _, _, dx| dx[0] = 0.0);
+        let resting = resting.events([Watch::FALLING], move |_, t, _, _| guard(floor)(t));
+        for start in 0..40 {
+            let start = 0.1 * f64::from(start);
+            let mut integrator = saltation::Integrator::new(&resting).unwrap().rtol(1e-10);
+            let trajectory = integrator.integrate(start, &[1.0], 6.0).unwrap();
+            assert_eq!(trajectory.crossings().len(), crossings, "from {start}");
+            for crossing in trajectory.crossings() {
+                assert!(guard(floor)(crossing.time).abs() < 1e-9, "from {start}");
+            }
+        }
+    }
+}
