@@ -1,6 +1,6 @@
 //! Every reason why something is refused or a run ends early, each by name.
 
-use crate::{Guard, MatrixFault};
+use crate::{Guard, MatrixFault, Quantity};
 
 /// Why an input was refused or a run ended early.
 ///
@@ -390,11 +390,52 @@ pub enum Error {
         t: f64,
     },
 
+    /// A coefficient of restitution makes no sense.
+    #[error(
+        "the coefficient of restitution of contact {contact} is {value} at t = {t}: it must lie in [0, 1]; EventDriven::any_restitution takes others"
+    )]
+    Restitution {
+        /// The contact.
+        contact: usize,
+        /// Its coefficient.
+        value: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// An impact could not be resolved.
+    #[error(
+        "the impact of contacts {contacts:?} at t = {t} has no outcome: {reason} (contacts counted from 0 in this list)"
+    )]
+    Impact {
+        /// The contacts that took part. `reason` counts them from 0, in this order.
+        contacts: Vec<usize>,
+        /// What the law of impact said.
+        reason: Box<Error>,
+        /// Time (s).
+        t: f64,
+        /// `(q, v)` just before.
+        state: Vec<f64>,
+    },
+
     /// No set of closed contacts is consistent with the accelerations.
     #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
     SettleFailed {
         /// The contacts that touch.
         contacts: Vec<usize>,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// Efforts depend on which contacts are closed, and there are too many to try all sets.
+    #[error(
+        "{} contacts touch at t = {t} and efforts depend on which are closed: sets are tried up to {limit}", contacts.len()
+    )]
+    TooManyContacts {
+        /// The contacts that touch.
+        contacts: Vec<usize>,
+        /// The limit.
+        limit: usize,
         /// Time (s).
         t: f64,
     },
@@ -432,14 +473,15 @@ pub enum Error {
         count: usize,
     },
 
-    /// An impact law needs independent contacts.
+    /// Contacts depend on each other where forces or impulses have to be unique.
     #[error(
-        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): bilateral impulses are not unique; use a unilateral or a propagative law, or drop a redundant contact"
+        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces or bilateral impulses are not unique; drop a redundant contact, or take least squares for forces (EventDriven::redundant) and a unilateral or propagative law for impulses"
     )]
     DependentContacts {
         /// The contacts that depend on each other.
         set: Vec<usize>,
-        /// Least over greatest eigenvalue of the Gram matrix of unit normals.
+        /// How far they are from independent: the least eigenvalue over the greatest, or the least pivot, of the Gram matrix of
+        /// unit normals.
         rcond: f64,
     },
 
@@ -539,46 +581,4 @@ pub enum Error {
 fn list(guards: &[Guard]) -> String {
     let words: Vec<_> = guards.iter().map(ToString::to_string).collect();
     words.join(", ")
-}
-
-/// Which user function a value came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Quantity {
-    /// The right-hand side; the first offending component.
-    #[error("component {component} of the flow")]
-    Flow {
-        /// Component of `dx`.
-        component: usize,
-    },
-    /// The derivative of the right-hand side along a direction; the first offending component.
-    #[error("component {component} of the derivative of the flow")]
-    Jacobian {
-        /// Component of `D_x f · v`.
-        component: usize,
-    },
-    /// An event function.
-    #[error("event function {event}")]
-    Event {
-        /// Its index.
-        event: usize,
-    },
-    /// The gradient row or the rate of an event function.
-    #[error("the gradient of event function {event}")]
-    Gradient {
-        /// Its index.
-        event: usize,
-    },
-    /// The derivative of a reset along a direction; the first offending component.
-    #[error("component {component} of the derivative of a reset")]
-    ResetDerivative {
-        /// Component of `D_x R · v`.
-        component: usize,
-    },
-    /// The state after a reset; the first offending component.
-    #[error("component {component} of the state after a reset")]
-    Reset {
-        /// Component of `x`.
-        component: usize,
-    },
 }

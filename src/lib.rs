@@ -74,8 +74,8 @@
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on each other are in
 //!   [`mechanics`], without friction.)
 //! * Event functions that wiggle faster than the state: a guard entered and left between two of the four samples of a step
-//!   is found when `h` has one rounded maximum there, not when it has several or a narrow spike. Limit the step with
-//!   [`Integrator::max_step`]. A touch without crossing is no event.
+//!   is found when `h` has one rounded maximum there, not when it has several or a narrow spike. So are forces on bodies at rest,
+//!   where steps are long. Limit the step with [`Integrator::max_step`]. A touch without crossing is no event.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
@@ -89,15 +89,17 @@ mod matrix_fault;
 pub mod mechanics;
 pub mod models;
 pub mod ode;
+mod quantity;
 
 pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
-pub use error::{Error, Quantity};
+pub use error::Error;
 pub use guard::{Direction, Guard};
 pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;
+pub use quantity::Quantity;
 
 pub use hybrid::{
     Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, EventFunction,

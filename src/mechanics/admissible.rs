@@ -1,18 +1,35 @@
 //! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4; spec `unilateral_mechanics` 4).
 
 use super::event_driven::EventDriven;
+use super::log::{ContactEvent, ContactEventKind, closed};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::TouchWatch;
 use crate::hybrid::settings::Settings;
 use crate::impact::ImpactLaw;
 use crate::{Error, EventFunction, Flow, Mode, Observer, Segment};
 
-/// The observer that ends a run when a gap or a force is touched, or a gap is negative where it should open.
+/// What to do with a gap that is touched without an impact worth the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Grazing {
+    /// End the run with [`Error::Grazing`].
+    #[default]
+    Error,
+    /// Go on as if there had been no touch; an approach below the least rate still ends the run.
+    Ignore,
+    /// Log the touch and go on. A contact that approaches below the least rate is closed by a plastic impact and settles; what
+    /// derivatives say beyond is not guaranteed.
+    Contact,
+}
+
+/// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says), or a gap is negative where it should open.
 pub(super) struct Watcher<'a, S, L> {
     model: &'a EventDriven<S, L>,
     settings: &'a Settings,
     touch: Option<TouchWatch>,
     pub(super) trouble: Option<Error>,
+    /// Touches met on the way, where they do not end the run.
+    pub(super) touches: Vec<ContactEvent>,
+    grazing: Grazing,
 }
 
 impl<'a, S, L> Watcher<'a, S, L>
@@ -23,14 +40,17 @@ where
     pub(super) fn new(
         model: &'a EventDriven<S, L>,
         settings: &'a Settings,
-        watches_touches: bool,
+        grazing: Grazing,
     ) -> Self {
-        let touch = watches_touches.then(|| TouchWatch::new(model.dim(), model.count()));
+        let watches = grazing != Grazing::Ignore;
+        let touch = watches.then(|| TouchWatch::new(model.dim(), model.count()));
         Self {
             model,
             settings,
             touch,
             trouble: None,
+            touches: Vec::new(),
+            grazing,
         }
     }
 }
@@ -61,6 +81,22 @@ where
         let scale = |i: usize, x: f64| settings.atol.get(i) + settings.rtol.get(i) * x.abs();
         if let Some(Error::Touch { guard, t, .. }) = touch.look(model, segment, false, scale) {
             let contact = guard.event;
+            if self.grazing == Grazing::Contact {
+                let mut state = segment.state.to_vec();
+                segment.interpolant.at(t, &mut state);
+                let mode = closed(segment.mode, system.contacts());
+                let gap_touched = !mode.contains(&contact);
+                self.touches.push(ContactEvent {
+                    activated: gap_touched.then_some(contact).into_iter().collect(),
+                    mode_before: mode.clone(),
+                    mode_after: mode,
+                    state_after: state.clone(),
+                    state_before: state,
+                    contacts: vec![contact],
+                    ..ContactEvent::new(t, ContactEventKind::Touch)
+                });
+                return;
+            }
             self.trouble = Some(if model.is_closed(segment.mode, contact) {
                 Error::GrazingRelease {
                     contact,
@@ -111,7 +147,7 @@ where
             }
         }
         Error::NotFinite { quantity, t, state } => model
-            .trouble_at(&state, mode)
+            .trouble_ahead(&state, mode)
             .unwrap_or(Error::NotFinite { quantity, t, state }),
         other => other,
     }

@@ -1,12 +1,13 @@
 //! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing.
 
-/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`; gives the ratio of the
-/// least to the largest pivot, an estimate of the reciprocal condition number from above. None when `a` is not positive
-/// definite or not finite.
+/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`; gives the least
+/// pivot as a part of its diagonal entry: how far the rows are from dependent, whatever their units. None when `a` is not
+/// positive definite or not finite.
 pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
-    let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+    let mut least: f64 = 1.0;
     for j in 0..n {
-        let mut pivot = a[j * n + j];
+        let whole = a[j * n + j];
+        let mut pivot = whole;
         for k in 0..j {
             pivot -= a[k * n + j] * a[k * n + j];
         }
@@ -14,7 +15,7 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
         if !(pivot > 0.0 && pivot.is_finite()) {
             return None;
         }
-        (least, most) = (least.min(pivot), most.max(pivot));
+        least = least.min(pivot / whole);
         let root = pivot.sqrt();
         a[j * n + j] = root;
         for i in j + 1..n {
@@ -25,7 +26,7 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
             a[j * n + i] = sum / root;
         }
     }
-    Some(if n == 0 { 1.0 } else { least / most })
+    Some(least)
 }
 
 /// Solves `L Lᵀ x = b` in place.

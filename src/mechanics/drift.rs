@@ -39,7 +39,7 @@ where
             let Ok(mut frame) = Frame::new(system, q, &closed, scratch) else {
                 return;
             };
-            if frame.solve_gram(wrong).is_err() {
+            if frame.solve_gram(wrong, model.redundant).is_err() {
                 return;
             }
             for (i, &p) in wrong.iter().enumerate() {
@@ -55,7 +55,9 @@ where
             wrong[i] = -dot(frame.row(i), v);
             worst = worst.max(wrong[i].abs());
         }
-        if worst > LEFT_ALONE * model.rate_tolerance && frame.solve_gram(wrong).is_ok() {
+        if worst > LEFT_ALONE * model.rate_tolerance
+            && frame.solve_gram(wrong, model.redundant).is_ok()
+        {
             for (i, &p) in wrong.iter().enumerate() {
                 frame.push(i, p, v);
             }

@@ -5,12 +5,10 @@
 //! ```
 
 use super::cholesky::{factor, solve};
+use super::redundant::{DEPENDENT, least_norm, least_norm_size};
 use super::scratch::Cut;
-use super::{MechanicalSystem, UnilateralConstraints};
+use super::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::ode::difference;
-
-/// Pivot ratio of `G_J` below which contacts count as dependent.
-pub(super) const DEPENDENT: f64 = 1e-12;
 
 /// What stands in the way of an acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +21,7 @@ pub(super) enum Trouble {
 
 /// Sizes of the scratch space of [`Frame`].
 pub(super) fn frame_size(d: usize, m: usize) -> usize {
-    3 * d * d + 6 * d + 2 * m * d + m * m + m
+    3 * d * d + 6 * d + 2 * m * d + m * m + 2 * m
 }
 
 /// A configuration with its mass matrix factorised and some contacts with their rows and their Gram matrix.
@@ -94,15 +92,17 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The acceleration without contact forces, `M⁻¹ (f + c v)`.
+    /// The acceleration without contact forces, `M⁻¹ (f + c v)`, when `closed` are closed.
     pub(super) fn free_acceleration<S: MechanicalSystem>(
         &mut self,
         system: &S,
         (t, q, v): (f64, &[f64], &[f64]),
+        closed: &[usize],
         acceleration: &mut [f64],
     ) {
         let d = self.d;
         system.effort(t, q, v, acceleration);
+        system.contact_effort((t, q, v), closed, acceleration);
         if !system.constant_mass() {
             let mut cut = Cut(&mut self.work[..]);
             let force = cut.take(d);
@@ -129,44 +129,64 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Solves `G x = b` in place; the Gram matrix is lost.
-    pub(super) fn solve_gram(&mut self, b: &mut [f64]) -> Result<(), Trouble> {
+    /// Solves `G x = b` in place; the Gram matrix is lost. True when the solution is the only one.
+    pub(super) fn solve_gram(
+        &mut self,
+        b: &mut [f64],
+        redundant: Redundant,
+    ) -> Result<bool, Trouble> {
         let m = self.contacts.len();
-        match factor(self.gram, m) {
-            Some(rcond) if rcond > DEPENDENT => {
-                solve(self.gram, m, b);
-                Ok(())
-            }
-            Some(rcond) => Err(Trouble::Dependent(rcond)),
-            None => Err(Trouble::Dependent(0.0)),
+        let diagonal = &mut self.work[..m];
+        for i in 0..m {
+            diagonal[i] = self.gram[i * m + i];
         }
+        let rcond = factor(self.gram, m).unwrap_or(0.0);
+        if rcond > DEPENDENT {
+            solve(self.gram, m, b);
+            return Ok(true);
+        }
+        if redundant == Redundant::Refuse || b.iter().any(|b| !b.is_finite()) {
+            return Err(Trouble::Dependent(rcond));
+        }
+        // The factor is below the diagonal; above it the matrix is whole.
+        for i in 0..m {
+            self.gram[i * m + i] = diagonal[i];
+            for k in 0..i {
+                self.gram[k * m + i] = self.gram[i * m + k];
+            }
+        }
+        super::scratch::with_zeros(least_norm_size(m), |scratch| {
+            least_norm(self.gram, m, b, scratch)
+        });
+        Ok(false)
     }
 }
 
-/// Writes `q̈` with the contacts of a frame closed, and their multipliers.
+/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are the only ones.
 pub(super) fn accelerate<S>(
     system: &S,
     frame: &mut Frame<'_>,
     (t, q, v): (f64, &[f64], &[f64]),
     acceleration: &mut [f64],
     multipliers: &mut [f64],
-) -> Result<(), Trouble>
+    redundant: Redundant,
+) -> Result<bool, Trouble>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    frame.free_acceleration(system, (t, q, v), acceleration);
+    frame.free_acceleration(system, (t, q, v), frame.contacts, acceleration);
     if frame.contacts.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     frame.gap_acceleration(system, (q, v), acceleration, multipliers);
     for l in multipliers.iter_mut() {
         *l = -*l;
     }
-    frame.solve_gram(multipliers)?;
+    let unique = frame.solve_gram(multipliers, redundant)?;
     for i in 0..frame.contacts.len() {
         frame.push(i, multipliers[i], acceleration);
     }
-    Ok(())
+    Ok(unique)
 }
 
 /// The row `Da_j(q)`, written or by differences.

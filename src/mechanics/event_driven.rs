@@ -7,7 +7,7 @@
 use super::dynamics::{Frame, accelerate, frame_size};
 use super::scratch::with_zeros;
 use super::strike::explain;
-use super::{MechanicalSystem, UnilateralConstraints};
+use super::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::impact::{ImpactLaw, Unilateral};
 use crate::ode::difference::step_along;
 use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch};
@@ -21,6 +21,28 @@ pub struct EventDriven<S, L = Unilateral> {
     pub(super) gap_tolerance: f64,
     /// Contacts that part no faster than this after an impact may stay closed; those that close no faster graze (m/s).
     pub(super) rate_tolerance: f64,
+    pub(super) redundant: Redundant,
+    /// Coefficients of restitution outside [0, 1] are taken.
+    pub(super) any_restitution: bool,
+}
+
+/// Forces of the closed contacts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multipliers {
+    values: Vec<f64>,
+    unique: bool,
+}
+
+impl Multipliers {
+    /// `λ`, one entry a contact, zero for those that are open; positive where they push (N for a gap in metres).
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// False when contacts depend on each other: then these are the multipliers of least norm, one choice of many.
+    pub fn are_unique(&self) -> bool {
+        self.unique
+    }
 }
 
 impl<S> EventDriven<S>
@@ -45,6 +67,8 @@ where
             law,
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
+            redundant: Redundant::default(),
+            any_restitution: false,
         }
     }
 
@@ -59,6 +83,20 @@ where
     #[must_use]
     pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
         self.rate_tolerance = tolerance;
+        self
+    }
+
+    /// What to do when closed contacts depend on each other. Default [`Redundant::Refuse`].
+    #[must_use]
+    pub fn redundant(mut self, policy: Redundant) -> Self {
+        self.redundant = policy;
+        self
+    }
+
+    /// Takes coefficients of restitution outside [0, 1]: beyond 1 impacts add energy.
+    #[must_use]
+    pub fn any_restitution(mut self) -> Self {
+        self.any_restitution = true;
         self
     }
 
@@ -90,28 +128,37 @@ where
         mode.set(j, true);
     }
 
-    /// What keeps the accelerations from being computed at a state.
-    pub(super) fn trouble_at(&self, state: &[f64], mode: &Mode) -> Option<Error> {
-        let (q, _) = state.split_at(self.system.dof().min(state.len()));
+    /// What keeps the accelerations from being computed at a state, or a little ahead of it: within the step that begins there.
+    pub(super) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Error> {
+        let (q, v) = state.split_at(self.system.dof().min(state.len()));
         let contacts = self.closed(mode);
-        self.in_frame(q, &contacts, |frame| {
+        let ahead = |time: f64| {
+            let moved: Vec<f64> = q.iter().zip(v).map(|(q, v)| q + time * v).collect();
+            self.trouble_at(&moved, &contacts)
+        };
+        let times = (-12..-1).map(|exponent| 10f64.powi(exponent));
+        std::iter::once(0.0).chain(times).find_map(ahead)
+    }
+
+    fn trouble_at(&self, q: &[f64], contacts: &[usize]) -> Option<Error> {
+        self.in_frame(q, contacts, |frame| {
             let mut zero = vec![0.0; contacts.len()];
-            frame.solve_gram(&mut zero)
+            frame.solve_gram(&mut zero, self.redundant)
         })
         .map_or_else(Some, |solved| {
-            solved.err().map(|trouble| explain(trouble, q, &contacts))
+            solved.err().map(|trouble| explain(trouble, q, contacts))
         })
     }
 
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none. `multipliers` has one entry a
-    /// contact, zero for those that are open.
+    /// contact, zero for those that are open. True when they are the only ones.
     fn motion(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),
         mode: &Mode,
         acceleration: &mut [f64],
         multipliers: Option<&mut [f64]>,
-    ) {
+    ) -> bool {
         let n = self.system.contacts();
         with_indices(n, |closed| {
             let mut m = 0;
@@ -125,7 +172,15 @@ where
             with_zeros(frame_size(q.len(), m) + m, |scratch| {
                 let (forces, scratch) = scratch.split_at_mut(m);
                 let done = Frame::new(&self.system, q, closed, scratch).and_then(|mut frame| {
-                    accelerate(&self.system, &mut frame, (t, q, v), acceleration, forces)
+                    let state = (t, q, v);
+                    accelerate(
+                        &self.system,
+                        &mut frame,
+                        state,
+                        acceleration,
+                        forces,
+                        self.redundant,
+                    )
                 });
                 if done.is_err() {
                     acceleration.fill(f64::NAN);
@@ -137,18 +192,18 @@ where
                         multipliers[j] = force;
                     }
                 }
-            });
-        });
+                done.unwrap_or(false)
+            })
+        })
     }
 
-    /// The multipliers `λ` of the contacts at a state, one entry a contact, zero for those that are open; positive where they
-    /// push (N for a gap in metres).
-    pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Vec<f64> {
+    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none.
+    pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let (q, v) = state.split_at(self.system.dof().min(state.len()));
-        let mut multipliers = vec![0.0; self.system.contacts()];
+        let mut values = vec![0.0; self.system.contacts()];
         let mut acceleration = vec![0.0; q.len()];
-        self.motion((t, q, v), mode, &mut acceleration, Some(&mut multipliers));
-        multipliers
+        let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values));
+        Multipliers { values, unique }
     }
 }
 

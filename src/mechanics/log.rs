@@ -8,6 +8,8 @@ use crate::Mode;
 pub enum ContactEventKind {
     /// Gaps closed, or contacts were released, or both at once.
     Contact,
+    /// A gap was touched, or its contact approached too slowly for an impact.
+    Touch,
     /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact.
     ZenoAbsorbed,
 }
@@ -39,6 +41,26 @@ pub struct ContactEvent {
     pub approach: Vec<f64>,
     /// Number of the cluster: events closer in time than the tolerance of the run follow each other in one.
     pub cluster: usize,
+}
+
+impl ContactEvent {
+    /// An event at which nothing has happened yet.
+    pub(super) fn new(time: f64, kind: ContactEventKind) -> Self {
+        Self {
+            time,
+            kind,
+            activated: Vec::new(),
+            released: Vec::new(),
+            mode_before: Vec::new(),
+            mode_after: Vec::new(),
+            state_before: Vec::new(),
+            state_after: Vec::new(),
+            contacts: Vec::new(),
+            impulses: Vec::new(),
+            approach: Vec::new(),
+            cluster: 0,
+        }
+    }
 }
 
 /// A contact mode and the time from which it holds.

@@ -1,12 +1,20 @@
 //! Which contacts that touch and do not part stay closed: the acceleration complementarity problem
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (spec `unilateral_mechanics` 3; Pace & Burden leave it open).
 
-use super::dynamics::{Frame, Trouble, frame_size};
+use super::cholesky::factor;
+use super::dynamics::{Frame, Trouble, accelerate, frame_size};
+use super::redundant::{DEPENDENT, Redundant, least_norm, least_norm_size};
 use super::scratch::with_zeros;
 use super::{MechanicalSystem, UnilateralConstraints};
+use crate::lcp::LcpSolver;
+use crate::ode::difference::step_along;
 
-/// Up to this many contacts all sets are tried.
-const TRY_ALL: usize = 12;
+/// Up to this many contacts all sets are tried where efforts depend on the set.
+pub(super) const TRY_ALL: usize = 12;
+/// Accelerations and forces within this part of the largest are zero.
+const SMALL: f64 = 1e-10;
+/// Accelerations within this part of the largest are rounding.
+const ROUNDING: f64 = 1e-13;
 
 /// How the contacts settle.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +25,10 @@ pub(super) enum Settled {
     Nobody,
     /// Two sets are, with different accelerations.
     Ambiguous,
-    /// The accelerations cannot be computed.
-    Trouble(Trouble),
+    /// The accelerations cannot be computed, with these of the candidates closed.
+    Trouble(Trouble, Vec<usize>),
+    /// This component of the free acceleration is not finite.
+    NotFinite(usize),
     /// More contacts than are tried.
     TooMany,
 }
@@ -28,6 +38,7 @@ pub(super) fn settle<S>(
     system: &S,
     (t, q, v): (f64, &[f64], &[f64]),
     candidates: &[usize],
+    redundant: Redundant,
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -36,73 +47,229 @@ where
     if m == 0 {
         return Settled::Closed(Vec::new());
     }
-    if m > TRY_ALL {
-        return Settled::TooMany;
-    }
     with_zeros(frame_size(d, m) + d + m, |scratch| {
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
+        if system.contact_effort((t, q, v), &[], free) {
+            return try_all(system, (t, q, v), candidates, redundant);
+        }
         let mut frame = match Frame::new(system, q, candidates, scratch) {
             Ok(frame) => frame,
-            Err(trouble) => return Settled::Trouble(trouble),
+            Err(trouble) => return Settled::Trouble(trouble, candidates.to_vec()),
         };
-        frame.free_acceleration(system, (t, q, v), free);
+        frame.free_acceleration(system, (t, q, v), &[], free);
+        if let Some(component) = free.iter().position(|a| !a.is_finite()) {
+            return Settled::NotFinite(component);
+        }
         frame.gap_acceleration(system, (q, v), free, gaps);
-        choose(frame.gram, gaps)
+        let ahead = |forces: &[f64]| {
+            for (i, &force) in forces.iter().enumerate() {
+                frame.push(i, force, free);
+            }
+            a_moment_later(system, (t, q, v), free, candidates)
+        };
+        let gram = frame.gram.to_vec();
+        match choose(&gram, gaps, redundant, ahead) {
+            Settled::Trouble(trouble, set) => {
+                let set = set.into_iter().map(|i| candidates[i]).collect();
+                Settled::Trouble(trouble, set)
+            }
+            other => other,
+        }
     })
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0` over sets, larger ones first, so that a contact without force stays closed.
-fn choose(gram: &[f64], b: &[f64]) -> Settled {
+/// The Gram matrix and the free accelerations of the gaps a moment after `(t, q, v)`, with the accelerations `a`.
+fn a_moment_later<S>(
+    system: &S,
+    (t, q, v): (f64, &[f64], &[f64]),
+    a: &[f64],
+    candidates: &[usize],
+) -> Option<(Vec<f64>, Vec<f64>)>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    let (d, m) = (q.len(), candidates.len());
+    let step = step_along(t, &[q, v].concat(), 1.0, &[v, a].concat());
+    let moved = |x: &[f64], rate: &[f64]| -> Vec<f64> {
+        x.iter().zip(rate).map(|(x, r)| x + step * r).collect()
+    };
+    let (q, v) = (moved(q, v), moved(v, a));
+    let (mut free, mut gaps) = (vec![0.0; d], vec![0.0; m]);
+    with_zeros(frame_size(d, m), |scratch| {
+        let mut frame = Frame::new(system, &q, candidates, scratch).ok()?;
+        frame.free_acceleration(system, (t + step, &q, &v), &[], &mut free);
+        frame.gap_acceleration(system, (&q, &v), &free, &mut gaps);
+        Some((frame.gram.to_vec(), gaps))
+    })
+}
+
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
+/// without acceleration the problem a moment later decides, given by `ahead` of the forces; if that does not either, it stays closed.
+fn choose(
+    gram: &[f64],
+    b: &[f64],
+    redundant: Redundant,
+    ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>)>,
+) -> Settled {
     let m = b.len();
-    let scale = b
-        .iter()
-        .fold(f64::MIN_POSITIVE, |most, b| most.max(b.abs()));
+    let unit = |i: usize| gram[i * m + i].sqrt();
+    let scale = (0..m).map(|i| (b[i] / unit(i)).abs()).fold(0.0, f64::max);
+    let mut solver = LcpSolver::new(m);
+    let Ok(solution) = solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) else {
+        return Settled::Nobody;
+    };
+    let (z, w) = (solution.z().to_vec(), solution.w().to_vec());
+    let small = |value: f64| value <= SMALL * scale;
+    // The contacts that do not open: w = 0 where λ > 0.
+    let mut set: Vec<usize> = (0..m).filter(|&i| small(w[i] / unit(i))).collect();
+    if set.iter().any(|&i| small(z[i] * unit(i))) {
+        let later = ahead(&z).map_or_else(Vec::new, |(gram, b)| opening(&gram, &b));
+        set.retain(|i| !(small(z[*i] * unit(*i)) && later.contains(i)));
+    }
+    let marks = |set: &[usize]| (0..m).map(|i| set.contains(&i)).collect();
+    let rcond = factor(&mut part(gram, m, &set), set.len()).unwrap_or(0.0);
+    if rcond > DEPENDENT {
+        return Settled::Closed(marks(&set));
+    }
+    if redundant == Redundant::Refuse {
+        return Settled::Trouble(Trouble::Dependent(rcond), set);
+    }
+    // Those stay closed whose forces of least norm push; a basis of the solution does at last.
+    while !set.is_empty() {
+        let size = set.len();
+        let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
+        let mut scratch = vec![0.0; least_norm_size(size)];
+        least_norm(&part(gram, m, &set), size, &mut force, &mut scratch);
+        let pull = |k: &usize| force[*k] * unit(set[*k]);
+        let Some(worst) = (0..size).min_by(|a, b| pull(a).total_cmp(&pull(b))) else {
+            break;
+        };
+        if pull(&worst) >= -SMALL * scale {
+            // Left out were contacts that would have to pull; without them the others must still hold.
+            let opens = |i: usize| {
+                let pushed = set.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
+                b[i] + pushed.sum::<f64>()
+            };
+            if (0..m).all(|i| opens(i) >= -SMALL * scale * unit(i)) {
+                return Settled::Closed(marks(&set));
+            }
+            break;
+        }
+        set.remove(worst);
+    }
+    let pushed: Vec<usize> = (0..m).filter(|&i| z[i] > 0.0).collect();
+    Settled::Closed(marks(&pushed))
+}
+
+/// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0`, be it ever so slowly.
+fn opening(gram: &[f64], b: &[f64]) -> Vec<usize> {
+    let m = b.len();
+    let unit = |i: usize| gram[i * m + i].sqrt();
+    let scale = (0..m).map(|i| (b[i] / unit(i)).abs()).fold(0.0, f64::max);
+    let mut solver = LcpSolver::new(m);
+    match solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) {
+        Ok(solution) => (0..m)
+            .filter(|&i| solution.w()[i] > ROUNDING * scale * unit(i))
+            .collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The rows and columns of `set`.
+fn part(gram: &[f64], m: usize, set: &[usize]) -> Vec<f64> {
+    let columns = set.iter();
+    columns
+        .flat_map(|&k| set.iter().map(move |&i| gram[k * m + i]))
+        .collect()
+}
+
+/// Tries all sets, larger ones first, each with the efforts that belong to it.
+fn try_all<S>(
+    system: &S,
+    (t, q, v): (f64, &[f64], &[f64]),
+    candidates: &[usize],
+    redundant: Redundant,
+) -> Settled
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    let (d, m) = (q.len(), candidates.len());
+    if m > TRY_ALL {
+        return Settled::TooMany;
+    }
     let mut sets: Vec<u32> = (0..1u32 << m).collect();
     sets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
     let mut found: Option<(u32, Vec<f64>)> = None;
+    let mut trouble = None;
     for set in sets {
-        let chosen: Vec<usize> = (0..m).filter(|i| set >> i & 1 == 1).collect();
-        let size = chosen.len();
-        let mut part: Vec<f64> = Vec::with_capacity(size * size);
-        for &i in &chosen {
-            part.extend(chosen.iter().map(|&k| gram[i * m + k]));
-        }
-        let Some(rcond) = super::cholesky::factor(&mut part, size) else {
-            continue;
-        };
-        if rcond < super::dynamics::DEPENDENT {
-            continue;
-        }
-        let mut force: Vec<f64> = chosen.iter().map(|&i| -b[i]).collect();
-        super::cholesky::solve(&part, size, &mut force);
-        let opens: Vec<f64> = (0..m)
-            .map(|i| {
-                let pushed = chosen.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
-                b[i] + pushed.sum::<f64>()
-            })
+        let closes = |i: usize| set >> i & 1 == 1;
+        let chosen: Vec<usize> = (0..m)
+            .filter(|&i| closes(i))
+            .map(|i| candidates[i])
             .collect();
-        let pushes = chosen
-            .iter()
-            .zip(&force)
-            .all(|(&i, f)| f * gram[i * m + i] >= -1e-10 * scale);
-        let parts = (0..m).all(|i| set >> i & 1 == 1 || opens[i] >= -1e-10 * scale);
-        if !(pushes && parts) {
+        let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
+        let moved = with_zeros(frame_size(d, chosen.len()), |scratch| {
+            let mut frame = Frame::new(system, q, &chosen, scratch)?;
+            let state = (t, q, v);
+            accelerate(
+                system,
+                &mut frame,
+                state,
+                &mut acceleration,
+                &mut forces,
+                redundant,
+            )
+        });
+        if let Err(reason) = moved {
+            trouble = trouble.or(Some((reason, chosen)));
+            continue;
+        }
+        if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
+            return Settled::NotFinite(component);
+        }
+        let opening = with_zeros(frame_size(d, m), |scratch| {
+            let mut frame = Frame::new(system, q, candidates, scratch)?;
+            let mut gaps = vec![0.0; m];
+            frame.gap_acceleration(system, (q, v), &acceleration, &mut gaps);
+            let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
+            Ok((gaps, units))
+        });
+        let (gaps, units) = match opening {
+            Ok(opening) => opening,
+            Err(reason) => return Settled::Trouble(reason, candidates.to_vec()),
+        };
+        let open = (0..m).filter(|&i| !closes(i));
+        let closed = (0..m).filter(|&i| closes(i));
+        let scale = (open.clone().map(|i| (gaps[i] / units[i]).abs()))
+            .chain(
+                closed
+                    .clone()
+                    .zip(&forces)
+                    .map(|(i, f)| (f * units[i]).abs()),
+            )
+            .fold(0.0, f64::max);
+        let parts = open.clone().all(|i| gaps[i] >= -SMALL * scale * units[i]);
+        let pushes = (closed.zip(&forces)).all(|(i, f)| f * units[i] >= -SMALL * scale);
+        if !(parts && pushes) {
             continue;
         }
         match &found {
-            None => found = Some((set, opens)),
+            None => found = Some((set, acceleration)),
             Some((_, others)) => {
-                let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-8 * scale;
-                if others.iter().zip(&opens).any(differ) {
+                let most = acceleration.iter().chain(others);
+                let most = most.fold(0.0, |most: f64, a| most.max(a.abs()));
+                let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-8 * most;
+                if others.iter().zip(&acceleration).any(differ) {
                     return Settled::Ambiguous;
                 }
             }
         }
     }
-    match found {
-        Some((set, _)) => Settled::Closed((0..m).map(|i| set >> i & 1 == 1).collect()),
-        None => Settled::Nobody,
+    match (found, trouble) {
+        (Some((set, _)), _) => Settled::Closed((0..m).map(|i| set >> i & 1 == 1).collect()),
+        (None, Some((reason, set))) => Settled::Trouble(reason, set),
+        (None, None) => Settled::Nobody,
     }
 }
 
@@ -110,34 +277,66 @@ fn choose(gram: &[f64], b: &[f64]) -> Settled {
 mod tests {
     use super::*;
 
+    fn chosen(gram: &[f64], b: &[f64]) -> Settled {
+        choose(gram, b, Redundant::Refuse, |_| None)
+    }
+
     #[test]
     fn contacts_that_pull_open_and_those_that_push_stay() {
         // Gravity on both, but the second is lifted by a lever on the first.
         let gram = [1.0, 0.0, 0.0, 1.0];
         assert_eq!(
-            choose(&gram, &[-9.81, -9.81]),
+            chosen(&gram, &[-9.81, -9.81]),
             Settled::Closed(vec![true, true])
         );
         assert_eq!(
-            choose(&gram, &[-9.81, 1.0]),
+            chosen(&gram, &[-9.81, 1.0]),
             Settled::Closed(vec![true, false])
         );
         let lever = [1.25, 0.75, 0.75, 1.25];
         assert_eq!(
-            choose(&lever, &[-1.0, -0.5]),
+            chosen(&lever, &[-1.0, -0.5]),
             Settled::Closed(vec![true, false])
         );
+        // Neither force nor acceleration: closed.
         assert_eq!(
-            choose(&lever, &[0.0, 0.0]),
+            chosen(&lever, &[0.0, 0.0]),
+            Settled::Closed(vec![true, true])
+        );
+        assert_eq!(
+            chosen(&lever, &[-1.0, -0.6]),
             Settled::Closed(vec![true, true])
         );
     }
 
     #[test]
-    fn redundant_contacts_settle_on_an_independent_set() {
-        let Settled::Closed(closed) = choose(&[1.0, 1.0, 1.0, 1.0], &[-1.0, -1.0]) else {
-            panic!("two contacts at one point rest");
-        };
-        assert_eq!(closed.iter().filter(|&&c| c).count(), 1);
+    fn redundant_contacts_are_refused_or_share_the_load() {
+        let (same, b) = ([1.0; 4], [-1.0, -1.0]);
+        assert!(matches!(
+            chosen(&same, &b),
+            Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
+        ));
+        let shared = choose(&same, &b, Redundant::LeastSquares, |_| None);
+        assert_eq!(shared, Settled::Closed(vec![true, true]));
+    }
+
+    #[test]
+    fn of_a_table_with_its_load_near_one_leg_those_stay_that_push() {
+        // Rows (1, y, −x) at the corners (±1, ±1), and a load at (0.7, 0.7): the leg at (−1, −1) would pull.
+        let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
+        let mut gram = [0.0; 16];
+        for (i, a) in corners.iter().enumerate() {
+            for (k, b) in corners.iter().enumerate() {
+                gram[4 * i + k] = 1.0 + a.0 * b.0 + a.1 * b.1;
+            }
+        }
+        let load = |x: f64, y: f64| corners.map(|c| -(1.0 + c.0 * x + c.1 * y));
+        let all = choose(&gram, &load(0.2, 0.1), Redundant::LeastSquares, |_| None);
+        assert_eq!(all, Settled::Closed(vec![true; 4]));
+        let three = choose(&gram, &load(0.7, 0.7), Redundant::LeastSquares, |_| None);
+        assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
+        // Beyond the edge it tips over two legs.
+        let two = choose(&gram, &load(1.5, 0.0), Redundant::LeastSquares, |_| None);
+        assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
     }
 }

@@ -1,7 +1,7 @@
 //! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with what only the history of a run
 //! can tell: accumulations, touches, modes that do not fit, and a log of contacts.
 
-use super::admissible::Watcher;
+use super::admissible::{Grazing, Watcher};
 use super::event_driven::EventDriven;
 use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
 use super::zeno::{Accumulation, Detector, Zeno};
@@ -9,16 +9,6 @@ use super::{MechanicalSystem, UnilateralConstraints};
 use crate::hybrid::trajectory::Path;
 use crate::impact::ImpactLaw;
 use crate::{Error, Flow, Integrator, Mode, Observer, Segment, Statistics, Status, Trajectory};
-
-/// What to do with a gap that is touched without an impact worth the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Grazing {
-    /// End the run with [`Error::Grazing`].
-    #[default]
-    Error,
-    /// Go on as if there had been no touch; an approach below the least rate still ends the run.
-    Ignore,
-}
 
 /// Runs a mechanical system with contacts.
 ///
@@ -163,15 +153,21 @@ where
         let initial = closed(&mode, n);
         let (mut statistics, mut guaranteed) = (Statistics::default(), true);
         let tolerance = self.integrator.corner_tolerance_set();
+        // A touch met again without time going on is no touch.
+        let mut last_touch = None;
         let status = loop {
             self.integrator.set_start_mode(mode.clone());
-            let grazing = self.grazing == Grazing::Error;
+            let grazing = self.grazing;
             let (summary, (_, watcher)) =
                 self.integrator
                     .observe_with(t, &state, tf, |model, _, settings| {
                         (&mut log, Watcher::new(model, settings, grazing))
                     })?;
-            let trouble = watcher.trouble;
+            let Watcher {
+                trouble, touches, ..
+            } = watcher;
+            guaranteed &= touches.is_empty();
+            log.touched(touches);
             statistics = add(statistics, summary.statistics);
             t = summary.time;
             state = self.integrator.state().to_vec();
@@ -180,12 +176,27 @@ where
                 break Status::Refused(trouble);
             }
             let Some(found) = log.accumulation.take() else {
-                break match summary.status {
-                    Status::Refused(reason) => {
-                        Status::Refused(super::admissible::explain(self.model(), &mode, reason))
-                    }
-                    other => other,
+                let Status::Refused(reason) = summary.status else {
+                    break summary.status;
                 };
+                let reason = super::admissible::explain(self.model(), &mode, reason);
+                match (&reason, self.grazing) {
+                    (&Error::Grazing { contact, .. }, Grazing::Contact)
+                        if last_touch != Some((contact, t)) =>
+                    {
+                        last_touch = Some((contact, t));
+                        guaranteed = false;
+                        let at = (t, &mut state, &mut mode);
+                        if let Err(error) =
+                            self.close(&[contact], ContactEventKind::Touch, &mut log, at)
+                        {
+                            break Status::Refused(error);
+                        }
+                        log.goes_on = true;
+                        continue;
+                    }
+                    _ => break Status::Refused(reason),
+                }
             };
             match self.zeno {
                 Zeno::Error => {
@@ -230,7 +241,6 @@ where
         tf: f64,
     ) -> Result<(), Error> {
         let model = self.model();
-        let before = closed(mode, log.n);
         let free = crate::flow_fn(model.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
             model.flow(t, x, mode, dx);
         });
@@ -240,23 +250,30 @@ where
             .atol(1e-12)
             .integrate(*t, state, end)?;
         *t = end;
-        let state_before = run.completed()?.state().as_slice().to_vec();
-        state.copy_from_slice(&state_before);
-        model.close(*t, state, &found.contacts, mode)?;
-        log.path.jump(*t, state, mode);
+        state.copy_from_slice(run.completed()?.state().as_slice());
+        let kind = ContactEventKind::ZenoAbsorbed;
+        self.close(&found.contacts, kind, log, (end, state, mode))
+    }
+
+    /// Closes contacts by a plastic impact, and says so in the log.
+    fn close(
+        &self,
+        contacts: &[usize],
+        kind: ContactEventKind,
+        log: &mut Log,
+        (t, state, mode): (f64, &mut Vec<f64>, &mut Mode),
+    ) -> Result<(), Error> {
+        let (state_before, mode_before) = (state.clone(), closed(mode, log.n));
+        self.model().close(t, state, contacts, mode)?;
+        log.path.jump(t, state, mode);
         log.events.push(ContactEvent {
-            time: *t,
-            kind: ContactEventKind::ZenoAbsorbed,
-            activated: found.contacts.clone(),
-            released: Vec::new(),
-            mode_before: before,
+            activated: contacts.to_vec(),
+            mode_before,
             mode_after: closed(mode, log.n),
             state_before,
             state_after: state.clone(),
-            contacts: found.contacts.clone(),
-            impulses: Vec::new(),
-            approach: Vec::new(),
-            cluster: 0,
+            contacts: contacts.to_vec(),
+            ..ContactEvent::new(t, kind)
         });
         Ok(())
     }
@@ -271,10 +288,13 @@ where
             }
             last = event.time;
             event.cluster = cluster;
-            let mut taking_part = event.mode_before.clone();
-            taking_part.extend(&event.activated);
-            taking_part.sort_unstable();
-            taking_part.dedup();
+            let takes_part = |j: &usize| {
+                event.mode_before.contains(j)
+                    || event.activated.contains(j)
+                    || model.rests(*j, &event.state_before)
+            };
+            let all = 0..model.system().contacts();
+            let taking_part: Vec<usize> = all.filter(takes_part).collect();
             event.approach = model.approach(&event.state_before, &taking_part);
             if event.kind == ContactEventKind::Contact && !event.activated.is_empty() {
                 let new: Vec<bool> = taking_part
@@ -301,6 +321,18 @@ struct Log {
     accumulation: Option<Accumulation>,
     /// The next start is no start but goes on from an absorbed accumulation.
     goes_on: bool,
+}
+
+impl Log {
+    /// Takes in what was touched since the last call, each at its place in time.
+    fn touched(&mut self, touches: Vec<ContactEvent>) {
+        for touch in touches {
+            let after = |event: &ContactEvent| event.time > touch.time;
+            let place = self.events.iter().position(after);
+            self.events
+                .insert(place.unwrap_or(self.events.len()), touch);
+        }
+    }
 }
 
 impl Observer for Log {
@@ -337,18 +369,13 @@ impl Observer for Log {
         }
         let (before, after) = (closed(set.mode_before, n), closed(set.mode, n));
         self.events.push(ContactEvent {
-            time: set.time,
-            kind: ContactEventKind::Contact,
             activated,
             released,
             mode_before: before,
             mode_after: after,
             state_before: set.state_before.to_vec(),
             state_after: set.state.to_vec(),
-            contacts: Vec::new(),
-            impulses: Vec::new(),
-            approach: Vec::new(),
-            cluster: 0,
+            ..ContactEvent::new(set.time, ContactEventKind::Contact)
         });
     }
 

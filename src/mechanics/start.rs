@@ -47,6 +47,7 @@ where
         let mut state = [q, v].concat();
         let mut touching = Vec::new();
         for j in 0..n {
+            self.checked_restitution(j, t, q, v)?;
             let gap = self.system.gap(j, q);
             if !gap.is_finite() || gap < -self.gap_tolerance {
                 return Err(Error::NegativeGap { contact: j, gap, t });

@@ -6,7 +6,7 @@ use super::scratch::with_zeros;
 use super::settle::{Settled, settle};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Outcome};
-use crate::{Crossed, Error, MatrixFault, Mode};
+use crate::{Crossed, Error, MatrixFault, Mode, Quantity};
 
 impl<S, L> EventDriven<S, L>
 where
@@ -50,7 +50,7 @@ where
         touching: &[usize],
         new: &[bool],
     ) -> Result<Outcome, Error> {
-        let _ = t;
+        let before = state.to_vec();
         let (q, v) = state.split_at_mut(self.system.dof());
         let m = touching.len();
         let (problem, lift) = self.in_frame(q, touching, |frame| {
@@ -61,19 +61,26 @@ where
             let speeds = nalgebra::DVector::from_vec(speeds);
             (ImpactProblem::new(gram, speeds), frame.lift.to_vec())
         })?;
-        let restitution: Vec<f64> = touching
-            .iter()
-            .map(|&j| self.system.restitution(j, q, v))
-            .collect();
+        let mut restitution = vec![0.0; m];
+        for (e, &j) in restitution.iter_mut().zip(touching) {
+            *e = self.checked_restitution(j, t, q, v)?;
+        }
         let fresh: Vec<usize> = (0..m).filter(|&i| new[i]).collect();
-        let problem = problem?
-            .with_restitutions(&restitution)?
-            .with_new_contacts(&fresh)?;
-        // Of a law that predicts several outcomes the first is taken, as the type says.
-        let outcomes = self.law.resolve(&problem)?;
-        let Some(outcome) = outcomes.list.into_iter().next() else {
-            return Err(Error::NotSingle { count: 0 });
-        };
+        let resolved = problem
+            .and_then(|problem| problem.with_any_restitutions(&restitution))
+            .and_then(|problem| problem.with_new_contacts(&fresh))
+            .and_then(|problem| self.law.resolve(&problem))
+            // Of a law that predicts several outcomes the first is taken, as the type says.
+            .and_then(|outcomes| {
+                let first = outcomes.list.into_iter().next();
+                first.ok_or(Error::NotSingle { count: 0 })
+            });
+        let outcome = resolved.map_err(|reason| Error::Impact {
+            contacts: touching.to_vec(),
+            reason: Box::new(reason),
+            t,
+            state: before,
+        })?;
         let d = q.len();
         for (i, p) in outcome.impulses.iter().enumerate() {
             for (v, l) in v.iter_mut().zip(&lift[i * d..(i + 1) * d]) {
@@ -81,6 +88,25 @@ where
             }
         }
         Ok(outcome)
+    }
+
+    /// The coefficient of restitution of a contact, if it is one.
+    pub(super) fn checked_restitution(
+        &self,
+        contact: usize,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<f64, Error> {
+        let value = self.system.restitution(contact, q, v);
+        let allowed = if self.any_restitution {
+            value.is_finite()
+        } else {
+            (0.0..=1.0).contains(&value)
+        };
+        allowed
+            .then_some(value)
+            .ok_or(Error::Restitution { contact, value, t })
     }
 
     /// Decides which of the contacts that touch are closed from here on; those in `released` are not.
@@ -105,7 +131,7 @@ where
                 candidates.push(j);
             }
         }
-        match settle(&self.system, (t, q, v), &candidates) {
+        match settle(&self.system, (t, q, v), &candidates, self.redundant) {
             Settled::Closed(closed) => {
                 for (&j, closed) in candidates.iter().zip(closed) {
                     self.set_closed(mode, j, closed);
@@ -120,12 +146,19 @@ where
                 contacts: candidates,
                 t,
             }),
-            Settled::TooMany => Err(Error::TooManyOrders {
-                guards: candidates.len(),
-                limit: 12,
+            Settled::TooMany => Err(Error::TooManyContacts {
+                contacts: candidates,
+                limit: super::settle::TRY_ALL,
                 t,
             }),
-            Settled::Trouble(trouble) => Err(explain(trouble, q, &candidates)),
+            Settled::NotFinite(component) => Err(Error::NotFinite {
+                quantity: Quantity::Flow {
+                    component: q.len() + component,
+                },
+                t,
+                state: state.to_vec(),
+            }),
+            Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
         }
     }
 
@@ -138,14 +171,9 @@ where
         mode: &Mode,
     ) -> (Vec<usize>, Vec<bool>, Vec<usize>) {
         let (mut touching, mut new, mut released) = (Vec::new(), Vec::new(), Vec::new());
-        let q = &x[..self.system.dof()];
         for j in 0..self.system.contacts() {
             let (closed, crosses) = (self.is_closed(mode, j), crossed.contains(j));
-            let rests = || {
-                self.system.gap(j, q).abs() <= self.gap_tolerance
-                    && self.approach(x, &[j])[0].abs() <= self.rate_tolerance
-            };
-            if closed || crosses || rests() {
+            if closed || crosses || self.rests(j, x) {
                 touching.push(j);
                 new.push(crosses && !closed);
             }
@@ -154,6 +182,16 @@ where
             }
         }
         (touching, new, released)
+    }
+
+    /// True when a gap is zero and neither closes nor opens.
+    pub(super) fn rests(&self, contact: usize, x: &[f64]) -> bool {
+        let (q, _) = x.split_at(self.system.dof());
+        self.system.gap(contact, q).abs() <= self.gap_tolerance
+            && self
+                .approach(x, &[contact])
+                .iter()
+                .all(|rate| rate.abs() <= self.rate_tolerance)
     }
 
     /// `Da v` of contacts at a state; NaN where there is none.

@@ -14,6 +14,21 @@ pub trait MechanicalSystem {
     /// Writes the effort `f(t, q, v)`: all forces but those of contacts and the Coriolis force.
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]);
 
+    /// Adds to `effort` what depends on which contacts are `closed` (in rising order), and returns `true`: a muscle that is
+    /// switched by a touch sensor, or adhesion (Pace & Burden, section 5.7). The provided method adds nothing and returns
+    /// `false`; it must not be `true` for some sets only. With such efforts several contact modes can be consistent at
+    /// one state, or none: [`Error::AmbiguousMode`](crate::Error::AmbiguousMode),
+    /// [`Error::SettleFailed`](crate::Error::SettleFailed).
+    fn contact_effort(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        closed: &[usize],
+        effort: &mut [f64],
+    ) -> bool {
+        let _ = (t, q, v, closed, effort);
+        false
+    }
+
     /// Writes the Coriolis force `c(q, v) v` (on the side of the forces) and returns `true`; the provided method returns
     /// `false`, and the crate derives it from differences of the mass matrix,
     /// `c_lm = −½ Σ_k (∂_k M_lm + ∂_m M_lk − ∂_l M_km) v_k`. Where [`constant_mass`](Self::constant_mass) says so it is zero.

@@ -157,7 +157,7 @@ fn a_ball_without_restitution_lies_down_at_once() {
         run.trajectory().state().as_slice(),
         run.trajectory().mode(),
     );
-    assert!((force[0] - 2.0 * G).abs() < 1e-9);
+    assert!((force.values()[0] - 2.0 * G).abs() < 1e-9);
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! Mechanical systems with contacts: the trotting models against their reference, impacts, resting contact.
 #![allow(missing_docs, reason = "tests")]
 
+mod admissible;
 mod ball;
 mod decoupled;
 mod decoupling;
 mod family;
+mod point;
 #[path = "../common/random.rs"]
 mod random;
 mod reference;
 mod side_by_side;
 mod spreads;
+mod table;
 mod trot;
 mod trot_derivative;

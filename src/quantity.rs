@@ -1,0 +1,43 @@
+//! The user functions that values come from, for errors about numbers.
+
+/// Which user function a value came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Quantity {
+    /// The right-hand side; the first offending component.
+    #[error("component {component} of the flow")]
+    Flow {
+        /// Component of `dx`.
+        component: usize,
+    },
+    /// The derivative of the right-hand side along a direction; the first offending component.
+    #[error("component {component} of the derivative of the flow")]
+    Jacobian {
+        /// Component of `D_x f · v`.
+        component: usize,
+    },
+    /// An event function.
+    #[error("event function {event}")]
+    Event {
+        /// Its index.
+        event: usize,
+    },
+    /// The gradient row or the rate of an event function.
+    #[error("the gradient of event function {event}")]
+    Gradient {
+        /// Its index.
+        event: usize,
+    },
+    /// The derivative of a reset along a direction; the first offending component.
+    #[error("component {component} of the derivative of a reset")]
+    ResetDerivative {
+        /// Component of `D_x R · v`.
+        component: usize,
+    },
+    /// The state after a reset; the first offending component.
+    #[error("component {component} of the state after a reset")]
+    Reset {
+        /// Component of `x`.
+        component: usize,
+    },
+}

@@ -1,0 +1,279 @@
+//! What a run must not meet, each by its name, and what the policies make of it.
+
+use saltation::mechanics::{ContactEventKind, Grazing};
+use saltation::{Error, Status};
+
+use crate::point::Point;
+
+const G: f64 = 9.81;
+
+#[test]
+fn a_touch_is_refused_ignored_or_logged() {
+    // Thrown down to exactly the floor against a force that turns it: z = 1 − 2t + t².
+    let turned = Point::pushed(|_, _, _, _| 2.0);
+    let run = |policy| {
+        let mut simulation = turned.simulation().grazing(policy);
+        simulation.run(0.0, &[1.0], &[-2.0], 2.0).unwrap()
+    };
+    let refused = run(Grazing::Error);
+    let status = refused.trajectory().status();
+    assert!(
+        matches!(status, Status::Refused(Error::Grazing { contact: 0, t, .. }) if (t - 1.0).abs() < 1e-5),
+        "{status}"
+    );
+    for policy in [Grazing::Ignore, Grazing::Contact] {
+        let run = run(policy);
+        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+        assert!((run.trajectory().state()[0] - 1.0).abs() < 1e-8);
+        let touches = usize::from(policy == Grazing::Contact);
+        assert_eq!(run.events().len(), touches);
+        assert_eq!(run.is_guaranteed(), touches == 0);
+        for event in run.events() {
+            assert_eq!(
+                (event.kind, &event.contacts[..]),
+                (ContactEventKind::Touch, &[0][..])
+            );
+            assert!((event.time - 1.0).abs() < 1e-5 && event.mode_after.is_empty());
+            assert!(event.approach[0].abs() < 1e-4 && event.impulses.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_contact_that_approaches_too_slowly_grazes_or_closes() {
+    // No forces: nanometres a second.
+    let drifting = Point::pushed(|_, _, _, _| 0.0);
+    let run = |policy| {
+        let mut simulation = drifting.simulation().grazing(policy);
+        simulation.run(0.0, &[1e-8], &[-1e-9], 20.0).unwrap()
+    };
+    for policy in [Grazing::Error, Grazing::Ignore] {
+        let run = run(policy);
+        let status = run.trajectory().status();
+        assert!(
+            matches!(status, Status::Refused(Error::Grazing { contact: 0, velocity, .. })
+                if (velocity + 1e-9).abs() < 1e-12),
+            "{status}"
+        );
+    }
+    let run = run(Grazing::Contact);
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    let [event] = run.events() else {
+        panic!("{:?}", run.events());
+    };
+    assert_eq!(event.kind, ContactEventKind::Touch);
+    assert_eq!(
+        (&event.activated[..], &event.mode_after[..]),
+        (&[0][..], &[0][..])
+    );
+    assert!((event.time - 10.0).abs() < 0.2 && run.trajectory().state()[1] == 0.0);
+}
+
+#[test]
+fn a_force_that_touches_zero_grazes_its_release() {
+    // The floor carries 1 + a + cos t: it touches zero at t = π when a is 0.
+    let cases: [(Point, &str); 3] = [
+        (Point::pushed(|t, _, _, _| -(1.0 + t.cos())), "graze"),
+        (Point::pushed(|t, _, _, _| -(1.001 + t.cos())), "stays"),
+        (Point::pushed(|t, _, _, _| -(0.999 + t.cos())), "lifts"),
+    ];
+    for (point, expected) in cases {
+        let run = point.simulation().run(0.0, &[0.0], &[0.0], 5.0).unwrap();
+        let status = run.trajectory().status();
+        match expected {
+            "graze" => assert!(
+                matches!(status, Status::Refused(Error::GrazingRelease { contact: 0, t, .. })
+                    if (t - std::f64::consts::PI).abs() < 1e-3),
+                "{status}"
+            ),
+            "stays" => assert!(*status == Status::ReachedEnd && run.events().is_empty()),
+            _ => {
+                assert_eq!(*status, Status::ReachedEnd);
+                let [off, on] = run.events() else {
+                    panic!("{:?}", run.events());
+                };
+                assert_eq!((&off.released[..], &on.activated[..]), (&[0][..], &[0][..]));
+                assert!((off.time - (-0.999f64).acos()).abs() < 1e-9);
+                assert_eq!(run.modes().len(), 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
+    let switched = |force| Point {
+        switched: true,
+        ..Point::pushed(force)
+    };
+    // Open it is pushed down, closed it is lifted: neither fits.
+    let neither = switched(|_, _, _, closed| if closed { 1.0 } else { -1.0 });
+    let refused = neither.simulation().run(0.0, &[0.0], &[0.0], 1.0);
+    assert!(
+        matches!(refused, Err(Error::SettleFailed { ref contacts, t: 0.0 }) if contacts == &[0]),
+        "{refused:?}"
+    );
+    let run = neither.simulation().run(0.0, &[0.5], &[0.0], 2.0).unwrap();
+    let status = run.trajectory().status();
+    assert!(
+        matches!(status, Status::Refused(Error::SettleFailed { contacts, t })
+            if contacts == &[0] && (t - 1.0).abs() < 1e-9),
+        "{status}"
+    );
+    // Open it is lifted, closed it is pushed down: both fit.
+    let both = switched(|_, _, _, closed| if closed { -1.0 } else { 1.0 });
+    let refused = both.simulation().run(0.0, &[0.0], &[0.0], 1.0);
+    assert!(
+        matches!(refused, Err(Error::AmbiguousMode { ref contacts, t: 0.0 }) if contacts == &[0]),
+        "{refused:?}"
+    );
+    // A foot that is pressed on when its sensor feels the floor.
+    let pressed = switched(|_, _, _, closed| if closed { -30.0 } else { -G });
+    let run = pressed.simulation().run(0.0, &[1.0], &[0.0], 2.0).unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    let [event] = run.events() else {
+        panic!("{:?}", run.events());
+    };
+    assert!((event.time - (2.0 / G).sqrt()).abs() < 1e-9 && event.mode_after == [0]);
+}
+
+#[test]
+fn a_gap_that_turns_negative_where_it_should_open_is_an_inconsistent_mode() {
+    // At the start it is lifted, and never again: an effort that jumps in time.
+    let jumps = Point::pushed(|t, _, _, _| if t > 0.0 { -1.0 } else { 1.0 });
+    let run = jumps.simulation().run(0.0, &[0.0], &[0.0], 1.0).unwrap();
+    let status = run.trajectory().status();
+    assert!(
+        matches!(status, Status::Refused(Error::InconsistentMode { contact: 0, gap, .. }) if *gap < 0.0),
+        "{status}"
+    );
+}
+
+#[test]
+fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
+    let falling = |restitution| Point {
+        restitution,
+        ..Point::pushed(|_, _, _, _| -G)
+    };
+    for (restitution, value) in [
+        ((|_| 1.5) as fn(f64) -> f64, 1.5),
+        (|_| -0.1, -0.1),
+        (|_| f64::NAN, f64::NAN),
+    ] {
+        let refused = falling(restitution)
+            .simulation()
+            .run(0.0, &[1.0], &[0.0], 1.0);
+        let Err(Error::Restitution {
+            contact: 0,
+            value: found,
+            t: 0.0,
+        }) = refused
+        else {
+            panic!("{refused:?}");
+        };
+        assert!(found.total_cmp(&value).is_eq());
+    }
+    // One that makes no sense at the speed of the impact only.
+    let fast = falling(|v| if v < -1.0 { 2.0 } else { 1.0 });
+    let run = fast.simulation().run(0.0, &[1.0], &[0.0], 1.0).unwrap();
+    let status = run.trajectory().status();
+    assert!(
+        matches!(status, Status::Refused(Error::Restitution { contact: 0, value: 2.0, t })
+            if (t - (2.0 / G).sqrt()).abs() < 1e-9),
+        "{status}"
+    );
+    assert!(run.trajectory().times().len() > 2);
+    // Unless asked for: then the ball comes back twice as fast.
+    let model = saltation::mechanics::EventDriven::new(fast).any_restitution();
+    let mut simulation = saltation::mechanics::Simulation::new(model).unwrap();
+    let run = simulation.run(0.0, &[1.0], &[0.0], 0.5).unwrap();
+    let event = &run.events()[0];
+    assert!((event.state_after[1] + 2.0 * event.state_before[1]).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
+    let falling = Point::pushed(|_, _, _, _| -G);
+    let points: [(&str, Point); 4] = [
+        (
+            "mass",
+            Point {
+                mass: |z| if z < 0.5 { f64::NAN } else { 1.0 },
+                ..falling
+            },
+        ),
+        (
+            "mass",
+            Point {
+                mass: |z| if z < 0.5 { -1.0 } else { 1.0 },
+                ..falling
+            },
+        ),
+        (
+            "gap",
+            Point {
+                gap: |z| if z < 0.5 { f64::NAN } else { z },
+                ..falling
+            },
+        ),
+        (
+            "force",
+            Point::pushed(|_, z, _, _| if z < 0.5 { f64::INFINITY } else { -G }),
+        ),
+    ];
+    for (name, point) in points {
+        let run = point.simulation().run(0.0, &[1.0], &[0.0], 1.0).unwrap();
+        let status = run.trajectory().status();
+        let fits = match status {
+            Status::Refused(Error::MassMatrix { .. }) => name == "mass",
+            Status::Refused(Error::NotFinite { quantity, .. }) => match quantity {
+                saltation::Quantity::Event { event: 0 }
+                | saltation::Quantity::Gradient { event: 0 } => name == "gap",
+                saltation::Quantity::Flow { component: 1 } => name == "force",
+                _ => false,
+            },
+            _ => false,
+        };
+        assert!(fits, "{name}: {status}");
+        // What was computed up to there is kept.
+        assert!(run.trajectory().time() > 0.0, "{name}");
+    }
+    for (point, name) in [
+        (
+            Point {
+                mass: |_| -1.0,
+                ..falling
+            },
+            "mass",
+        ),
+        (
+            Point {
+                mass: |_| f64::NAN,
+                ..falling
+            },
+            "mass",
+        ),
+        (
+            Point {
+                gap: |_| f64::NAN,
+                ..falling
+            },
+            "gap",
+        ),
+        (
+            Point {
+                gap: |_| -1e-6,
+                ..falling
+            },
+            "gap",
+        ),
+    ] {
+        let refused = point.simulation().run(0.0, &[1.0], &[0.0], 1.0);
+        let fits = match &refused {
+            Err(Error::MassMatrix { .. }) => name == "mass",
+            Err(Error::NegativeGap { contact: 0, .. }) => name == "gap",
+            _ => false,
+        };
+        assert!(fits, "{name}: {refused:?}");
+    }
+}
