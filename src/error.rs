@@ -505,13 +505,32 @@ pub enum Error {
         impulse: f64,
     },
 
-    /// No impulses were found that push, and only where contacts do not separate.
+    /// The path of Lemke's method left along a ray, [`LcpSolver::ray`](crate::lcp::LcpSolver::ray), and no step of the ladder found
+    /// a solution.
+    #[error("the path of Lemke's method left along a ray{}",
+        if *infeasible { ", which proves that no z ≥ 0 has W z + q ≥ 0" } else { ": there may be no solution" })]
+    LcpRay {
+        /// The ray `u` is a certificate that there is no solution: `Wᵀu ≤ 0` and `q·u < 0`, to rounding. Always so when `W`
+        /// is positive semidefinite or copositive-plus.
+        infeasible: bool,
+    },
+
+    /// A linear complementarity problem needed more pivots than allowed.
+    #[error("no solution of the complementarity problem within {pivots} pivots")]
+    LcpPivots {
+        /// Pivots made by the first run of Lemke's method.
+        pivots: usize,
+    },
+
+    /// A solution of a linear complementarity problem came out that the residual check refused.
     #[error(
-        "no impulses with 0 ≤ p ⊥ u⁺ + e u⁻ ≥ 0 were found, the best with residual {residual:e} (unit normals)"
+        "the residual {residual:e} of the complementarity problem exceeds the {allowed:e} allowed"
     )]
-    NoComplementarity {
-        /// The greatest violation; infinite when nothing was found.
+    LcpResidual {
+        /// `max |min(z, W z + q)|` of what the first rung found; infinite when rounding or overflow spoilt its path.
         residual: f64,
+        /// What the check allows.
+        allowed: f64,
     },
 
     /// The contact that was to be reflected first does not approach.

@@ -12,7 +12,7 @@ mod contacts;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use saltation::lcp::{Failure, LcpSolver, Rung};
+use saltation::lcp::{LcpSolver, Rung};
 use saltation::models::{
     Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
     VerticalPlate,
@@ -228,7 +228,10 @@ fn complementarity_problems_allocate_nothing() {
         let mut solver = LcpSolver::new(2);
         let mut failure = None;
         let found = allocations(|| failure = solver.solve(&w, &[-2.0, -1.0]).err());
-        assert_eq!((found, failure), (0, Some(Failure::Ray { infeasible })));
+        assert_eq!(
+            (found, failure),
+            (0, Some(saltation::Error::LcpRay { infeasible }))
+        );
     }
     // More pivots than are kept: the basis is made anew.
     let n = 60;

@@ -14,7 +14,7 @@ use crate::Error;
 /// What contacts do that meet one after another with gaps as small as you please between them: with one new contact it gives
 /// the one-sided limits of a corner. New contacts that do not approach are passed over. With one coefficient of restitution in [0, 1]
 /// the energy never rises. Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their speeds shrink
-/// by a constant factor. Errors: [`Error::ReflectionCap`], [`Error::NoFeasibleInterior`], [`Error::NoComplementarity`].
+/// by a constant factor. Errors: [`Error::ReflectionCap`], [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewOnly {
     cap: usize,

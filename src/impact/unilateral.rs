@@ -15,7 +15,7 @@ use crate::Error;
 /// are unique and the impulses one choice of many. It does not carry an impact through resting neighbours: Newton's cradle of equal balls
 /// moves on as (−1/3, 2/3, 2/3).
 ///
-/// [`Error::NoComplementarity`] when rounding defeats the solver.
+/// [`Error::LcpResidual`] when rounding defeats the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unilateral;
 

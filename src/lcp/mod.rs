@@ -2,7 +2,7 @@
 //!
 //! [`LcpSolver`] finds one solution: Lemke's method with lexicographic ties (Cottle, Pang & Stone, "The Linear
 //! Complementarity Problem", 4.4 and 4.9), the final basis solved afresh by LU with a refinement, and a ladder of other covering
-//! vectors and bases below it. **Solved means that [`residual`] is small, and nothing else**; the rest is a [`Failure`] by name.
+//! vectors and bases below it. **Solved means that [`residual`] is small, and nothing else**; the rest is an [`Error`](crate::Error) by name.
 //! For copositive `W` (impacts with friction: Halm & Posa, equations 72–75) there is a solution and the method finds one. Of
 //! several it finds one whose basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n ≤ 16.
 //!
@@ -23,5 +23,5 @@ mod solver;
 mod subsets;
 
 pub use enumerate::{Listed, enumerate};
-pub use problem::{Failure, residual};
+pub use problem::residual;
 pub use solver::{LcpSolver, Rung, Solution};

@@ -4,40 +4,6 @@ use nalgebra::DMatrixView;
 
 use crate::Error;
 
-/// Why a solve gave no solution.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Failure {
-    /// Wrong sizes, or numbers that are not finite.
-    #[error(transparent)]
-    Input(#[from] Error),
-
-    /// Lemke's path left along a ray, [`LcpSolver::ray`](super::LcpSolver::ray), and no step of the ladder found a solution.
-    #[error("the path of Lemke's method left along a ray{}",
-        if *infeasible { ", which proves that no z ≥ 0 has W z + q ≥ 0" } else { ": there may be no solution" })]
-    Ray {
-        /// The ray `u` is a certificate that there is no solution: `Wᵀu ≤ 0` and `q·u < 0`, to rounding. Always so when `W`
-        /// is positive semidefinite or copositive-plus.
-        infeasible: bool,
-    },
-
-    /// More pivots than allowed.
-    #[error("no solution within {pivots} pivots")]
-    MaxPivots {
-        /// Pivots made by the first run of Lemke's method.
-        pivots: usize,
-    },
-
-    /// A solution came out that the residual check refused.
-    #[error("the residual {residual:e} exceeds the {allowed:e} allowed")]
-    ResidualTooLarge {
-        /// `max |min(z, W z + q)|` of what the first rung found; infinite when rounding or overflow spoilt its path.
-        residual: f64,
-        /// What the check allows.
-        allowed: f64,
-    },
-}
-
 /// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`, infinite when something is not
 /// a number. `W` is n × n; `q` and `z` have n entries, in any units that fit together.
 ///

@@ -6,7 +6,7 @@ use super::blocks::{Block, blocks_of, reset};
 use super::check::Candidate;
 use super::lemke::{End, Lemke};
 use super::principal::Principal;
-use super::problem::{Failure, check_finite, check_length, check_sizes, largest};
+use super::problem::{check_finite, check_length, check_sizes, largest};
 use super::scaled::Scaled;
 use super::subsets::{Subsets, list};
 use crate::Error;
@@ -27,7 +27,7 @@ const FEW: usize = 12;
 /// let mut solver = LcpSolver::new(3);
 /// let solution = solver.solve(&w, &[-1.0, -1.0, -1.0])?;
 /// assert!(solution.z().iter().all(|z| (z - 1.0 / 3.0).abs() < 1e-15));
-/// # Ok::<(), saltation::lcp::Failure>(())
+/// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct LcpSolver {
@@ -166,40 +166,40 @@ impl LcpSolver {
     /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has the empty solution.
     ///
     /// # Errors
-    /// [`Failure::Input`] for wrong sizes and numbers that are not finite; otherwise what became of Lemke's method, when no
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; otherwise what became of Lemke's method, when no
     /// other rung solved the problem.
     pub fn solve<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
         q: &[f64],
-    ) -> Result<Solution<'_>, Failure> {
+    ) -> Result<Solution<'_>, Error> {
         self.solve_checked(&w.into(), q, None)
     }
 
     /// Solves with a covering vector `d` (n entries, all > 0), which decides what is found when there are several solutions.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve), and [`Failure::Input`] for a bad covering vector.
+    /// As [`solve`](Self::solve), and [`Error::BadSetting`] for a bad covering vector.
     pub fn solve_covered<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
         q: &[f64],
         d: &[f64],
-    ) -> Result<Solution<'_>, Failure> {
+    ) -> Result<Solution<'_>, Error> {
         check_length("d", q.len(), d.len())?;
         check_finite("d", d)?;
         if let Some(entry) = d.iter().position(|&d| d <= 0.0) {
-            return Err(Failure::Input(Error::BadSetting {
+            return Err(Error::BadSetting {
                 name: "d",
                 entry,
                 value: d[entry],
                 rule: "a covering vector must be > 0",
-            }));
+            });
         }
         self.solve_checked(&w.into(), q, Some(d))
     }
 
-    /// The ray of the last solve, when that ended in [`Failure::Ray`]: `u ≥ 0` of n entries, the largest 1. Lemke's path went
+    /// The ray of the last solve, when that ended in [`Error::LcpRay`]: `u ≥ 0` of n entries, the largest 1. Lemke's path went
     /// along `z + s u`.
     pub fn ray(&self) -> Option<&[f64]> {
         (!self.ray.is_empty()).then_some(&self.ray)
@@ -210,7 +210,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Solution<'_>, Failure> {
+    ) -> Result<Solution<'_>, Error> {
         self.ray.clear();
         check_sizes(w, q)?;
         check_finite("q", q)?;
@@ -232,18 +232,16 @@ impl LcpSolver {
             pivots += self.lemke.pivots;
             let failure = match attempt {
                 Attempt::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
-                Attempt::Refused { residual, allowed } => {
-                    Failure::ResidualTooLarge { residual, allowed }
-                }
+                Attempt::Refused { residual, allowed } => Error::LcpResidual { residual, allowed },
                 Attempt::Ended(End::Ray) => {
                     let infeasible = self.keep_ray(w, q, first.is_none());
                     if infeasible {
-                        return Err(Failure::Ray { infeasible });
+                        return Err(Error::LcpRay { infeasible });
                     }
-                    Failure::Ray { infeasible }
+                    Error::LcpRay { infeasible }
                 }
-                Attempt::Ended(End::MaxPivots) => Failure::MaxPivots { pivots },
-                Attempt::Ended(End::Complementary | End::Lost) => Failure::ResidualTooLarge {
+                Attempt::Ended(End::MaxPivots) => Error::LcpPivots { pivots },
+                Attempt::Ended(End::Complementary | End::Lost) => Error::LcpResidual {
                     residual: f64::INFINITY,
                     allowed: self.tolerance * largest(q),
                 },
@@ -259,7 +257,7 @@ impl LcpSolver {
         {
             return Ok(self.solution(residual, pivots, Rung::Bases));
         }
-        Err(first.unwrap_or(Failure::MaxPivots { pivots }))
+        Err(first.unwrap_or(Error::LcpPivots { pivots }))
     }
 
     fn solution(&mut self, residual: f64, pivots: usize, rung: Rung) -> Solution<'_> {

@@ -1,7 +1,8 @@
 //! Ten thousand random problems of every kind: what is called solved is, and what must be solvable is solved.
 
 use nalgebra::DMatrix;
-use saltation::lcp::{Failure, LcpSolver};
+use saltation::Error;
+use saltation::lcp::LcpSolver;
 
 use crate::contacts::Lcp;
 use crate::random::SplitMix64;
@@ -103,7 +104,7 @@ fn every_kind_ten_thousand_in_all() {
             let lcp = make(n, &mut random);
             match (solved_by(&mut solver, &lcp), promise) {
                 (Ok(_), _) => count += 1,
-                (Err(Failure::Ray { infeasible: true }), Promise::Decided | Promise::Nothing) => {
+                (Err(Error::LcpRay { infeasible: true }), Promise::Decided | Promise::Nothing) => {
                     proof_holds(&lcp, solver.ray().unwrap());
                 }
                 (Err(_), Promise::Nothing) => {}

@@ -1,12 +1,13 @@
 //! What a solution must be.
 
 use nalgebra::DMatrix;
-use saltation::lcp::{Failure, LcpSolver, Rung, residual};
+use saltation::Error;
+use saltation::lcp::{LcpSolver, Rung, residual};
 
 use crate::contacts::Lcp;
 
 /// `z` and what found it, after checks that do not rely on the solver's own.
-pub(crate) fn solved_by(solver: &mut LcpSolver, (w, q): &Lcp) -> Result<(Vec<f64>, Rung), Failure> {
+pub(crate) fn solved_by(solver: &mut LcpSolver, (w, q): &Lcp) -> Result<(Vec<f64>, Rung), Error> {
     let solution = solver.solve(w, q)?;
     let z = solution.z();
     let size = q
@@ -28,7 +29,7 @@ pub(crate) fn solved_by(solver: &mut LcpSolver, (w, q): &Lcp) -> Result<(Vec<f64
     Ok((z.to_vec(), solution.rung()))
 }
 
-pub(crate) fn solved(lcp: &Lcp) -> Result<Vec<f64>, Failure> {
+pub(crate) fn solved(lcp: &Lcp) -> Result<Vec<f64>, Error> {
     solved_by(&mut LcpSolver::new(0), lcp).map(|(z, _)| z)
 }
 
