@@ -14,6 +14,7 @@ mod brute;
 mod cradles;
 mod dependent;
 mod laws;
+mod level_landing;
 mod one_sided;
 mod random;
 mod random_systems;
