@@ -40,4 +40,16 @@ pub enum Quantity {
         /// Component of `x`.
         component: usize,
     },
+    /// The effort of a mechanical system; the first offending component.
+    #[error("component {component} of the effort")]
+    Effort {
+        /// Coordinate on which it acts.
+        component: usize,
+    },
+    /// A gap, or a difference of it.
+    #[error("gap {contact}")]
+    Gap {
+        /// Its index.
+        contact: usize,
+    },
 }

@@ -321,3 +321,54 @@ impl EventFunction for Bouncing {
         Ok(())
     }
 }
+
+/// Ten masses that feel their neighbours, behind a curved wall.
+#[cfg(feature = "dual")]
+struct Row;
+
+#[cfg(feature = "dual")]
+impl saltation::mechanics::SmoothMechanics for Row {
+    fn dof(&self) -> usize {
+        10
+    }
+    fn mass<T: saltation::derivative::RealField + Copy>(&self, q: &[T], mass: &mut [T]) {
+        mass.fill(T::zero());
+        for i in 0..q.len() {
+            mass[i * (q.len() + 1)] = T::one() + q[i] * q[(i + 1) % q.len()].cos().powi(2);
+        }
+    }
+    fn effort<T: saltation::derivative::RealField + Copy>(
+        &self,
+        _t: T,
+        q: &[T],
+        _v: &[T],
+        effort: &mut [T],
+    ) {
+        effort.copy_from_slice(q);
+    }
+}
+
+#[cfg(feature = "dual")]
+impl saltation::mechanics::SmoothConstraints for Row {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap<T: saltation::derivative::RealField + Copy>(&self, _j: usize, q: &[T]) -> T {
+        q.iter().fold(T::one(), |sum, q| sum - *q * *q)
+    }
+}
+
+#[cfg(feature = "dual")]
+#[test]
+fn duals_of_ten_coordinates_do_not_allocate() {
+    use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+    let row = saltation::Dual(Row);
+    let (q, v, mut out) = ([0.1; 10], [0.5; 10], [0.0; 10]);
+    assert_eq!(
+        allocations(|| {
+            assert!(row.coriolis(&q, &v, &mut out) && out.iter().all(|f| *f != 0.0));
+            assert!(row.gap_row(0, &q, &mut out) && row.curvature(0, &q, &v) == Some(-5.0));
+        }),
+        0
+    );
+}

@@ -160,7 +160,7 @@ impl<M: SmoothFlow> Flow for Dual<M> {
 
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
         let dim = x.len();
-        on_scratch(2 * dim, |scratch| {
+        on_scratch(ZERO, 2 * dim, |scratch| {
             let (point, slope) = scratch.split_at_mut(dim);
             for i in 0..dim {
                 point[i] = Dual64::new(x[i], v[i]);
@@ -191,7 +191,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
-        let rate = on_scratch(x.len(), |point| {
+        let rate = on_scratch(ZERO, x.len(), |point| {
             let time = Dual64::from_re(t);
             for i in 0..x.len() {
                 point[i] = Dual64::from_re(x[i]);
@@ -247,7 +247,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
         out: &mut [f64],
     ) -> bool {
         let mut mode = mode.clone();
-        on_scratch(x.len(), |point| {
+        on_scratch(ZERO, x.len(), |point| {
             for i in 0..x.len() {
                 point[i] = Dual64::new(x[i], dx[i]);
             }
@@ -262,22 +262,23 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 }
 
+const ZERO: Dual64 = Dual64 { re: 0.0, eps: 0.0 };
+
 /// Runs `work` on `size` zero duals: on the stack up to 128 (64 states and their slopes), on the heap beyond. Two stack
 /// sizes, because clearing 2 kB would be the larger part of a derivative of a hopper.
 #[inline]
-fn on_scratch<R>(size: usize, work: impl FnOnce(&mut [Dual64]) -> R) -> R {
-    const ZERO: Dual64 = Dual64 { re: 0.0, eps: 0.0 };
+pub(crate) fn on_scratch<T: Copy, R>(zero: T, size: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
     const FEW: usize = 16;
     const MANY: usize = 128;
     let (mut few, mut many, mut heap);
-    let scratch: &mut [Dual64] = if size <= FEW {
-        few = [ZERO; FEW];
+    let scratch: &mut [T] = if size <= FEW {
+        few = [zero; FEW];
         &mut few[..size]
     } else if size <= MANY {
-        many = [ZERO; MANY];
+        many = [zero; MANY];
         &mut many[..size]
     } else {
-        heap = vec![ZERO; size];
+        heap = vec![zero; size];
         &mut heap
     };
     work(scratch)

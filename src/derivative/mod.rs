@@ -33,6 +33,8 @@ mod walk;
 pub use bouligand::{CornerDerivative, CornerKind};
 pub use check::check_derivatives;
 #[cfg(feature = "dual")]
+pub(crate) use dual::on_scratch;
+#[cfg(feature = "dual")]
 pub use dual::{Dual, GuardSet, SmoothEvents, SmoothFlow};
 pub use jacobian::{flow_jacobian, gradient_row};
 #[cfg(feature = "dual")]

@@ -55,6 +55,34 @@ pub enum Partial {
         /// Component of the flow.
         component: usize,
     },
+    /// `∂M_{row,column}/∂q_coordinate` of a mass matrix that is said to be constant.
+    Mass {
+        /// Row of the mass matrix.
+        row: usize,
+        /// Column of the mass matrix.
+        column: usize,
+        /// Coordinate.
+        coordinate: usize,
+    },
+    /// Component of the Coriolis force `c v` of a mechanical system.
+    Coriolis {
+        /// Coordinate on which it acts.
+        component: usize,
+    },
+    /// The power `vᵀ c v` of the Coriolis force, which is `−½ vᵀ Ṁ v`.
+    CoriolisPower,
+    /// `∂a_contact/∂q_column`, from `gap_row`.
+    GapRow {
+        /// Contact.
+        contact: usize,
+        /// Coordinate.
+        column: usize,
+    },
+    /// `κ = vᵀ D²a_contact v`, from `curvature`.
+    Curvature {
+        /// Contact.
+        contact: usize,
+    },
 }
 
 impl fmt::Display for Partial {
@@ -73,6 +101,15 @@ impl fmt::Display for Partial {
             Self::Flip { event, component } => {
                 write!(f, "f_{component} after the flip of side {event}")
             }
+            Self::Mass {
+                row,
+                column,
+                coordinate,
+            } => write!(f, "∂M_{row},{column}/∂q_{coordinate} of a constant mass"),
+            Self::Coriolis { component } => write!(f, "(c v)_{component}"),
+            Self::CoriolisPower => f.write_str("the power vᵀ c v of the Coriolis force"),
+            Self::GapRow { contact, column } => write!(f, "∂a_{contact}/∂q_{column}"),
+            Self::Curvature { contact } => write!(f, "the curvature vᵀ D²a_{contact} v"),
         }
     }
 }
@@ -84,7 +121,7 @@ pub struct Entry {
     pub what: Partial,
     /// As the user's function gives it.
     pub given: f64,
-    /// As the central difference gives it; for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
+    /// As the central difference gives it (that of a constant mass is given as 0); for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
     /// columns given.
     pub difference: f64,
     /// `|given − difference|` over the largest absolute value in the same row, or over 1 when that is smaller; infinite when
@@ -107,7 +144,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What [`check_derivatives`](super::check_derivatives) found.
+/// What [`check_derivatives`](super::check_derivatives) or [`check_mechanics`](crate::mechanics::check_mechanics) found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DerivativeReport {
     /// The entry with the largest error; `None` when the user wrote no derivative.
@@ -123,7 +160,7 @@ impl DerivativeReport {
     }
 
     /// Takes one more entry in; `scale` is the size of its row.
-    pub(super) fn compare(&mut self, what: Partial, given: f64, difference: f64, scale: f64) {
+    pub(crate) fn compare(&mut self, what: Partial, given: f64, difference: f64, scale: f64) {
         let error = if given.is_finite() {
             (given - difference).abs() / scale
         } else {

@@ -203,7 +203,7 @@ pub(super) fn gap_row<S: UnilateralConstraints>(
 }
 
 /// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; `work` has `3 d` entries.
-fn curvature<S: UnilateralConstraints>(
+pub(super) fn curvature<S: UnilateralConstraints>(
     system: &S,
     j: usize,
     q: &[f64],

@@ -6,12 +6,16 @@
 //! (`dynamics`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
 //! [`Simulation`] (`simulation`), with the log of contacts (`log`), what is not admissible (`admissible`) and accumulations
 //! of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`. `cholesky` and `scratch`: small
-//! dense algebra that allocates nothing.
+//! dense algebra that allocates nothing. Derivatives that are not written come from differences; `dual`: exact ones, of a system
+//! written once for any scalar; `check`: those that are written against differences.
 
 mod admissible;
+mod check;
 mod cholesky;
 mod decoupling;
 mod drift;
+#[cfg(feature = "dual")]
+mod dual;
 mod dynamics;
 mod event_driven;
 mod log;
@@ -25,7 +29,10 @@ mod system;
 mod zeno;
 
 pub use admissible::Grazing;
+pub use check::check_mechanics;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport};
+#[cfg(feature = "dual")]
+pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use event_driven::{EventDriven, Multipliers};
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
 pub use redundant::Redundant;

@@ -4,6 +4,10 @@
 /// [`UnilateralConstraints`](super::UnilateralConstraints).
 ///
 /// Slices `q`, `v`, `f` have [`dof`](Self::dof) entries; matrices are `dof × dof`, one column after the other.
+///
+/// Derivatives (the Coriolis force, rows and curvatures of gaps) come on three levels: nothing written, and they are
+/// differences; the system written once for any scalar (`SmoothMechanics`, `SmoothConstraints`) and wrapped in `Dual`, feature `dual`,
+/// and they are exact; or written by hand, which [`check_mechanics`](super::check_mechanics) compares with differences.
 pub trait MechanicalSystem {
     /// Number `d` of degrees of freedom.
     fn dof(&self) -> usize;

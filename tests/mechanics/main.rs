@@ -3,8 +3,11 @@
 
 mod admissible;
 mod ball;
+mod checked;
 mod decoupled;
 mod decoupling;
+#[cfg(feature = "dual")]
+mod duals;
 mod family;
 mod point;
 #[path = "../common/random.rs"]

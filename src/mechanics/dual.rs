@@ -1,0 +1,247 @@
+//! Mechanical systems and contacts written once for any scalar; [`Dual`] gives them exact derivatives.
+
+use nalgebra::RealField;
+use num_dual::{Dual2_64, Dual64};
+
+use super::{MechanicalSystem, UnilateralConstraints};
+use crate::Dual;
+use crate::derivative::on_scratch;
+
+/// Masses and forces, written once for any real scalar; [`Dual`] makes a [`MechanicalSystem`] of them, with the exact Coriolis
+/// force of the mass matrix.
+///
+/// The same rules hold as for [`MechanicalSystem`], and for the scalar those of [`SmoothFlow`](crate::SmoothFlow): constants
+/// are made by [`convert`](crate::derivative::convert).
+///
+/// ```
+/// use saltation::derivative::{Dual, RealField, convert};
+/// use saltation::mechanics::{
+///     EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics, check_mechanics,
+/// };
+///
+/// /// Two pendulums in a row, masses and lengths 1; a wall below the support, which the lower one hits with its end.
+/// struct DoublePendulum;
+/// impl SmoothMechanics for DoublePendulum {
+///     fn dof(&self) -> usize {
+///         2
+///     }
+///     fn mass<T: RealField + Copy>(&self, q: &[T], mass: &mut [T]) {
+///         let cosine = (q[0] - q[1]).cos();
+///         mass.copy_from_slice(&[convert(2.0), cosine, cosine, T::one()]);
+///     }
+///     fn effort<T: RealField + Copy>(&self, _t: T, q: &[T], _v: &[T], effort: &mut [T]) {
+///         let (g, two): (T, T) = (convert(-9.81), convert(2.0));
+///         effort[0] = two * g * q[0].sin();
+///         effort[1] = g * q[1].sin();
+///     }
+/// }
+/// impl SmoothConstraints for DoublePendulum {
+///     fn contacts(&self) -> usize {
+///         1
+///     }
+///     fn gap<T: RealField + Copy>(&self, _j: usize, q: &[T]) -> T {
+///         q[0].sin() + q[1].sin()
+///     }
+/// }
+///
+/// let pendulum = Dual(DoublePendulum);
+/// assert!(check_mechanics(&pendulum, 0.0, &[0.4, -0.1], &[1.0, 2.0])?.agrees(1e-8));
+/// let mut force = [0.0; 2];
+/// pendulum.coriolis(&[0.4, -0.1], &[1.0, 2.0], &mut force);
+/// assert!((force[0] + 4.0 * 0.5f64.sin()).abs() < 1e-15 && (force[1] - 0.5f64.sin()).abs() < 1e-15);
+/// let run = Simulation::new(EventDriven::new(pendulum))?.run(0.0, &[0.4, -0.1], &[0.0, 0.0], 1.0)?;
+/// assert_eq!(run.events()[0].activated, [0]);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+pub trait SmoothMechanics {
+    /// As [`MechanicalSystem::dof`].
+    fn dof(&self) -> usize;
+
+    /// As [`MechanicalSystem::mass`]: every entry, whatever it held before.
+    fn mass<T: RealField + Copy>(&self, q: &[T], mass: &mut [T]);
+
+    /// As [`MechanicalSystem::effort`]: every component, whatever it held before.
+    fn effort<T: RealField + Copy>(&self, t: T, q: &[T], v: &[T], effort: &mut [T]);
+
+    /// As [`MechanicalSystem::contact_effort`].
+    fn contact_effort<T: RealField + Copy>(
+        &self,
+        (t, q, v): (T, &[T], &[T]),
+        closed: &[usize],
+        effort: &mut [T],
+    ) -> bool {
+        let _ = (t, q, v, closed, effort);
+        false
+    }
+
+    /// As [`MechanicalSystem::constant_mass`].
+    fn constant_mass(&self) -> bool {
+        false
+    }
+
+    /// As [`MechanicalSystem::potential`].
+    fn potential<T: RealField + Copy>(&self, q: &[T]) -> Option<T> {
+        let _ = q;
+        None
+    }
+}
+
+/// Gaps, written once for any real scalar; [`Dual`] makes [`UnilateralConstraints`] of them, with exact rows and curvatures.
+///
+/// All methods but [`gap`](Self::gap) are those of [`UnilateralConstraints`].
+pub trait SmoothConstraints {
+    /// As [`UnilateralConstraints::contacts`].
+    fn contacts(&self) -> usize;
+
+    /// As [`UnilateralConstraints::gap`].
+    fn gap<T: RealField + Copy>(&self, j: usize, q: &[T]) -> T;
+
+    /// As [`UnilateralConstraints::restitution`].
+    fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+        let _ = (j, q, v);
+        0.0
+    }
+
+    /// As [`UnilateralConstraints::friction`].
+    fn friction(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
+
+    /// As [`UnilateralConstraints::tangents`].
+    fn tangents(&self, j: usize) -> usize {
+        let _ = j;
+        0
+    }
+
+    /// As [`UnilateralConstraints::tangent_rows`].
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        let _ = (j, q);
+        rows.fill(0.0);
+    }
+}
+
+/// With the exact Coriolis force, at the cost of one evaluation of the mass matrix in dual numbers a coordinate; up to 10
+/// degrees of freedom need no heap memory.
+impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
+    #[inline]
+    fn dof(&self) -> usize {
+        self.0.dof()
+    }
+
+    #[inline]
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.0.mass(q, mass);
+    }
+
+    #[inline]
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.0.effort(t, q, v, effort);
+    }
+
+    #[inline]
+    fn contact_effort(
+        &self,
+        state: (f64, &[f64], &[f64]),
+        closed: &[usize],
+        effort: &mut [f64],
+    ) -> bool {
+        self.0.contact_effort(state, closed, effort)
+    }
+
+    /// `c v = −Σ_k v_k ∂_k M v + ½ ∂(vᵀ M v)/∂q`.
+    fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
+        force.fill(0.0);
+        if self.0.constant_mass() || v.iter().all(|&v| v == 0.0) {
+            return true;
+        }
+        let d = q.len();
+        on_scratch(Dual64::new(0.0, 0.0), d * d + d, |scratch| {
+            let (mass, point) = scratch.split_at_mut(d * d);
+            for i in 0..d {
+                point[i] = Dual64::from_re(q[i]);
+            }
+            for k in 0..d {
+                point[k].eps = 1.0;
+                self.0.mass(point, mass);
+                point[k].eps = 0.0;
+                let mut energy = 0.0;
+                for i in 0..d {
+                    let momentum: f64 = (0..d).map(|l| mass[l * d + i].eps * v[l]).sum();
+                    force[i] -= v[k] * momentum;
+                    energy += v[i] * momentum;
+                }
+                force[k] += 0.5 * energy;
+            }
+        });
+        true
+    }
+
+    #[inline]
+    fn constant_mass(&self) -> bool {
+        self.0.constant_mass()
+    }
+
+    #[inline]
+    fn potential(&self, q: &[f64]) -> Option<f64> {
+        self.0.potential(q)
+    }
+}
+
+/// With exact rows, at the cost of one evaluation of the gap in dual numbers an entry, and exact curvatures, at the cost of one in
+/// dual numbers of second order: `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`.
+impl<M: SmoothConstraints> UnilateralConstraints for Dual<M> {
+    #[inline]
+    fn contacts(&self) -> usize {
+        self.0.contacts()
+    }
+
+    #[inline]
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.0.gap(j, q)
+    }
+
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        on_scratch(Dual64::new(0.0, 0.0), q.len(), |point| {
+            for i in 0..q.len() {
+                point[i] = Dual64::from_re(q[i]);
+            }
+            for i in 0..q.len() {
+                point[i].eps = 1.0;
+                row[i] = self.0.gap(j, point).eps;
+                point[i].eps = 0.0;
+            }
+        });
+        true
+    }
+
+    fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
+        let bent = on_scratch(Dual2_64::new(0.0, 0.0, 0.0), q.len(), |point| {
+            for i in 0..q.len() {
+                point[i] = Dual2_64::new(q[i], v[i], 0.0);
+            }
+            self.0.gap(j, point).v2
+        });
+        Some(bent)
+    }
+
+    #[inline]
+    fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+        self.0.restitution(j, q, v)
+    }
+
+    #[inline]
+    fn friction(&self, j: usize) -> f64 {
+        self.0.friction(j)
+    }
+
+    #[inline]
+    fn tangents(&self, j: usize) -> usize {
+        self.0.tangents(j)
+    }
+
+    #[inline]
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        self.0.tangent_rows(j, q, rows);
+    }
+}
