@@ -16,27 +16,49 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    let system = model.system();
-    let (n, d) = (system.contacts(), system.dof());
-    if (0..n).all(|j| !model.is_closed(mode, j)) {
+    if (0..model.system().contacts()).all(|j| !model.is_closed(mode, j)) {
         return false;
     }
     let closed = model.closed(mode);
-    let m = closed.len();
-    let (q, v) = x.split_at_mut(d);
+    let moved = to_gaps_of_zero(model, x, &closed);
+    to_rates_of_zero(model, x, &closed) || moved
+}
+
+/// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and rates of those that are
+/// `closed`. A contact that parts would else count as one that closes, as long as its gap is below zero by the drift of a step.
+pub(super) fn land<S, L>(
+    model: &EventDriven<S, L>,
+    x: &mut [f64],
+    closed: &[usize],
+    touching: &[usize],
+) where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    to_gaps_of_zero(model, x, touching);
+    to_rates_of_zero(model, x, closed);
+}
+
+fn to_gaps_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let (system, d, m) = (model.system(), model.system().dof(), contacts.len());
+    let (q, _) = x.split_at_mut(d);
     let mut changed = false;
     with_zeros(frame_size(d, m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
         for _ in 0..2 {
             let mut worst: f64 = 0.0;
-            for (w, &j) in wrong.iter_mut().zip(&closed) {
+            for (w, &j) in wrong.iter_mut().zip(contacts) {
                 *w = -system.gap(j, q);
                 worst = worst.max(w.abs());
             }
             if worst <= LEFT_ALONE * model.gap_tolerance {
                 break;
             }
-            let Ok(mut frame) = Frame::new(system, q, &closed, scratch) else {
+            let Ok(mut frame) = Frame::new(system, q, contacts, scratch) else {
                 return;
             };
             if frame.solve_gram(wrong, model.redundant).is_err() {
@@ -47,22 +69,34 @@ where
             }
             changed = true;
         }
-        let Ok(mut frame) = Frame::new(system, q, &closed, scratch) else {
-            return;
+    });
+    changed
+}
+
+fn to_rates_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let (d, m) = (model.system().dof(), contacts.len());
+    let (q, v) = x.split_at_mut(d);
+    with_zeros(frame_size(d, m) + m, |scratch| {
+        let (wrong, scratch) = scratch.split_at_mut(m);
+        let Ok(mut frame) = Frame::new(model.system(), q, contacts, scratch) else {
+            return false;
         };
         let mut worst: f64 = 0.0;
         for i in 0..m {
             wrong[i] = -dot(frame.row(i), v);
             worst = worst.max(wrong[i].abs());
         }
-        if worst > LEFT_ALONE * model.rate_tolerance
-            && frame.solve_gram(wrong, model.redundant).is_ok()
-        {
+        let off = worst > LEFT_ALONE * model.rate_tolerance
+            && frame.solve_gram(wrong, model.redundant).is_ok();
+        if off {
             for (i, &p) in wrong.iter().enumerate() {
                 frame.push(i, p, v);
             }
-            changed = true;
         }
-    });
-    changed
+        off
+    })
 }

@@ -323,6 +323,7 @@ where
         mode: &mut Mode,
     ) -> Result<(), Error> {
         let (touching, new, released) = self.taking_part(crossed, x, mode);
+        super::drift::land(self, x, &self.closed(mode), &touching);
         if new.iter().any(|&new| new) {
             self.hit(t, x, &touching, &new)?;
         }

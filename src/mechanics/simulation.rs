@@ -295,13 +295,16 @@ where
             };
             let all = 0..model.system().contacts();
             let taking_part: Vec<usize> = all.filter(takes_part).collect();
-            event.approach = model.approach(&event.state_before, &taking_part);
+            let mut state = event.state_before.clone();
+            if event.kind == ContactEventKind::Contact {
+                super::drift::land(model, &mut state, &event.mode_before, &taking_part);
+            }
+            event.approach = model.approach(&state, &taking_part);
             if event.kind == ContactEventKind::Contact && !event.activated.is_empty() {
                 let new: Vec<bool> = taking_part
                     .iter()
                     .map(|j| event.activated.contains(j))
                     .collect();
-                let mut state = event.state_before.clone();
                 if let Ok(outcome) = model.hit(event.time, &mut state, &taking_part, &new) {
                     event.impulses = outcome.impulses.iter().copied().collect();
                 }

@@ -6,11 +6,14 @@
 //! B-derivatives (Burden, Sastry, Koditschek & Revzen, SIADS 15, 2016; Council, Revzen & Burden, JCND 17, 2022):
 //! [`Affine::coupled`], `shared_damping` of the plate and [`FieldTable`] (piecewise constant fields of any dimension).
 //! Impacts (Seghete & Murphey, arXiv 1709.02296): [`Cradle`], [`ThreeBalls`].
+//! Bodies that touch (Pace & Burden, arXiv 1609.04056): [`RigidTrot`], which is also a block that rocks
+//! ([`RigidTrot::block`]), [`SoftTrot`]; [`BouncingBall`], [`DoublePendulum`].
 //! Our own: [`ContactChain`] (many states, many contacts nearly at once), [`IntegrateAndFire`] (resets that set off
 //! further resets; Mirollo & Strogatz 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs).
 //! Inside: `spring_row` (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
 
 mod affine;
+mod ball;
 mod billiards;
 mod chain;
 mod check;
@@ -18,10 +21,12 @@ mod cradle;
 mod field_table;
 mod hopper;
 mod integrate_and_fire;
+mod pendulum;
 mod plate;
 mod plate_normal;
 mod plate_plain;
 mod plate_vertical;
+mod rocking;
 mod slices;
 mod spring_row;
 #[cfg(test)]
@@ -30,12 +35,14 @@ mod thermostat;
 mod trot;
 
 pub use affine::Affine;
+pub use ball::BouncingBall;
 pub use billiards::ThreeBalls;
 pub use chain::ContactChain;
 pub use cradle::Cradle;
 pub use field_table::FieldTable;
 pub use hopper::Hopper;
 pub use integrate_and_fire::IntegrateAndFire;
+pub use pendulum::DoublePendulum;
 pub use plate::PlateParameters;
 pub use plate_normal::NormalPlate;
 pub use plate_plain::PlainPlate;

@@ -9,10 +9,12 @@ mod decoupling;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
+mod pendulum;
 mod point;
 #[path = "../common/random.rs"]
 mod random;
 mod reference;
+mod rocking;
 mod side_by_side;
 mod spreads;
 mod table;

@@ -1,0 +1,115 @@
+//! A block that rocks: landings in geometric sequence, and rest on both corners under every policy.
+
+use saltation::impact::Unilateral;
+use saltation::mechanics::{ContactEventKind, EventDriven, Simulation, Zeno};
+use saltation::models::RigidTrot;
+use saltation::{Error, Status};
+
+fn block() -> RigidTrot {
+    RigidTrot::block(2.0, 0.1, 0.3)
+}
+
+fn rocking(policy: Zeno) -> Simulation<RigidTrot, Unilateral> {
+    Simulation::new(EventDriven::new(block()))
+        .unwrap()
+        .rtol(1e-11)
+        .zeno(policy)
+}
+
+#[test]
+fn each_landing_keeps_the_rocking_ratio_of_the_pitch_rate() {
+    let (block, tilt) = (block(), 0.1f64);
+    let (q, v) = block.tilted(tilt);
+    let run = rocking(Zeno::StopAt).run(0.0, &q, &v, 5.0).unwrap();
+    // The first landing, from the height that the centre has lost: ½ (I + m w²) θ̇² = m g Δz.
+    let lever = block.mass * block.half_length * block.half_length;
+    let lost = block.mass * block.gravity * (q[0] - block.leg);
+    let mut rate = (2.0 * lost / (block.inertia + lever)).sqrt();
+    for (k, event) in run.events().iter().enumerate() {
+        // From one corner to the other: the old one lifts as the new one closes.
+        let (old, new) = (k % 2, (k + 1) % 2);
+        assert_eq!(
+            (&event.mode_before[..], &event.mode_after[..]),
+            (&[old][..], &[new][..])
+        );
+        let [before, after] = [&event.state_before, &event.state_after].map(|s| s[3].abs());
+        // Gaps are differences of heights near 0.3 m, rounded to 1e-16 m: a landing at 2 w θ̇ is early or late by that, and the
+        // pitch rate changes by g (1 − ρ)/2w in the meantime.
+        let early = 2e-16 / (0.2 * rate) * 9.81 * (1.0 - block.rocking_ratio()) / 0.2;
+        assert!(
+            (before - rate).abs() < 1e-10 + early,
+            "{k}: {before} {rate}"
+        );
+        rate = block.rocking_ratio() * before;
+        // The speed of the closed corner is zero to the tolerance of the run.
+        assert!((after - rate).abs() < 1e-10);
+    }
+    assert!(run.events().len() > 12);
+}
+
+#[test]
+fn the_accumulation_is_named_stopped_at_or_absorbed() {
+    let (q, v) = block().tilted(0.1);
+    let refused = rocking(Zeno::Error).run(0.0, &q, &v, 5.0).unwrap();
+    let Status::Refused(Error::Zeno {
+        time,
+        contacts,
+        ratio,
+        ..
+    }) = refused.trajectory().status()
+    else {
+        panic!("{}", refused.trajectory().status());
+    };
+    // A corner lands every other time.
+    let rho = block().rocking_ratio();
+    assert!(
+        (ratio - rho * rho).abs() < 1e-4 && contacts == &[0, 1],
+        "{ratio} {contacts:?}"
+    );
+
+    let stopped = rocking(Zeno::StopAt).run(0.0, &q, &v, 5.0).unwrap();
+    assert_eq!(*stopped.trajectory().status(), Status::Ended);
+    assert!((stopped.trajectory().time() - time).abs() < 5e-6);
+
+    let absorbed = rocking(Zeno::Absorb).run(0.0, &q, &v, 100.0).unwrap();
+    assert_eq!(*absorbed.trajectory().status(), Status::ReachedEnd);
+    let last = absorbed.events().last().unwrap();
+    assert_eq!(
+        (last.kind, &last.mode_after[..]),
+        (ContactEventKind::ZenoAbsorbed, &[0, 1][..])
+    );
+    let [height, theta] = [0, 1].map(|i| absorbed.trajectory().state()[i]);
+    assert!(
+        (height - block().leg).abs() < 1e-9 && theta.abs() < 1e-9,
+        "{height} {theta}"
+    );
+}
+
+#[test]
+fn a_flat_block_stays_after_its_first_landing() {
+    let flat = RigidTrot::block(2.0, 0.3, 0.1);
+    assert!(flat.rocking_ratio() < 0.0);
+    let (q, v) = flat.tilted(-0.1);
+    let mut simulation = Simulation::new(EventDriven::new(flat)).unwrap().rtol(1e-10);
+    let run = simulation.run(0.0, &q, &v, 5.0).unwrap();
+    let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
+    assert_eq!(closed, [vec![1], vec![0, 1]]);
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+}
+
+/// A corner that lifts has drifted by the tolerance of the run: it must not count as one that lands.
+#[test]
+fn corners_land_in_turn_whatever_the_tolerance() {
+    let (q, v) = block().tilted(0.1);
+    for rtol in [1e-5, 1e-6, 1e-8, 1e-10, 1e-12] {
+        let mut simulation = rocking(Zeno::Absorb).rtol(rtol);
+        let run = simulation.run(0.0, &q, &v, 5.0).unwrap();
+        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{rtol}");
+        let (_, landings) = run.events().split_last().unwrap();
+        assert!(landings.len() > 12);
+        for (k, event) in landings.iter().enumerate() {
+            assert_eq!(event.activated, [(k + 1) % 2], "{rtol} {k}");
+            assert!(event.approach[k % 2].abs() < 1e-10);
+        }
+    }
+}
