@@ -4,7 +4,9 @@ pub(crate) mod corner;
 pub(crate) mod derivative;
 pub(crate) mod hand;
 pub(crate) mod hopper;
+pub(crate) mod impact;
 pub(crate) mod lcp;
+pub(crate) mod mechanics;
 pub(crate) mod plate;
 pub(crate) mod step;
 

@@ -1,4 +1,5 @@
-//! Cost of event-selected systems (contacts, corners, tolerances, smooth steps) and of complementarity problems.
+//! Cost of event-selected systems (contacts, corners, tolerances, smooth steps), of complementarity problems, impacts and bodies
+//! that touch.
 //!
 //! `cargo bench --bench ess` measures all, about two minutes; a name behind `--` selects. Ratios within one run, which do
 //! not depend on the machine, are in the bench `ratios`.
@@ -11,7 +12,7 @@ mod contacts;
 
 use std::time::Duration;
 
-use cases::{corner, derivative, hopper, lcp, plate, step};
+use cases::{corner, derivative, hopper, impact, lcp, mechanics, plate, step};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 fn main() {
@@ -26,6 +27,8 @@ fn main() {
     steps(&mut criterion);
     derivatives(&mut criterion);
     complementarity(&mut criterion);
+    impacts(&mut criterion);
+    bodies(&mut criterion);
     criterion.final_summary();
 }
 
@@ -108,6 +111,43 @@ fn complementarity(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new(case.name, case.size()), |b| {
             b.iter(&mut run);
         });
+    }
+    group.finish();
+}
+
+/// Elements are reflections, or problems.
+fn impacts(criterion: &mut Criterion) {
+    for (name, cases) in [
+        ("reflection", impact::reflections()),
+        ("impact", impact::laws()),
+    ] {
+        let mut group = criterion.benchmark_group(name);
+        for mut case in cases {
+            group.throughput(Throughput::Elements((case.run)() as u64));
+            group.bench_function(case.name, |b| b.iter(&mut case.run));
+        }
+        group.finish();
+    }
+}
+
+/// Strides, and runs over events.
+fn bodies(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("stride");
+    for mut case in mechanics::strides() {
+        group.bench_function(case.name, |b| b.iter(&mut case.run));
+    }
+    group.finish();
+    let mut group = criterion.benchmark_group("event");
+    for mut event in mechanics::events() {
+        for (part, case) in [
+            ("through", &mut event.through),
+            ("beyond", &mut event.beyond),
+            ("smooth", &mut event.smooth),
+        ] {
+            group.bench_function(BenchmarkId::new(part, event.name), |b| {
+                b.iter(&mut case.run);
+            });
+        }
     }
     group.finish();
 }

@@ -1,8 +1,9 @@
 //! Tables of times and their ratios, each measured in one run, the cases in turn.
 //!
-//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step`, `derivative` or `lcp` selects; `-- --test`
-//! goes through each case a few times only. Ratios hold on other machines, times do not.
+//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step`, `derivative`, `lcp`, `impact` or
+//! `mechanics` selects; `-- --test` goes through each case a few times only. Ratios hold on other machines, times do not.
 
+mod bodies;
 #[path = "../cases/mod.rs"]
 mod cases;
 #[allow(dead_code, reason = "each of those who share it takes what it needs")]
@@ -22,13 +23,15 @@ fn main() {
         15
     };
     let chosen: Vec<_> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-    let tables: [(&str, Table); 6] = [
+    let tables: [(&str, Table); 8] = [
         ("plate", tables::plate),
         ("hopper", tables::hopper),
         ("corner", tables::corner),
         ("step", tables::step),
         ("derivative", tables::derivative),
         ("lcp", tables::lcp),
+        ("impact", bodies::impact),
+        ("mechanics", bodies::mechanics),
     ];
     for (name, table) in tables {
         if chosen.is_empty() || chosen.iter().any(|c| name.contains(c.as_str())) {

@@ -1,6 +1,7 @@
 //! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing.
 
-/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`; gives the least
+/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`, with `1/L_jj` on the
+/// diagonal: solving is without division, which is slow. Gives the least
 /// pivot as a part of its diagonal entry: how far the rows are from dependent, whatever their units. None when `a` is not
 /// positive definite or not finite.
 pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
@@ -16,14 +17,14 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
             return None;
         }
         least = least.min(pivot / whole);
-        let root = pivot.sqrt();
-        a[j * n + j] = root;
+        let inverse = 1.0 / pivot.sqrt();
+        a[j * n + j] = inverse;
         for i in j + 1..n {
             let mut sum = a[j * n + i];
             for k in 0..j {
                 sum -= a[k * n + i] * a[k * n + j];
             }
-            a[j * n + i] = sum / root;
+            a[j * n + i] = sum * inverse;
         }
     }
     Some(least)
@@ -36,14 +37,14 @@ pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
         for k in 0..i {
             sum -= l[k * n + i] * b[k];
         }
-        b[i] = sum / l[i * n + i];
+        b[i] = sum * l[i * n + i];
     }
     for i in (0..n).rev() {
         let mut sum = b[i];
         for k in i + 1..n {
             sum -= l[i * n + k] * b[k];
         }
-        b[i] = sum / l[i * n + i];
+        b[i] = sum * l[i * n + i];
     }
 }
 

@@ -1,7 +1,7 @@
 //! Drift off the closed contacts: positions and velocities are projected back after each step (spec `unilateral_mechanics` 2).
 //! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
 
-use super::dynamics::{Frame, dot, frame_size};
+use super::dynamics::{Frame, dot};
 use super::scratch::with_zeros;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::Mode;
@@ -47,7 +47,7 @@ where
     let (system, d, m) = (model.system(), model.system().dof(), contacts.len());
     let (q, _) = x.split_at_mut(d);
     let mut changed = false;
-    with_zeros(frame_size(d, m) + m, |scratch| {
+    with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
         for _ in 0..2 {
             let mut worst: f64 = 0.0;
@@ -58,7 +58,7 @@ where
             if worst <= LEFT_ALONE * model.gap_tolerance {
                 break;
             }
-            let Ok(mut frame) = Frame::new(system, q, contacts, scratch) else {
+            let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
                 return;
             };
             if frame.solve_gram(wrong, model.redundant).is_err() {
@@ -80,9 +80,9 @@ where
 {
     let (d, m) = (model.system().dof(), contacts.len());
     let (q, v) = x.split_at_mut(d);
-    with_zeros(frame_size(d, m) + m, |scratch| {
+    with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
-        let Ok(mut frame) = Frame::new(model.system(), q, contacts, scratch) else {
+        let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
             return false;
         };
         let mut worst: f64 = 0.0;

@@ -19,9 +19,42 @@ pub(super) enum Trouble {
     Dependent(f64),
 }
 
-/// Sizes of the scratch space of [`Frame`].
-pub(super) fn frame_size(d: usize, m: usize) -> usize {
-    3 * d * d + 6 * d + 2 * m * d + m * m + 2 * m
+/// A mechanical system, and its mass matrix factorised if that does not change.
+#[derive(Clone, Debug)]
+pub(super) struct Bodies<S> {
+    pub(super) system: S,
+    /// Cholesky factor of a constant mass matrix.
+    factor: Option<Vec<f64>>,
+}
+
+impl<S> Bodies<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    pub(super) fn new(system: S) -> Self {
+        let d = system.dof();
+        let factor = system.constant_mass().then(|| {
+            let mut mass = vec![0.0; d * d];
+            system.mass(&vec![0.0; d], &mut mass);
+            factor(&mut mass, d).map(|_| mass)
+        });
+        Self {
+            system,
+            factor: factor.flatten(),
+        }
+    }
+
+    /// Size of the scratch space of a [`Frame`] of `m` contacts.
+    pub(super) fn frame_size(&self, m: usize) -> usize {
+        let d = self.system.dof();
+        let coriolis = if self.factor.is_some() {
+            0
+        } else {
+            d * d + 2 * d
+        };
+        let mass = if self.factor.is_some() { 0 } else { d * d };
+        mass + 2 * m * d + m * m + m + coriolis.max(3 * d)
+    }
 }
 
 /// A configuration with its mass matrix factorised and some contacts with their rows and their Gram matrix.
@@ -30,20 +63,22 @@ pub(super) struct Frame<'a> {
     /// Contacts, in the order of rows.
     pub(super) contacts: &'a [usize],
     /// Cholesky factor of `M`.
-    factor: &'a mut [f64],
+    factor: &'a [f64],
     /// `Da`, one row after the other.
     pub(super) rows: &'a mut [f64],
     /// `M⁻¹ Daᵀ`, one column after the other.
     pub(super) lift: &'a mut [f64],
     /// `G = Da M⁻¹ Daᵀ`.
     pub(super) gram: &'a mut [f64],
+    /// The diagonal of `G`.
+    diagonal: &'a mut [f64],
     work: &'a mut [f64],
 }
 
 impl<'a> Frame<'a> {
-    /// Factorises at `q`, for `contacts`; scratch of [`frame_size`] zeros.
+    /// Factorises at `q`, for `contacts`; scratch of [`Bodies::frame_size`] zeros.
     pub(super) fn new<S>(
-        system: &S,
+        bodies: &'a Bodies<S>,
         q: &[f64],
         contacts: &'a [usize],
         scratch: &'a mut [f64],
@@ -53,30 +88,39 @@ impl<'a> Frame<'a> {
     {
         let (d, m) = (q.len(), contacts.len());
         let mut cut = Cut(scratch);
-        let mass = cut.take(d * d);
+        let known: &[f64] = if let Some(known) = &bodies.factor {
+            known
+        } else {
+            let mass = cut.take(d * d);
+            bodies.system.mass(q, mass);
+            factor(mass, d).ok_or(Trouble::Mass)?;
+            mass
+        };
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
-        let work = cut.0;
-        system.mass(q, mass);
-        factor(mass, d).ok_or(Trouble::Mass)?;
+        let (diagonal, work) = (cut.take(m), cut.0);
         for (i, &j) in contacts.iter().enumerate() {
-            gap_row(system, j, q, &mut rows[i * d..(i + 1) * d], &mut work[..d]);
+            let row = &mut rows[i * d..(i + 1) * d];
+            gap_row(&bodies.system, j, q, row, &mut work[..d]);
         }
         lift.copy_from_slice(rows);
         for i in 0..m {
-            solve(mass, d, &mut lift[i * d..(i + 1) * d]);
+            solve(known, d, &mut lift[i * d..(i + 1) * d]);
         }
         for i in 0..m {
-            for k in 0..m {
-                gram[i * m + k] = dot(&rows[k * d..(k + 1) * d], &lift[i * d..(i + 1) * d]);
+            for k in 0..=i {
+                let entry = dot(&rows[k * d..(k + 1) * d], &lift[i * d..(i + 1) * d]);
+                gram[i * m + k] = entry;
+                gram[k * m + i] = entry;
             }
         }
         Ok(Self {
             d,
             contacts,
-            factor: mass,
+            factor: known,
             rows,
             lift,
             gram,
+            diagonal,
             work,
         })
     }
@@ -136,9 +180,8 @@ impl<'a> Frame<'a> {
         redundant: Redundant,
     ) -> Result<bool, Trouble> {
         let m = self.contacts.len();
-        let diagonal = &mut self.work[..m];
         for i in 0..m {
-            diagonal[i] = self.gram[i * m + i];
+            self.diagonal[i] = self.gram[i * m + i];
         }
         let rcond = factor(self.gram, m).unwrap_or(0.0);
         if rcond > DEPENDENT {
@@ -150,7 +193,7 @@ impl<'a> Frame<'a> {
         }
         // The factor is below the diagonal; above it the matrix is whole.
         for i in 0..m {
-            self.gram[i * m + i] = diagonal[i];
+            self.gram[i * m + i] = self.diagonal[i];
             for k in 0..i {
                 self.gram[k * m + i] = self.gram[i * m + k];
             }

@@ -4,7 +4,7 @@
 //! until they fall through zero: activation, or release (Pace & Burden, sections 2 and 3.4). Which contacts are closed is
 //! the second half of the mode, bits `n … 2n − 1`, which no motion changes, only `on_crossing`.
 
-use super::dynamics::{Frame, accelerate, frame_size};
+use super::dynamics::{Bodies, Frame, accelerate};
 use super::scratch::with_zeros;
 use super::strike::explain;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
@@ -13,9 +13,9 @@ use crate::ode::difference::step_along;
 use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`] with [`EventFunction`]s.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct EventDriven<S, L = Unilateral> {
-    pub(super) system: S,
+    pub(super) bodies: Bodies<S>,
     pub(super) law: L,
     /// Gaps within this of zero are zero (m).
     pub(super) gap_tolerance: f64,
@@ -63,7 +63,7 @@ where
     /// With a law of one's choice. Of a law that gives several outcomes the first is taken.
     pub fn with_law(system: S, law: L) -> Self {
         Self {
-            system,
+            bodies: Bodies::new(system),
             law,
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
@@ -102,7 +102,7 @@ where
 
     /// The mechanical system.
     pub fn system(&self) -> &S {
-        &self.system
+        &self.bodies.system
     }
 
     /// The law of impact.
@@ -112,25 +112,25 @@ where
 
     /// True when contact `j` is closed in `mode`.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        mode.contains(self.system.contacts() + j)
+        mode.contains(self.system().contacts() + j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
     pub fn closed(&self, mode: &Mode) -> Vec<usize> {
-        (0..self.system.contacts())
+        (0..self.system().contacts())
             .filter(|&j| self.is_closed(mode, j))
             .collect()
     }
 
     pub(super) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
-        mode.set(self.system.contacts() + j, closed);
+        mode.set(self.system().contacts() + j, closed);
         // Gap and multiplier are positive until they fall: the side before the next event.
         mode.set(j, true);
     }
 
     /// What keeps the accelerations from being computed at a state, or a little ahead of it: within the step that begins there.
     pub(super) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Error> {
-        let (q, v) = state.split_at(self.system.dof().min(state.len()));
+        let (q, v) = state.split_at(self.system().dof().min(state.len()));
         let contacts = self.closed(mode);
         let ahead = |time: f64| {
             let moved: Vec<f64> = q.iter().zip(v).map(|(q, v)| q + time * v).collect();
@@ -159,7 +159,7 @@ where
         acceleration: &mut [f64],
         multipliers: Option<&mut [f64]>,
     ) -> bool {
-        let n = self.system.contacts();
+        let n = self.system().contacts();
         with_indices(n, |closed| {
             let mut m = 0;
             for j in 0..n {
@@ -169,12 +169,12 @@ where
                 }
             }
             let closed = &closed[..m];
-            with_zeros(frame_size(q.len(), m) + m, |scratch| {
+            with_zeros(self.bodies.frame_size(m) + m, |scratch| {
                 let (forces, scratch) = scratch.split_at_mut(m);
-                let done = Frame::new(&self.system, q, closed, scratch).and_then(|mut frame| {
+                let done = Frame::new(&self.bodies, q, closed, scratch).and_then(|mut frame| {
                     let state = (t, q, v);
                     accelerate(
-                        &self.system,
+                        self.system(),
                         &mut frame,
                         state,
                         acceleration,
@@ -199,8 +199,8 @@ where
 
     /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
-        let (q, v) = state.split_at(self.system.dof().min(state.len()));
-        let mut values = vec![0.0; self.system.contacts()];
+        let (q, v) = state.split_at(self.system().dof().min(state.len()));
+        let mut values = vec![0.0; self.system().contacts()];
         let mut acceleration = vec![0.0; q.len()];
         let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values));
         Multipliers { values, unique }
@@ -218,17 +218,23 @@ fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
     }
 }
 
+/// The event function whose side is the second half of the mode: it says what the mode says, and a start without a mode has
+/// no contact closed.
+fn closed_or_not(closed: bool) -> f64 {
+    if closed { 1.0 } else { -1.0 }
+}
+
 impl<S, L> Flow for EventDriven<S, L>
 where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
     fn dim(&self) -> usize {
-        2 * self.system.dof()
+        2 * self.system().dof()
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
-        let d = self.system.dof();
+        let d = self.system().dof();
         let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
         dq.copy_from_slice(v);
         self.motion((t, q, v), mode, dv, None);
@@ -245,17 +251,17 @@ where
     L: ImpactLaw,
 {
     fn count(&self) -> usize {
-        2 * self.system.contacts()
+        2 * self.system().contacts()
     }
 
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
-        let (n, d) = (self.system.contacts(), self.system.dof());
-        if k >= n {
-            return 1.0;
+        let (n, d) = (self.system().contacts(), self.system().dof());
+        if let Some(j) = k.checked_sub(n) {
+            return closed_or_not(self.is_closed(mode, j));
         }
         let (q, v) = x.split_at(d);
         if !self.is_closed(mode, k) {
-            return self.system.gap(k, q);
+            return self.system().gap(k, q);
         }
         with_zeros(d + n, |scratch| {
             let (acceleration, multipliers) = scratch.split_at_mut(d);
@@ -265,10 +271,12 @@ where
     }
 
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
-        let (n, d) = (self.system.contacts(), self.system.dof());
+        let (n, d) = (self.system().contacts(), self.system().dof());
         let (q, v) = x.split_at(d);
         let (gaps, flags) = h.split_at_mut(n);
-        flags.fill(1.0);
+        for (j, flag) in flags.iter_mut().enumerate() {
+            *flag = closed_or_not(self.is_closed(mode, j));
+        }
         if (0..n).any(|j| self.is_closed(mode, j)) {
             with_zeros(d, |acceleration| {
                 self.motion((t, q, v), mode, acceleration, Some(gaps));
@@ -276,13 +284,13 @@ where
         }
         for (j, gap) in gaps.iter_mut().enumerate() {
             if !self.is_closed(mode, j) {
-                *gap = self.system.gap(j, q);
+                *gap = self.system().gap(j, q);
             }
         }
     }
 
     fn gradient(&self, k: usize, _t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
-        let (n, d) = (self.system.contacts(), self.system.dof());
+        let (n, d) = (self.system().contacts(), self.system().dof());
         if k >= n {
             dh.fill(0.0);
             return Some(0.0);
@@ -293,13 +301,13 @@ where
         let (row, by_velocity) = dh.split_at_mut(d);
         by_velocity.fill(0.0);
         with_zeros(d, |point| {
-            super::dynamics::gap_row(&self.system, k, &x[..d], row, point);
+            super::dynamics::gap_row(self.system(), k, &x[..d], row, point);
         });
         Some(0.0)
     }
 
     fn watch(&self, k: usize) -> Watch {
-        if k < self.system.contacts() {
+        if k < self.system().contacts() {
             Watch::FALLING
         } else {
             Watch::NONE

@@ -2,7 +2,7 @@
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (spec `unilateral_mechanics` 3; Pace & Burden leave it open).
 
 use super::cholesky::factor;
-use super::dynamics::{Frame, Trouble, accelerate, frame_size};
+use super::dynamics::{Bodies, Frame, Trouble, accelerate};
 use super::redundant::{DEPENDENT, Redundant, least_norm, least_norm_size};
 use super::scratch::with_zeros;
 use super::{MechanicalSystem, UnilateralConstraints};
@@ -35,7 +35,7 @@ pub(super) enum Settled {
 
 /// Decides which of `candidates`, gaps that are zero and do not open, stay closed at `(t, q, v)`.
 pub(super) fn settle<S>(
-    system: &S,
+    bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
     candidates: &[usize],
     redundant: Redundant,
@@ -47,26 +47,26 @@ where
     if m == 0 {
         return Settled::Closed(Vec::new());
     }
-    with_zeros(frame_size(d, m) + d + m, |scratch| {
+    with_zeros(bodies.frame_size(m) + d + m, |scratch| {
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
-        if system.contact_effort((t, q, v), &[], free) {
-            return try_all(system, (t, q, v), candidates, redundant);
+        if bodies.system.contact_effort((t, q, v), &[], free) {
+            return try_all(bodies, (t, q, v), candidates, redundant);
         }
-        let mut frame = match Frame::new(system, q, candidates, scratch) {
+        let mut frame = match Frame::new(bodies, q, candidates, scratch) {
             Ok(frame) => frame,
             Err(trouble) => return Settled::Trouble(trouble, candidates.to_vec()),
         };
-        frame.free_acceleration(system, (t, q, v), &[], free);
+        frame.free_acceleration(&bodies.system, (t, q, v), &[], free);
         if let Some(component) = free.iter().position(|a| !a.is_finite()) {
             return Settled::NotFinite(component);
         }
-        frame.gap_acceleration(system, (q, v), free, gaps);
+        frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
                 frame.push(i, force, free);
             }
-            a_moment_later(system, (t, q, v), free, candidates)
+            a_moment_later(bodies, (t, q, v), free, candidates)
         };
         let gram = frame.gram.to_vec();
         match choose(&gram, gaps, redundant, ahead) {
@@ -81,7 +81,7 @@ where
 
 /// The Gram matrix and the free accelerations of the gaps a moment after `(t, q, v)`, with the accelerations `a`.
 fn a_moment_later<S>(
-    system: &S,
+    bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
     a: &[f64],
     candidates: &[usize],
@@ -96,10 +96,10 @@ where
     };
     let (q, v) = (moved(q, v), moved(v, a));
     let (mut free, mut gaps) = (vec![0.0; d], vec![0.0; m]);
-    with_zeros(frame_size(d, m), |scratch| {
-        let mut frame = Frame::new(system, &q, candidates, scratch).ok()?;
-        frame.free_acceleration(system, (t + step, &q, &v), &[], &mut free);
-        frame.gap_acceleration(system, (&q, &v), &free, &mut gaps);
+    with_zeros(bodies.frame_size(m), |scratch| {
+        let mut frame = Frame::new(bodies, &q, candidates, scratch).ok()?;
+        frame.free_acceleration(&bodies.system, (t + step, &q, &v), &[], &mut free);
+        frame.gap_acceleration(&bodies.system, (&q, &v), &free, &mut gaps);
         Some((frame.gram.to_vec(), gaps))
     })
 }
@@ -186,7 +186,7 @@ fn part(gram: &[f64], m: usize, set: &[usize]) -> Vec<f64> {
 
 /// Tries all sets, larger ones first, each with the efforts that belong to it.
 fn try_all<S>(
-    system: &S,
+    bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
     candidates: &[usize],
     redundant: Redundant,
@@ -209,11 +209,11 @@ where
             .map(|i| candidates[i])
             .collect();
         let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
-        let moved = with_zeros(frame_size(d, chosen.len()), |scratch| {
-            let mut frame = Frame::new(system, q, &chosen, scratch)?;
+        let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
+            let mut frame = Frame::new(bodies, q, &chosen, scratch)?;
             let state = (t, q, v);
             accelerate(
-                system,
+                &bodies.system,
                 &mut frame,
                 state,
                 &mut acceleration,
@@ -228,10 +228,10 @@ where
         if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
             return Settled::NotFinite(component);
         }
-        let opening = with_zeros(frame_size(d, m), |scratch| {
-            let mut frame = Frame::new(system, q, candidates, scratch)?;
+        let opening = with_zeros(bodies.frame_size(m), |scratch| {
+            let mut frame = Frame::new(bodies, q, candidates, scratch)?;
             let mut gaps = vec![0.0; m];
-            frame.gap_acceleration(system, (q, v), &acceleration, &mut gaps);
+            frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
             let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
             Ok((gaps, units))
         });

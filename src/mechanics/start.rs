@@ -24,7 +24,7 @@ where
     /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], a mass matrix that is not symmetric and positive
     /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
-        let d = self.system.dof();
+        let d = self.system().dof();
         for (name, found) in [("q", q.len()), ("v", v.len())] {
             if found != d {
                 let expected = d;
@@ -42,13 +42,13 @@ where
             }
         }
         self.check_mass(q)?;
-        let n = self.system.contacts();
+        let n = self.system().contacts();
         let mut mode = Mode::new(2 * n);
         let mut state = [q, v].concat();
         let mut touching = Vec::new();
         for j in 0..n {
             self.checked_restitution(j, t, q, v)?;
-            let gap = self.system.gap(j, q);
+            let gap = self.system().gap(j, q);
             if !gap.is_finite() || gap < -self.gap_tolerance {
                 return Err(Error::NegativeGap { contact: j, gap, t });
             }
@@ -68,7 +68,7 @@ where
     pub(super) fn check_mass(&self, q: &[f64]) -> Result<(), Error> {
         let d = q.len();
         let mut mass = vec![0.0; d * d];
-        self.system.mass(q, &mut mass);
+        self.system().mass(q, &mut mass);
         let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
         let state = || q.to_vec();
         if let Some(fault) = matrix_fault(&matrix) {

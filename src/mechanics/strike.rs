@@ -1,7 +1,7 @@
 //! What an event does: the impact of the contacts that take part, and which of them are closed behind it
 //! (Pace & Burden, eq. 3 and section 3.4).
 
-use super::dynamics::{Frame, Trouble, frame_size};
+use super::dynamics::{Frame, Trouble};
 use super::scratch::with_zeros;
 use super::settle::{Settled, settle};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
@@ -33,9 +33,9 @@ where
         contacts: &[usize],
         work: impl FnOnce(&mut Frame<'_>) -> R,
     ) -> Result<R, Error> {
-        let size = frame_size(q.len(), contacts.len());
+        let size = self.bodies.frame_size(contacts.len());
         with_zeros(size, |scratch| {
-            match Frame::new(&self.system, q, contacts, scratch) {
+            match Frame::new(&self.bodies, q, contacts, scratch) {
                 Ok(mut frame) => Ok(work(&mut frame)),
                 Err(trouble) => Err(explain(trouble, q, contacts)),
             }
@@ -51,7 +51,7 @@ where
         new: &[bool],
     ) -> Result<Outcome, Error> {
         let before = state.to_vec();
-        let (q, v) = state.split_at_mut(self.system.dof());
+        let (q, v) = state.split_at_mut(self.system().dof());
         let m = touching.len();
         let (problem, lift) = self.in_frame(q, touching, |frame| {
             let speeds: Vec<f64> = (0..m)
@@ -98,7 +98,7 @@ where
         q: &[f64],
         v: &[f64],
     ) -> Result<f64, Error> {
-        let value = self.system.restitution(contact, q, v);
+        let value = self.system().restitution(contact, q, v);
         let allowed = if self.any_restitution {
             value.is_finite()
         } else {
@@ -118,7 +118,7 @@ where
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Error> {
-        let (q, v) = state.split_at(self.system.dof());
+        let (q, v) = state.split_at(self.system().dof());
         let parting = self.in_frame(q, touching, |frame| {
             (0..touching.len())
                 .map(|i| super::dynamics::dot(frame.row(i), v) > self.rate_tolerance)
@@ -131,7 +131,7 @@ where
                 candidates.push(j);
             }
         }
-        match settle(&self.system, (t, q, v), &candidates, self.redundant) {
+        match settle(&self.bodies, (t, q, v), &candidates, self.redundant) {
             Settled::Closed(closed) => {
                 for (&j, closed) in candidates.iter().zip(closed) {
                     self.set_closed(mode, j, closed);
@@ -171,7 +171,7 @@ where
         mode: &Mode,
     ) -> (Vec<usize>, Vec<bool>, Vec<usize>) {
         let (mut touching, mut new, mut released) = (Vec::new(), Vec::new(), Vec::new());
-        for j in 0..self.system.contacts() {
+        for j in 0..self.system().contacts() {
             let (closed, crosses) = (self.is_closed(mode, j), crossed.contains(j));
             if closed || crosses || self.rests(j, x) {
                 touching.push(j);
@@ -186,8 +186,8 @@ where
 
     /// True when a gap is zero and neither closes nor opens.
     pub(super) fn rests(&self, contact: usize, x: &[f64]) -> bool {
-        let (q, _) = x.split_at(self.system.dof());
-        self.system.gap(contact, q).abs() <= self.gap_tolerance
+        let (q, _) = x.split_at(self.system().dof());
+        self.system().gap(contact, q).abs() <= self.gap_tolerance
             && self
                 .approach(x, &[contact])
                 .iter()
@@ -196,7 +196,7 @@ where
 
     /// `Da v` of contacts at a state; NaN where there is none.
     pub(super) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
-        let (q, v) = state.split_at(self.system.dof());
+        let (q, v) = state.split_at(self.system().dof());
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
                 .map(|i| super::dynamics::dot(frame.row(i), v))

@@ -1,6 +1,6 @@
 //! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode sequences.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Integrator, Trajectory};
 
@@ -141,4 +141,16 @@ fn soft_legs_that_bounce_and_are_coupled() {
         ..SoftTrot::default()
     };
     check("softx_bounce", &SOFT, 0.36, |theta| soft(coupled, theta));
+}
+
+/// Through the core alone, without [`EventDriven::start`]: nothing is closed in the air.
+#[test]
+fn without_a_start_mode_no_contact_is_closed() {
+    let (q, v) = SoftTrot::default().start(0.01);
+    let model = EventDriven::new(SoftTrot::default());
+    let mut simulation = Simulation::new(model.clone()).unwrap().rtol(1e-9);
+    let expected = simulation.run(0.0, &q, &v, 0.65).unwrap();
+    let mut core = Integrator::new(model).unwrap().rtol(1e-9).atol(0.1 * 1e-9);
+    let run = core.integrate(0.0, &[q, v].concat(), 0.65).unwrap();
+    assert_eq!(run.state(), expected.trajectory().state());
 }
