@@ -32,20 +32,32 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
 
 /// Solves `L Lᵀ x = b` in place.
 pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
-    for i in 0..n {
-        let mut sum = b[i];
-        for k in 0..i {
-            sum -= l[k * n + i] * b[k];
+    for (j, column) in l.chunks_exact(n.max(1)).enumerate() {
+        let (solved, rest) = b.split_at_mut(j + 1);
+        let x = solved[j] * column[j];
+        solved[j] = x;
+        for (b, l) in rest.iter_mut().zip(&column[j + 1..]) {
+            *b -= l * x;
         }
-        b[i] = sum * l[i * n + i];
     }
-    for i in (0..n).rev() {
-        let mut sum = b[i];
-        for k in i + 1..n {
-            sum -= l[i * n + k] * b[k];
+    for (j, column) in l.chunks_exact(n.max(1)).enumerate().rev() {
+        let (left, solved) = b.split_at_mut(j + 1);
+        let mut sum = left[j];
+        for (x, l) in solved.iter().zip(&column[j + 1..]) {
+            sum -= l * x;
         }
-        b[i] = sum * l[i * n + i];
+        left[j] = sum * column[j];
     }
+}
+
+/// The inverse of the matrix with this factor.
+pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
+    let mut inverse = vec![0.0; n * n];
+    for (j, column) in inverse.chunks_exact_mut(n.max(1)).enumerate() {
+        column[j] = 1.0;
+        solve(l, n, column);
+    }
+    inverse
 }
 
 #[cfg(test)]
@@ -60,6 +72,14 @@ mod tests {
         assert!(rcond > 0.1 && rcond <= 1.0);
         let mut x = [1.0, -2.0, 0.5];
         solve(&l, 3, &mut x);
+        for (i, b) in [1.0, -2.0, 0.5].iter().enumerate() {
+            let sum: f64 = (0..3).map(|j| a[j * 3 + i] * x[j]).sum();
+            assert!((sum - b).abs() < 1e-14);
+        }
+        let inverse = inverse(&l, 3);
+        let x: Vec<f64> = (0..3)
+            .map(|i| inverse[i] + inverse[3 + i] * -2.0 + inverse[6 + i] * 0.5)
+            .collect();
         for (i, b) in [1.0, -2.0, 0.5].iter().enumerate() {
             let sum: f64 = (0..3).map(|j| a[j * 3 + i] * x[j]).sum();
             assert!((sum - b).abs() < 1e-14);

@@ -96,6 +96,12 @@ pub trait SmoothConstraints {
     /// As [`UnilateralConstraints::gap`].
     fn gap<T: RealField + Copy>(&self, j: usize, q: &[T]) -> T;
 
+    /// As [`UnilateralConstraints::constant_row`].
+    fn constant_row(&self, j: usize) -> bool {
+        let _ = j;
+        false
+    }
+
     /// As [`UnilateralConstraints::restitution`].
     fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
         let _ = (j, q, v);
@@ -137,6 +143,30 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
     #[inline]
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
         self.0.effort(t, q, v, effort);
+    }
+
+    fn effort_along(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let d = q.len();
+        on_scratch(Dual64::new(0.0, 0.0), 3 * d, |scratch| {
+            let (point, effort) = scratch.split_at_mut(2 * d);
+            let directions = directions.chunks_exact(2 * d);
+            for (along, out) in directions.zip(out.chunks_exact_mut(d)) {
+                for (i, x) in q.iter().chain(v).enumerate() {
+                    point[i] = Dual64::new(*x, along[i]);
+                }
+                let (q, v) = point.split_at(d);
+                self.0.effort(Dual64::from_re(t), q, v, &mut *effort);
+                for (out, effort) in out.iter_mut().zip(&*effort) {
+                    *out = effort.eps;
+                }
+            }
+        });
+        true
     }
 
     #[inline]
@@ -223,6 +253,11 @@ impl<M: SmoothConstraints> UnilateralConstraints for Dual<M> {
             self.0.gap(j, point).v2
         });
         Some(bent)
+    }
+
+    #[inline]
+    fn constant_row(&self, j: usize) -> bool {
+        self.0.constant_row(j)
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
 //! ```
 
-use super::cholesky::{factor, solve};
+use super::cholesky::{factor, inverse, solve};
 use super::redundant::{DEPENDENT, least_norm, least_norm_size};
 use super::scratch::Cut;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
@@ -19,12 +19,12 @@ pub(super) enum Trouble {
     Dependent(f64),
 }
 
-/// A mechanical system, and its mass matrix factorised if that does not change.
+/// A mechanical system, and the inverse of its mass matrix if that does not change.
 #[derive(Clone, Debug)]
 pub(super) struct Bodies<S> {
     pub(super) system: S,
-    /// Cholesky factor of a constant mass matrix.
-    factor: Option<Vec<f64>>,
+    /// Of a constant mass matrix: for a few coordinates a product is several times faster than a factor.
+    inverse: Option<Vec<f64>>,
 }
 
 impl<S> Bodies<S>
@@ -33,27 +33,55 @@ where
 {
     pub(super) fn new(system: S) -> Self {
         let d = system.dof();
-        let factor = system.constant_mass().then(|| {
+        let inverse = system.constant_mass().then(|| {
             let mut mass = vec![0.0; d * d];
             system.mass(&vec![0.0; d], &mut mass);
-            factor(&mut mass, d).map(|_| mass)
+            factor(&mut mass, d).map(|_| inverse(&mass, d))
         });
         Self {
             system,
-            factor: factor.flatten(),
+            inverse: inverse.flatten(),
         }
     }
 
     /// Size of the scratch space of a [`Frame`] of `m` contacts.
     pub(super) fn frame_size(&self, m: usize) -> usize {
         let d = self.system.dof();
-        let coriolis = if self.factor.is_some() {
+        let coriolis = if self.inverse.is_some() {
             0
         } else {
             d * d + 2 * d
         };
-        let mass = if self.factor.is_some() { 0 } else { d * d };
+        let mass = if self.inverse.is_some() { 0 } else { d * d };
         mass + 2 * m * d + m * m + m + coriolis.max(3 * d)
+    }
+}
+
+/// How a mass matrix is inverted.
+enum Mass<'a> {
+    Inverse(&'a [f64]),
+    /// Cholesky factor.
+    Factor(&'a [f64]),
+}
+
+impl Mass<'_> {
+    /// `out = M⁻¹ force`.
+    fn solve(&self, force: &[f64], out: &mut [f64]) {
+        let d = force.len();
+        match self {
+            Self::Factor(l) => {
+                out.copy_from_slice(force);
+                solve(l, d, out);
+            }
+            Self::Inverse(inverse) => {
+                out.fill(0.0);
+                for (f, column) in force.iter().zip(inverse.chunks_exact(d.max(1))) {
+                    for (out, entry) in out.iter_mut().zip(column) {
+                        *out += entry * f;
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -62,8 +90,7 @@ pub(super) struct Frame<'a> {
     pub(super) d: usize,
     /// Contacts, in the order of rows.
     pub(super) contacts: &'a [usize],
-    /// Cholesky factor of `M`.
-    factor: &'a [f64],
+    mass: Mass<'a>,
     /// `Da`, one row after the other.
     pub(super) rows: &'a mut [f64],
     /// `M⁻¹ Daᵀ`, one column after the other.
@@ -88,13 +115,13 @@ impl<'a> Frame<'a> {
     {
         let (d, m) = (q.len(), contacts.len());
         let mut cut = Cut(scratch);
-        let known: &[f64] = if let Some(known) = &bodies.factor {
-            known
+        let inertia = if let Some(inverse) = &bodies.inverse {
+            Mass::Inverse(inverse)
         } else {
             let mass = cut.take(d * d);
             bodies.system.mass(q, mass);
             factor(mass, d).ok_or(Trouble::Mass)?;
-            mass
+            Mass::Factor(mass)
         };
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
@@ -102,9 +129,9 @@ impl<'a> Frame<'a> {
             let row = &mut rows[i * d..(i + 1) * d];
             gap_row(&bodies.system, j, q, row, &mut work[..d]);
         }
-        lift.copy_from_slice(rows);
         for i in 0..m {
-            solve(known, d, &mut lift[i * d..(i + 1) * d]);
+            let row = i * d..(i + 1) * d;
+            inertia.solve(&rows[row.clone()], &mut lift[row]);
         }
         for i in 0..m {
             for k in 0..=i {
@@ -116,7 +143,7 @@ impl<'a> Frame<'a> {
         Ok(Self {
             d,
             contacts,
-            factor: known,
+            mass: inertia,
             rows,
             lift,
             gram,
@@ -136,6 +163,11 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// `out = M⁻¹ force`.
+    pub(super) fn solve_mass(&self, force: &[f64], out: &mut [f64]) {
+        self.mass.solve(force, out);
+    }
+
     /// The acceleration without contact forces, `M⁻¹ (f + c v)`, when `closed` are closed.
     pub(super) fn free_acceleration<S: MechanicalSystem>(
         &mut self,
@@ -145,17 +177,17 @@ impl<'a> Frame<'a> {
         acceleration: &mut [f64],
     ) {
         let d = self.d;
-        system.effort(t, q, v, acceleration);
-        system.contact_effort((t, q, v), closed, acceleration);
+        let mut cut = Cut(&mut self.work[..]);
+        let force = cut.take(d);
+        system.effort(t, q, v, force);
+        system.contact_effort((t, q, v), closed, force);
         if !system.constant_mass() {
-            let mut cut = Cut(&mut self.work[..]);
-            let force = cut.take(d);
-            coriolis(system, q, v, force, cut.0);
+            coriolis(system, q, v, acceleration, cut.0);
             for i in 0..d {
-                acceleration[i] += force[i];
+                force[i] += acceleration[i];
             }
         }
-        solve(self.factor, d, acceleration);
+        self.mass.solve(force, acceleration);
     }
 
     /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`.
@@ -253,6 +285,9 @@ pub(super) fn curvature<S: UnilateralConstraints>(
     v: &[f64],
     work: &mut [f64],
 ) -> f64 {
+    if system.constant_row(j) {
+        return 0.0;
+    }
     if let Some(written) = system.curvature(j, q, v) {
         return written;
     }

@@ -150,6 +150,18 @@ where
         })
     }
 
+    /// The closed contacts, in space for all.
+    pub(super) fn gather_closed<'a>(&self, mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
+        let mut m = 0;
+        for j in 0..self.system().contacts() {
+            if self.is_closed(mode, j) {
+                space[m] = j;
+                m += 1;
+            }
+        }
+        &space[..m]
+    }
+
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none. `multipliers` has one entry a
     /// contact, zero for those that are open. True when they are the only ones.
     fn motion(
@@ -161,14 +173,8 @@ where
     ) -> bool {
         let n = self.system().contacts();
         with_indices(n, |closed| {
-            let mut m = 0;
-            for j in 0..n {
-                if self.is_closed(mode, j) {
-                    closed[m] = j;
-                    m += 1;
-                }
-            }
-            let closed = &closed[..m];
+            let closed = self.gather_closed(mode, closed);
+            let m = closed.len();
             with_zeros(self.bodies.frame_size(m) + m, |scratch| {
                 let (forces, scratch) = scratch.split_at_mut(m);
                 let done = Frame::new(&self.bodies, q, closed, scratch).and_then(|mut frame| {
@@ -207,15 +213,20 @@ where
     }
 }
 
-/// Runs `work` on a list of `n` indices without allocating, up to 64.
-fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
-    let (mut few, mut many) = ([0; 64], Vec::new());
-    if n <= few.len() {
-        work(&mut few[..n])
+/// Runs `work` on a list of `n` indices without allocating, up to 64; two sizes, as of scratch space.
+pub(super) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
+    let (mut few, mut many, mut heap);
+    let indices: &mut [usize] = if n <= 8 {
+        few = [0; 8];
+        &mut few[..n]
+    } else if n <= 64 {
+        many = [0; 64];
+        &mut many[..n]
     } else {
-        many.resize(n, 0);
-        work(&mut many)
-    }
+        heap = vec![0; n];
+        &mut heap
+    };
+    work(indices)
 }
 
 /// The event function whose side is the second half of the mode: it says what the mode says, and a start without a mode has
@@ -238,6 +249,21 @@ where
         let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
         dq.copy_from_slice(v);
         self.motion((t, q, v), mode, dv, None);
+    }
+
+    fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
+        self.motion_along_each((t, x), mode, v, out)
+    }
+
+    fn jacobian_times_each(
+        &self,
+        t: f64,
+        x: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        self.motion_along_each((t, x), mode, v, out)
     }
 
     fn correct(&self, _t: f64, x: &mut [f64], mode: &Mode) -> bool {

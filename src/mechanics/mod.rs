@@ -18,6 +18,7 @@ mod drift;
 mod dual;
 mod dynamics;
 mod event_driven;
+mod linearised;
 mod log;
 mod redundant;
 mod scratch;

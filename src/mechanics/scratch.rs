@@ -1,15 +1,19 @@
 //! Scratch space for right-hand sides that are shared by reference and allocate nothing.
 
-/// Runs `work` on `size` zeros: on the stack up to 256 (a few bodies), on the heap beyond. Two stack sizes, because
-/// clearing the larger one would be a good part of a small system's step.
+/// Runs `work` on `size` zeros: on the stack up to 1024 (a few bodies), on the heap beyond. Several stack sizes, because
+/// clearing a larger one would be a good part of a small system's step.
 #[inline]
 pub(super) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
     const FEW: usize = 64;
-    const MANY: usize = 256;
-    let (mut few, mut many, mut heap);
+    const SOME: usize = 256;
+    const MANY: usize = 1024;
+    let (mut few, mut some, mut many, mut heap);
     let zeros: &mut [f64] = if size <= FEW {
         few = [0.0; FEW];
         &mut few[..size]
+    } else if size <= SOME {
+        some = [0.0; SOME];
+        &mut some[..size]
     } else if size <= MANY {
         many = [0.0; MANY];
         &mut many[..size]

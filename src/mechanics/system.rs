@@ -18,6 +18,19 @@ pub trait MechanicalSystem {
     /// Writes the effort `f(t, q, v)`: all forces but those of contacts and the Coriolis force.
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]);
 
+    /// Writes derivatives of the effort, `D_q f · dq + D_v f · dv`, and returns `true`: `directions` holds one `(dq, dv)` after the
+    /// other, `2 dof` entries each, and `out` takes `dof` entries for each. The provided method returns `false`, and the crate takes
+    /// differences. For derivatives of runs, which it makes faster and more exact.
+    fn effort_along(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let _ = (t, q, v, directions, out);
+        false
+    }
+
     /// Adds to `effort` what depends on which contacts are `closed` (in rising order), and returns `true`: a muscle that is
     /// switched by a touch sensor, or adhesion (Pace & Burden, section 5.7). The provided method adds nothing and returns
     /// `false`; it must not be `true` for some sets only. With such efforts several contact modes can be consistent at
@@ -64,6 +77,12 @@ pub trait UnilateralConstraints {
     /// Writes the row `Da_j(q)` and returns `true`; the provided method returns `false`, and the crate takes differences.
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
         let _ = (j, q, row);
+        false
+    }
+
+    /// True when the row `Da_j` does not depend on `q`: the gap is an affine function, without curvature. Spares evaluations.
+    fn constant_row(&self, j: usize) -> bool {
+        let _ = j;
         false
     }
 

@@ -89,6 +89,11 @@ impl MechanicalSystem for BouncingBall {
         store(effort, [-self.mass * self.gravity]);
     }
 
+    fn effort_along(&self, _: (f64, &[f64], &[f64]), _: &[f64], out: &mut [f64]) -> bool {
+        out.fill(0.0);
+        true
+    }
+
     fn constant_mass(&self) -> bool {
         true
     }
@@ -113,8 +118,8 @@ impl UnilateralConstraints for BouncingBall {
         true
     }
 
-    fn curvature(&self, _j: usize, _q: &[f64], _v: &[f64]) -> Option<f64> {
-        Some(0.0)
+    fn constant_row(&self, _j: usize) -> bool {
+        true
     }
 
     fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {

@@ -80,6 +80,23 @@ impl MechanicalSystem for DoublePendulum {
         store(effort, [-a * first.sin(), -b * second.sin()]);
     }
 
+    fn effort_along(
+        &self,
+        (_, q, _): (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let ([first, second], [a, b]) = (load(q), self.weights());
+        for (along, out) in directions.chunks_exact(4).zip(out.chunks_exact_mut(2)) {
+            let [dfirst, dsecond] = load(along);
+            store(
+                out,
+                [-a * first.cos() * dfirst, -b * second.cos() * dsecond],
+            );
+        }
+        true
+    }
+
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
         let ([first, second], [v, w]) = (load(q), load(v));
         let turn = self.coupling() * (first - second).sin();

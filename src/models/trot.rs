@@ -68,6 +68,11 @@ impl MechanicalSystem for RigidTrot {
         store(effort, [-self.mass * self.gravity, 0.0]);
     }
 
+    fn effort_along(&self, _: (f64, &[f64], &[f64]), _: &[f64], out: &mut [f64]) -> bool {
+        out.fill(0.0);
+        true
+    }
+
     fn constant_mass(&self) -> bool {
         true
     }
@@ -214,6 +219,32 @@ impl MechanicalSystem for SoftTrot {
         );
     }
 
+    fn effort_along(
+        &self,
+        (_, q, v): (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let ([_, theta, z1, z2], [_, omega, v1, v2]) = (load(q), load(v));
+        let (sine, cosine) = theta.sin_cos();
+        let (d, k, b) = (self.half_length, self.stiffness, self.damping);
+        // The force of the front leg less that of the rear leg.
+        let more = k * (z2 - z1 - 2.0 * d * sine) + b * (v2 - v1 - 2.0 * d * cosine * omega);
+        for (along, out) in directions.chunks_exact(8).zip(out.chunks_exact_mut(4)) {
+            let [y, turn, y1, y2, w, spin, w1, w2] = load(along);
+            let push = |side: f64, foot: f64, foot_rate: f64| {
+                let length = y + side * d * cosine * turn - foot;
+                let bent = side * d * (cosine * spin - sine * omega * turn);
+                -k * length - b * (w + bent - foot_rate)
+            };
+            let (n1, n2) = (push(-1.0, y1, w1), push(1.0, y2, w2));
+            let pull = self.coupling * (w1 - w2);
+            let torque = d * (cosine * (n2 - n1) - sine * turn * more);
+            store(out, [n1 + n2, torque, -n1 - pull, -n2 + pull]);
+        }
+        true
+    }
+
     fn constant_mass(&self) -> bool {
         true
     }
@@ -236,8 +267,8 @@ impl UnilateralConstraints for SoftTrot {
         true
     }
 
-    fn curvature(&self, _j: usize, _q: &[f64], _v: &[f64]) -> Option<f64> {
-        Some(0.0)
+    fn constant_row(&self, _j: usize) -> bool {
+        true
     }
 
     fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
