@@ -21,6 +21,9 @@ const RANK: f64 = 1e-12;
 /// Eigenvalues of `C` below minus this refuse the matrix.
 const NEGATIVE: f64 = 1e-10;
 
+/// Determinant of `C` above which its contacts are clearly independent: eigenvalues beyond a thousand times [`RANK`].
+const CLEARLY: f64 = 1e-8;
+
 /// Speeds of dependent contacts may differ from those of a motion by this part of the greatest.
 const INCONSISTENT: f64 = 1e-8;
 
@@ -33,8 +36,6 @@ pub(super) struct ContactSpace {
     pub(super) gram: DMatrix<f64>,
     /// `s`.
     pub(super) speeds: DVector<f64>,
-    /// Least over greatest eigenvalue of `C`.
-    pub(super) rcond: f64,
     /// The contacts whose normals depend on each other; empty when all are independent.
     pub(super) dependent: Vec<usize>,
     /// `√(sᵀ C⁺ s)`.
@@ -45,26 +46,68 @@ impl ContactSpace {
     /// From a normal block that is symmetric and finite with a positive diagonal, and finite speeds.
     pub(super) fn new(delassus: &DMatrix<f64>, speeds: &[f64]) -> Result<Self, Error> {
         let (gram, roots) = unit_diagonal(delassus);
-        let spectrum = positive_spectrum("Delassus", &gram)?;
         let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
-        if let Some(contact) = scaled.iter().position(|s| !s.is_finite()) {
-            return Err(Error::ImpactOverflow {
+        let finite = |scaled: &DVector<f64>| match scaled.iter().position(|s| !s.is_finite()) {
+            Some(contact) => Err(Error::ImpactOverflow {
                 quantity: "scaled speed",
                 contact,
                 value: scaled[contact],
-            });
-        }
-        let least = RANK * spectrum.greatest();
+            }),
+            None => Ok(()),
+        };
         let mut space = Self {
-            rcond: spectrum.least() / spectrum.greatest(),
-            dependent: dependent(&spectrum, least),
+            dependent: Vec::new(),
             roots,
             gram,
             speeds: scaled,
             norm: 0.0,
         };
+        if let Some(factor) = space.independent_factor() {
+            finite(&space.speeds)?;
+            space.norm = norm_in(&factor, &space.speeds);
+            return Ok(space);
+        }
+        let spectrum = positive_spectrum("Delassus", &space.gram)?;
+        finite(&space.speeds)?;
+        let least = RANK * spectrum.greatest();
+        space.dependent = dependent(&spectrum, least);
         space.norm = space.measure(&spectrum, least)?;
         Ok(space)
+    }
+
+    /// The Cholesky factor of `C` when it shows that all contacts are independent, without eigenvalues. With a unit diagonal, the
+    /// least eigenvalue is at least `det C / e`, by the inequality of the means of the others.
+    fn independent_factor(&self) -> Option<DMatrix<f64>> {
+        let n = self.contacts();
+        let mut l = self.gram.clone();
+        let mut determinant = 1.0;
+        for j in 0..n {
+            let mut pivot = l[(j, j)];
+            for k in 0..j {
+                pivot -= l[(j, k)] * l[(j, k)];
+            }
+            determinant *= pivot;
+            // NaN fails too.
+            if !(pivot > 0.0 && determinant > CLEARLY) {
+                return None;
+            }
+            let root = pivot.sqrt();
+            l[(j, j)] = root;
+            for i in j + 1..n {
+                let mut entry = l[(i, j)];
+                for k in 0..j {
+                    entry -= l[(i, k)] * l[(j, k)];
+                }
+                l[(i, j)] = entry / root;
+            }
+        }
+        Some(l)
+    }
+
+    /// Least over greatest eigenvalue of `C`.
+    pub(super) fn rcond(&self) -> f64 {
+        let spectrum = Spectrum::of(&self.gram);
+        spectrum.least() / spectrum.greatest()
     }
 
     /// Number of contacts.
@@ -79,7 +122,7 @@ impl ContactSpace {
         }
         Err(Error::DependentContacts {
             set: self.dependent.clone(),
-            rcond: self.rcond,
+            rcond: self.rcond(),
         })
     }
 
@@ -108,6 +151,26 @@ impl ContactSpace {
         }
         Ok(unit * sum.sqrt())
     }
+}
+
+/// `√(sᵀ C⁻¹ s)` from the Cholesky factor of `C`.
+fn norm_in(factor: &DMatrix<f64>, speeds: &DVector<f64>) -> f64 {
+    // in units of the greatest: squares of finite speeds may overflow
+    let unit = speeds.amax();
+    if unit == 0.0 {
+        return 0.0;
+    }
+    let n = speeds.len();
+    let mut y = speeds / unit;
+    let mut sum = 0.0;
+    for j in 0..n {
+        let x = y[j] / factor[(j, j)];
+        for i in j + 1..n {
+            y[i] -= factor[(i, j)] * x;
+        }
+        sum += x * x;
+    }
+    unit * sum.sqrt()
 }
 
 /// Contacts with a part in the eigenvectors of (almost) zero eigenvalues.
@@ -167,7 +230,7 @@ mod tests {
         // C⁻¹ = (4/3) [1, ½; ½, 1]
         let expected = (4.0 / 3.0 * (1.0 - 3.0 + 9.0_f64)).sqrt();
         assert!((found.norm - expected).abs() < 1e-14);
-        assert!(found.independent().is_ok() && (found.rcond - 1.0 / 3.0).abs() < 1e-14);
+        assert!(found.independent().is_ok() && (found.rcond() - 1.0 / 3.0).abs() < 1e-14);
     }
 
     #[test]

@@ -315,7 +315,7 @@ impl ImpactProblem {
 
     /// Least over greatest eigenvalue of [`cosines`](Self::cosines); about zero or below when contacts are dependent.
     pub fn rcond(&self) -> f64 {
-        self.space.rcond
+        self.space.rcond()
     }
 
     /// The contacts whose normals depend on each other; empty when all are independent.

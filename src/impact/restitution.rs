@@ -78,7 +78,7 @@ pub(super) fn bilateral(
     space.independent()?;
     let factor = Cholesky::new(space.gram.clone()).ok_or_else(|| Error::DependentContacts {
         set: (0..space.contacts()).collect(),
-        rcond: space.rcond,
+        rcond: space.rcond(),
     })?;
     Ok(factor.solve(change))
 }

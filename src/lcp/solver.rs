@@ -120,7 +120,20 @@ impl Default for LcpSolver {
 impl LcpSolver {
     /// A solver with buffers for problems up to size `n`; for larger ones they grow.
     pub fn new(n: usize) -> Self {
-        let mut solver = Self {
+        let mut solver = Self::growing();
+        solver.scaled.reserve(n);
+        solver.lemke.reserve(n);
+        solver.principal.reserve(n);
+        solver.candidate.reserve(n);
+        // Without it the buffers grow when they are filled.
+        let _ = solver.cover.try_reserve(blocks_of(n));
+        let _ = solver.ray.try_reserve(n);
+        solver
+    }
+
+    /// Without buffers: they grow when they are filled, those of rungs that are not tried do not. For a single problem.
+    pub(crate) fn growing() -> Self {
+        Self {
             tolerance: 1e-10,
             pivots_per_row: 50,
             ladder: true,
@@ -130,15 +143,7 @@ impl LcpSolver {
             cover: Vec::new(),
             candidate: Candidate::default(),
             ray: Vec::new(),
-        };
-        solver.scaled.reserve(n);
-        solver.lemke.reserve(n);
-        solver.principal.reserve(n);
-        solver.candidate.reserve(n);
-        // Without it the buffers grow when they are filled.
-        let _ = solver.cover.try_reserve(blocks_of(n));
-        let _ = solver.ray.try_reserve(n);
-        solver
+        }
     }
 
     /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10).

@@ -115,7 +115,7 @@ fn choose(
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
     let scale = (0..m).map(|i| (b[i] / unit(i)).abs()).fold(0.0, f64::max);
-    let mut solver = LcpSolver::new(m);
+    let mut solver = LcpSolver::growing();
     let Ok(solution) = solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) else {
         return Settled::Nobody;
     };
@@ -167,7 +167,7 @@ fn opening(gram: &[f64], b: &[f64]) -> Vec<usize> {
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
     let scale = (0..m).map(|i| (b[i] / unit(i)).abs()).fold(0.0, f64::max);
-    let mut solver = LcpSolver::new(m);
+    let mut solver = LcpSolver::growing();
     match solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) {
         Ok(solution) => (0..m)
             .filter(|&i| solution.w()[i] > ROUNDING * scale * unit(i))
