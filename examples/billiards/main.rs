@@ -3,6 +3,8 @@
 //! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), Fig. 5. The paper gives neither
 //! radii nor masses: three sets of radii stand for it, see `ThreeBalls`.
 
+#[path = "../common/arrow.rs"]
+mod arrow;
 #[path = "../common/mod.rs"]
 mod common;
 mod curve;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::arrow::arrow;
 use crate::common::chart::{
     Area, Axis, Chart, Key, PALETTE, Scale, chart, grey, headline, picture, rounded, text,
 };
@@ -205,33 +206,10 @@ fn scene(area: &Area, view: &View, shot: &Shot, (name, v): (&str, &[Plane; 3])) 
         let style = text(32, INK[i]).pos(middle);
         area.draw_text(BALLS[i], &style, view.place(beside))?;
         let tip = [0, 1].map(|k| centre[k] + view.speed * v[i][k]);
-        arrow(area, view.place(centre), view.place(tip), INK[i])?;
+        let ends = [view.place(centre), view.place(tip)];
+        area.draw(&Circle::new(ends[0], 7, INK[i].filled()))?;
+        arrow(area, ends, (7, 28.0), INK[i])?;
     }
     area.draw_text(name, &text(32, grey(30)), (30, 40))?;
-    Ok(())
-}
-
-/// A line with a head, or a dot where nothing moves.
-fn arrow(area: &Area, from: (i32, i32), to: (i32, i32), colour: RGBColor) -> Outcome<()> {
-    let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
-    let length = dx.hypot(dy);
-    area.draw(&Circle::new(from, 7, colour.filled()))?;
-    if length < 8.0 {
-        return Ok(());
-    }
-    let head = 28.0_f64.min(0.6 * length);
-    let at = |along: f64, across: f64| {
-        let x = f64::from(from.0) + (along * dx - across * dy) / length;
-        let y = f64::from(from.1) + (along * dy + across * dx) / length;
-        (rounded(x), rounded(y))
-    };
-    let neck = at(length - 0.8 * head, 0.0);
-    area.draw(&PathElement::new([from, neck], colour.stroke_width(7)))?;
-    let corners = vec![
-        to,
-        at(length - head, 0.42 * head),
-        at(length - head, -0.42 * head),
-    ];
-    area.draw(&Polygon::new(corners, colour.filled()))?;
     Ok(())
 }

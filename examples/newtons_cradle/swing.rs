@@ -1,0 +1,152 @@
+//! One swing: ball 1 is lifted and let go, and a law decides what its impacts do.
+
+use saltation::impact::{ImpactLaw, Plastic, Propagative, Rule, Unilateral};
+use saltation::mechanics::{ContactEvent, EventDriven, MechanicalRun, Simulation};
+use saltation::{Error, Status};
+
+use crate::balls::HangingBalls;
+use crate::common::flags::Outcome;
+
+/// Standard gravity to two decimals [m/s^2].
+const GRAVITY: f64 = 9.81;
+
+/// A law of impact and the restitution of the balls under it.
+pub(crate) struct Law {
+    pub(crate) name: &'static str,
+    restitution: f64,
+    make: fn() -> Box<dyn ImpactLaw>,
+}
+
+/// The laws side by side.
+pub(crate) static LAWS: [Law; 4] = [
+    Law {
+        name: "propagative, fastest first",
+        restitution: 1.0,
+        make: || Box::new(Propagative::new(Rule::ArgMin)),
+    },
+    Law {
+        name: "propagative, slowest first",
+        restitution: 1.0,
+        make: || Box::new(Propagative::new(Rule::ArgMax)),
+    },
+    Law {
+        name: "unilateral, e = 1",
+        restitution: 1.0,
+        make: || Box::new(Unilateral),
+    },
+    Law {
+        name: "plastic",
+        restitution: 0.0,
+        make: || Box::new(Plastic),
+    },
+];
+
+/// Between two impacts: times, and the momenta of all balls [kg m/s].
+pub(crate) type Piece = Vec<(f64, Vec<f64>)>;
+
+/// What is shown of a swing.
+pub(crate) struct Swing {
+    pub(crate) law: &'static str,
+    pub(crate) masses: Vec<f64>,
+    pub(crate) tf: f64,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) impacts: Vec<Impact>,
+    /// Why the run ended early, if it did.
+    pub(crate) trouble: Option<String>,
+}
+
+/// Velocities just before and just after an impact [m/s].
+pub(crate) struct Impact {
+    pub(crate) time: f64,
+    pub(crate) before: Vec<f64>,
+    pub(crate) after: Vec<f64>,
+}
+
+impl Swing {
+    /// A swing of balls of these masses with ball 1 drawn aside by `lift`, on strings of some length, until `tf`.
+    pub(crate) fn of(
+        law: &'static Law,
+        masses: &[f64],
+        (lift, length): (f64, f64),
+        (tf, points): (f64, u32),
+    ) -> Outcome<Self> {
+        let n = masses.len();
+        let balls = HangingBalls {
+            masses: masses.to_vec(),
+            length,
+            gravity: GRAVITY,
+            restitution: law.restitution,
+        };
+        let mut start = vec![0.0; n];
+        start[0] = -lift;
+        let model = EventDriven::with_law(balls, (law.make)());
+        let mut simulation = Simulation::new(model)?.rtol(1e-9);
+        let run = simulation.run(0.0, &start, &vec![0.0; n], tf)?;
+        let closes = |event: &&ContactEvent| !event.activated.is_empty();
+        let impacts: Vec<&ContactEvent> = run.events().iter().filter(closes).collect();
+        let velocities = |event: &&ContactEvent| Impact {
+            time: event.time,
+            before: event.state_before[n..].to_vec(),
+            after: event.state_after[n..].to_vec(),
+        };
+        let trouble = match run.trajectory().status() {
+            Status::Refused(reason) => Some(reason.to_string()),
+            _ => None,
+        };
+        Ok(Self {
+            law: law.name,
+            masses: masses.to_vec(),
+            tf,
+            pieces: pieces(&run, &impacts, masses, tf / f64::from(points))?,
+            impacts: impacts.iter().map(velocities).collect(),
+            trouble,
+        })
+    }
+}
+
+/// The momenta from impact to impact, at least every `step` seconds.
+fn pieces(
+    run: &MechanicalRun,
+    impacts: &[&ContactEvent],
+    masses: &[f64],
+    step: f64,
+) -> Result<Vec<Piece>, Error> {
+    let momenta = |state: &[f64]| {
+        let velocities = &state[masses.len()..];
+        masses.iter().zip(velocities).map(|(m, v)| m * v).collect()
+    };
+    let trajectory = run.trajectory();
+    let mut start = (0.0, trajectory.at(0.0)?.as_slice().to_vec());
+    let mut pieces = Vec::new();
+    let end = (trajectory.time(), trajectory.state().as_slice().to_vec());
+    let ends = impacts
+        .iter()
+        .map(|event| (event.time, event.state_before.clone()));
+    let starts = impacts
+        .iter()
+        .map(|event| (event.time, event.state_after.clone()));
+    let starts = starts.map(Some).chain([None]);
+    for (end, next) in ends.chain([end]).zip(starts) {
+        let mut piece = vec![(start.0, momenta(&start.1))];
+        let mut t = start.0 + step;
+        while t < end.0 {
+            piece.push((t, momenta(trajectory.at(t)?.as_slice())));
+            t += step;
+        }
+        piece.push((end.0, momenta(&end.1)));
+        pieces.push(piece);
+        start = next.unwrap_or(end);
+    }
+    Ok(pieces)
+}
+
+/// Total momentum [kg m/s].
+pub(crate) fn momentum(masses: &[f64], velocities: &[f64]) -> f64 {
+    masses.iter().zip(velocities).map(|(m, v)| m * v).sum()
+}
+
+/// Kinetic energy [J].
+pub(crate) fn energy(masses: &[f64], velocities: &[f64]) -> f64 {
+    let balls = masses.iter().zip(velocities);
+    balls.map(|(m, v)| 0.5 * m * v * v).sum()
+}
