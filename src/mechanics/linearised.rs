@@ -63,7 +63,7 @@ where
                     rate.copy_from_slice(&along[d..]);
                     let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
                     let fixed = (&*acceleration, &*forces);
-                    residuals.along(system, (t, x), along, closed, (fixed, effort));
+                    residuals.along(system, (t, x), along, closed, fixed, effort);
                     frame.solve_mass(residuals.r, bent);
                     for i in 0..m {
                         residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -117,7 +117,8 @@ impl<'a> Residuals<'a> {
         (t, x): (f64, &[f64]),
         along: &[f64],
         closed: &[usize],
-        (fixed, effort): ((&[f64], &[f64]), Option<&[f64]>),
+        fixed: (&[f64], &[f64]),
+        effort: Option<&[f64]>,
     ) where
         S: MechanicalSystem + UnilateralConstraints,
     {
