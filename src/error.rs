@@ -340,7 +340,7 @@ pub enum Error {
 
     /// A gap closes, or is touched, at too low a speed.
     #[error(
-        "contact {contact} grazes at t = {t}: it approaches at {velocity:e}, too slowly for an impact"
+        "contact {contact} grazes at t = {t}: its gap changes by {velocity:e} a second, too slowly for an impact"
     )]
     Grazing {
         /// The contact.
@@ -379,7 +379,7 @@ pub enum Error {
 
     /// A contact that is open has a negative gap.
     #[error(
-        "the gap of contact {contact} is {gap:e} at t = {t} although it is open: the contact mode does not fit the forces"
+        "the gap of contact {contact} is {gap:e} at t = {t} although it is open: the contact mode does not fit the forces, or a bump was passed within one step, which max_step would shorten"
     )]
     InconsistentMode {
         /// The contact.

@@ -284,6 +284,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     /// The corner tolerance that is set (s).
+    pub(crate) fn max_events_set(&self) -> usize {
+        self.settings.max_events
+    }
+
     pub(crate) fn corner_tolerance_set(&self) -> f64 {
         self.settings.corner_tolerance
     }

@@ -2,24 +2,30 @@
 
 use super::event_driven::EventDriven;
 use super::log::{ContactEvent, ContactEventKind, closed};
+use super::zeno::Accumulation;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::TouchWatch;
 use crate::hybrid::settings::Settings;
 use crate::impact::ImpactLaw;
-use crate::{Error, EventFunction, Flow, Mode, Observer, Segment};
+use crate::{CrossedSet, Error, EventFunction, Flow, Mode, Observer, Segment};
 
 /// What to do with a gap that is touched without an impact worth the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grazing {
-    /// End the run with [`Error::Grazing`].
+    /// End the run with [`Error::Grazing`], [`Error::GrazingRelease`] or [`Error::InconsistentMode`], at the end of the step in which
+    /// it happens.
     #[default]
     Error,
     /// Go on as if there had been no touch; an approach below the least rate still ends the run.
     Ignore,
-    /// Log the touch and go on. A contact that approaches below the least rate is closed by a plastic impact and settles; what
-    /// derivatives say beyond is not guaranteed.
+    /// Log the touch and go on. A contact that approaches below the least rate, or whose gap is negative where it should open, is
+    /// closed by a plastic impact and settles; one whose force falls to zero too slowly is opened. What derivatives say beyond is
+    /// not guaranteed.
     Contact,
 }
+
+/// Parts of a segment at which open gaps are looked at: a bump that lies between the samples of the core is not passed through.
+const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says), or a gap is negative where it should open.
 pub(super) struct Watcher<'a, S, L> {
@@ -27,6 +33,9 @@ pub(super) struct Watcher<'a, S, L> {
     settings: &'a Settings,
     touch: Option<TouchWatch>,
     pub(super) trouble: Option<Error>,
+    /// Bounces too low to be resolved.
+    pub(super) low: Option<Accumulation>,
+    point: Vec<f64>,
     /// Touches met on the way, where they do not end the run.
     pub(super) touches: Vec<ContactEvent>,
     grazing: Grazing,
@@ -49,6 +58,8 @@ where
             settings,
             touch,
             trouble: None,
+            low: None,
+            point: vec![0.0; model.dim()],
             touches: Vec::new(),
             grazing,
         }
@@ -63,16 +74,17 @@ where
     fn segment(&mut self, segment: &Segment<'_>) {
         let (model, settings) = (self.model, self.settings);
         let system = model.system();
-        let (q, _) = segment.state.split_at(system.dof());
-        for j in 0..system.contacts() {
-            let gap = system.gap(j, q);
-            if !model.is_closed(segment.mode, j) && gap < -100.0 * model.gap_tolerance {
-                self.trouble = Some(Error::InconsistentMode {
-                    contact: j,
-                    gap,
-                    t: segment.time,
-                });
-                return;
+        let length = segment.time - segment.start;
+        for part in LOOKED_AT {
+            let t = segment.start + part * length;
+            segment.interpolant.at(t, &mut self.point);
+            let (q, _) = self.point.split_at(system.dof());
+            for contact in 0..system.contacts() {
+                let gap = system.gap(contact, q);
+                if gap < -100.0 * model.gap_tolerance && !model.is_closed(segment.mode, contact) {
+                    self.trouble = Some(Error::InconsistentMode { contact, gap, t });
+                    return;
+                }
             }
         }
         let Some(touch) = &mut self.touch else {
@@ -113,8 +125,12 @@ where
         }
     }
 
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        self.low = self.low.take().or_else(|| self.model.low_bounces(set));
+    }
+
     fn is_done(&self) -> bool {
-        self.trouble.is_some()
+        self.trouble.is_some() || self.low.is_some()
     }
 }
 

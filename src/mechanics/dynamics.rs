@@ -99,6 +99,10 @@ pub(super) struct Frame<'a> {
     pub(super) gram: &'a mut [f64],
     /// The diagonal of `G`.
     diagonal: &'a mut [f64],
+    /// All rows are written by the user, none is a difference.
+    written: bool,
+    /// The largest acceleration of a gap if none of its terms cancelled, in units of its row.
+    pub(super) size: f64,
     work: &'a mut [f64],
 }
 
@@ -125,9 +129,10 @@ impl<'a> Frame<'a> {
         };
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
+        let mut written = true;
         for (i, &j) in contacts.iter().enumerate() {
             let row = &mut rows[i * d..(i + 1) * d];
-            gap_row(&bodies.system, j, q, row, &mut work[..d]);
+            written &= gap_row(&bodies.system, j, q, row, &mut work[..d]);
         }
         for i in 0..m {
             let row = i * d..(i + 1) * d;
@@ -148,8 +153,20 @@ impl<'a> Frame<'a> {
             lift,
             gram,
             diagonal,
+            written,
+            size: 0.0,
             work,
         })
+    }
+
+    /// Parts of [`size`](Self::size) that are rounding: more where rows are differences.
+    pub(super) fn rounding(&self) -> f64 {
+        if self.written { 1e-12 } else { 1e-10 }
+    }
+
+    /// What multipliers may differ from zero by without meaning it, for the contact of row `i`.
+    pub(super) fn idle_force(&self, i: usize) -> f64 {
+        self.rounding() * self.size / self.diagonal[i].sqrt()
     }
 
     pub(super) fn row(&self, i: usize) -> &[f64] {
@@ -190,7 +207,7 @@ impl<'a> Frame<'a> {
         self.mass.solve(force, acceleration);
     }
 
-    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`.
+    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`; keeps their size.
     pub(super) fn gap_acceleration<S: UnilateralConstraints>(
         &mut self,
         system: &S,
@@ -198,10 +215,18 @@ impl<'a> Frame<'a> {
         acceleration: &[f64],
         out: &mut [f64],
     ) {
-        let d = self.d;
-        for i in 0..self.contacts.len() {
+        let (d, m) = (self.d, self.contacts.len());
+        self.size = 0.0;
+        for i in 0..m {
             let bent = curvature(system, self.contacts[i], q, v, &mut self.work[..3 * d]);
-            out[i] = dot(&self.rows[i * d..(i + 1) * d], acceleration) + bent;
+            let (mut sum, mut size) = (bent, bent.abs());
+            for (row, a) in self.row(i).iter().zip(acceleration) {
+                sum += row * a;
+                size += (row * a).abs();
+            }
+            out[i] = sum;
+            self.diagonal[i] = self.gram[i * m + i];
+            self.size = self.size.max(size / self.diagonal[i].sqrt());
         }
     }
 
@@ -264,17 +289,19 @@ where
     Ok(unique)
 }
 
-/// The row `Da_j(q)`, written or by differences.
+/// The row `Da_j(q)`, written (true) or by differences.
 pub(super) fn gap_row<S: UnilateralConstraints>(
     system: &S,
     j: usize,
     q: &[f64],
     row: &mut [f64],
     point: &mut [f64],
-) {
-    if !system.gap_row(j, q, row) {
+) -> bool {
+    let written = system.gap_row(j, q, row);
+    if !written {
         difference::gradient(|_, q| system.gap(j, q), (0.0, q), row, point);
     }
+    written
 }
 
 /// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; `work` has `3 d` entries.
@@ -311,7 +338,14 @@ pub(super) fn curvature<S: UnilateralConstraints>(
         }
         system.gap(j, point)
     };
-    (at(s) - 2.0 * at(0.0) + at(-s)) / (s * s)
+    let (ahead, here, behind) = (at(s), at(0.0), at(-s));
+    let bent = ahead - 2.0 * here + behind;
+    // A straight gap has none, not the rounding of its values and of the coordinates.
+    let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
+    if bent.abs() <= 8.0 * f64::EPSILON * largest {
+        return 0.0;
+    }
+    bent / (s * s)
 }
 
 /// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d` entries.

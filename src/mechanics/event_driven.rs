@@ -163,13 +163,15 @@ where
     }
 
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none. `multipliers` has one entry a
-    /// contact, zero for those that are open. True when they are the only ones.
-    fn motion(
+    /// contact, zero for those that are open; `lifted`, they are raised by what is rounding, so that a contact that carries nothing is
+    /// not released by it. True when they are the only ones.
+    pub(super) fn motion(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),
         mode: &Mode,
         acceleration: &mut [f64],
         multipliers: Option<&mut [f64]>,
+        lifted: bool,
     ) -> bool {
         let n = self.system().contacts();
         with_indices(n, |closed| {
@@ -178,15 +180,16 @@ where
             with_zeros(self.bodies.frame_size(m) + m, |scratch| {
                 let (forces, scratch) = scratch.split_at_mut(m);
                 let done = Frame::new(&self.bodies, q, closed, scratch).and_then(|mut frame| {
-                    let state = (t, q, v);
-                    accelerate(
-                        self.system(),
-                        &mut frame,
-                        state,
-                        acceleration,
-                        forces,
-                        self.redundant,
-                    )
+                    let (state, redundant) = ((t, q, v), self.redundant);
+                    let system = self.system();
+                    let unique =
+                        accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
+                    if lifted {
+                        for (i, force) in forces.iter_mut().enumerate() {
+                            *force += frame.idle_force(i);
+                        }
+                    }
+                    Ok(unique)
                 });
                 if done.is_err() {
                     acceleration.fill(f64::NAN);
@@ -208,7 +211,7 @@ where
         let (q, v) = state.split_at(self.system().dof().min(state.len()));
         let mut values = vec![0.0; self.system().contacts()];
         let mut acceleration = vec![0.0; q.len()];
-        let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values));
+        let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values), false);
         Multipliers { values, unique }
     }
 }
@@ -248,7 +251,7 @@ where
         let d = self.system().dof();
         let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
         dq.copy_from_slice(v);
-        self.motion((t, q, v), mode, dv, None);
+        self.motion((t, q, v), mode, dv, None, false);
     }
 
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
@@ -291,7 +294,7 @@ where
         }
         with_zeros(d + n, |scratch| {
             let (acceleration, multipliers) = scratch.split_at_mut(d);
-            self.motion((t, q, v), mode, acceleration, Some(multipliers));
+            self.motion((t, q, v), mode, acceleration, Some(multipliers), true);
             multipliers[k]
         })
     }
@@ -305,7 +308,7 @@ where
         }
         if (0..n).any(|j| self.is_closed(mode, j)) {
             with_zeros(d, |acceleration| {
-                self.motion((t, q, v), mode, acceleration, Some(gaps));
+                self.motion((t, q, v), mode, acceleration, Some(gaps), true);
             });
         }
         for (j, gap) in gaps.iter_mut().enumerate() {
@@ -356,10 +359,13 @@ where
         x: &mut [f64],
         mode: &mut Mode,
     ) -> Result<(), Error> {
-        let (touching, new, released) = self.taking_part(crossed, x, mode);
+        let (touching, new, mut released) = self.taking_part(crossed, x, mode);
         super::drift::land(self, x, &self.closed(mode), &touching);
         if new.iter().any(|&new| new) {
-            self.hit(t, x, &touching, &new)?;
+            let outcome = self.hit(t, x, &touching, &new)?;
+            // Pressed on by the impact, a contact need not open.
+            let pressed = |j: &usize| touching.iter().position(|k| k == j);
+            released.retain(|j| pressed(j).is_none_or(|i| outcome.impulses[i] <= 0.0));
         }
         self.rest(t, x, &touching, &released, mode)
     }

@@ -1,6 +1,7 @@
 //! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact modes.
 
 use crate::Mode;
+use crate::impact::Remark;
 
 /// What kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -8,9 +9,10 @@ use crate::Mode;
 pub enum ContactEventKind {
     /// Gaps closed, or contacts were released, or both at once.
     Contact,
-    /// A gap was touched, or its contact approached too slowly for an impact.
+    /// A gap was touched, or its contact approached too slowly for an impact; or the force of a contact fell to zero too slowly
+    /// for a release, and it was opened.
     Touch,
-    /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact.
+    /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which may pull.
     ZenoAbsorbed,
 }
 
@@ -39,6 +41,8 @@ pub struct ContactEvent {
     pub impulses: Vec<f64>,
     /// `Da v⁻` of `contacts` (m/s); negative where they approach.
     pub approach: Vec<f64>,
+    /// What the law of impact says of it besides, such as that it raised the energy.
+    pub remarks: Vec<Remark>,
     /// Number of the cluster: events closer in time than the tolerance of the run follow each other in one.
     pub cluster: usize,
 }
@@ -58,6 +62,7 @@ impl ContactEvent {
             contacts: Vec::new(),
             impulses: Vec::new(),
             approach: Vec::new(),
+            remarks: Vec::new(),
             cluster: 0,
         }
     }

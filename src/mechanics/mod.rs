@@ -10,6 +10,7 @@
 //! written once for any scalar; `check`: those that are written against differences.
 
 mod admissible;
+mod between;
 mod check;
 mod cholesky;
 mod decoupling;
@@ -18,6 +19,7 @@ mod drift;
 mod dual;
 mod dynamics;
 mod event_driven;
+mod journal;
 mod linearised;
 mod log;
 mod redundant;

@@ -11,10 +11,8 @@ use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(super) const TRY_ALL: usize = 12;
-/// Accelerations and forces within this part of the largest are zero.
+/// Accelerations and forces within this part of their size are zero.
 const SMALL: f64 = 1e-10;
-/// Accelerations within this part of the largest are rounding.
-const ROUNDING: f64 = 1e-13;
 
 /// How the contacts settle.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +60,8 @@ where
             return Settled::NotFinite(component);
         }
         frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
+        let scale = frame.size;
+        let small = SMALL.max(frame.rounding());
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
                 frame.push(i, force, free);
@@ -69,7 +69,7 @@ where
             a_moment_later(bodies, (t, q, v), free, candidates)
         };
         let gram = frame.gram.to_vec();
-        match choose(&gram, gaps, redundant, ahead) {
+        match choose(&gram, gaps, (scale, small), redundant, ahead) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
                 Settled::Trouble(trouble, set)
@@ -79,13 +79,14 @@ where
     })
 }
 
-/// The Gram matrix and the free accelerations of the gaps a moment after `(t, q, v)`, with the accelerations `a`.
+/// The Gram matrix, the free accelerations of the gaps and what is rounding of them, a moment after `(t, q, v)`, with the
+/// accelerations `a`.
 fn a_moment_later<S>(
     bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
     a: &[f64],
     candidates: &[usize],
-) -> Option<(Vec<f64>, Vec<f64>)>
+) -> Option<(Vec<f64>, Vec<f64>, f64)>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
@@ -100,31 +101,38 @@ where
         let mut frame = Frame::new(bodies, &q, candidates, scratch).ok()?;
         frame.free_acceleration(&bodies.system, (t + step, &q, &v), &[], &mut free);
         frame.gap_acceleration(&bodies.system, (&q, &v), &free, &mut gaps);
-        Some((frame.gram.to_vec(), gaps))
+        let rounding = 0.1 * frame.rounding() * frame.size;
+        Some((frame.gram.to_vec(), gaps, rounding))
     })
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; of `b` the given part of its size is zero. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
 /// without acceleration the problem a moment later decides, given by `ahead` of the forces; if that does not either, it stays closed.
 fn choose(
     gram: &[f64],
     b: &[f64],
+    (scale, part_small): (f64, f64),
     redundant: Redundant,
-    ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>)>,
+    ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
 ) -> Settled {
     let m = b.len();
+    // A gap that nothing moves depends on anything.
+    let dead: Vec<usize> = (0..m).filter(|&i| gram[i * m + i] == 0.0).collect();
+    if !dead.is_empty() {
+        return Settled::Trouble(Trouble::Dependent(0.0), dead);
+    }
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let scale = (0..m).map(|i| (b[i] / unit(i)).abs()).fold(0.0, f64::max);
     let mut solver = LcpSolver::growing();
     let Ok(solution) = solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) else {
         return Settled::Nobody;
     };
     let (z, w) = (solution.z().to_vec(), solution.w().to_vec());
-    let small = |value: f64| value <= SMALL * scale;
+    let small = |value: f64| value <= part_small * scale;
     // The contacts that do not open: w = 0 where λ > 0.
     let mut set: Vec<usize> = (0..m).filter(|&i| small(w[i] / unit(i))).collect();
     if set.iter().any(|&i| small(z[i] * unit(i))) {
-        let later = ahead(&z).map_or_else(Vec::new, |(gram, b)| opening(&gram, &b));
+        let later =
+            ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| opening(&gram, &b, rounding));
         set.retain(|i| !(small(z[*i] * unit(*i)) && later.contains(i)));
     }
     let marks = |set: &[usize]| (0..m).map(|i| set.contains(&i)).collect();
@@ -145,13 +153,13 @@ fn choose(
         let Some(worst) = (0..size).min_by(|a, b| pull(a).total_cmp(&pull(b))) else {
             break;
         };
-        if pull(&worst) >= -SMALL * scale {
+        if pull(&worst) >= -part_small * scale {
             // Left out were contacts that would have to pull; without them the others must still hold.
             let opens = |i: usize| {
                 let pushed = set.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
                 b[i] + pushed.sum::<f64>()
             };
-            if (0..m).all(|i| opens(i) >= -SMALL * scale * unit(i)) {
+            if (0..m).all(|i| opens(i) >= -part_small * scale * unit(i)) {
                 return Settled::Closed(marks(&set));
             }
             break;
@@ -162,15 +170,14 @@ fn choose(
     Settled::Closed(marks(&pushed))
 }
 
-/// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0`, be it ever so slowly.
-fn opening(gram: &[f64], b: &[f64]) -> Vec<usize> {
+/// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0` by more than rounding.
+fn opening(gram: &[f64], b: &[f64], rounding: f64) -> Vec<usize> {
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let scale = (0..m).map(|i| (b[i] / unit(i)).abs()).fold(0.0, f64::max);
     let mut solver = LcpSolver::growing();
     match solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) {
         Ok(solution) => (0..m)
-            .filter(|&i| solution.w()[i] > ROUNDING * scale * unit(i))
+            .filter(|&i| solution.w()[i] > rounding * unit(i))
             .collect(),
         Err(_) => Vec::new(),
     }
@@ -233,9 +240,9 @@ where
             let mut gaps = vec![0.0; m];
             frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
             let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
-            Ok((gaps, units))
+            Ok((gaps, units, frame.size))
         });
-        let (gaps, units) = match opening {
+        let (gaps, units, size) = match opening {
             Ok(opening) => opening,
             Err(reason) => return Settled::Trouble(reason, candidates.to_vec()),
         };
@@ -248,7 +255,7 @@ where
                     .zip(&forces)
                     .map(|(i, f)| (f * units[i]).abs()),
             )
-            .fold(0.0, f64::max);
+            .fold(size, f64::max);
         let parts = open.clone().all(|i| gaps[i] >= -SMALL * scale * units[i]);
         let pushes = (closed.zip(&forces)).all(|(i, f)| f * units[i] >= -SMALL * scale);
         if !(parts && pushes) {
@@ -277,8 +284,12 @@ where
 mod tests {
     use super::*;
 
+    fn largest(b: &[f64]) -> f64 {
+        b.iter().fold(0.0, |most, b| b.abs().max(most))
+    }
+
     fn chosen(gram: &[f64], b: &[f64]) -> Settled {
-        choose(gram, b, Redundant::Refuse, |_| None)
+        choose(gram, b, (largest(b), SMALL), Redundant::Refuse, |_| None)
     }
 
     #[test]
@@ -316,7 +327,7 @@ mod tests {
             chosen(&same, &b),
             Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
         ));
-        let shared = choose(&same, &b, Redundant::LeastSquares, |_| None);
+        let shared = choose(&same, &b, (1.0, SMALL), Redundant::LeastSquares, |_| None);
         assert_eq!(shared, Settled::Closed(vec![true, true]));
     }
 
@@ -331,12 +342,30 @@ mod tests {
             }
         }
         let load = |x: f64, y: f64| corners.map(|c| -(1.0 + c.0 * x + c.1 * y));
-        let all = choose(&gram, &load(0.2, 0.1), Redundant::LeastSquares, |_| None);
+        let all = choose(
+            &gram,
+            &load(0.2, 0.1),
+            (1.0, SMALL),
+            Redundant::LeastSquares,
+            |_| None,
+        );
         assert_eq!(all, Settled::Closed(vec![true; 4]));
-        let three = choose(&gram, &load(0.7, 0.7), Redundant::LeastSquares, |_| None);
+        let three = choose(
+            &gram,
+            &load(0.7, 0.7),
+            (1.0, SMALL),
+            Redundant::LeastSquares,
+            |_| None,
+        );
         assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
         // Beyond the edge it tips over two legs.
-        let two = choose(&gram, &load(1.5, 0.0), Redundant::LeastSquares, |_| None);
+        let two = choose(
+            &gram,
+            &load(1.5, 0.0),
+            (1.0, SMALL),
+            Redundant::LeastSquares,
+            |_| None,
+        );
         assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
     }
 }

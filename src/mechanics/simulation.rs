@@ -2,15 +2,20 @@
 //! can tell: accumulations, touches, modes that do not fit, and a log of contacts.
 
 use super::admissible::{Grazing, Watcher};
+use super::between::Place;
 use super::event_driven::EventDriven;
+use super::journal::Journal;
 use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
 use super::zeno::{Accumulation, Detector, Zeno};
 use super::{MechanicalSystem, UnilateralConstraints};
-use crate::hybrid::trajectory::Path;
 use crate::impact::ImpactLaw;
-use crate::{Error, Flow, Integrator, Mode, Observer, Segment, Statistics, Status, Trajectory};
+use crate::{Error, Integrator, Statistics, Status, Trajectory};
 
 /// Runs a mechanical system with contacts.
+///
+/// Steps are as long as the smooth motion allows. A gap that closes and opens again within one of them, over a thin obstacle, is
+/// looked for at a few places and can be missed; bound the step by [`max_step`](Integrator::max_step), in
+/// [`configure`](Self::configure), to what the thinnest obstacle takes.
 ///
 /// ```
 /// use saltation::mechanics::{EventDriven, Simulation};
@@ -59,7 +64,8 @@ impl MechanicalRun {
         sequence((start, self.trajectory.time()), &self.initial, &self.events)
     }
 
-    /// False when an accumulation was absorbed: no theory speaks of derivatives beyond it.
+    /// False when the run went on where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
+    /// contact, or impacts followed each other faster than time can tell and were taken as one.
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed
     }
@@ -138,260 +144,179 @@ where
     /// # Errors
     /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of its trajectory.
     pub fn run(&mut self, t0: f64, q: &[f64], v: &[f64], tf: f64) -> Result<MechanicalRun, Error> {
+        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
+        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::BadSetting {
+                    name,
+                    entry: 0,
+                    value,
+                    rule: "must be finite and ≥ 0",
+                });
+            }
+        }
         let start = self.model().start(t0, q, v)?;
         let n = self.model().system().contacts();
-        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
-        let mut log = Log {
-            n,
-            path: Path::default(),
-            events: Vec::new(),
-            detector: Detector::new(n, near, tf),
-            accumulation: None,
-            goes_on: false,
+        let mut journal = Journal::new(Detector::new(n, near, tf), n);
+        journal.begin(self.model(), (t0, &[q, v].concat()), &start);
+        let initial = closed(&start.mode, n);
+        let mut place = Place {
+            t: t0,
+            state: start.state,
+            mode: start.mode,
         };
-        let (mut t, mut state, mut mode) = (t0, start.state, start.mode);
-        let initial = closed(&mode, n);
         let (mut statistics, mut guaranteed) = (Statistics::default(), true);
         let tolerance = self.integrator.corner_tolerance_set();
-        // A touch met again without time going on is no touch.
-        let mut last_touch = None;
+        // When something was dealt with last, how often at that time, and how much more may be.
+        let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
+        let mut left = self.integrator.max_events_set();
         let status = loop {
-            self.integrator.set_start_mode(mode.clone());
-            let grazing = self.grazing;
-            let (summary, (_, watcher)) =
-                self.integrator
-                    .observe_with(t, &state, tf, |model, _, settings| {
-                        (&mut log, Watcher::new(model, settings, grazing))
-                    })?;
-            let Watcher {
-                trouble, touches, ..
-            } = watcher;
-            guaranteed &= touches.is_empty();
-            log.touched(touches);
-            statistics = add(statistics, summary.statistics);
-            t = summary.time;
-            state = self.integrator.state().to_vec();
-            mode = self.integrator.mode().clone();
-            if let Some(trouble) = trouble {
-                break Status::Refused(trouble);
-            }
-            let Some(found) = log.accumulation.take() else {
-                let Status::Refused(reason) = summary.status else {
-                    break summary.status;
-                };
-                let reason = super::admissible::explain(self.model(), &mode, reason);
-                match (&reason, self.grazing) {
-                    (&Error::Grazing { contact, .. }, Grazing::Contact)
-                        if last_touch != Some((contact, t)) =>
-                    {
-                        last_touch = Some((contact, t));
-                        guaranteed = false;
-                        let at = (t, &mut state, &mut mode);
-                        if let Err(error) =
-                            self.close(&[contact], ContactEventKind::Touch, &mut log, at)
-                        {
-                            break Status::Refused(error);
-                        }
-                        log.goes_on = true;
-                        continue;
-                    }
-                    _ => break Status::Refused(reason),
-                }
+            let stop = self.stretch(&mut place, tf, &mut journal, &mut statistics)?;
+            guaranteed &= stop.touches.is_empty();
+            journal.touched(stop.touches);
+            let reason = match stop.end {
+                End::Status(status) => break status,
+                End::Because(reason) => reason,
             };
-            match self.zeno {
-                Zeno::Error => {
-                    break Status::Refused(Error::Zeno {
-                        time: found.time,
-                        contacts: found.contacts,
-                        ratio: found.ratio,
-                        t,
-                    });
-                }
-                Zeno::StopAt => break Status::Ended,
-                Zeno::Absorb => {
-                    guaranteed = false;
-                    if let Err(error) =
-                        self.absorb(&found, &mut log, (&mut t, &mut state, &mut mode), tf)
-                    {
-                        break Status::Refused(error);
-                    }
-                    log.detector.forget(&found.contacts);
-                    log.goes_on = true;
-                }
+            repeats = if place.t > last { 0 } else { repeats + 1 };
+            if repeats > 2 * n || left == 0 {
+                break Status::Refused(reason.error(place.t));
             }
-            if t >= tf {
+            last = place.t;
+            left -= 1;
+            guaranteed &= matches!((&reason, self.zeno), (Reason::Zeno(_), Zeno::StopAt));
+            match self.deal_with(&reason, tf, &mut place) {
+                Ok(Some(event)) => journal.between(event, &place.mode),
+                Ok(None) => {
+                    journal.path.jump(place.t, &place.state, &place.mode);
+                    break Status::Ended;
+                }
+                Err(error) => break Status::Refused(error),
+            }
+            if let Reason::Zeno(found) = &reason {
+                journal.detector.forget(&found.contacts);
+            }
+            if place.t >= tf {
                 break Status::ReachedEnd;
             }
         };
-        let Log { path, events, .. } = log;
+        let (path, events) = journal.finish(self.model(), self.cluster);
         Ok(MechanicalRun {
             trajectory: Trajectory::new(path, status, statistics, tolerance),
-            events: self.finish(events),
+            events,
             initial,
             guaranteed,
         })
     }
 
-    /// Goes to the accumulation time without its contacts and closes them there.
-    fn absorb(
-        &self,
-        found: &Accumulation,
-        log: &mut Log,
-        (t, state, mode): (&mut f64, &mut Vec<f64>, &mut Mode),
+    /// One run of the core, from a place to wherever it ends.
+    fn stretch(
+        &mut self,
+        place: &mut Place,
         tf: f64,
-    ) -> Result<(), Error> {
-        let model = self.model();
-        let free = crate::flow_fn(model.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
-            model.flow(t, x, mode, dx);
-        });
-        let end = found.time.clamp(*t, tf);
-        let run = Integrator::new(free)?
-            .rtol(1e-9)
-            .atol(1e-12)
-            .integrate(*t, state, end)?;
-        *t = end;
-        state.copy_from_slice(run.completed()?.state().as_slice());
-        let kind = ContactEventKind::ZenoAbsorbed;
-        self.close(&found.contacts, kind, log, (end, state, mode))
+        journal: &mut Journal,
+        statistics: &mut Statistics,
+    ) -> Result<Stop, Error> {
+        self.integrator.set_start_mode(place.mode.clone());
+        let grazing = self.grazing;
+        let (t, state) = (place.t, std::mem::take(&mut place.state));
+        let (summary, (_, watcher)) =
+            self.integrator
+                .observe_with(t, &state, tf, |model, _, settings| {
+                    (&mut *journal, Watcher::new(model, settings, grazing))
+                })?;
+        let Watcher {
+            trouble,
+            low,
+            touches,
+            ..
+        } = watcher;
+        *statistics = add(*statistics, summary.statistics);
+        place.t = summary.time;
+        place.state = self.integrator.state().to_vec();
+        place.mode = self.integrator.mode().clone();
+        let end = match (trouble, journal.accumulation.take().or(low), summary.status) {
+            (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
+            (None, Some(found), _) => End::Because(Reason::Zeno(found)),
+            (None, None, Status::Refused(reason)) => {
+                let reason = super::admissible::explain(self.model(), &place.mode, reason);
+                End::Because(Reason::Error(reason))
+            }
+            (None, None, status) => End::Status(status),
+        };
+        Ok(Stop { end, touches })
     }
 
-    /// Closes contacts by a plastic impact, and says so in the log.
-    fn close(
+    /// Goes on from where the core ended, as the policies say: the event that this is; none when the run is to end.
+    fn deal_with(
         &self,
-        contacts: &[usize],
-        kind: ContactEventKind,
-        log: &mut Log,
-        (t, state, mode): (f64, &mut Vec<f64>, &mut Mode),
-    ) -> Result<(), Error> {
-        let (state_before, mode_before) = (state.clone(), closed(mode, log.n));
-        self.model().close(t, state, contacts, mode)?;
-        log.path.jump(t, state, mode);
-        log.events.push(ContactEvent {
-            activated: contacts.to_vec(),
-            mode_before,
-            mode_after: closed(mode, log.n),
-            state_before,
-            state_after: state.clone(),
-            contacts: contacts.to_vec(),
-            ..ContactEvent::new(t, kind)
-        });
-        Ok(())
-    }
-
-    /// Impulses and approach velocities of the events, by repeating their impacts; clusters.
-    fn finish(&self, mut events: Vec<ContactEvent>) -> Vec<ContactEvent> {
+        reason: &Reason,
+        tf: f64,
+        place: &mut Place,
+    ) -> Result<Option<ContactEvent>, Error> {
         let model = self.model();
-        let (mut cluster, mut last) = (0, f64::NEG_INFINITY);
-        for (i, event) in events.iter_mut().enumerate() {
-            if i > 0 && event.time - last > self.cluster {
-                cluster += 1;
+        let contact = match (reason, self.zeno, self.grazing) {
+            (Reason::Zeno(found), Zeno::StopAt, _) => {
+                model.fly_to(found, tf, place)?;
+                return Ok(None);
             }
-            last = event.time;
-            event.cluster = cluster;
-            let takes_part = |j: &usize| {
-                event.mode_before.contains(j)
-                    || event.activated.contains(j)
-                    || model.rests(*j, &event.state_before)
-            };
-            let all = 0..model.system().contacts();
-            let taking_part: Vec<usize> = all.filter(takes_part).collect();
-            let mut state = event.state_before.clone();
-            if event.kind == ContactEventKind::Contact {
-                super::drift::land(model, &mut state, &event.mode_before, &taking_part);
+            (Reason::Zeno(found), Zeno::Absorb, _) => {
+                model.fly_to(found, tf, place)?;
+                let kind = ContactEventKind::ZenoAbsorbed;
+                return model.close(&found.contacts, kind, place).map(Some);
             }
-            event.approach = model.approach(&state, &taking_part);
-            if event.kind == ContactEventKind::Contact && !event.activated.is_empty() {
-                let new: Vec<bool> = taking_part
-                    .iter()
-                    .map(|j| event.activated.contains(j))
-                    .collect();
-                if let Ok(outcome) = model.hit(event.time, &mut state, &taking_part, &new) {
-                    event.impulses = outcome.impulses.iter().copied().collect();
-                }
+            (Reason::Error(Error::NoProgress { .. }), _, _) => {
+                let struck = model.strike_together(place)?;
+                return struck.map(Some).ok_or_else(|| reason.error(place.t));
             }
-            event.contacts = taking_part;
-        }
-        events
+            (Reason::Error(Error::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
+                return model.open(*contact, place).map(Some);
+            }
+            (
+                Reason::Error(
+                    Error::Grazing { contact, .. } | Error::InconsistentMode { contact, .. },
+                ),
+                _,
+                Grazing::Contact,
+            ) => *contact,
+            _ => return Err(reason.error(place.t)),
+        };
+        model
+            .close(&[contact], ContactEventKind::Touch, place)
+            .map(Some)
     }
 }
 
-/// The observer that keeps the path and the contacts.
-struct Log {
-    n: usize,
-    path: Path,
-    events: Vec<ContactEvent>,
-    detector: Detector,
-    accumulation: Option<Accumulation>,
-    /// The next start is no start but goes on from an absorbed accumulation.
-    goes_on: bool,
+/// How a stretch of a run ended.
+struct Stop {
+    end: End,
+    /// What was only touched on the way.
+    touches: Vec<ContactEvent>,
 }
 
-impl Log {
-    /// Takes in what was touched since the last call, each at its place in time.
-    fn touched(&mut self, touches: Vec<ContactEvent>) {
-        for touch in touches {
-            let after = |event: &ContactEvent| event.time > touch.time;
-            let place = self.events.iter().position(after);
-            self.events
-                .insert(place.unwrap_or(self.events.len()), touch);
-        }
-    }
+enum End {
+    Status(Status),
+    Because(Reason),
 }
 
-impl Observer for Log {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        if !std::mem::take(&mut self.goes_on) {
-            self.path.start(time, state, mode);
+/// What stands in the way of going on.
+#[derive(Debug)]
+enum Reason {
+    Zeno(Accumulation),
+    Error(Error),
+}
+
+impl Reason {
+    fn error(&self, t: f64) -> Error {
+        match self {
+            Self::Zeno(found) => Error::Zeno {
+                time: found.time,
+                contacts: found.contacts.clone(),
+                ratio: found.ratio,
+                t,
+            },
+            Self::Error(error) => error.clone(),
         }
-    }
-
-    fn segment(&mut self, segment: &Segment<'_>) {
-        self.path.segment(segment);
-    }
-
-    fn together(&mut self, set: &crate::CrossedSet<'_>) {
-        let n = self.n;
-        let (mut activated, mut released) = (Vec::new(), Vec::new());
-        for c in set.guards {
-            let (j, falls) = (c.guard.event, !c.guard.side_after());
-            if j >= n || !falls {
-                continue;
-            }
-            if set.mode_before.contains(n + j) {
-                released.push(j);
-            } else {
-                activated.push(j);
-            }
-        }
-        if activated.is_empty() && released.is_empty() {
-            return;
-        }
-        for &j in &activated {
-            let found = self.detector.activation(j, set.time);
-            self.accumulation = self.accumulation.take().or(found);
-        }
-        let (before, after) = (closed(set.mode_before, n), closed(set.mode, n));
-        self.events.push(ContactEvent {
-            activated,
-            released,
-            mode_before: before,
-            mode_after: after,
-            state_before: set.state_before.to_vec(),
-            state_after: set.state.to_vec(),
-            ..ContactEvent::new(set.time, ContactEventKind::Contact)
-        });
-    }
-
-    fn crossing(&mut self, crossing: &crate::CrossingEvent<'_>) {
-        self.path.crossing(crossing);
-    }
-
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        self.path.settled(time, state, mode);
-    }
-
-    fn is_done(&self) -> bool {
-        self.accumulation.is_some()
     }
 }
 

@@ -11,6 +11,10 @@ pub struct Start {
     pub state: Vec<f64>,
     /// Sides and closed contacts.
     pub mode: Mode,
+    /// Contacts with gaps of zero.
+    pub touching: Vec<usize>,
+    /// Those of them that approached: the start is an impact when there are any.
+    pub activated: Vec<usize>,
 }
 
 impl<S, L> EventDriven<S, L>
@@ -61,8 +65,14 @@ where
         if approaching.iter().any(|&a| a) {
             self.hit(t, &mut state, &touching, &approaching)?;
         }
-        self.rest(t, &state, &touching, &[], &mut mode)?;
-        Ok(Start { state, mode })
+        self.rest(t, &mut state, &touching, &[], &mut mode)?;
+        let approached = touching.iter().zip(approaching).filter(|(_, a)| *a);
+        Ok(Start {
+            activated: approached.map(|(&j, _)| j).collect(),
+            state,
+            mode,
+            touching,
+        })
     }
 
     pub(super) fn check_mass(&self, q: &[f64]) -> Result<(), Error> {

@@ -50,8 +50,28 @@ where
         touching: &[usize],
         new: &[bool],
     ) -> Result<Outcome, Error> {
+        let (q, v) = state.split_at(self.system().dof());
+        let restitution: Vec<f64> = touching
+            .iter()
+            .map(|&j| self.checked_restitution(j, t, q, v))
+            .collect::<Result<_, _>>()?;
+        self.hit_by(&self.law, &restitution, t, state, (touching, new))
+    }
+
+    /// The same by another law and with other coefficients of restitution.
+    pub(super) fn hit_by<K: ImpactLaw>(
+        &self,
+        law: &K,
+        restitution: &[f64],
+        t: f64,
+        state: &mut [f64],
+        (touching, new): (&[usize], &[bool]),
+    ) -> Result<Outcome, Error> {
         let before = state.to_vec();
         let (q, v) = state.split_at_mut(self.system().dof());
+        if !self.system().constant_mass() {
+            self.check_mass(q)?;
+        }
         let m = touching.len();
         let (problem, lift) = self.in_frame(q, touching, |frame| {
             let speeds: Vec<f64> = (0..m)
@@ -61,15 +81,11 @@ where
             let speeds = nalgebra::DVector::from_vec(speeds);
             (ImpactProblem::new(gram, speeds), frame.lift.to_vec())
         })?;
-        let mut restitution = vec![0.0; m];
-        for (e, &j) in restitution.iter_mut().zip(touching) {
-            *e = self.checked_restitution(j, t, q, v)?;
-        }
         let fresh: Vec<usize> = (0..m).filter(|&i| new[i]).collect();
         let resolved = problem
-            .and_then(|problem| problem.with_any_restitutions(&restitution))
+            .and_then(|problem| problem.with_any_restitutions(restitution))
             .and_then(|problem| problem.with_new_contacts(&fresh))
-            .and_then(|problem| self.law.resolve(&problem))
+            .and_then(|problem| law.resolve(&problem))
             // Of a law that predicts several outcomes the first is taken, as the type says.
             .and_then(|outcomes| {
                 let first = outcomes.list.into_iter().next();
@@ -109,11 +125,12 @@ where
             .ok_or(Error::Restitution { contact, value, t })
     }
 
-    /// Decides which of the contacts that touch are closed from here on; those in `released` are not.
+    /// Decides which of the contacts that touch are closed from here on, and brings the state onto them; those in `released`
+    /// are not.
     pub(super) fn rest(
         &self,
         t: f64,
-        state: &[f64],
+        state: &mut [f64],
         touching: &[usize],
         released: &[usize],
         mode: &mut Mode,
@@ -136,6 +153,7 @@ where
                 for (&j, closed) in candidates.iter().zip(closed) {
                     self.set_closed(mode, j, closed);
                 }
+                super::drift::correct(self, state, mode);
                 Ok(())
             }
             Settled::Nobody => Err(Error::SettleFailed {
@@ -203,25 +221,6 @@ where
                 .collect()
         })
         .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])
-    }
-
-    /// Closes `contacts` by a plastic impact: positions and velocities are projected onto them.
-    pub(super) fn close(
-        &self,
-        t: f64,
-        state: &mut [f64],
-        contacts: &[usize],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
-        let mut touching = self.closed(mode);
-        touching.extend(contacts);
-        touching.sort_unstable();
-        touching.dedup();
-        for &j in &touching {
-            self.set_closed(mode, j, true);
-        }
-        super::drift::correct(self, state, mode);
-        self.rest(t, state, &touching, &[], mode)
     }
 }
 

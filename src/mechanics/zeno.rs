@@ -13,7 +13,7 @@ pub enum Zeno {
     /// Go to the accumulation time without the contacts, close them there by a plastic impact, and go on. What derivatives say
     /// beyond is not guaranteed.
     Absorb,
-    /// End the run there, without an error.
+    /// End the run at the accumulation time, without an error; the contacts are open still.
     StopAt,
 }
 

@@ -277,3 +277,82 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
         assert!(fits, "{name}: {refused:?}");
     }
 }
+
+/// A bump that lies within one step is looked for at more places than the two of the core: here it is seen at one of them.
+#[test]
+fn a_bump_within_one_step_is_not_passed_through_in_silence() {
+    use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+    #[derive(Debug)]
+    struct Bump;
+    impl MechanicalSystem for Bump {
+        fn dof(&self) -> usize {
+            2
+        }
+        fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+            mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort.fill(0.0);
+        }
+    }
+    impl UnilateralConstraints for Bump {
+        fn contacts(&self) -> usize {
+            1
+        }
+        fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+            q[1] - (-(q[0] / 5.0).powi(2)).exp()
+        }
+    }
+    let run = |step: f64| {
+        let mut simulation = Simulation::new(EventDriven::new(Bump))
+            .unwrap()
+            .rtol(1e-10)
+            .configure(|integrator| integrator.max_step(step));
+        simulation
+            .run(0.0, &[-50.0, 0.5], &[1.0, 0.0], 100.0)
+            .unwrap()
+    };
+    let status = run(f64::INFINITY).trajectory().status().clone();
+    assert!(
+        matches!(
+            status,
+            Status::Refused(Error::InconsistentMode { contact: 0, .. })
+        ),
+        "{status}"
+    );
+    // With short steps the bump is hit, and slid over.
+    let seen = run(1.0);
+    assert_eq!(
+        seen.events()[0].activated,
+        [0],
+        "{}",
+        seen.trajectory().status()
+    );
+}
+
+#[test]
+fn a_gap_that_nothing_moves_is_refused() {
+    use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+    struct Stuck;
+    impl MechanicalSystem for Stuck {
+        fn dof(&self) -> usize {
+            1
+        }
+        fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+            mass[0] = 1.0;
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort[0] = -G;
+        }
+    }
+    impl UnilateralConstraints for Stuck {
+        fn contacts(&self) -> usize {
+            1
+        }
+        fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+            0.0
+        }
+    }
+    let start = EventDriven::new(Stuck).start(0.0, &[0.0], &[0.0]);
+    assert!(matches!(start, Err(Error::DependentContacts { set, .. }) if set == [0]));
+}

@@ -81,7 +81,8 @@ fn a_run_can_stop_at_the_accumulation() {
         .run(0.0, &[1.0], &[0.0], 3.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::Ended);
-    assert!((run.trajectory().time() - end).abs() < 3e-6);
+    assert!((run.trajectory().time() - end).abs() < 1e-9);
+    assert!(run.is_guaranteed() && run.modes().iter().all(|mode| mode.closed.is_empty()));
 }
 
 #[test]
@@ -199,4 +200,92 @@ fn starts_that_touch_settle_or_hit() {
     assert_eq!((left.state[1], model.closed(&left.mode).len()), (2.0, 0));
     let below = model.start(0.0, &[-1e-3], &[0.0]);
     assert!(matches!(below, Err(Error::NegativeGap { contact: 0, .. })));
+}
+
+/// Restitutions so small, or heights so low, that a bounce is soon lower than gaps can tell.
+#[test]
+fn low_bounces_are_accumulations() {
+    for (e, h) in [(0.5, 1e-3), (0.01, 1.0), (1e-6, 1.0), (0.9, 1e-6)] {
+        let end = ball(e).accumulation(h);
+        let refused = simulation(e).run(0.0, &[h], &[0.0], 20.0).unwrap();
+        let Status::Refused(Error::Zeno { time, ratio, .. }) = refused.trajectory().status() else {
+            panic!("{e} {h}: {}", refused.trajectory().status());
+        };
+        assert!(
+            (time - end).abs() < 1e-8 && (ratio - e).abs() < 1e-4,
+            "{e} {h}: {time} {end}"
+        );
+        let mut simulation = simulation(e).zeno(Zeno::Absorb);
+        let run = simulation.run(0.0, &[h], &[0.0], 20.0).unwrap();
+        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+        assert_eq!(run.modes().pop().unwrap().closed, [0]);
+        assert!(run.trajectory().state().amax() < 1e-12);
+    }
+}
+
+/// What is closed is at rest: no speed within the tolerance of rates is kept.
+#[test]
+fn a_contact_that_settles_keeps_no_speed() {
+    let mut simulation = simulation(0.001).zeno(Zeno::Absorb);
+    let run = simulation.run(0.0, &[1.0], &[0.0], 1000.0).unwrap();
+    assert!(run.trajectory().state().amax() < 1e-12);
+    let slow = EventDriven::new(ball(0.0)).rate_tolerance(1e-2);
+    let mut simulation = Simulation::new(slow).unwrap();
+    let run = simulation.run(0.0, &[0.0], &[-0.99e-2], 10.0).unwrap();
+    assert!(run.trajectory().states().row(0).amax() < 1e-10);
+}
+
+/// `dt*/dh = t*/2h`: the time of the accumulation, by differences of its prediction.
+#[test]
+fn the_accumulation_moves_with_the_height_as_the_closed_form_says() {
+    let at = |h: f64| {
+        let run = simulation(0.5).run(0.0, &[h], &[0.0], 3.0).unwrap();
+        let Status::Refused(Error::Zeno { time, .. }) = run.trajectory().status() else {
+            panic!("{}", run.trajectory().status());
+        };
+        *time
+    };
+    let slope = (at(1.001) - at(0.999)) / 0.002;
+    assert!(
+        (slope - ball(0.5).accumulation(1.0) / 2.0).abs() < 1e-5,
+        "{slope}"
+    );
+}
+
+#[test]
+fn an_impact_at_the_start_is_an_event() {
+    let run = simulation(0.5).run(2.0, &[0.0], &[-2.0], 2.1).unwrap();
+    let [event] = run.events() else {
+        panic!("{:?}", run.events());
+    };
+    assert_eq!(
+        (&event.activated[..], &event.contacts[..]),
+        (&[0][..], &[0][..])
+    );
+    assert!((event.time - 2.0).abs() < 1e-15 && (event.impulses[0] - 6.0).abs() < 1e-12);
+    assert!((event.approach[0] + 2.0).abs() < 1e-15 && (event.state_after[1] - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn times_that_make_no_sense_are_refused() {
+    for bad in [f64::NAN, -1.0, f64::INFINITY] {
+        let run = simulation(0.5).zeno_time(bad).run(0.0, &[1.0], &[0.0], 1.0);
+        assert!(matches!(
+            run,
+            Err(Error::BadSetting {
+                name: "zeno_time",
+                ..
+            })
+        ));
+        let run = simulation(0.5)
+            .cluster_time(bad)
+            .run(0.0, &[1.0], &[0.0], 1.0);
+        assert!(matches!(
+            run,
+            Err(Error::BadSetting {
+                name: "cluster_time",
+                ..
+            })
+        ));
+    }
 }

@@ -9,6 +9,7 @@ mod decoupling;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
+mod line;
 mod pendulum;
 mod point;
 #[path = "../common/random.rs"]
@@ -17,6 +18,7 @@ mod reference;
 mod rocking;
 mod side_by_side;
 mod spreads;
+mod stacks;
 mod table;
 mod trot;
 mod trot_derivative;

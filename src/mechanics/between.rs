@@ -1,0 +1,210 @@
+//! What a simulation does itself, between two runs of the core: accumulations absorbed, touches closed, idle contacts opened,
+//! impacts that follow each other too fast taken as one (spec `unilateral_mechanics` 4).
+
+use super::log::{ContactEvent, ContactEventKind};
+use super::zeno::Accumulation;
+use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use crate::impact::{ImpactLaw, Unilateral};
+use crate::{CrossedSet, Error, Flow, Integrator, Mode};
+
+/// Bounces lower than this part of the gap tolerance are not resolved: the noise of gaps is a tenth of it.
+const LOW: f64 = 1e-2;
+
+/// Where a run is.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) t: f64,
+    pub(super) state: Vec<f64>,
+    pub(super) mode: Mode,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// The accumulation that contacts begin which part from their impact so slowly that they bounce lower than gaps can tell.
+    pub(super) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
+        let (q, v) = set.state.split_at(self.system().dof());
+        let struck = |j: &usize| set.guards.iter().any(|c| c.guard.event == *j);
+        let parts =
+            |j: &usize| !(self.is_closed(set.mode_before, *j) || self.is_closed(set.mode, *j));
+        let all = 0..self.system().contacts();
+        let open: Vec<usize> = all.filter(|j| struck(j) && parts(j)).collect();
+        if open.is_empty() {
+            return None;
+        }
+        let mut acceleration = vec![0.0; q.len()];
+        self.motion((set.time, q, v), set.mode, &mut acceleration, None, false);
+        let mut rates = vec![0.0; open.len()];
+        let bends = self
+            .in_frame(q, &open, |frame| {
+                for (i, rate) in rates.iter_mut().enumerate() {
+                    *rate = super::dynamics::dot(frame.row(i), v);
+                }
+                let mut bends = vec![0.0; open.len()];
+                frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
+                bends
+            })
+            .ok()?;
+        let before = self.approach(set.state_before, &open);
+        let mut found: Option<Accumulation> = None;
+        for (i, &j) in open.iter().enumerate() {
+            let (rate, fall) = (rates[i], -bends[i]);
+            let low =
+                rate > 0.0 && fall > 0.0 && rate * rate <= 2.0 * fall * LOW * self.gap_tolerance;
+            let ratio = rate / -before[i];
+            if !low || !(0.0..1.0).contains(&ratio) {
+                continue;
+            }
+            let time = set.time + 2.0 * rate / fall / (1.0 - ratio);
+            let all = found.get_or_insert(Accumulation {
+                time,
+                contacts: Vec::new(),
+                ratio,
+            });
+            all.contacts.push(j);
+            all.time = all.time.max(time);
+            all.ratio = all.ratio.max(ratio);
+        }
+        found
+    }
+
+    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed on the way.
+    pub(super) fn fly_to(
+        &self,
+        found: &Accumulation,
+        tf: f64,
+        place: &mut Place,
+    ) -> Result<(), Error> {
+        let end = found.time.clamp(place.t, tf.max(place.t));
+        let mode = &place.mode;
+        let free = crate::flow_fn(self.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
+            self.flow(t, x, mode, dx);
+        });
+        let run =
+            Integrator::new(free)?
+                .rtol(1e-9)
+                .atol(1e-12)
+                .integrate(place.t, &place.state, end)?;
+        let clear = |part: f64| {
+            let state = run.at(place.t + part * (end - place.t));
+            state.is_ok_and(|state| {
+                let (q, _) = state.as_slice().split_at(self.system().dof());
+                (0..self.system().contacts()).all(|j| {
+                    found.contacts.contains(&j)
+                        || self.is_closed(mode, j)
+                        || self.system().gap(j, q) > -self.gap_tolerance
+                })
+            })
+        };
+        if [0.25, 0.5, 0.75, 1.0].into_iter().all(clear) {
+            place.state = run.completed()?.state().as_slice().to_vec();
+            place.t = end;
+        }
+        Ok(())
+    }
+
+    /// Closes contacts, and whatever is closed already, by a plastic impact that holds both ways; what they then run into takes
+    /// part in a plastic impact that pushes only.
+    pub(super) fn close(
+        &self,
+        contacts: &[usize],
+        kind: ContactEventKind,
+        place: &mut Place,
+    ) -> Result<ContactEvent, Error> {
+        let mut event = self.event_at(kind, place);
+        event.activated = contacts.to_vec();
+        let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        let mut held = [&event.mode_before[..], contacts].concat();
+        held.sort_unstable();
+        held.dedup();
+        super::drift::land(self, state, &[], &held);
+        let d = self.system().dof();
+        let touching = self.touching(&state[..d], &held);
+        let mut impulses = vec![0.0; touching.len()];
+        let (q, v) = state.split_at_mut(d);
+        let plastic = self.in_frame(q, &held, |frame| {
+            let mut p: Vec<f64> = (0..held.len())
+                .map(|i| -super::dynamics::dot(frame.row(i), v))
+                .collect();
+            frame.solve_gram(&mut p, self.redundant)?;
+            for (i, &p) in p.iter().enumerate() {
+                frame.push(i, p, v);
+            }
+            Ok(p)
+        })?;
+        let plastic = plastic.map_err(|trouble| super::strike::explain(trouble, q, &held))?;
+        for (j, p) in held.iter().zip(plastic) {
+            if let Some(i) = touching.iter().position(|k| k == j) {
+                impulses[i] += p;
+            }
+        }
+        let new = self.approaching(q, v, &touching)?;
+        if new.iter().any(|&new| new) {
+            let restitution = vec![0.0; touching.len()];
+            let outcome = self.hit_by(&Unilateral, &restitution, t, state, (&touching, &new))?;
+            for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
+                *sum += p;
+            }
+        }
+        self.rest(t, state, &touching, &[], mode)?;
+        event.contacts = touching;
+        event.impulses = impulses;
+        Ok(self.finished(event, place))
+    }
+
+    /// Opens a closed contact whose force falls to zero too slowly for a release.
+    pub(super) fn open(&self, contact: usize, place: &mut Place) -> Result<ContactEvent, Error> {
+        let mut event = self.event_at(ContactEventKind::Touch, place);
+        event.released = vec![contact];
+        event.contacts.clone_from(&event.mode_before);
+        let touching = event.mode_before.clone();
+        let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        self.rest(t, state, &touching, &[contact], mode)?;
+        Ok(self.finished(event, place))
+    }
+
+    /// One impact of all contacts that touch, whatever they do: for impacts that follow each other faster than time can tell. None
+    /// when no contact approaches.
+    pub(super) fn strike_together(&self, place: &mut Place) -> Result<Option<ContactEvent>, Error> {
+        let mut event = self.event_at(ContactEventKind::Contact, place);
+        let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        let d = self.system().dof();
+        let touching = self.touching(&state[..d], &event.mode_before);
+        super::drift::land(self, state, &event.mode_before, &touching);
+        let new = self.approaching(&state[..d], &state[d..], &touching)?;
+        if !new.iter().any(|&new| new) {
+            return Ok(None);
+        }
+        self.hit(t, state, &touching, &new)?;
+        self.rest(t, state, &touching, &[], mode)?;
+        let approaches = touching.iter().zip(&new).filter(|(_, new)| **new);
+        event.activated = approaches.map(|(&j, _)| j).collect();
+        event.contacts = touching;
+        Ok(Some(self.finished(event, place)))
+    }
+
+    /// The contacts in `also`, and those whose gaps are zero.
+    fn touching(&self, q: &[f64], also: &[usize]) -> Vec<usize> {
+        let touches =
+            |j: &usize| also.contains(j) || self.system().gap(*j, q).abs() <= self.gap_tolerance;
+        (0..self.system().contacts()).filter(touches).collect()
+    }
+
+    fn event_at(&self, kind: ContactEventKind, place: &Place) -> ContactEvent {
+        ContactEvent {
+            mode_before: self.closed(&place.mode),
+            state_before: place.state.clone(),
+            ..ContactEvent::new(place.t, kind)
+        }
+    }
+
+    fn finished(&self, event: ContactEvent, place: &Place) -> ContactEvent {
+        ContactEvent {
+            mode_after: self.closed(&place.mode),
+            state_after: place.state.clone(),
+            ..event
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Contacts that depend on each other: stacks, bodies side by side, release and activation at once, impacts without time between.
+
+use saltation::Status;
+use saltation::impact::{NewOnly, Propagative, Rule};
+use saltation::mechanics::{ContactEventKind, Grazing, Zeno};
+
+use crate::line::Line;
+
+const G: f64 = 9.81;
+
+fn fall(_t: f64, _q: &[f64], a: &mut [f64]) {
+    a.fill(-G);
+}
+
+fn none(_t: f64, _q: &[f64], a: &mut [f64]) {
+    a.fill(0.0);
+}
+
+#[test]
+fn a_contact_released_as_another_closes_stays_if_the_impact_presses_on_it() {
+    // The lower point is held by 1 − t and would lift at 1, when the upper one lands on it.
+    let line = Line::above_floor(&[1.0, 1.0], 0.0, |t, _, a| {
+        a[0] = t - 1.0;
+        a[1] = -1.0;
+    });
+    let run = line
+        .simulation()
+        .run(0.0, &[0.0, 0.5], &[0.0; 2], 4.0)
+        .unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert!(line.lowest_gap(&run) > -1e-10);
+    // Together they lift when t − 1 = 1.
+    let [landing, lifting] = run.events() else {
+        panic!("{:?}", run.events());
+    };
+    assert_eq!(
+        (&landing.activated[..], &landing.mode_after[..]),
+        (&[1][..], &[0, 1][..])
+    );
+    assert!((landing.time - 1.0).abs() < 1e-9);
+    assert!(landing.impulses.iter().all(|p| (p - 1.0).abs() < 1e-9));
+    assert_eq!(
+        (&lifting.released[..], &lifting.mode_after[..]),
+        (&[0][..], &[1][..])
+    );
+    assert!((lifting.time - 2.0).abs() < 1e-9);
+    // From rest at 2: two masses under t − 2 over two, (t − 2)³/12.
+    assert!((run.trajectory().state()[0] - 8.0 / 12.0).abs() < 1e-8);
+}
+
+#[test]
+fn stacks_come_to_rest_whatever_the_law() {
+    for count in [2, 3] {
+        for apart in [0.0, 0.1] {
+            for restitution in [0.0, 0.5] {
+                let line = Line::above_floor(&vec![1.0; count], restitution, fall);
+                let q: Vec<f64> = (0..count).map(|i| 1.0 + apart * i as f64).collect();
+                let v = vec![0.0; count];
+                let check = |run: saltation::mechanics::MechanicalRun| {
+                    let what = format!("{count} {apart} {restitution}");
+                    let status = run.trajectory().status();
+                    assert_eq!(*status, Status::ReachedEnd, "{what}");
+                    assert!(line.lowest_gap(&run) > -1e-9, "{what}");
+                    assert!(run.trajectory().state().amax() < 1e-9, "{what}");
+                    let closed = run.modes().pop().unwrap().closed;
+                    assert_eq!(closed, (0..count).collect::<Vec<_>>(), "{what}");
+                };
+                let run = line.simulation().zeno(Zeno::Absorb).run(0.0, &q, &v, 30.0);
+                check(run.unwrap());
+                let propagative = Propagative::new(Rule::ArgMin);
+                let run = line
+                    .by(propagative)
+                    .zeno(Zeno::Absorb)
+                    .run(0.0, &q, &v, 30.0);
+                check(run.unwrap());
+                let mut sequential = line
+                    .by(NewOnly::default())
+                    .zeno(Zeno::Absorb)
+                    .grazing(Grazing::Contact);
+                check(sequential.run(0.0, &q, &v, 30.0).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_heavy_ball_squeezes_a_light_one_onto_the_floor() {
+    let line = Line::above_floor(&[0.001, 1.0], 0.5, fall);
+    let mut simulation = line.simulation().zeno(Zeno::Absorb);
+    let run = simulation.run(0.0, &[0.5, 1.0], &[0.0, -1.0], 5.0).unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert!(line.lowest_gap(&run) > -1e-9);
+    assert_eq!(run.modes().pop().unwrap().closed, [0, 1]);
+}
+
+/// Contacts that carry nothing stay closed: neither drift nor rounding opens them.
+#[test]
+fn bodies_side_by_side_move_as_one() {
+    let shaken = |t: f64, _: &[f64], a: &mut [f64]| a.fill(0.7 * (3.0 * t).sin());
+    for field in [none, fall, shaken] {
+        for written in [true, false] {
+            let line = Line {
+                written,
+                ..Line::beside(&[1.0, 2.0], 0.5, field)
+            };
+            let run = line
+                .simulation()
+                .run(0.0, &[1.0 / 3.0; 2], &[1.0; 2], 100.0)
+                .unwrap();
+            assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+            assert!(run.events().is_empty(), "{:?}", run.events());
+            assert_eq!(run.modes()[0].closed, [0]);
+        }
+    }
+}
+
+/// Pendulums that swing side by side: the force between them is zero but for the tolerance of the start.
+#[test]
+fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
+    let line = Line::beside(&[1.0, 1.0], 1.0, |_, q, a| {
+        for (a, q) in a.iter_mut().zip(q) {
+            *a = -G * q;
+        }
+    });
+    for difference in [0.0, 1e-12, 1e-10, 5e-9] {
+        let mut simulation = line.simulation().grazing(Grazing::Contact);
+        let run = simulation
+            .run(0.0, &[0.0; 2], &[0.1, 0.1 + difference], 200.0)
+            .unwrap();
+        assert_eq!(
+            *run.trajectory().status(),
+            Status::ReachedEnd,
+            "{difference}"
+        );
+        assert!(line.lowest_gap(&run) > -2e-8);
+        let [a, b] = [0, 1].map(|i| run.trajectory().state()[i]);
+        assert!((a - b).abs() < 2e-8);
+    }
+}
+
+/// The gap of the second contact is zero but opens, by less than the resolution of time: one after another the two contacts would be
+/// hit again and again at one instant.
+#[test]
+fn impacts_without_time_between_them_are_taken_as_one() {
+    let line = Line::beside(&[2.0, 1.0, 2.0], 1.0, none);
+    let mut simulation = line.by(Propagative::new(Rule::ArgMin));
+    let run = simulation
+        .run(100.0, &[-1e-9, 0.0, 0.0], &[1.0, 0.0, 2e-8], 101.0)
+        .unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert!(!run.is_guaranteed() && line.lowest_gap(&run) > -1e-9);
+    let v = &run.trajectory().state().as_slice()[3..];
+    let momentum = 2.0 * v[0] + v[1] + 2.0 * v[2];
+    let energy = v[0] * v[0] + 0.5 * v[1] * v[1] + v[2] * v[2];
+    assert!((momentum - 2.0).abs() < 1e-7 && (energy - 1.0).abs() < 1e-7);
+    let last = run.events().last().unwrap();
+    assert_eq!(
+        (last.kind, &last.contacts[..]),
+        (ContactEventKind::Contact, &[0, 1][..])
+    );
+}
