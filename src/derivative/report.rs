@@ -71,12 +71,28 @@ pub enum Partial {
     },
     /// The power `vᵀ c v` of the Coriolis force, which is `−½ vᵀ Ṁ v`.
     CoriolisPower,
+    /// `∂f_component/∂x_column` of the effort of a mechanical system, `x = (q, v)`, from `effort_along` along an axis.
+    EffortAlong {
+        /// Coordinate on which it acts.
+        component: usize,
+        /// State variable.
+        column: usize,
+    },
     /// `∂a_contact/∂q_column`, from `gap_row`.
     GapRow {
         /// Contact.
         contact: usize,
         /// Coordinate.
         column: usize,
+    },
+    /// `∂²a_contact/∂q_column∂q_coordinate` of a row that is said to be constant.
+    ConstantRow {
+        /// Contact.
+        contact: usize,
+        /// Coordinate of the row.
+        column: usize,
+        /// Coordinate along which it changes.
+        coordinate: usize,
     },
     /// `κ = vᵀ D²a_contact v`, from `curvature`.
     Curvature {
@@ -108,6 +124,17 @@ impl fmt::Display for Partial {
             } => write!(f, "∂M_{row},{column}/∂q_{coordinate} of a constant mass"),
             Self::Coriolis { component } => write!(f, "(c v)_{component}"),
             Self::CoriolisPower => f.write_str("the power vᵀ c v of the Coriolis force"),
+            Self::EffortAlong { component, column } => {
+                write!(f, "∂f_{component}/∂x_{column} of the effort")
+            }
+            Self::ConstantRow {
+                contact,
+                column,
+                coordinate,
+            } => write!(
+                f,
+                "∂²a_{contact}/∂q_{column}∂q_{coordinate} of a constant row"
+            ),
             Self::GapRow { contact, column } => write!(f, "∂a_{contact}/∂q_{column}"),
             Self::Curvature { contact } => write!(f, "the curvature vᵀ D²a_{contact} v"),
         }
@@ -121,7 +148,7 @@ pub struct Entry {
     pub what: Partial,
     /// As the user's function gives it.
     pub given: f64,
-    /// As the central difference gives it (that of a constant mass is given as 0); for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
+    /// As the central difference gives it (those of constant masses and rows are given as 0); for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
     /// columns given.
     pub difference: f64,
     /// `|given − difference|` over the largest absolute value in the same row, or over 1 when that is smaller; infinite when

@@ -16,10 +16,11 @@ const RIGHT: f64 = 1e-6;
 ///
 /// Compared are, as far as they are written: [`MechanicalSystem::coriolis`] with differences of the mass matrix, component by
 /// component, and its power with what the change of the metric takes, `½ vᵀ Ṁ v + vᵀ c v = 0`;
-/// [`MechanicalSystem::constant_mass`] with the differences of the mass matrix; [`UnilateralConstraints::gap_row`] with
-/// differences of the gap; [`UnilateralConstraints::curvature`] with differences of the row, or of the gap where the row is not
+/// [`MechanicalSystem::constant_mass`] with the differences of the mass matrix; [`MechanicalSystem::effort_along`] with differences
+/// of the effort; [`UnilateralConstraints::gap_row`] with differences of the gap;
+/// [`UnilateralConstraints::constant_row`] with differences of the row; [`UnilateralConstraints::curvature`] with differences of the row, or of the gap where the row is not
 /// written or wrong. What depends on `v` is compared at one more velocity, so that `v = 0` hides nothing. An entry that is left unwritten or
-/// is not finite counts as infinitely wrong. The effort and the potential are not compared: not every effort has one.
+/// is not finite counts as infinitely wrong. The potential is not compared: not every effort has one.
 ///
 /// Differences are good to about 1e-9, second differences to about 1e-7, for functions of moderate size and
 /// curvature: `agrees(1e-6)` is a fair question. Ask it at a few states, in a test of the model.
@@ -75,12 +76,14 @@ where
     point.check_effort(v)?;
     let mut report = DerivativeReport::default();
     point.compare_constant_mass(&mut report)?;
+    point.compare_effort(&mut report, v)?;
     let other: Vec<f64> = (0..q.len()).map(mixed).collect();
     for velocity in [v, &other] {
         point.compare_coriolis(&mut report, velocity)?;
     }
     for contact in 0..system.contacts() {
         let rows = point.compare_row(&mut report, contact)?;
+        point.compare_constant_row(&mut report, contact)?;
         for velocity in [v, &other] {
             point.compare_curvature(&mut report, contact, rows, velocity)?;
         }
@@ -156,6 +159,79 @@ where
             None => Ok(()),
             Some(component) => Err(self.not_finite(Quantity::Effort { component })),
         }
+    }
+
+    fn compare_effort(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Error> {
+        let (d, t) = (self.q.len(), self.t);
+        let (mut x, mut along) = ([self.q, v].concat(), vec![0.0; 2 * d]);
+        let (mut given, mut found) = (vec![f64::NAN; d], vec![0.0; d]);
+        for column in 0..2 * d {
+            along[column] = 1.0;
+            given.fill(f64::NAN);
+            if !self.system.effort_along((t, self.q, v), &along, &mut given) {
+                return Ok(());
+            }
+            along[column] = 0.0;
+            let middle = x[column];
+            let step = step_along(0.0, &[middle], 0.0, &[1.0]);
+            found.fill(0.0);
+            for end in [step, -step] {
+                x[column] = middle + end;
+                let (q, v) = x.split_at(d);
+                let mut effort = vec![f64::NAN; d];
+                self.system.effort(t, q, v, &mut effort);
+                for (found, effort) in found.iter_mut().zip(effort) {
+                    *found += effort / (2.0 * end);
+                }
+            }
+            x[column] = middle;
+            if let Some(component) = found.iter().position(|f| !f.is_finite()) {
+                return Err(self.not_finite(Quantity::Effort { component }));
+            }
+            let scale = scale(&found);
+            for component in 0..d {
+                let what = Partial::EffortAlong { component, column };
+                report.compare(what, given[component], found[component], scale);
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_constant_row(
+        &self,
+        report: &mut DerivativeReport,
+        contact: usize,
+    ) -> Result<(), Error> {
+        if !self.system.constant_row(contact) {
+            return Ok(());
+        }
+        let d = self.q.len();
+        let (mut at, mut work) = (self.q.to_vec(), vec![0.0; d]);
+        for coordinate in 0..d {
+            let middle = at[coordinate];
+            // Rows may be differences themselves: far apart, so that their rounding does not show.
+            let step = 1e-2 * middle.abs().max(1.0);
+            let mut rows = [vec![f64::NAN; d], vec![f64::NAN; d]];
+            for (row, end) in rows.iter_mut().zip([step, -step]) {
+                at[coordinate] = middle + end;
+                gap_row(self.system, contact, &at, row, &mut work);
+            }
+            at[coordinate] = middle;
+            let scale = scale(&rows[0]);
+            for column in 0..d {
+                let slope = (rows[0][column] - rows[1][column]) / (2.0 * step);
+                if !slope.is_finite() {
+                    return Err(self.not_finite(Quantity::Gap { contact }));
+                }
+                let what = Partial::ConstantRow {
+                    contact,
+                    column,
+                    coordinate,
+                };
+                report.compare(what, 0.0, slope, scale);
+            }
+        }
+        Ok(())
     }
 
     /// The derivative of the mass matrix along `v`, by a difference of this step.

@@ -290,7 +290,7 @@ where
 }
 
 /// The row `Da_j(q)`, written (true) or by differences.
-pub(super) fn gap_row<S: UnilateralConstraints>(
+pub(super) fn gap_row<S: UnilateralConstraints + ?Sized>(
     system: &S,
     j: usize,
     q: &[f64],

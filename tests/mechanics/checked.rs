@@ -2,7 +2,7 @@
 
 use saltation::derivative::{DerivativeReport, Partial};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
-use saltation::models::{RigidTrot, SoftTrot};
+use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
 use saltation::{Error, MatrixFault, Quantity};
 
 use crate::family::Family;
@@ -16,11 +16,22 @@ fn the_models_agree() {
         let (q, v) = (vector(2), vector(2));
         let report = check_mechanics(&RigidTrot::default(), 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-8), "{report}");
-        // a constant mass by two coordinates, two rows, two curvatures at two velocities
-        assert_eq!(report.compared, 8 + 2 * (2 + 2));
+        // a constant mass by two coordinates, efforts along four, two rows, two curvatures at two velocities
+        assert_eq!(report.compared, 8 + 8 + 2 * (2 + 2));
         let (q, v) = (vector(4), vector(4));
-        let report = check_mechanics(&SoftTrot::default(), 0.0, &q, &v).unwrap();
+        let coupled = SoftTrot {
+            coupling: 2.0,
+            ..SoftTrot::default()
+        };
+        let report = check_mechanics(&coupled, 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-8), "{report}");
+        // efforts along eight, two constant rows by four
+        assert_eq!(report.compared, 64 + 32 + 2 * (4 + 16));
+        let report = check_mechanics(&BouncingBall::default(), 0.0, &q[..1], &v[..1]).unwrap();
+        assert!(
+            report.agrees(1e-8) && report.compared == 1 + 2 + 1 + 1,
+            "{report}"
+        );
     }
     for (limbs, seed) in [(1, 1), (2, 2), (3, 3)] {
         let family = Family::random(limbs, 0.5, seed);
@@ -46,6 +57,8 @@ enum Slip {
     Negative,
     Wild,
     Effort,
+    Along,
+    Straight,
     Gap,
     Edge,
 }
@@ -74,6 +87,14 @@ impl MechanicalSystem for Polar {
         if self.0 != Slip::Effort {
             effort[1] = 0.0;
         }
+    }
+
+    fn effort_along(&self, _: (f64, &[f64], &[f64]), along: &[f64], out: &mut [f64]) -> bool {
+        out.fill(0.0);
+        if self.0 == Slip::Along {
+            out[0] = along[1];
+        }
+        true
     }
 
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
@@ -109,6 +130,10 @@ impl UnilateralConstraints for Polar {
             (_, 0) => q[0] - 1.0,
             _ => 2.0 - q[0] * q[1].cos(),
         }
+    }
+
+    fn constant_row(&self, j: usize) -> bool {
+        j == 0 || self.0 == Slip::Straight
     }
 
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
@@ -156,6 +181,23 @@ fn a_wrong_entry_is_named() {
         ),
         (Slip::Curvature, Partial::Curvature { contact: 0 }, 5e-4),
         (
+            Slip::Along,
+            Partial::EffortAlong {
+                component: 0,
+                column: 1,
+            },
+            0.5,
+        ),
+        (
+            Slip::Straight,
+            Partial::ConstantRow {
+                contact: 1,
+                column: 1,
+                coordinate: 1,
+            },
+            0.5,
+        ),
+        (
             Slip::Constant,
             Partial::Mass {
                 row: 1,
@@ -191,7 +233,7 @@ fn an_unwritten_entry_is_infinitely_wrong() {
 fn the_report_reads_as_a_sentence() {
     let text = report(Slip::Row).to_string();
     assert!(
-        text.starts_with("the worst of 14 entries: ∂a_1/∂q_1 is -0.58"),
+        text.starts_with("the worst of 26 entries: ∂a_1/∂q_1 is -0.58"),
         "{text}"
     );
 }

@@ -131,8 +131,8 @@ fn a_double_pendulum() {
 
         let report = check_mechanics(&dual, 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-7), "{report}");
-        // the force and its power, two rows, two curvatures; those with velocities twice
-        assert_eq!(report.compared, 2 * 3 + 2 * (2 + 2));
+        // efforts along four, the force and its power, two rows, two curvatures; those with velocities twice
+        assert_eq!(report.compared, 8 + 2 * 3 + 2 * (2 + 2));
     }
 }
 

@@ -10,6 +10,7 @@ mod decoupling;
 mod duals;
 mod family;
 mod line;
+mod linearised;
 mod pendulum;
 mod point;
 #[path = "../common/random.rs"]
