@@ -293,7 +293,10 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         let scale =
             |i: usize, x: f64| self.settings.atol.get(i) + self.settings.rtol.get(i) * x.abs();
         let follows = matches!(self.ground.rearm, Rearm::Pairs);
-        if let Some(touch) = self.touch.look(self.ground.system, segment, follows, scale) {
+        if let Some(touch) =
+            self.touch
+                .look(self.ground.system, segment, follows, scale, |_, _, _| 0.0)
+        {
             self.verdict.worsen(Verdict::NotGuaranteed(touch));
         }
     }

@@ -24,13 +24,15 @@ impl TouchWatch {
     }
 
     /// The first guard touched in a segment, as the reason that nothing is guaranteed; `follows` says that guards are looked for
-    /// in both directions if in one, `scale(i, x_i)` is the error that the tolerances allow in component `i`.
+    /// in both directions if in one, `scale(i, x_i)` is the error that the tolerances allow in component `i`, `slack(k, t, x)` how far
+    /// event function `k` is from zero where it means zero.
     pub(crate) fn look<S: EventFunction>(
         &mut self,
         system: &S,
         segment: &Segment<'_>,
         follows: bool,
         scale: impl Fn(usize, f64) -> f64,
+        slack: impl Fn(usize, f64, &[f64]) -> f64,
     ) -> Option<Error> {
         let (start, length) = (segment.start, segment.time - segment.start);
         let (path, mode) = (segment.interpolant, segment.mode);
@@ -61,7 +63,7 @@ impl TouchWatch {
             // One that is on its surface at the beginning leaves it, be it slowly.
             let leaves = a.abs() <= 10.0 * known;
             // One that is clearly beyond its surface was not watched: its side is a memory.
-            if !leaves && gap.abs() <= 10.0 * known {
+            if !leaves && gap.abs() <= 10.0 * known + slack(k, t, &self.point) {
                 return Some(Error::Touch { guard, t, gap });
             }
         }

@@ -91,7 +91,10 @@ where
             return;
         };
         let scale = |i: usize, x: f64| settings.atol.get(i) + settings.rtol.get(i) * x.abs();
-        if let Some(Error::Touch { guard, t, .. }) = touch.look(model, segment, false, scale) {
+        // Forces are raised so that idle contacts stay; one that is touched comes as close as that.
+        let slack = |j: usize, t: f64, x: &[f64]| model.raised_by(j, t, x, segment.mode);
+        if let Some(Error::Touch { guard, t, .. }) = touch.look(model, segment, false, scale, slack)
+        {
             let contact = guard.event;
             if self.grazing == Grazing::Contact {
                 let mut state = segment.state.to_vec();

@@ -19,6 +19,9 @@ pub(super) enum Trouble {
     Dependent(f64),
 }
 
+/// Part of the tolerance of rates by which an idle contact may change them in a second.
+const IDLE: f64 = 1e-3;
+
 /// A mechanical system, and the inverse of its mass matrix if that does not change.
 #[derive(Clone, Debug)]
 pub(super) struct Bodies<S> {
@@ -159,14 +162,25 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Parts of [`size`](Self::size) that are rounding: more where rows are differences.
+    /// Part of [`size`](Self::size) that is rounding: more where rows are differences.
     pub(super) fn rounding(&self) -> f64 {
         if self.written { 1e-12 } else { 1e-10 }
     }
 
-    /// What multipliers may differ from zero by without meaning it, for the contact of row `i`.
-    pub(super) fn idle_force(&self, i: usize) -> f64 {
-        self.rounding() * self.size / self.diagonal[i].sqrt()
+    /// What the multiplier of row `i` may differ from zero by without meaning it: rounding, and what changes the rate of the gap by
+    /// a thousandth of `rate_tolerance` in a second.
+    pub(super) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
+        let rounding = self.rounding() * self.size / self.diagonal[i].sqrt();
+        rounding + IDLE * rate_tolerance / self.diagonal[i]
+    }
+
+    /// The least of the accelerations that mean something, in units of rows: no less than `part` of their size.
+    pub(super) fn least_acceleration(&self, part: f64, rate_tolerance: f64) -> f64 {
+        let unit = self
+            .diagonal
+            .iter()
+            .fold(f64::INFINITY, |least, g| g.min(least));
+        (part.max(self.rounding()) * self.size).max(IDLE * rate_tolerance / unit.sqrt())
     }
 
     pub(super) fn row(&self, i: usize) -> &[f64] {

@@ -186,7 +186,7 @@ where
                         accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
                     if lifted {
                         for (i, force) in forces.iter_mut().enumerate() {
-                            *force += frame.idle_force(i);
+                            *force += frame.idle_force(i, self.rate_tolerance);
                         }
                     }
                     Ok(unique)
@@ -204,6 +204,15 @@ where
                 done.unwrap_or(false)
             })
         })
+    }
+
+    /// By how much, at most, the event function of contact `j` is above its multiplier; 0 when it is open.
+    pub(super) fn raised_by(&self, j: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        if !self.is_closed(mode, j) {
+            return 0.0;
+        }
+        let force = self.multipliers(t, x, mode).values.get(j).copied();
+        2.0 * (self.event(j, t, x, mode) - force.unwrap_or(f64::NAN)).abs()
     }
 
     /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none.

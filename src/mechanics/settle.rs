@@ -36,7 +36,7 @@ pub(super) fn settle<S>(
     bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
     candidates: &[usize],
-    redundant: Redundant,
+    (redundant, rate_tolerance): (Redundant, f64),
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -60,16 +60,15 @@ where
             return Settled::NotFinite(component);
         }
         frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
-        let scale = frame.size;
-        let small = SMALL.max(frame.rounding());
+        let small = frame.least_acceleration(SMALL, rate_tolerance);
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
                 frame.push(i, force, free);
             }
-            a_moment_later(bodies, (t, q, v), free, candidates)
+            a_moment_later(bodies, (t, q, v), free, (candidates, rate_tolerance))
         };
         let gram = frame.gram.to_vec();
-        match choose(&gram, gaps, (scale, small), redundant, ahead) {
+        match choose(&gram, gaps, small, redundant, ahead) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
                 Settled::Trouble(trouble, set)
@@ -85,7 +84,7 @@ fn a_moment_later<S>(
     bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
     a: &[f64],
-    candidates: &[usize],
+    (candidates, rate_tolerance): (&[usize], f64),
 ) -> Option<(Vec<f64>, Vec<f64>, f64)>
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -101,17 +100,17 @@ where
         let mut frame = Frame::new(bodies, &q, candidates, scratch).ok()?;
         frame.free_acceleration(&bodies.system, (t + step, &q, &v), &[], &mut free);
         frame.gap_acceleration(&bodies.system, (&q, &v), &free, &mut gaps);
-        let rounding = 0.1 * frame.rounding() * frame.size;
+        let rounding = 0.1 * frame.least_acceleration(0.0, rate_tolerance);
         Some((frame.gram.to_vec(), gaps, rounding))
     })
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; of `b` the given part of its size is zero. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; what is `small`, in units of rows, is zero. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
 /// without acceleration the problem a moment later decides, given by `ahead` of the forces; if that does not either, it stays closed.
 fn choose(
     gram: &[f64],
     b: &[f64],
-    (scale, part_small): (f64, f64),
+    small: f64,
     redundant: Redundant,
     ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
 ) -> Settled {
@@ -127,13 +126,13 @@ fn choose(
         return Settled::Nobody;
     };
     let (z, w) = (solution.z().to_vec(), solution.w().to_vec());
-    let small = |value: f64| value <= part_small * scale;
+    let is_small = |value: f64| value <= small;
     // The contacts that do not open: w = 0 where λ > 0.
-    let mut set: Vec<usize> = (0..m).filter(|&i| small(w[i] / unit(i))).collect();
-    if set.iter().any(|&i| small(z[i] * unit(i))) {
+    let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
+    if set.iter().any(|&i| is_small(z[i] * unit(i))) {
         let later =
             ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| opening(&gram, &b, rounding));
-        set.retain(|i| !(small(z[*i] * unit(*i)) && later.contains(i)));
+        set.retain(|i| !(is_small(z[*i] * unit(*i)) && later.contains(i)));
     }
     let marks = |set: &[usize]| (0..m).map(|i| set.contains(&i)).collect();
     let rcond = factor(&mut part(gram, m, &set), set.len()).unwrap_or(0.0);
@@ -153,13 +152,13 @@ fn choose(
         let Some(worst) = (0..size).min_by(|a, b| pull(a).total_cmp(&pull(b))) else {
             break;
         };
-        if pull(&worst) >= -part_small * scale {
+        if pull(&worst) >= -small {
             // Left out were contacts that would have to pull; without them the others must still hold.
             let opens = |i: usize| {
                 let pushed = set.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
                 b[i] + pushed.sum::<f64>()
             };
-            if (0..m).all(|i| opens(i) >= -part_small * scale * unit(i)) {
+            if (0..m).all(|i| opens(i) >= -small * unit(i)) {
                 return Settled::Closed(marks(&set));
             }
             break;
@@ -289,7 +288,7 @@ mod tests {
     }
 
     fn chosen(gram: &[f64], b: &[f64]) -> Settled {
-        choose(gram, b, (largest(b), SMALL), Redundant::Refuse, |_| None)
+        choose(gram, b, SMALL * largest(b), Redundant::Refuse, |_| None)
     }
 
     #[test]
@@ -327,7 +326,7 @@ mod tests {
             chosen(&same, &b),
             Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
         ));
-        let shared = choose(&same, &b, (1.0, SMALL), Redundant::LeastSquares, |_| None);
+        let shared = choose(&same, &b, SMALL, Redundant::LeastSquares, |_| None);
         assert_eq!(shared, Settled::Closed(vec![true, true]));
     }
 
@@ -345,7 +344,7 @@ mod tests {
         let all = choose(
             &gram,
             &load(0.2, 0.1),
-            (1.0, SMALL),
+            SMALL,
             Redundant::LeastSquares,
             |_| None,
         );
@@ -353,7 +352,7 @@ mod tests {
         let three = choose(
             &gram,
             &load(0.7, 0.7),
-            (1.0, SMALL),
+            SMALL,
             Redundant::LeastSquares,
             |_| None,
         );
@@ -362,7 +361,7 @@ mod tests {
         let two = choose(
             &gram,
             &load(1.5, 0.0),
-            (1.0, SMALL),
+            SMALL,
             Redundant::LeastSquares,
             |_| None,
         );

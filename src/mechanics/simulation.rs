@@ -184,9 +184,11 @@ where
             }
             last = place.t;
             left -= 1;
-            guaranteed &= matches!((&reason, self.zeno), (Reason::Zeno(_), Zeno::StopAt));
             match self.deal_with(&reason, tf, &mut place) {
-                Ok(Some(event)) => journal.between(event, &place.mode),
+                Ok(Some(event)) => {
+                    guaranteed = false;
+                    journal.between(event, &place.mode);
+                }
                 Ok(None) => {
                     journal.path.jump(place.t, &place.state, &place.mode);
                     break Status::Ended;

@@ -148,7 +148,12 @@ where
                 candidates.push(j);
             }
         }
-        match settle(&self.bodies, (t, q, v), &candidates, self.redundant) {
+        match settle(
+            &self.bodies,
+            (t, q, v),
+            &candidates,
+            (self.redundant, self.rate_tolerance),
+        ) {
             Settled::Closed(closed) => {
                 for (&j, closed) in candidates.iter().zip(closed) {
                     self.set_closed(mode, j, closed);

@@ -114,6 +114,25 @@ fn bodies_side_by_side_move_as_one() {
     }
 }
 
+/// At the bottom of their swing nothing moves them at all, and nothing is what the contact carries.
+#[test]
+fn pendulums_side_by_side_swing_as_one() {
+    let line = Line::beside(&[1.0; 3], 0.0, |_, q, a| {
+        for (a, q) in a.iter_mut().zip(q) {
+            *a = -G * q;
+        }
+    });
+    let run = line
+        .simulation()
+        .run(0.0, &[-0.1, 0.0, 0.0], &[0.0; 3], 50.0)
+        .unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(
+        (run.events().len(), &run.events()[0].mode_after[..]),
+        (1, &[0, 1][..])
+    );
+}
+
 /// Pendulums that swing side by side: the force between them is zero but for the tolerance of the start.
 #[test]
 fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
