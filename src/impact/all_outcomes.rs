@@ -6,18 +6,28 @@ use super::restitution::Blend;
 use super::{ImpactLaw, ImpactProblem, Outcomes, Reflections};
 use crate::Error;
 
-/// Momenta that differ by less than this part of `√(2T)` are one.
-pub(super) const EQUAL: f64 = 1e-9;
+/// Outcomes whose scaled speeds differ by less than this part of `√(2T)` are one.
+const EQUAL: f64 = 1e-9;
+
+/// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
+const ROUNDING: f64 = 1e-14;
 
 /// Every outcome of [`Propagative`](super::Propagative), whatever contact is chosen at each stage: the end momenta of all
 /// admissible words (words that reflect, at each stage, a contact that approaches, and end when none does).
 ///
 /// A breadth-first search over momenta, in which equal ones meet; the cost is the number of distinct momenta times the square
-/// of the number of contacts. Each outcome carries a shortest word, the lexicographically first of these. Outcomes are in the
-/// order in which the search finds them: by the length of their words, then lexicographically.
+/// of the number of contacts. Outcomes that differ by less than 1e-9 of the momentum are one; each carries a shortest word,
+/// the lexicographically first of these. Outcomes are in the order in which the search finds them: by the length of their words,
+/// then lexicographically.
 ///
-/// Beyond the cap of momenta the set is incomplete and says so; [`Error::NoFeasibleInterior`] when it need not end, other
-/// errors as for [`Propagative`](super::Propagative).
+/// Momenta meet when their scaled speeds differ by less than the problem's tolerance and the same contacts approach. A
+/// reflection moves its contact by more than twice that, so none is lost, however slow. The outcome of every word lies within
+/// 1e-9 of the momentum, and a few tolerances for each reflection (more in narrow cones), of one in the set: in the metric of
+/// kinetic energy reflections keep distances, and bring no momentum further from one in which their contact does not approach.
+///
+/// A complete set is never empty. Beyond the cap of momenta the set is incomplete and says so, as when some momentum was met
+/// from which the search came to no end; [`Error::NoFeasibleInterior`] instead when words need not end, other errors as for
+/// [`Propagative`](super::Propagative).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllOutcomes {
     cap: usize,
@@ -67,36 +77,68 @@ impl ImpactLaw for AllOutcomes {
         Ok(Outcomes {
             list,
             is_complete: search.is_complete,
-            effort: search.momenta,
+            effort: search.parents.len(),
         })
     }
 }
 
+/// How near momenta on the way to outcomes meet: within the threshold, for what no reflection answers need not be told apart.
+pub(super) fn meeting(problem: &ImpactProblem) -> f64 {
+    let most = EQUAL * problem.momentum();
+    problem.threshold().min(most).max(rounding(problem))
+}
+
+/// Differences of scaled speeds by rounding; never zero: at rest all momenta are one.
+fn rounding(problem: &ImpactProblem) -> f64 {
+    // of the motion along the normals: the rest of it is not computed with
+    (ROUNDING * problem.space().norm).max(f64::MIN_POSITIVE)
+}
+
+/// An empty list of outcomes.
+pub(super) fn list_of_ends(problem: &ImpactProblem) -> Momenta {
+    let equal = (EQUAL * problem.momentum()).max(rounding(problem));
+    Momenta::new(problem.contacts(), equal, problem.threshold())
+}
+
 /// The graph of momenta.
-pub(super) struct Search {
+struct Search {
     /// Where each momentum was first reached from, and by which contact; none for the start.
     parents: Vec<Option<(usize, usize)>>,
-    /// The feasible ones.
+    /// All reflections, from which momentum to which.
+    edges: Vec<(usize, usize)>,
+    /// The feasible momenta.
+    feasible: Vec<usize>,
+    /// Those of them that are not equal to one before.
     ends: Vec<usize>,
-    pub(super) is_complete: bool,
-    momenta: usize,
+    is_complete: bool,
 }
 
 impl Search {
     /// Goes through all momenta, or as many as `cap`.
-    pub(super) fn run(problem: &ImpactProblem, cap: usize) -> Self {
+    fn run(problem: &ImpactProblem, cap: usize) -> Self {
+        let mut search = Self::with(problem, cap, meeting(problem));
+        if search.is_complete && !search.reaches_ends() {
+            // In a narrow cone slow contacts go to and fro by little more than the threshold.
+            search = Self::with(problem, cap, rounding(problem));
+            search.is_complete = search.is_complete && search.reaches_ends();
+        }
+        search
+    }
+
+    /// Likewise; momenta meet within a tolerance.
+    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Self {
         let space = problem.space();
         let threshold = problem.threshold();
-        // never zero: at rest all momenta are one
-        let tolerance = (EQUAL * problem.momentum()).max(f64::MIN_POSITIVE);
-        let mut momenta = Momenta::new(space.contacts(), tolerance);
+        let mut momenta = Momenta::new(space.contacts(), tolerance, threshold);
+        let mut ends = list_of_ends(problem);
         let mut search = Self {
             parents: vec![None],
+            edges: Vec::new(),
+            feasible: Vec::new(),
             ends: Vec::new(),
             is_complete: true,
-            momenta: 0,
         };
-        momenta.add(space.speeds.as_slice());
+        momenta.push(space.speeds.as_slice());
         let mut next = vec![0.0; space.contacts()];
         let mut current = 0;
         while current < momenta.len() {
@@ -112,19 +154,52 @@ impl Search {
                 for i in 0..next.len() {
                     next[i] = speeds[i] - 2.0 * s * column[i];
                 }
-                if momenta.len() >= cap {
-                    search.is_complete = false;
-                } else if momenta.add(&next).is_some() {
-                    search.parents.push(Some((current, contact)));
-                }
+                let reached = match momenta.find(&next) {
+                    Some(known) => known,
+                    None if momenta.len() >= cap => {
+                        search.is_complete = false;
+                        continue;
+                    }
+                    None => {
+                        search.parents.push(Some((current, contact)));
+                        momenta.push(&next)
+                    }
+                };
+                search.edges.push((current, reached));
             }
             if is_end {
-                search.ends.push(current);
+                search.feasible.push(current);
+                if ends.add(momenta.get(current)).is_some() {
+                    search.ends.push(current);
+                }
             }
             current += 1;
         }
-        search.momenta = momenta.len();
         search
+    }
+
+    /// True when an end can be reached from each momentum. Reflections need not end where no motion opens all contacts, and
+    /// momenta that meet although they differ may close a circle.
+    fn reaches_ends(&mut self) -> bool {
+        self.edges.sort_unstable_by_key(|&(_, to)| to);
+        let mut reaching = vec![false; self.parents.len()];
+        let mut left = self.parents.len() - self.feasible.len();
+        for &end in &self.feasible {
+            reaching[end] = true;
+        }
+        let mut open = self.feasible.clone();
+        while let Some(to) = open.pop() {
+            let first = self.edges.partition_point(|edge| edge.1 < to);
+            let into = self.edges[first..].iter().take_while(|edge| edge.1 == to);
+            for &(from, _) in into {
+                if !reaching[from] {
+                    reaching[from] = true;
+                    left -= 1;
+                    open.push(from);
+                }
+            }
+        }
+        left == 0
     }
 
     /// A shortest word for each end, the lexicographically first.

@@ -42,7 +42,7 @@ impl<L: ImpactLaw + ?Sized> ImpactLaw for Box<L> {
 pub struct Outcomes {
     /// The outcomes, in an order that depends on the problem only.
     pub list: Vec<Outcome>,
-    /// False when the search stopped at a cap: there may be more.
+    /// False when the search stopped at a cap, or went round without an end from some momentum: there may be more.
     pub is_complete: bool,
     /// Work of a search: the distinct momenta it came through, start and ends included ([`AllOutcomes`](super::AllOutcomes)),
     /// or its reflections ([`MinimalOutcomes`](super::MinimalOutcomes)); 0 for laws that do not search.

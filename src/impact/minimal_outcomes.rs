@@ -1,6 +1,6 @@
 //! The outcomes of propagative impact that a minimal word reaches.
 
-use super::all_outcomes::EQUAL;
+use super::all_outcomes::{list_of_ends, meeting};
 use super::interior;
 use super::momenta::Momenta;
 use super::restitution::Blend;
@@ -14,6 +14,9 @@ use crate::Error;
 /// A subset of [`AllOutcomes`](super::AllOutcomes). For two contacts whose alternating words differ in length only the shorter
 /// is minimal, since the longer contains it. Each outcome carries a shortest minimal word, the lexicographically first of
 /// these; outcomes are ordered by the length of their words, then lexicographically.
+///
+/// Where contacts approach by little more than the problem's tolerance, dropping letters may end within it: such words are not
+/// minimal, and the set can be empty.
 ///
 /// A depth-first search over words that carries all momenta which subsequences reach; exponential in the length of words.
 /// Beyond the cap the set is incomplete and says so. Errors as for [`AllOutcomes`](super::AllOutcomes).
@@ -92,15 +95,12 @@ struct Prefix {
 
 impl<'p> WordSearch<'p> {
     fn new(problem: &'p ImpactProblem, cap: usize) -> Self {
-        let contacts = problem.contacts();
-        let tolerance = (EQUAL * problem.momentum()).max(f64::MIN_POSITIVE);
-        let momenta = Momenta::new(contacts, tolerance);
         Self {
             problem,
             cap,
             reflections: 0,
-            subsequences: momenta.clone(),
-            ends: momenta,
+            subsequences: Momenta::new(problem.contacts(), meeting(problem), problem.threshold()),
+            ends: list_of_ends(problem),
             words: Vec::new(),
         }
     }

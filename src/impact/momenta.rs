@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-/// Scaled contact speeds, merged when no component differs by more than a tolerance.
+/// Scaled contact speeds, merged when no component differs by more than a tolerance and the same contacts approach.
+///
+/// The second is what keeps a search sound: a momentum in which a contact approaches slowly must not stand for the one that
+/// its reflection leaves, however near they are.
 ///
 /// A list is filed under the projection of its speeds on a fixed direction, cut into cells wider than what the tolerance can
 /// change: equal ones lie in the same cell or in neighbours.
@@ -12,6 +15,8 @@ pub(super) struct Momenta {
     /// `contacts` numbers for each momentum.
     speeds: Vec<f64>,
     tolerance: f64,
+    /// A contact approaches when its speed lies below minus this.
+    threshold: f64,
     /// Weights of the projection, no two alike, over the width of a cell.
     weights: Vec<f64>,
     cells: HashMap<i64, Vec<usize>>,
@@ -19,7 +24,7 @@ pub(super) struct Momenta {
 
 impl Momenta {
     /// An empty list of momenta with so many contacts.
-    pub(super) fn new(contacts: usize, tolerance: f64) -> Self {
+    pub(super) fn new(contacts: usize, tolerance: f64, threshold: f64) -> Self {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;
         let weights = (0..contacts).map(|i| 0.5 + (GOLDEN * (i + 1) as f64).fract());
         // Each weight is below 1.5: the projections of equal momenta differ by less than half of this.
@@ -28,6 +33,7 @@ impl Momenta {
             contacts,
             speeds: Vec::new(),
             tolerance,
+            threshold,
             weights: weights.map(|w| w / width).collect(),
             cells: HashMap::new(),
         }
@@ -58,11 +64,16 @@ impl Momenta {
         if self.find(speeds).is_some() {
             return None;
         }
+        Some(self.push(speeds))
+    }
+
+    /// Adds a momentum that is not there; returns its number.
+    pub(super) fn push(&mut self, speeds: &[f64]) -> usize {
         let k = self.len();
         self.speeds.extend_from_slice(speeds);
         let cell = self.cell(speeds);
         self.cells.entry(cell).or_default().push(k);
-        Some(k)
+        k
     }
 
     /// Forgets the momenta from number `count` on.
@@ -82,8 +93,9 @@ impl Momenta {
     }
 
     fn equal(&self, k: usize, speeds: &[f64]) -> bool {
+        let approaches = |s: f64| s < -self.threshold;
         let mut pairs = self.get(k).iter().zip(speeds);
-        pairs.all(|(a, b)| (a - b).abs() <= self.tolerance)
+        pairs.all(|(&a, &b)| (a - b).abs() <= self.tolerance && approaches(a) == approaches(b))
     }
 
     #[expect(
@@ -102,7 +114,7 @@ mod tests {
 
     #[test]
     fn equal_momenta_are_stored_once_wherever_cells_end() {
-        let mut list = Momenta::new(3, 1e-9);
+        let mut list = Momenta::new(3, 1e-9, 1.0);
         for k in 0..2000 {
             let base = [0.1 * f64::from(k), -1e-10 * f64::from(k), 7.0];
             assert_eq!(list.add(&base), Some(list.len() - 1), "{k}");
@@ -115,8 +127,23 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_approach_is_not_the_parting_beside_it() {
+        let mut list = Momenta::new(2, 1e-9, 1e-12);
+        for (momentum, found) in [
+            ([1.0, -1e-10], Some(0)),
+            ([1.0, 1e-10], Some(1)),
+            ([1.0, -2e-10], None),
+            // within the threshold nothing approaches
+            ([1.0, -0.9e-12], None),
+            ([1.0, 2e-10], None),
+        ] {
+            assert_eq!(list.add(&momentum), found, "{momentum:?}");
+        }
+    }
+
+    #[test]
     fn what_was_forgotten_can_be_added_again() {
-        let mut list = Momenta::new(1, 1e-9);
+        let mut list = Momenta::new(1, 1e-9, 0.0);
         for s in [1.0, 2.0, 2.0 + 1.5e-9, 3.0] {
             assert!(list.add(&[s]).is_some());
         }

@@ -19,4 +19,5 @@ mod one_sided;
 mod random;
 mod random_systems;
 mod reference;
+mod slow_approaches;
 mod tangents;
