@@ -91,6 +91,28 @@ fn a_simultaneous_newton_law_can_raise_the_energy() {
 }
 
 #[test]
+fn a_parting_contact_that_is_pressed_on_gains_energy_with_a_common_restitution() {
+    let problem = ImpactProblem::new(dmatrix![1.0, -0.5; -0.5, 1.0], dvector![-1.0, 0.5]).unwrap();
+    // T = ½ uᵀ G⁻¹ u
+    assert!((problem.momentum().powi(2) / 2.0 - 0.5).abs() < 1e-15);
+    let with = |e: f64| problem.clone().with_restitution(e).unwrap();
+    // p₀ − ½ p₁ = 2 and p₁ = ½ p₀ − ½: p = (7/3, 2/3), u⁺ = (1, 0), ΔE = ½ (2/3) (½)
+    let outcome = Unilateral.outcome(&with(1.0)).unwrap();
+    assert!((&outcome.impulses - dvector![7.0, 2.0] / 3.0).amax() < 1e-15);
+    assert!((&outcome.speeds - dvector![1.0, 0.0]).amax() < 1e-15);
+    assert!((outcome.energy_change - 1.0 / 6.0).abs() < 1e-15);
+    assert!(
+        matches!(outcome.remarks[..], [Remark::EnergyRaised { by }] if by == outcome.energy_change)
+    );
+    // plastic: a projection
+    let plastic = Unilateral.outcome(&with(0.0)).unwrap();
+    assert!(plastic.energy_change < -0.3 && plastic.remarks.is_empty());
+    // one after the other, only contacts that approach push off, and nothing is gained
+    let staged = NewOnly::new().outcome(&with(1.0)).unwrap();
+    assert!(staged.energy_change.abs() < 1e-15 && staged.remarks.is_empty());
+}
+
+#[test]
 fn stages_are_named() {
     let cradle = Cradle::new(&[1.0; 4], &[1.0, 0.0, 0.0, -1.0]).unwrap();
     let impact = cradle.impact().unwrap();
