@@ -116,7 +116,8 @@ impl Outcome {
             let speed = speeds[contact];
             remarks.push(Remark::Approaching { contact, speed });
         }
-        if energy_change > REMARKABLE * 0.5 * problem.momentum().powi(2) {
+        // in this order the product is finite for every finite energy
+        if energy_change > 0.5 * limit * problem.momentum() {
             remarks.push(Remark::EnergyRaised { by: energy_change });
         }
         Ok(Self {

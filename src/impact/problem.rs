@@ -265,7 +265,8 @@ impl ImpactProblem {
     /// # Errors
     /// [`Error::NotFiniteInput`], and [`Error::BadSetting`] when it is less than that of the motion along the normals.
     pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Error> {
-        let momentum = (2.0 * energy).sqrt();
+        // √(2T), where 2T may overflow
+        let momentum = 2.0 * (0.5 * energy).sqrt();
         let least = self.space.norm * (1.0 - 1e-9);
         let rule = "must be at least the energy of the motion along the normals";
         accepted("kinetic energy", &[energy], rule, |_| momentum >= least)?;

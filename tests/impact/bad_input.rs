@@ -146,6 +146,25 @@ fn settings() {
 }
 
 #[test]
+fn no_finite_energy_makes_an_infinite_momentum() {
+    for energy in [1e308, f64::MAX] {
+        let problem = good().with_kinetic_energy(energy).unwrap();
+        let expected = 2_f64.sqrt() * energy.sqrt();
+        assert!((problem.momentum() / expected - 1.0).abs() < 1e-15);
+        assert!(problem.threshold() <= 1e-12 * problem.momentum());
+        // beside this motion nothing approaches
+        assert!(problem.is_feasible());
+    }
+    assert!(good().with_kinetic_energy(f64::INFINITY).is_err());
+    // Fast and light: the energy gained beside a kinetic energy whose double overflows is remarked.
+    let gram = dmatrix![1.0, -0.5; -0.5, 1.0];
+    let fast = ImpactProblem::new(gram, dvector![-1e154, 0.5e154]).unwrap();
+    let fast = fast.with_kinetic_energy(1e308).unwrap();
+    assert!(fast.momentum().powi(2).is_infinite());
+    assert!(Unilateral.outcome(&fast).unwrap().raises_energy());
+}
+
+#[test]
 fn outcomes_belong_to_their_problem() {
     let outcome = Unilateral.outcome(&good()).unwrap();
     assert_eq!(
