@@ -1,6 +1,6 @@
 //! Sequential impact: first the contacts that are new, then those that are made to approach.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 use super::complementarity::solve_lcp;
 use super::interior;
@@ -53,14 +53,10 @@ impl ImpactLaw for NewOnly {
         let mut stages: Vec<Vec<usize>> = Vec::new();
         loop {
             let approaching = |i: &usize| speeds[*i] < -threshold;
-            let contacts: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
-            let new = |i: &&usize| problem.is_new()[**i];
-            let first: Vec<usize> = contacts.iter().filter(new).copied().collect();
-            let stage = if stages.is_empty() && !first.is_empty() {
-                first
-            } else {
-                contacts
-            };
+            let mut stage: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
+            if stages.is_empty() && stage.iter().any(|&i| problem.is_new()[i]) {
+                stage.retain(|&i| problem.is_new()[i]);
+            }
             let Some(worst) = stage
                 .iter()
                 .copied()
@@ -76,9 +72,10 @@ impl ImpactLaw for NewOnly {
                 };
                 return Err(interior::explain(space, self.cap, capped));
             }
-            let gram = space.gram.select_rows(&stage).select_columns(&stage);
-            let restitution: Vec<f64> = stage.iter().map(|&i| problem.restitution()[i]).collect();
-            let q = restituted(&speeds.select_rows(&stage), &restitution);
+            let k = stage.len();
+            let gram = DMatrix::from_fn(k, k, |i, j| space.gram[(stage[i], stage[j])]);
+            let e = problem.restitution();
+            let q = DVector::from_fn(k, |i, _| restituted(speeds[stage[i]], e[stage[i]]));
             let pushes = solve_lcp(&gram, &q)?;
             for (&contact, push) in stage.iter().zip(pushes.iter()) {
                 impulses[contact] += push;

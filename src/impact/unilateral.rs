@@ -31,16 +31,14 @@ impl ImpactLaw for Unilateral {
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
         let space = problem.space();
         let e = problem.restitution();
-        let q = restituted(&space.speeds, e);
+        let q = DVector::from_fn(e.len(), |i, _| restituted(space.speeds[i], e[i]));
         let impulses = solve_lcp(&space.gram, &q)?;
         let outcome = Outcome::new(problem, impulses.as_slice(), Order::Together, Vec::new())?;
         Ok(Outcomes::of_one(outcome))
     }
 }
 
-/// `s + diag(e) (s)₋`.
-pub(super) fn restituted(speeds: &DVector<f64>, restitution: &[f64]) -> DVector<f64> {
-    DVector::from_fn(speeds.len(), |i, _| {
-        speeds[i] + restitution[i] * speeds[i].min(0.0)
-    })
+/// `s + e (s)₋`.
+pub(super) fn restituted(speed: f64, restitution: f64) -> f64 {
+    speed + restitution * speed.min(0.0)
 }
