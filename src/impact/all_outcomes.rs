@@ -7,7 +7,7 @@ use super::{ImpactLaw, ImpactProblem, Outcomes, Reflections};
 use crate::Error;
 
 /// Outcomes whose scaled speeds differ by less than this part of `√(2T)` are one.
-const EQUAL: f64 = 1e-9;
+pub(super) const EQUAL: f64 = 1e-9;
 
 /// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
 const ROUNDING: f64 = 1e-14;
@@ -67,7 +67,7 @@ impl ImpactLaw for AllOutcomes {
         interior::check_search(problem.space(), self.cap, search.is_complete)?;
         let mut reflections = Reflections::new(problem);
         let mut list = Vec::with_capacity(search.ends.len());
-        for word in search.words() {
+        for word in search.words().take(blend.distinct(search.ends.len())) {
             reflections.reset(problem.space().speeds.as_slice());
             for &contact in &word {
                 reflections.reflect(contact);

@@ -58,7 +58,8 @@ impl ImpactLaw for MinimalOutcomes {
         words.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         let mut reflections = Reflections::new(problem);
         let mut list = Vec::with_capacity(words.len());
-        for word in words {
+        let distinct = blend.distinct(words.len());
+        for word in words.into_iter().take(distinct) {
             reflections.reset(problem.space().speeds.as_slice());
             for &contact in &word {
                 reflections.reflect(contact);

@@ -123,6 +123,15 @@ impl Blend {
         })
     }
 
+    /// How many of so many elastic outcomes stay apart: without restitution they are one.
+    pub(super) fn distinct(&self, elastic: usize) -> usize {
+        if self.restitution > super::all_outcomes::EQUAL {
+            elastic
+        } else {
+            elastic.min(1)
+        }
+    }
+
     /// The outcome for an elastic one, given its scaled impulses `μ` and its word.
     pub(super) fn outcome(
         &self,

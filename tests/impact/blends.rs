@@ -188,3 +188,21 @@ fn dissipation_of_a_plastic_impact_of_all_contacts() {
     assert!((outcome.energy_change - expected).abs() < 1e-14);
     assert!(outcome.speeds.amax() < 1e-15);
 }
+
+/// Without restitution the order does not matter: the outcomes of all words are one.
+#[test]
+fn plastic_outcomes_are_one() {
+    use saltation::impact::{AllOutcomes, MinimalOutcomes};
+    use saltation::models::Cradle;
+    let cradle = Cradle::new(&[1.0, 2.0, 3.0], &[1.0, 0.0, -1.0]).unwrap();
+    for (restitution, expected) in [(0.0, 1), (0.5, 2), (1.0, 2)] {
+        let impact = cradle
+            .impact()
+            .unwrap()
+            .with_restitution(restitution)
+            .unwrap();
+        let all = AllOutcomes::new().resolve(&impact).unwrap();
+        let minimal = MinimalOutcomes::new().resolve(&impact).unwrap();
+        assert_eq!((all.list.len(), minimal.list.len()), (expected, expected));
+    }
+}
