@@ -62,10 +62,11 @@ where
 
 /// The same for several guards met at one instant and crossed in the given order, each in the mode and the state that the one
 /// before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that meet them so (Pace & Burden, eq. 40). The time shift is
-/// that of the last guard.
+/// that of the last guard. A guard may come again: where resets throw the state back at it.
 ///
 /// # Errors
-/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order from being met.
+/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order from being met, or does not throw
+/// the state back at one that comes again.
 pub fn saltation_product<S>(
     system: &S,
     order: &[Guard],
@@ -81,6 +82,13 @@ where
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
         return Err(Error::NoSuchGuard { guard, count });
     }
+    let mut guards: Vec<Guard> = Vec::with_capacity(order.len());
+    for guard in order {
+        // One that comes again is found again when a reset has thrown the state at it.
+        if !guards.contains(guard) {
+            guards.push(*guard);
+        }
+    }
     let system = &system;
     let ground = Ground {
         system,
@@ -91,7 +99,7 @@ where
         t,
         x: x.to_vec(),
         mode: mode.clone(),
-        guards: order.to_vec(),
+        guards,
         ..CornerPoint::default()
     };
     let mut walk = Walk::new(x.len(), count);

@@ -1,21 +1,22 @@
 //! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all when contacts close at once
 //! (Pace & Burden, assumption 3 and section 4; spec `unilateral_mechanics` 7).
 
-use nalgebra::DMatrix;
+use std::f64::consts::PI;
 
+use nalgebra::{DMatrix, DVector};
+
+use super::cholesky::{factor, inverse};
+use super::orders::{OrderOutcome, orders};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
-use crate::derivative::{Saltation, saltation_product};
-use crate::impact::ImpactLaw;
-use crate::{Error, Guard, Mode};
+use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
+use crate::{Error, EventFunction, Guard, Mode};
 
-/// Cosines and spreads below this count as zero.
+/// Cosines below this count as zero, and so do differences of velocities, in parts of what the energy allows.
 const SMALL: f64 = 1e-9;
-/// Up to this many contacts all orders are compared.
-const ALL_ORDERS: usize = 4;
-/// Random orders compared beyond.
-const SAMPLE: usize = 24;
 
 /// What decides how outcomes depend on the order of contacts.
+///
+/// Contacts are numbered in matrices as they were given, without repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecouplingReport {
     /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how much an impact of one contact is felt by another, in no unit.
@@ -24,15 +25,28 @@ pub struct DecouplingReport {
     pub largest_cosine: f64,
     /// The largest difference of an entry of the maps `Ξ_σ` of two orders.
     pub order_spread: f64,
-    /// The largest difference of the velocities after two orders.
+    /// The largest difference of a velocity between the outcomes of two orders.
     pub state_spread: f64,
-    /// Orders compared.
+    /// Orders compared: all of up to four contacts; of more the given one, its reverse, the one by number and 24 random ones.
     pub orders: usize,
+    /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided limits and derivatives.
+    ///
+    /// In an order each contact is met so much later than the one before that all impacts among those before are over. Two
+    /// contacts have no other neighbours. More have: there spreads are those of the orders, and neighbours whose repeated impacts
+    /// mix in other ways may differ by more.
+    pub outcomes: Vec<OrderOutcome>,
+    /// The velocities that the law gives at the corner itself, where all contacts close at once.
+    pub velocity_at_once: DVector<f64>,
+    /// The largest difference of a velocity between that outcome and those of the orders.
+    pub corner_spread: f64,
     /// Limbs found in the coordinates: sets that feel each other through the mass matrix, each with the contact it carries. None
     /// when contacts share one.
     pub limbs: Option<Vec<Vec<usize>>>,
-    /// The largest `∂f_i/∂(q_j, v_j)` between two limbs, and the largest mixed second difference of the efforts on other
-    /// coordinates: zero when forces between limbs go through the body only, and add up there.
+    /// The largest `∂f_i/∂(q_j, v_j)` between two limbs `i ≠ j`, or mixed second difference of an effort,
+    /// `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of two limbs: zero when forces between limbs
+    /// go through the body only, and add up there. Steps go forward and back, by 1e-2 and 1e-6 of the coordinate; differences
+    /// that may be rounding of the efforts and of their terms count as zero. Infinite without limbs, and where
+    /// efforts are not finite.
     pub effort_coupling: f64,
     /// The verdict.
     pub verdict: Coupling,
@@ -50,9 +64,16 @@ pub enum Coupling {
     PiecewiseSmooth,
     /// Continuous, for the reason given.
     ContinuousOnly(ContinuityClass),
-    /// Outcomes jump, by this much in velocity.
+    /// All neighbours have one limit, but at the corner itself the law, given all contacts at once, says otherwise: as
+    /// [`Unilateral`](crate::impact::Unilateral) does for elastic contacts at the angle `π/k` with odd `k`, but for symmetric
+    /// approaches. A law that goes on until nothing approaches, such as [`Propagative`](crate::impact::Propagative), mends those.
+    Isolated {
+        /// The largest difference of a velocity between the outcome at the corner and the limit.
+        by: f64,
+    },
+    /// Outcomes of neighbours jump, by this much in velocity.
     Discontinuous {
-        /// The largest difference of a velocity between two orders.
+        /// The largest difference of a velocity between the outcomes of two orders.
         jump: f64,
     },
 }
@@ -63,7 +84,14 @@ pub enum Coupling {
 pub enum ContinuityClass {
     /// Plastic impacts at obtuse angles, all `cos ≤ 0` (L. Paoli, Math. Models Methods Appl. Sci. 15, 2005).
     ObtusePlastic,
-    /// The outcomes of all orders agree, as those of elastic reflections at the angle `π/k` do.
+    /// Elastic contacts, independent, each pair at an angle `π/k_ij`, `cos = −cos(π/k_ij)`: reflections generate a finite group, and
+    /// their outcome does not depend on the order, whatever the velocities ([`Uniqueness`]; `k` = 2, 3 are Theorems 2 and 3 of
+    /// Seghete & Murphey, arXiv 1709.02296).
+    ReflectionGroup {
+        /// The greatest `k_ij`, 3 or more: with two contacts the most impacts of one order.
+        k: usize,
+    },
+    /// The outcomes of all orders agree, at these velocities.
     OrdersAgree,
 }
 
@@ -74,8 +102,15 @@ where
 {
     /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order; all other contacts are open.
     ///
+    /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact by impact, until no contact
+    /// approaches; what the law makes of all contacts at once is compared with it. A verdict of continuity holds for
+    /// two contacts; of more, the orders are a sample: see [`DecouplingReport::outcomes`].
+    ///
     /// # Errors
-    /// [`Error::WrongLength`]; what the system and the law make of the impacts of some order.
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::NoSuchGuard`]; [`Error::MassMatrix`] for one that is not
+    /// symmetric and positive definite; [`Error::NotLive`] when a contact does not approach; [`Error::ReflectionCap`] when
+    /// contacts of an order still approach after 1000 impacts, as in narrow cones and between walls; what the system and the law
+    /// make of the impacts of some order, and of all at once.
     pub fn decoupling(
         &self,
         t: f64,
@@ -83,66 +118,81 @@ where
         v: &[f64],
         contacts: &[usize],
     ) -> Result<DecouplingReport, Error> {
-        let d = self.system().dof();
-        for (name, found) in [("q", q.len()), ("v", v.len())] {
-            if found != d {
-                let expected = d;
-                return Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found,
-                });
+        let mut distinct: Vec<usize> = Vec::with_capacity(contacts.len());
+        for &j in contacts {
+            if !distinct.contains(&j) {
+                distinct.push(j);
             }
         }
-        let n = self.system().contacts();
-        if let Some(&event) = contacts.iter().find(|&&j| j >= n) {
-            let guard = Guard::falling(event);
-            return Err(Error::NoSuchGuard { guard, count: n });
-        }
-        let cosines = self.cosines(q, contacts)?;
+        let contacts = &distinct[..];
+        let x = self.checked_corner(t, q, v, contacts)?;
+        let (gram, lift) = self.in_frame(q, contacts, |frame| {
+            let m = contacts.len();
+            let gram = DMatrix::from_column_slice(m, m, frame.gram);
+            (gram, DMatrix::from_column_slice(q.len(), m, frame.lift))
+        })?;
+        let cosines = DMatrix::from_fn(gram.nrows(), gram.ncols(), |i, j| {
+            gram[(i, j)] / (gram[(i, i)] * gram[(j, j)]).sqrt()
+        });
         let largest_cosine = off_diagonal(&cosines);
+        let n = self.system().contacts();
         let mut open = Mode::new(2 * n);
         for j in 0..n {
             open.set(j, true);
         }
-        let x = [q, v].concat();
-        let maps: Vec<Saltation> = orders(contacts)
+        let outcomes: Vec<OrderOutcome> = orders(contacts)
             .iter()
-            .map(|order| {
-                let guards: Vec<Guard> = order.iter().map(|&j| Guard::falling(j)).collect();
-                saltation_product(self, &guards, t, &x, &open)
-            })
+            .map(|order| self.outcome_in_order((t, &x), &open, order))
             .collect::<Result<_, _>>()?;
-        let (mut order_spread, mut state_spread) = (0.0f64, 0.0f64);
-        for (i, a) in maps.iter().enumerate() {
-            for b in &maps[..i] {
+        let velocity_at_once = self.velocity_at_once(t, &x, contacts)?;
+        let mut equal = self.rounding(q, v);
+        let collapses = |outcome: &OrderOutcome| {
+            let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
+            let at_rest = rates
+                .iter()
+                .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
+            outcome.word.len() > outcome.order.len() && at_rest.count() > 1
+        };
+        if outcomes.iter().any(collapses) {
+            // Impacts that accumulate end when contacts approach no faster than the tolerance.
+            let angle = (1.0 - largest_cosine).max(1e-3);
+            for (j, lift) in lift.column_iter().enumerate() {
+                let by = 2.0 * self.rate_tolerance / gram[(j, j)] / angle;
+                equal.zip_apply(&lift, |equal, lift| *equal = equal.max(by * lift.abs()));
+            }
+        }
+        let differ = |a: &DVector<f64>, b: &DVector<f64>| {
+            let mut pairs = a.iter().zip(b).zip(&equal);
+            // Written so that what is not a number differs.
+            !pairs.all(|((a, b), equal)| (a - b).abs() <= *equal)
+        };
+        let (mut order_spread, mut state_spread, mut corner_spread) = (0.0f64, 0.0f64, 0.0f64);
+        let (mut jumps, mut isolated) = (false, false);
+        for (i, a) in outcomes.iter().enumerate() {
+            corner_spread = corner_spread.max((&a.velocity - &velocity_at_once).amax());
+            isolated |= differ(&a.velocity, &velocity_at_once);
+            for b in &outcomes[..i] {
                 order_spread = order_spread.max((&a.matrix - &b.matrix).amax());
-                state_spread = state_spread.max((&a.state - &b.state).amax());
+                state_spread = state_spread.max((&a.velocity - &b.velocity).amax());
+                jumps |= differ(&a.velocity, &b.velocity);
             }
         }
         let limbs = self.limbs(q, contacts)?;
         let effort_coupling = self.effort_coupling((t, q, v), limbs.as_deref());
-        let size = maps.iter().map(|s| s.matrix.amax()).fold(1.0, f64::max);
-        let speed = v.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
-        let same_state = state_spread <= SMALL * speed;
+        let matrices = outcomes.iter().map(|outcome| outcome.matrix.amax());
+        let size = matrices.fold(1.0, f64::max);
         // Derivatives of resets are differences, good to 1e-8 or so.
         let same_map = order_spread <= 1e-6 * size;
-        let plastic = contacts
-            .iter()
-            .all(|&j| self.system().restitution(j, q, v) == 0.0);
-        let obtuse = (0..cosines.nrows()).all(|i| (0..i).all(|j| cosines[(i, j)] <= SMALL));
-        let verdict = if !same_state {
+        let verdict = if jumps {
             Coupling::Discontinuous { jump: state_spread }
+        } else if isolated {
+            Coupling::Isolated { by: corner_spread }
         } else if largest_cosine > SMALL {
-            // Impacts that feel each other may need more than one each; the product of one each says nothing of the maps.
-            Coupling::ContinuousOnly(if plastic && obtuse {
-                ContinuityClass::ObtusePlastic
-            } else {
-                ContinuityClass::OrdersAgree
-            })
+            // Orders of impacts that feel each other have maps of their own, even where their outcomes agree.
+            Coupling::ContinuousOnly(self.class((q, v), contacts, gram)?)
         } else if !same_map {
             Coupling::PiecewiseSmooth
-        } else if limbs.is_some() && effort_coupling <= 1e-6 {
+        } else if limbs.is_some() && effort_coupling == 0.0 {
             Coupling::Decoupled
         } else {
             Coupling::SmoothHere
@@ -152,146 +202,135 @@ where
             largest_cosine,
             order_spread,
             state_spread,
-            orders: maps.len(),
+            orders: outcomes.len(),
+            outcomes,
+            velocity_at_once,
+            corner_spread,
             limbs,
             effort_coupling,
             verdict,
         })
     }
 
-    fn cosines(&self, q: &[f64], contacts: &[usize]) -> Result<DMatrix<f64>, Error> {
-        let m = contacts.len();
-        let gram = self.in_frame(q, contacts, |frame| {
-            DMatrix::from_column_slice(m, m, frame.gram)
-        })?;
-        Ok(DMatrix::from_fn(m, m, |i, j| {
-            gram[(i, j)] / (gram[(i, i)] * gram[(j, j)]).sqrt()
-        }))
-    }
-
-    /// The limb of each contact: the coordinates that its gap row touches, with all that the mass matrix couples to them. None
-    /// when two contacts share a coordinate.
-    fn limbs(&self, q: &[f64], contacts: &[usize]) -> Result<Option<Vec<Vec<usize>>>, Error> {
-        let d = q.len();
-        let mut coupled = DMatrix::<f64>::zeros(d, d);
-        // A few configurations, so that an entry that happens to be zero here is seen.
-        for sample in 0..3 {
-            let at: Vec<f64> = (0..d)
-                .map(|i| q[i] + 0.1 * f64::from(sample) * (1.0 + 0.37 * i as f64).sin())
-                .collect();
-            let mut mass = vec![0.0; d * d];
-            self.system().mass(&at, &mut mass);
-            for (c, m) in coupled.iter_mut().zip(&mass) {
-                *c = c.max(m.abs());
-            }
-        }
-        let size = coupled.amax();
-        let rows = self.in_frame(q, contacts, |frame| frame.rows.to_vec())?;
-        let mut limbs: Vec<Vec<usize>> = Vec::new();
-        for row in rows.chunks_exact(d) {
-            let mut limb: Vec<usize> = (0..d).filter(|&i| row[i] != 0.0).collect();
-            let mut next = 0;
-            while next < limb.len() {
-                let i = limb[next];
-                for k in 0..d {
-                    if coupled[(i, k)] > SMALL * size && !limb.contains(&k) {
-                        limb.push(k);
-                    }
-                }
-                next += 1;
-            }
-            limb.sort_unstable();
-            limbs.push(limb);
-        }
-        let distinct = (0..limbs.len())
-            .all(|i| (0..i).all(|j| limbs[i].iter().all(|k| !limbs[j].contains(k))));
-        Ok(distinct.then_some(limbs))
-    }
-
-    /// How much efforts between limbs are not through the body, or do not add up there.
-    fn effort_coupling(
+    /// The state `(q, v)`, if it is one at which `contacts` close.
+    fn checked_corner(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
-        limbs: Option<&[Vec<usize>]>,
-    ) -> f64 {
-        let Some(limbs) = limbs else {
-            return f64::INFINITY;
-        };
-        let d = q.len();
-        let effort = |moves: &[(usize, f64)]| {
-            let mut x = [q, v].concat();
-            for &(i, by) in moves {
-                x[i] += by;
-            }
-            let mut f = vec![0.0; d];
-            self.system().effort(t, &x[..d], &x[d..], &mut f);
-            f
-        };
-        let both = |limb: &[usize]| -> Vec<usize> {
-            limb.iter()
-                .copied()
-                .chain(limb.iter().map(|i| i + d))
-                .collect()
-        };
-        let (step, base) = (1e-3, effort(&[]));
-        let mut most = 0.0f64;
-        for a in 0..limbs.len() {
-            for b in 0..a {
-                for &i in &both(&limbs[a]) {
-                    for &j in &both(&limbs[b]) {
-                        let (one, other) = (effort(&[(i, step)]), effort(&[(j, step)]));
-                        let together = effort(&[(i, step), (j, step)]);
-                        for k in 0..d {
-                            let mixed = together[k] - one[k] - other[k] + base[k];
-                            most = most.max((mixed / (step * step)).abs() * step);
-                            if limbs[b].contains(&k) {
-                                most = most.max(((one[k] - base[k]) / step).abs());
-                            }
-                            if limbs[a].contains(&k) {
-                                most = most.max(((other[k] - base[k]) / step).abs());
-                            }
-                        }
-                    }
-                }
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[usize],
+    ) -> Result<Vec<f64>, Error> {
+        let expected = self.system().dof();
+        for (name, values) in [("q", q), ("v", v)] {
+            let found = values.len();
+            if found != expected {
+                return Err(Error::WrongLength {
+                    name,
+                    expected,
+                    found,
+                });
             }
         }
-        most
+        for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
+            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
+                let value = values[entry];
+                return Err(Error::NotFiniteInput { name, entry, value });
+            }
+        }
+        let count = self.system().contacts();
+        if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
+            let guard = Guard::falling(event);
+            return Err(Error::NoSuchGuard { guard, count });
+        }
+        self.check_mass(q)?;
+        let x = [q, v].concat();
+        let approaching = self.approaching(q, v, contacts)?;
+        if let Some(at_rest) = approaching.iter().position(|&a| !a) {
+            let event = contacts[at_rest];
+            return Err(Error::NotLive {
+                guard: Guard::falling(event),
+                rate_before: self.approach(&x, &[event])[0],
+                rate_after: f64::NAN,
+                least_rate: self.least_rate(event),
+                t,
+                state: x,
+            });
+        }
+        Ok(x)
     }
+
+    /// The velocities after an impact of all contacts at once.
+    fn velocity_at_once(
+        &self,
+        t: f64,
+        x: &[f64],
+        contacts: &[usize],
+    ) -> Result<DVector<f64>, Error> {
+        let mut state = x.to_vec();
+        if !contacts.is_empty() {
+            // In rising order, in which the run has them.
+            let mut touching = contacts.to_vec();
+            touching.sort_unstable();
+            self.hit(t, &mut state, &touching, &vec![true; touching.len()])?;
+        }
+        Ok(DVector::from_column_slice(&state[x.len() / 2..]))
+    }
+
+    /// Differences of each velocity that count as zero, by rounding: parts of the largest that it has with the energy at hand.
+    fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
+        let d = q.len();
+        let mut mass = vec![0.0; d * d];
+        self.system().mass(q, &mut mass);
+        let speeds = DVector::from_column_slice(v);
+        let twice_energy = speeds.dot(&(DMatrix::from_column_slice(d, d, &mass) * &speeds));
+        // The mass matrix has been checked.
+        let inverse = factor(&mut mass, d).map_or_else(Vec::new, |_| inverse(&mass, d));
+        let diagonal = inverse.iter().step_by(d + 1);
+        let largest = diagonal.map(|entry| (entry * twice_energy).sqrt());
+        DVector::from_iterator(d, largest.chain(std::iter::repeat(0.0)).take(d)) * SMALL
+    }
+
+    /// Why impacts that feel each other have one outcome here.
+    fn class(
+        &self,
+        (q, v): (&[f64], &[f64]),
+        contacts: &[usize],
+        gram: DMatrix<f64>,
+    ) -> Result<ContinuityClass, Error> {
+        let all = |value: f64| {
+            let mut each = contacts.iter();
+            each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
+        };
+        let still = DVector::zeros(contacts.len());
+        let problem = ImpactProblem::new(gram, still)?;
+        let cosines = problem.cosines();
+        let pairs = || (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
+        if all(0.0) && pairs().all(|at| cosines[at] <= SMALL) {
+            return Ok(ContinuityClass::ObtusePlastic);
+        }
+        let k = match uniqueness(&problem) {
+            Uniqueness::Dihedral { k } => Some(k),
+            Uniqueness::FiniteReflectionGroup => pairs().map(|at| whole(cosines[at])).max(),
+            _ => None,
+        };
+        Ok(match k {
+            Some(k) if all(1.0) => ContinuityClass::ReflectionGroup { k },
+            _ => ContinuityClass::OrdersAgree,
+        })
+    }
+}
+
+/// `k` of a cosine that is known to be `−cos(π/k)`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 2 and 10 000, and whole"
+)]
+fn whole(cosine: f64) -> usize {
+    (PI / (-cosine).clamp(-1.0, 1.0).acos()).round() as usize
 }
 
 fn off_diagonal(cosines: &DMatrix<f64>) -> f64 {
     let pairs = (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
     pairs.fold(0.0, |most, at| cosines[at].abs().max(most))
-}
-
-/// All orders of up to four contacts; beyond, those in which they are given, its reverse, and random ones.
-fn orders(contacts: &[usize]) -> Vec<Vec<usize>> {
-    let n = contacts.len();
-    if n <= ALL_ORDERS {
-        let mut all = vec![Vec::new()];
-        for _ in 0..n {
-            all = all
-                .iter()
-                .flat_map(|order: &Vec<usize>| {
-                    let left = contacts.iter().filter(|j| !order.contains(j));
-                    left.map(|&j| [&order[..], &[j]].concat())
-                })
-                .collect();
-        }
-        return all;
-    }
-    let mut found = vec![contacts.to_vec(), contacts.iter().rev().copied().collect()];
-    for sample in 0..SAMPLE {
-        // Fisher–Yates with numbers that depend on sample and place alone.
-        let mut order = contacts.to_vec();
-        for last in (1..n).rev() {
-            let key = (sample * n + last) as u64;
-            let state = (key + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let draw = (state ^ state >> 31) % (last as u64 + 1);
-            order.swap(last, usize::try_from(draw).unwrap_or(0));
-        }
-        found.push(order);
-    }
-    found
 }

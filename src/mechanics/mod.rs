@@ -5,7 +5,8 @@
 //! [`EventDriven`] (`event_driven`), with its start (`start`), what an event does (`strike`), accelerations and multipliers
 //! (`dynamics`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
 //! [`Simulation`] (`simulation`), with the log of contacts (`log`), what is not admissible (`admissible`) and accumulations
-//! of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`. `cholesky` and `scratch`: small
+//! of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`, from what impacts make of them in
+//! each order (`orders`) and from limbs in the coordinates (`limbs`). `cholesky` and `scratch`: small
 //! dense algebra that allocates nothing. Derivatives that are not written come from differences; `dual`: exact ones, of a system
 //! written once for any scalar; `check`: those that are written against differences.
 
@@ -20,8 +21,10 @@ mod dual;
 mod dynamics;
 mod event_driven;
 mod journal;
+mod limbs;
 mod linearised;
 mod log;
+mod orders;
 mod redundant;
 mod scratch;
 mod settle;
@@ -38,6 +41,7 @@ pub use decoupling::{ContinuityClass, Coupling, DecouplingReport};
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use event_driven::{EventDriven, Multipliers};
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
+pub use orders::OrderOutcome;
 pub use redundant::Redundant;
 pub use simulation::{MechanicalRun, Simulation};
 pub use start::Start;

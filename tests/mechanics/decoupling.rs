@@ -1,7 +1,10 @@
-//! Verdicts of the decoupling report on models of each kind (spec `unilateral_mechanics` 6 and 7).
+//! Verdicts of the decoupling report on models of each kind (spec `unilateral_mechanics` 6 and 7), and input that it refuses.
 
 use saltation::mechanics::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
 use saltation::models::{RigidTrot, SoftTrot};
+use saltation::{Error, Guard, MatrixFault};
+
+use crate::plain::{Plain, free};
 
 const SPEED: f64 = 3.13209195267;
 
@@ -74,4 +77,41 @@ fn rigid_legs_jump_unless_angle_and_restitution_agree() {
         "{orthogonal:?}"
     );
     assert_eq!(rigid(0.25, 0.0).verdict, Coupling::SmoothHere);
+}
+
+#[test]
+fn input_that_is_no_corner_is_refused() {
+    let skew = Plain {
+        mass: vec![1.0, 0.0, 0.5, 1.0],
+        rows: vec![vec![1.0, 0.0], vec![0.0, 1.0]],
+        restitution: vec![0.5; 2],
+        effort: free,
+    };
+    let refused = EventDriven::new(skew).decoupling(0.0, &[0.0; 2], &[-1.0; 2], &[0, 1]);
+    let is_fault = |fault| matches!(fault, MatrixFault::NotSymmetric { by, .. } if (by.abs() - 0.5).abs() < 1e-15);
+    assert!(
+        matches!(refused, Err(Error::MassMatrix { fault, .. }) if is_fault(fault)),
+        "{refused:?}"
+    );
+    let model = EventDriven::new(RigidTrot::default());
+    let at = |q: &[f64], v: &[f64], contacts: &[usize]| model.decoupling(0.0, q, v, contacts);
+    // The front foot parts.
+    let refused = at(&[1.0, 0.0], &[-1.0, 4.0], &[0, 1]);
+    let front = Guard::falling(1);
+    assert!(
+        matches!(refused, Err(Error::NotLive { guard, rate_before, .. }) if guard == front && (rate_before - 1.0).abs() < 1e-15)
+    );
+    let refused = at(&[1.0, f64::NAN], &[-1.0, 0.0], &[0, 1]);
+    assert!(matches!(
+        refused,
+        Err(Error::NotFiniteInput {
+            name: "q",
+            entry: 1,
+            ..
+        })
+    ));
+    let refused = at(&[1.0, 0.0], &[-1.0], &[0, 1]);
+    assert!(matches!(refused, Err(Error::WrongLength { name: "v", .. })));
+    let refused = at(&[1.0, 0.0], &[-1.0, 0.0], &[0, 2]);
+    assert!(matches!(refused, Err(Error::NoSuchGuard { count: 2, .. })));
 }

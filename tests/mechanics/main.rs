@@ -4,14 +4,18 @@
 mod admissible;
 mod ball;
 mod checked;
+mod continuity;
 mod decoupled;
 mod decoupling;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
+mod limbs;
 mod line;
 mod linearised;
+mod orders;
 mod pendulum;
+mod plain;
 mod point;
 #[path = "../common/random.rs"]
 mod random;

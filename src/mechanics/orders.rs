@@ -1,0 +1,123 @@
+//! What contacts that close at once do when they are met one after another with as little time between as you please: the
+//! one-sided limits of a corner, and their derivatives (spec `unilateral_mechanics` 6).
+
+use nalgebra::{DMatrix, DVector};
+
+use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use crate::derivative::saltation_product;
+use crate::impact::ImpactLaw;
+use crate::{Crossed, CrossedGuard, Error, EventFunction, Guard, Mode};
+
+/// Up to this many contacts all orders are taken.
+const ALL_ORDERS: usize = 4;
+/// Random orders taken beyond.
+const SAMPLE: usize = 24;
+/// Most impacts of one order.
+const CAP: usize = 1000;
+
+/// What becomes of neighbours that meet the contacts in one order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderOutcome {
+    /// The order `σ`, by numbers of contacts.
+    pub order: Vec<usize>,
+    /// The impacts one by one. Each time the first contact of `σ` that approaches is hit, until none does: a contact is missing
+    /// when impacts before it turn it away, and comes again when they throw it back.
+    pub word: Vec<usize>,
+    /// The velocities after the last impact: a one-sided limit.
+    pub velocity: DVector<f64>,
+    /// The product of the saltation matrices along the word, `Ξ_σ`, `2d × 2d` on `(q, v)`: a one-sided derivative.
+    pub matrix: DMatrix<f64>,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// The outcome of one order, from `x = (q, v)` with all gaps of `order` zero and closing, and every contact of `open` open.
+    pub(super) fn outcome_in_order(
+        &self,
+        (t, x): (f64, &[f64]),
+        open: &Mode,
+        order: &[usize],
+    ) -> Result<OrderOutcome, Error> {
+        let word = self.word(t, x, open, order)?;
+        let guards: Vec<Guard> = word.iter().map(|&j| Guard::falling(j)).collect();
+        let product = saltation_product(self, &guards, t, x, open)?;
+        let d = x.len() / 2;
+        Ok(OrderOutcome {
+            order: order.to_vec(),
+            word,
+            velocity: product.state.rows(d, d).into_owned(),
+            matrix: product.matrix,
+        })
+    }
+
+    /// The impacts of starts whose contacts are met in `order`, each so much later than the one before that all impacts among
+    /// those before are over by then.
+    fn word(&self, t: f64, x: &[f64], open: &Mode, order: &[usize]) -> Result<Vec<usize>, Error> {
+        let (mut state, mut mode) = (x.to_vec(), open.clone());
+        let mut word = Vec::with_capacity(order.len());
+        loop {
+            let (q, v) = state.split_at(x.len() / 2);
+            let approaching = self.approaching(q, v, order)?;
+            let pairs = order.iter().zip(approaching);
+            // The law has seen to those that are closed.
+            let mut next =
+                pairs.filter(|&(&j, approaches)| approaches && !self.is_closed(&mode, j));
+            let Some((&contact, _)) = next.next() else {
+                return Ok(word);
+            };
+            let rate = self.approach(&state, &[contact])[0];
+            if word.len() >= CAP {
+                return Err(Error::ReflectionCap {
+                    limit: CAP,
+                    contact,
+                    speed: rate,
+                });
+            }
+            let guard = Guard::falling(contact);
+            mode.set(contact, guard.side_after());
+            let crossed = [CrossedGuard { guard, rate }];
+            self.on_crossing(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
+            word.push(contact);
+        }
+    }
+}
+
+/// All orders of up to four contacts; beyond, those in which they are given, its reverse, the one by number, and random ones.
+pub(super) fn orders(contacts: &[usize]) -> Vec<Vec<usize>> {
+    let n = contacts.len();
+    if n <= ALL_ORDERS {
+        let mut all = vec![Vec::new()];
+        for _ in 0..n {
+            all = all
+                .iter()
+                .flat_map(|order: &Vec<usize>| {
+                    let left = contacts.iter().filter(|j| !order.contains(j));
+                    left.map(|&j| [&order[..], &[j]].concat())
+                })
+                .collect();
+        }
+        return all;
+    }
+    let mut found = vec![contacts.to_vec(), contacts.iter().rev().copied().collect()];
+    let mut sorted = contacts.to_vec();
+    sorted.sort_unstable();
+    if !found.contains(&sorted) {
+        found.push(sorted);
+    }
+    for sample in 0..SAMPLE {
+        // Fisher–Yates with numbers that depend on sample and place alone.
+        let mut order = contacts.to_vec();
+        for last in (1..n).rev() {
+            let key = (sample * n + last) as u64;
+            let state = (key + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let draw = (state ^ state >> 31) % (last as u64 + 1);
+            order.swap(last, usize::try_from(draw).unwrap_or(0));
+        }
+        found.push(order);
+    }
+    found
+}

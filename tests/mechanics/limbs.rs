@@ -1,0 +1,73 @@
+//! Efforts that add up in the body, and those that do not.
+
+use saltation::mechanics::{Coupling, EventDriven};
+use saltation::models::SoftTrot;
+
+use crate::plain::{Plain, identity};
+
+#[test]
+fn additive_efforts_are_found_so_at_any_scale() {
+    for (stiffness, height) in [
+        (30.0, 1.0),
+        (1e12, 1.0),
+        (30.0, 1e6),
+        (1e12, 1e6),
+        (1e-9, 1.3),
+    ] {
+        for damping in [0.0, 1.0, 1e8] {
+            let trot = SoftTrot {
+                stiffness,
+                damping,
+                restitution: 0.5,
+                ..SoftTrot::default()
+            };
+            let report = EventDriven::new(trot)
+                .decoupling(
+                    0.0,
+                    &[height, 0.1, 0.0, 0.0],
+                    &[-3.0, 0.2, -3.1, -2.7],
+                    &[0, 1],
+                )
+                .unwrap();
+            assert!(
+                report.effort_coupling == 0.0,
+                "{stiffness} {height} {damping}"
+            );
+            // At that height and damping the maps, which are differences, are too rough.
+            if height < 1e6 || damping < 1e8 {
+                assert_eq!(report.verdict, Coupling::Decoupled, "{report:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_product_of_two_limbs_in_the_body_is_found() {
+    // A body at q_0, limbs q_1 and q_2 on springs: f_0 is not additive by a little.
+    for (unit, at) in [(1.0, 0.0), (1e12, 0.0), (1e-12, 0.0), (1.0, 1e3)] {
+        for part in [0.0, 9e-4] {
+            for along in [0, 3] {
+                let effort = move |q: &[f64], v: &[f64], f: &mut [f64]| {
+                    let x = [q, v].concat();
+                    f[1] = unit * (30.0 * (q[0] - q[1] - at) - 9.81);
+                    f[2] = unit * (30.0 * (q[0] - q[2] - at) - 9.81);
+                    f[0] = -f[1] - f[2] + unit * part * x[1 + along] * x[2 + along];
+                };
+                let model = EventDriven::new(Plain {
+                    mass: identity(3),
+                    rows: vec![vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]],
+                    restitution: vec![0.5; 2],
+                    effort,
+                });
+                let q = [at, 0.0, 0.0];
+                let report = model.decoupling(0.0, &q, &[-1.0; 3], &[0, 1]).unwrap();
+                let error = (report.effort_coupling - unit * part).abs();
+                assert!(
+                    error <= 1e-4 * unit * part,
+                    "{unit} {at} {along}: {report:?}"
+                );
+                assert_eq!(report.verdict == Coupling::Decoupled, part == 0.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Orders of contacts, their words and their maps: rigid legs and balls in a row.
+
+use saltation::derivative::flow_jacobian;
+use saltation::impact::{Propagative, Unilateral};
+use saltation::mechanics::{ContinuityClass, Coupling, EventDriven};
+use saltation::{Error, Integrator, Mode};
+
+use crate::continuity::{legs, legs_with, ratio};
+use crate::plain::{Free, Plain, free, identity};
+
+const SPEED: f64 = 3.13209195267;
+
+#[test]
+fn words_go_on_until_nothing_approaches() {
+    let words = |trot, v| -> Vec<Vec<usize>> {
+        let outcomes = legs_with(trot, Unilateral, v).outcomes;
+        outcomes.into_iter().map(|outcome| outcome.word).collect()
+    };
+    assert_eq!(
+        words(legs(1.0 / 3.0, 1.0), [-1.0, 0.0]),
+        [[0, 1, 0], [1, 0, 1]]
+    );
+    assert_eq!(words(legs(1.0, 1.0), [-1.0, 0.0]), [[0, 1], [1, 0]]);
+    // At an acute angle the first impact turns the other foot away.
+    assert_eq!(words(legs(4.0, 1.0), [-1.0, 0.0]), [[0], [1]]);
+    for k in 4..12 {
+        for word in words(legs(ratio(f64::from(k)), 1.0), [-1.0, 0.0]) {
+            assert_eq!(word.len(), usize::try_from(k).unwrap());
+        }
+    }
+}
+
+#[test]
+fn maps_of_words_with_repetitions_are_those_of_displaced_runs() {
+    let model = EventDriven::new(legs(1.0 / 3.0, 1.0));
+    let (q, v) = ([1.0, 0.0], [-SPEED, 0.2]);
+    let report = model.decoupling(0.0, &q, &v, &[0, 1]).unwrap();
+    let (before, after) = (1e-2, 1e-3);
+    let end = |dx: [f64; 4]| {
+        let [z, theta, rate, spin] = [1.0 + dx[0], dx[1], dx[2] - SPEED, dx[3] + 0.2];
+        let fall = rate * before + 0.5 * 9.81 * before * before;
+        let q = [z - fall, theta - spin * before];
+        let start = model.start(0.0, &q, &[rate + 9.81 * before, spin]).unwrap();
+        let mut integrator = Integrator::new(&model)
+            .unwrap()
+            .rtol(1e-13)
+            .atol(1e-15)
+            .start_mode(start.mode);
+        let span = before + after;
+        let run = integrator.integrate(0.0, &start.state, span).unwrap();
+        run.state().clone()
+    };
+    let open = Mode::with(4, &[0, 1]);
+    for (outcome, tilt) in report.outcomes.iter().zip([1.0, -1.0]) {
+        assert_eq!(outcome.word.len(), 3);
+        let state = [&q[..], outcome.velocity.as_slice()].concat();
+        let jacobian = flow_jacobian(&model, 0.0, &state, &open).unwrap();
+        let expected = &outcome.matrix + after * jacobian * &outcome.matrix;
+        let quotient = |s: f64, j: usize| {
+            let mut dx = [0.0, 3.0 * s * tilt, 0.0, 0.0];
+            let base = end(dx);
+            dx[j] += s;
+            (end(dx) - base) / s
+        };
+        for j in 0..4 {
+            let found = 2.0 * quotient(1e-5, j) - quotient(2e-5, j);
+            let error = (&found - expected.column(j)).amax();
+            assert!(
+                error < 1e-4,
+                "{:?} {j}: {error} {found} {expected}",
+                outcome.word
+            );
+        }
+    }
+}
+
+#[test]
+fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() {
+    // Three equal balls with e < 7 − 4√3 collapse: infinitely many impacts, and one outcome.
+    let report = legs_with(legs(1.0 / 3.0, 0.05), Unilateral, [-1.0, 0.3]);
+    let longest = report.outcomes.iter().map(|o| o.word.len()).max();
+    assert!(longest > Some(10), "{report:?}");
+    assert!(report.state_spread < 1e-7);
+    for velocity in report.outcomes.iter().flat_map(|o| o.velocity.iter()) {
+        assert!(velocity.abs() < 1e-7, "{report:?}");
+    }
+    // All at once feet bounce: v⁺ = −e v⁻.
+    let Coupling::Isolated { by } = report.verdict else {
+        panic!("{report:?}");
+    };
+    assert!((by - 0.05).abs() < 1e-7);
+    // With a little more they do not: eleven impacts, and a jump.
+    let report = legs_with(legs(1.0 / 3.0, 0.08), Unilateral, [-1.0, 0.3]);
+    let verdict = report.verdict;
+    assert!(
+        matches!(verdict, Coupling::Discontinuous { jump } if jump > 1e-6),
+        "{report:?}"
+    );
+    let narrow = EventDriven::new(legs(ratio(1500.0), 1.0));
+    let refused = narrow.decoupling(0.0, &[1.0, 0.0], &[-1.0, 0.0], &[0, 1]);
+    assert!(
+        matches!(refused, Err(Error::ReflectionCap { limit: 1000, .. })),
+        "{refused:?}"
+    );
+    let wide = legs_with(legs(ratio(900.0), 1.0), Unilateral, [-1.0, 0.0]);
+    let group = ContinuityClass::ReflectionGroup { k: 900 };
+    assert_eq!(
+        wide.verdict,
+        Coupling::ContinuousOnly(group),
+        "{}",
+        wide.state_spread
+    );
+}
+
+/// Equal balls in a row, each closing on the next: contacts at the angle `π/3` with their neighbours.
+fn row_of_balls(n: usize, restitution: f64) -> Plain<Free> {
+    let gap = |j: usize| {
+        let mut row = vec![0.0; n];
+        (row[j], row[j + 1]) = (-1.0, 1.0);
+        row
+    };
+    Plain {
+        mass: identity(n),
+        rows: (0..n - 1).map(gap).collect(),
+        restitution: vec![restitution; n - 1],
+        effort: free,
+    }
+}
+
+#[test]
+fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
+    for n in [4, 5, 6] {
+        let velocities: Vec<f64> = (0..n).map(|i| -((i * i) as f64)).collect();
+        let contacts: Vec<usize> = (0..n - 1).rev().collect();
+        let zero = vec![0.0; n];
+        let elastic = row_of_balls(n, 1.0);
+        let model = EventDriven::with_law(elastic, Propagative::default());
+        let report = model
+            .decoupling(0.0, &zero, &velocities, &contacts)
+            .unwrap();
+        let group = ContinuityClass::ReflectionGroup { k: 3 };
+        assert_eq!(
+            report.verdict,
+            Coupling::ContinuousOnly(group),
+            "{report:?}"
+        );
+        let mut sorted = velocities.clone();
+        sorted.sort_by(f64::total_cmp);
+        for outcome in &report.outcomes {
+            // Each pair of balls meets once, and velocities are sorted.
+            assert_eq!(outcome.word.len(), n * (n - 1) / 2);
+            for (found, expected) in outcome.velocity.iter().zip(&sorted) {
+                assert!((found - expected).abs() < 1e-12, "{outcome:?}");
+            }
+        }
+        let expected = [6, 24, 26][n - 4];
+        assert_eq!(report.orders, expected);
+        assert_eq!(report.outcomes.len(), expected);
+        let plastic = row_of_balls(n, 0.0);
+        let model = EventDriven::new(plastic);
+        let report = model
+            .decoupling(0.0, &zero, &velocities, &contacts)
+            .unwrap();
+        let class = ContinuityClass::ObtusePlastic;
+        assert_eq!(
+            report.verdict,
+            Coupling::ContinuousOnly(class),
+            "{report:?}"
+        );
+    }
+}
+
+#[test]
+fn orders_agree_where_plastic_contacts_are_obtuse_and_a_bouncing_one_apart() {
+    let mut system = row_of_balls(4, 0.0);
+    system.rows[2] = vec![0.0, 0.0, 0.0, 1.0];
+    system.restitution[2] = 0.5;
+    let model = EventDriven::new(system);
+    let report = model
+        .decoupling(0.0, &[0.0; 4], &[0.0, -1.0, -3.0, -1.0], &[0, 1, 2])
+        .unwrap();
+    assert!((report.largest_cosine - 0.5).abs() < 1e-15);
+    let class = ContinuityClass::OrdersAgree;
+    assert_eq!(
+        report.verdict,
+        Coupling::ContinuousOnly(class),
+        "{report:?}"
+    );
+    assert!(report.corner_spread < 1e-15);
+}
+
+#[test]
+fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
+    let apart = Plain {
+        mass: identity(5),
+        rows: (0..5)
+            .map(|j| (0..5).map(|i| f64::from(u8::from(i == j))).collect())
+            .collect(),
+        restitution: vec![0.5; 5],
+        effort: free,
+    };
+    let model = EventDriven::new(apart);
+    let given = [3, 1, 4, 0, 2];
+    let report = model
+        .decoupling(0.0, &[0.0; 5], &[-1.0; 5], &given)
+        .unwrap();
+    let orders: Vec<&[usize]> = report.outcomes.iter().map(|o| &o.order[..]).collect();
+    let first: [&[usize]; 3] = [&given, &[2, 0, 4, 1, 3], &[0, 1, 2, 3, 4]];
+    assert_eq!(orders[..3], first);
+    assert_eq!((orders.len(), report.orders), (27, 27));
+    assert_eq!(report.verdict, Coupling::Decoupled);
+    // A contact given twice counts once.
+    let twice = model
+        .decoupling(0.0, &[0.0; 5], &[-1.0; 5], &[1, 0, 1])
+        .unwrap();
+    assert_eq!((twice.orders, twice.verdict), (2, Coupling::Decoupled));
+}
