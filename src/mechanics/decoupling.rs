@@ -31,9 +31,9 @@ pub struct DecouplingReport {
     pub orders: usize,
     /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided limits and derivatives.
     ///
-    /// In an order each contact is met so much later than the one before that all impacts among those before are over. Two
-    /// contacts have no other neighbours. More have: there spreads are those of the orders, and neighbours whose repeated impacts
-    /// mix in other ways may differ by more.
+    /// In free flight each contact of an order would be met 1e4 times later than the one before, from as close by as you please.
+    /// Two contacts have no other neighbours. More have: there spreads are those of the orders, and neighbours whose repeated
+    /// impacts mix in other ways may differ by more.
     pub outcomes: Vec<OrderOutcome>,
     /// The velocities that the law gives at the corner itself, where all contacts close at once.
     pub velocity_at_once: DVector<f64>,
@@ -104,7 +104,7 @@ where
     ///
     /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact by impact, until no contact
     /// approaches; what the law makes of all contacts at once is compared with it. A verdict of continuity holds for
-    /// two contacts; of more, the orders are a sample: see [`DecouplingReport::outcomes`].
+    /// two contacts; of more that feel each other, the orders are a sample: see [`DecouplingReport::outcomes`].
     ///
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::NoSuchGuard`]; [`Error::MassMatrix`] for one that is not

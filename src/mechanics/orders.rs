@@ -15,13 +15,16 @@ const SAMPLE: usize = 24;
 /// Most impacts of one order.
 const CAP: usize = 1000;
 
+/// How many times later each contact of an order is met than the one before.
+const APART: f64 = 1e4;
+
 /// What becomes of neighbours that meet the contacts in one order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderOutcome {
     /// The order `σ`, by numbers of contacts.
     pub order: Vec<usize>,
-    /// The impacts one by one. Each time the first contact of `σ` that approaches is hit, until none does: a contact is missing
-    /// when impacts before it turn it away, and comes again when they throw it back.
+    /// The impacts one by one, until no contact approaches: a contact is missing when impacts before it turn it away, and comes
+    /// again when they throw it back.
     pub word: Vec<usize>,
     /// The velocities after the last impact: a one-sided limit.
     pub velocity: DVector<f64>,
@@ -53,22 +56,35 @@ where
         })
     }
 
-    /// The impacts of starts whose contacts are met in `order`, each so much later than the one before that all impacts among
-    /// those before are over by then.
+    /// The impacts of neighbours that would meet the contacts of `order`, were there no impacts, each [`APART`] times later than
+    /// the one before. So close to the corner gaps change at constant rates between impacts.
     fn word(&self, t: f64, x: &[f64], open: &Mode, order: &[usize]) -> Result<Vec<usize>, Error> {
         let (mut state, mut mode) = (x.to_vec(), open.clone());
+        let mut rates = self.approach(&state, order);
+        // In an unit of time that is as small as you please.
+        let mut gaps: Vec<f64> = Vec::with_capacity(order.len());
+        let mut time = 1.0;
+        for rate in rates.iter().rev() {
+            gaps.push(-rate * time);
+            time /= APART;
+        }
+        gaps.reverse();
         let mut word = Vec::with_capacity(order.len());
         loop {
-            let (q, v) = state.split_at(x.len() / 2);
-            let approaching = self.approaching(q, v, order)?;
-            let pairs = order.iter().zip(approaching);
             // The law has seen to those that are closed.
-            let mut next =
-                pairs.filter(|&(&j, approaches)| approaches && !self.is_closed(&mode, j));
-            let Some((&contact, _)) = next.next() else {
+            let mut next: Option<(f64, usize)> = None;
+            for (i, (gap, rate)) in gaps.iter().zip(&rates).enumerate() {
+                if *rate < -self.rate_tolerance && !self.is_closed(&mode, order[i]) {
+                    let time = gap.max(0.0) / -rate;
+                    if next.is_none_or(|(least, _)| time < least) {
+                        next = Some((time, i));
+                    }
+                }
+            }
+            let Some((time, i)) = next else {
                 return Ok(word);
             };
-            let rate = self.approach(&state, &[contact])[0];
+            let (contact, rate) = (order[i], rates[i]);
             if word.len() >= CAP {
                 return Err(Error::ReflectionCap {
                     limit: CAP,
@@ -76,10 +92,15 @@ where
                     speed: rate,
                 });
             }
+            for (gap, rate) in gaps.iter_mut().zip(&rates) {
+                *gap += rate * time;
+            }
+            gaps[i] = 0.0;
             let guard = Guard::falling(contact);
             mode.set(contact, guard.side_after());
             let crossed = [CrossedGuard { guard, rate }];
             self.on_crossing(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
+            rates = self.approach(&state, order);
             word.push(contact);
         }
     }

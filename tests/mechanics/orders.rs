@@ -215,3 +215,59 @@ fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
         .unwrap();
     assert_eq!((twice.orders, twice.verdict), (2, Coupling::Decoupled));
 }
+
+/// Balls of these masses in a row fly freely from these gaps and speeds until none meets another; the words of their impacts
+/// and their velocities.
+fn fly(masses: &[f64], e: f64, gaps: &[f64], velocities: &[f64]) -> (Vec<usize>, Vec<f64>) {
+    let (mut gaps, mut v, mut word) = (gaps.to_vec(), velocities.to_vec(), Vec::new());
+    loop {
+        let time = |j: usize| (v[j] > v[j + 1]).then(|| gaps[j] / (v[j] - v[j + 1]));
+        let next = (0..gaps.len()).filter_map(|j| Some((time(j)?, j)));
+        let Some((time, j)) = next.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+            return (word, v);
+        };
+        for i in 0..gaps.len() {
+            gaps[i] += time * (v[i + 1] - v[i]);
+        }
+        gaps[j] = 0.0;
+        let (a, b) = (masses[j], masses[j + 1]);
+        let impulse = (1.0 + e) * (v[j] - v[j + 1]) * a * b / (a + b);
+        v[j] -= impulse / a;
+        v[j + 1] += impulse / b;
+        word.push(j);
+    }
+}
+
+#[test]
+fn outcomes_of_three_contacts_are_those_of_balls_met_one_long_after_the_other() {
+    let velocities = [2.0, 1.1, -0.7, -1.6];
+    let mut longest = 0;
+    for (masses, e) in [
+        ([1.0, 2.0, 1.0, 3.0], 0.7),
+        ([3.0, 0.2, 1.0, 0.4], 0.6),
+        ([1.0, 0.3, 2.0, 0.3], 1.0),
+    ] {
+        let mut system = row_of_balls(4, e);
+        for (i, m) in masses.iter().enumerate() {
+            system.mass[5 * i] = *m;
+        }
+        let model = EventDriven::new(system);
+        let report = model
+            .decoupling(0.0, &[0.0; 4], &velocities, &[0, 1, 2])
+            .unwrap();
+        assert_eq!(report.outcomes.len(), 6);
+        for outcome in &report.outcomes {
+            let mut gaps = [0.0; 3];
+            for (place, &j) in outcome.order.iter().enumerate() {
+                gaps[j] = [1e-12, 1e-6, 1.0][place];
+            }
+            let (word, expected) = fly(&masses, e, &gaps, &velocities);
+            assert_eq!(outcome.word, word, "{outcome:?}");
+            longest = longest.max(word.len());
+            for (found, expected) in outcome.velocity.iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-12, "{outcome:?}");
+            }
+        }
+    }
+    assert!(longest > 6);
+}
