@@ -1,14 +1,13 @@
 //! Mechanical systems subject to unilateral constraints: bodies that touch.
 //!
 //! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), with its errors mended.
-//! What the user writes: [`MechanicalSystem`], [`UnilateralConstraints`] (`system`). What the core integrates:
-//! [`EventDriven`] (`event_driven`), with its start (`start`), what an event does (`strike`), accelerations and multipliers
-//! (`dynamics`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
-//! [`Simulation`] (`simulation`), with the log of contacts (`log`), what is not admissible (`admissible`) and accumulations
-//! of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`, from what impacts make of them in
-//! each order (`orders`) and from limbs in the coordinates (`limbs`). `cholesky` and `scratch`: small
-//! dense algebra that allocates nothing. Derivatives that are not written come from differences; `dual`: exact ones, of a system
-//! written once for any scalar; `check`: those that are written against differences.
+//! What the user writes: [`MechanicalSystem`], [`UnilateralConstraints`] (`system`), or once for any scalar (`dual`), compared with
+//! differences by [`check_mechanics`] (`check`). What the core integrates: [`EventDriven`] (`event_driven`), with its start
+//! (`start`), what an event does (`strike`), accelerations and multipliers (`dynamics`, `redundant`) and their derivative
+//! (`linearised`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
+//! [`Simulation`] (`simulation`, `between`), with its journal (`journal`, `log`), what is not admissible (`admissible`) and
+//! accumulations of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`, with `orders` and
+//! `limbs`. `cholesky` and `scratch`: small dense algebra that allocates nothing.
 
 mod admissible;
 mod between;
