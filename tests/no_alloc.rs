@@ -372,3 +372,50 @@ fn duals_of_ten_coordinates_do_not_allocate() {
         0
     );
 }
+
+/// Bodies that rest, slide and swing between events; an event allocates, a step does not.
+#[test]
+fn bodies_between_events_allocate_nothing() {
+    use saltation::mechanics::EventDriven;
+    use saltation::models::{DoublePendulum, SoftTrot};
+    // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that turns.
+    let trot = EventDriven::new(SoftTrot::default());
+    let wall = DoublePendulum {
+        wall: 0.3,
+        restitution: 0.0,
+        ..DoublePendulum::default()
+    };
+    let wall = EventDriven::new(wall);
+    let leaning = [0.15f64.asin(); 2];
+    let cases: [(&dyn FlowAndEvents, saltation::mechanics::Start); 2] = [
+        (
+            &trot,
+            trot.start(0.0, &[0.85, 0.02, 0.0, 0.0], &[0.0; 4]).unwrap(),
+        ),
+        (&wall, wall.start(0.0, &leaning, &[0.0; 2]).unwrap()),
+    ];
+    for (system, start) in cases {
+        assert_eq!(start.mode.count_ones(), 2 * start.touching.len(), "closed");
+        let count = start.state.len();
+        let mut integrator = Integrator::new(system)
+            .unwrap()
+            .start_mode(start.mode.clone());
+        let mut tangents = Tangents::new(count, count);
+        let unit: Vec<f64> = (0..count * count)
+            .map(|i| f64::from(u8::from(i % (count + 1) == 0)))
+            .collect();
+        tangents.set(&unit).unwrap();
+        let mut run = || {
+            let plain = integrator.observe(0.0, &start.state, 0.2, &mut ()).unwrap();
+            assert!(plain.status == Status::ReachedEnd && plain.statistics.crossings == 0);
+            let carried = integrator.carry(0.0, &start.state, 0.2, &mut tangents, &mut ());
+            assert!(carried.is_ok_and(|s| s.status == Status::ReachedEnd));
+        };
+        run();
+        assert_eq!(allocations(&mut run), 0);
+    }
+}
+
+/// Both halves of a hybrid system behind one reference.
+trait FlowAndEvents: Flow + EventFunction {}
+impl<S: Flow + EventFunction> FlowAndEvents for S {}

@@ -2,6 +2,7 @@
 //! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
 
 use super::dynamics::{Frame, dot};
+use super::event_driven::with_indices;
 use super::scratch::with_zeros;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::Mode;
@@ -19,9 +20,11 @@ where
     if (0..model.system().contacts()).all(|j| !model.is_closed(mode, j)) {
         return false;
     }
-    let closed = model.closed(mode);
-    let moved = to_gaps_of_zero(model, x, &closed);
-    to_rates_of_zero(model, x, &closed) || moved
+    with_indices(model.system().contacts(), |space| {
+        let closed = model.gather_closed(mode, space);
+        let moved = to_gaps_of_zero(model, x, closed);
+        to_rates_of_zero(model, x, closed) || moved
+    })
 }
 
 /// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and rates of those that are
