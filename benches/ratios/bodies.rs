@@ -1,24 +1,7 @@
 //! The tables of impacts and of bodies that touch.
 
-use std::hint::black_box;
-
 use crate::cases::{impact as impacts, mechanics as bodies};
-use crate::timing::fastest;
-
-/// Times of calls that return counts.
-fn times(runs: &mut [&mut Box<dyn FnMut() -> usize>], rounds: usize) -> Vec<f64> {
-    let mut calls: Vec<_> = runs
-        .iter_mut()
-        .map(|run| {
-            move || {
-                black_box(run());
-            }
-        })
-        .collect();
-    let mut cases: Vec<&mut dyn FnMut()> =
-        calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
-    fastest(&mut cases, rounds)
-}
+use crate::timing::fastest_of;
 
 /// Reflections and laws.
 pub(crate) fn impact(rounds: usize) {
@@ -41,7 +24,7 @@ pub(crate) fn impact(rounds: usize) {
         );
         let counts: Vec<usize> = cases.iter_mut().map(|case| (case.run)()).collect();
         let mut runs: Vec<_> = cases.iter_mut().map(|case| &mut case.run).collect();
-        let times = times(&mut runs, rounds);
+        let times = fastest_of(&mut runs, rounds);
         for ((case, time), count) in cases.iter().zip(times).zip(counts) {
             let each = time / count as f64;
             println!(
@@ -61,7 +44,7 @@ pub(crate) fn mechanics(rounds: usize) {
     let mut cases = bodies::strides();
     let counts: Vec<usize> = cases.iter_mut().map(|case| (case.run)()).collect();
     let mut runs: Vec<_> = cases.iter_mut().map(|case| &mut case.run).collect();
-    let strides = times(&mut runs, rounds);
+    let strides = fastest_of(&mut runs, rounds);
     for ((case, time), count) in cases.iter().zip(&strides).zip(counts) {
         let ratio = time / strides[0];
         println!(
@@ -81,7 +64,7 @@ pub(crate) fn mechanics(rounds: usize) {
         let steps = (event.smooth.run)();
         let mut runs =
             [&mut event.through, &mut event.beyond, &mut event.smooth].map(|c| &mut c.run);
-        let times = times(&mut runs, rounds);
+        let times = fastest_of(&mut runs, rounds);
         let (cost, once) = (times[0] - times[1], (event.beyond.run)());
         let step = (times[2] - times[1]) / (steps - once) as f64;
         println!(

@@ -7,7 +7,7 @@ use crate::cases::{
     corner as corners, derivative as derivatives, hopper as hoppers, lcp as problems,
     plate as plates, step as steps,
 };
-use crate::timing::fastest;
+use crate::timing::{fastest, fastest_of};
 
 /// Per-contact cost of the plate.
 pub(crate) fn plate(rounds: usize) {
@@ -27,17 +27,7 @@ pub(crate) fn plate(rounds: usize) {
         .flat_map(|way| plates.iter().map(|plate| way.runner(plate)))
         .collect();
     let costs: Vec<Cost> = runs.iter_mut().map(|run| run()).collect();
-    let mut calls: Vec<_> = runs
-        .iter_mut()
-        .map(|run| {
-            move || {
-                black_box(run());
-            }
-        })
-        .collect();
-    let mut cases: Vec<&mut dyn FnMut()> =
-        calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
-    let times = fastest(&mut cases, rounds);
+    let times = fastest_of(&mut runs, rounds);
 
     let columns = plates::SPRINGS.len();
     let mut reference = f64::NAN;
@@ -149,20 +139,8 @@ pub(crate) fn step(rounds: usize) {
         println!("{title}");
         println!("{:>18}{:>9}{:>10}{:>9}", "", "steps", "ns/step", "ratio");
         let counts: Vec<usize> = cases.iter_mut().map(|case| (case.run)()).collect();
-        let mut calls: Vec<_> = cases
-            .iter_mut()
-            .map(|case| {
-                let run = &mut case.run;
-                move || {
-                    black_box(run());
-                }
-            })
-            .collect();
-        let mut timed: Vec<&mut dyn FnMut()> =
-            calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
-        let times = fastest(&mut timed, rounds);
-        drop(timed);
-        drop(calls);
+        let mut runs: Vec<_> = cases.iter_mut().map(|case| &mut case.run).collect();
+        let times = fastest_of(&mut runs, rounds);
         let mut reference = (String::new(), f64::NAN);
         for (i, case) in cases.iter().enumerate() {
             let per_step = times[i] / counts[i] as f64;
@@ -189,20 +167,8 @@ pub(crate) fn derivative(rounds: usize) {
     println!("runs with directions carried along; plain run = 1");
     println!("{:>30}{:>24}{:>12}{:>9}", "", "", "time[ns]", "ratio");
     for mut group in runs {
-        let mut calls: Vec<_> = group
-            .ways
-            .iter_mut()
-            .map(|(_, run)| {
-                move || {
-                    run();
-                }
-            })
-            .collect();
-        let mut cases: Vec<&mut dyn FnMut()> =
-            calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
-        let times = fastest(&mut cases, rounds);
-        drop(cases);
-        drop(calls);
+        let mut runs: Vec<_> = group.ways.iter_mut().map(|(_, run)| run).collect();
+        let times = fastest_of(&mut runs, rounds);
         for (i, (name, _)) in group.ways.iter().enumerate() {
             let ratio = times[i] / times[0];
             println!("{:>30}{name:>24}{:>12.0}{ratio:>9.2}", group.name, times[i]);
@@ -232,17 +198,7 @@ pub(crate) fn lcp(rounds: usize) {
     let cases = problems::cases();
     let mut runs: Vec<_> = cases.iter().map(problems::Case::runner).collect();
     let pivots: Vec<usize> = runs.iter_mut().map(|run| run()).collect();
-    let mut calls: Vec<_> = runs
-        .iter_mut()
-        .map(|run| {
-            move || {
-                black_box(run());
-            }
-        })
-        .collect();
-    let mut timed: Vec<&mut dyn FnMut()> =
-        calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
-    let times = fastest(&mut timed, rounds);
+    let times = fastest_of(&mut runs, rounds);
     for ((case, time), pivots) in cases.iter().zip(times).zip(pivots) {
         let n = case.size();
         println!(

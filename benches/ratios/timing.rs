@@ -2,6 +2,7 @@
 //!
 //! The fastest sample counts: the work is the same each time, and what disturbs it only adds time.
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// A sample lasts at least this long; short calls are repeated.
@@ -20,6 +21,21 @@ pub(crate) fn fastest(cases: &mut [&mut dyn FnMut()], rounds: usize) -> Vec<f64>
         }
     }
     least
+}
+
+/// The same for cases of one kind.
+pub(crate) fn fastest_of<R>(runs: &mut [impl FnMut() -> R], rounds: usize) -> Vec<f64> {
+    let mut calls: Vec<_> = runs
+        .iter_mut()
+        .map(|run| {
+            move || {
+                black_box(run());
+            }
+        })
+        .collect();
+    let mut cases: Vec<&mut dyn FnMut()> =
+        calls.iter_mut().map(|c| c as &mut dyn FnMut()).collect();
+    fastest(&mut cases, rounds)
 }
 
 /// Also warms up.
