@@ -203,7 +203,7 @@ impl<B: Buffer> Run<B> {
                     value: values[i - 1],
                 };
                 if i == 1 && level == 0.0 && low.value >= -4.0 * zero {
-                    low = match self.just_left(system, k, high, step, -4.0 * zero) {
+                    low = match self.just_left(system, k, high, step, zero) {
                         Some(left) => left,
                         // On its surface, and not off it since: passed at the start itself.
                         None if low.value <= 4.0 * zero => Sample {
@@ -232,7 +232,8 @@ impl<B: Buffer> Run<B> {
     }
 
     /// A guard that leaves its surface at the start of the step and is back at the sample `back`: a point in between where
-    /// it is clear of its surface, if there is one.
+    /// it is clear of its surface, if there is one. `zero` is the rounding of the whole step; in a long one it may hide a low arc
+    /// at its start, where the rounding of the start is what counts.
     #[cold]
     fn just_left<S: EventFunction>(
         &mut self,
@@ -240,14 +241,16 @@ impl<B: Buffer> Run<B> {
         k: usize,
         back: Sample,
         step: f64,
-        clear: f64,
+        zero: f64,
     ) -> Option<Sample> {
-        let mut at = back.at;
-        for _ in 0..60 {
-            at *= 0.5;
-            let value = self.own_h_at(system, k, at, step);
-            if value < clear {
-                return Some(Sample { at, value });
+        for clear in [zero, self.guards.zero[k]].map(|zero| -4.0 * zero) {
+            let mut at = back.at;
+            for _ in 0..60 {
+                at *= 0.5;
+                let value = self.own_h_at(system, k, at, step);
+                if value < clear {
+                    return Some(Sample { at, value });
+                }
             }
         }
         None
@@ -478,7 +481,7 @@ impl<B: Buffer> Run<B> {
             };
             if level == 0.0 && start >= -4.0 * zero {
                 // It was on its surface at the start: passed only if it left and came back.
-                match self.just_left(system, k, high, step, -4.0 * zero) {
+                match self.just_left(system, k, high, step, zero) {
                     Some(left) => low = left,
                     None => continue,
                 }

@@ -289,3 +289,19 @@ fn times_that_make_no_sense_are_refused() {
         ));
     }
 }
+
+/// Steps that reach to the end of a long run hide a low bounce at their start behind their own rounding.
+#[test]
+fn long_runs_see_low_bounces() {
+    for tf in [100.0, 2000.0, 1e5] {
+        for k in 0..50 {
+            let e = 0.02 * f64::from(k);
+            let mut simulation = simulation(e).rtol(1e-9).zeno(Zeno::Absorb);
+            let run = simulation.run(0.0, &[1.0], &[0.0], tf).unwrap();
+            let status = run.trajectory().status();
+            assert_eq!(*status, Status::ReachedEnd, "{e} {tf}");
+            let end = run.events().last().unwrap().time;
+            assert!((end - ball(e).accumulation(1.0)).abs() < 1e-7, "{e} {tf}");
+        }
+    }
+}
