@@ -2,13 +2,11 @@
 //! impacts that follow each other too fast taken as one (spec `unilateral_mechanics` 4).
 
 use super::log::{ContactEvent, ContactEventKind};
+use super::strike::LOW;
 use super::zeno::Accumulation;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, Unilateral};
 use crate::{CrossedSet, Error, Flow, Integrator, Mode};
-
-/// Bounces lower than this part of the gap tolerance are not resolved: the noise of gaps is a tenth of it.
-const LOW: f64 = 1e-2;
 
 /// Where a run is.
 #[derive(Clone, Debug)]

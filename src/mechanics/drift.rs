@@ -42,6 +42,17 @@ pub(super) fn land<S, L>(
     to_rates_of_zero(model, x, closed);
 }
 
+/// Brings the velocities to rates of zero of some contacts.
+pub(super) fn hold<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize])
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    if !contacts.is_empty() {
+        to_rates_of_zero(model, x, contacts);
+    }
+}
+
 fn to_gaps_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,

@@ -72,7 +72,8 @@ where
         }
     }
 
-    /// Gaps within this of zero are zero (m); default 1e-10.
+    /// Gaps within this of zero are zero (m); default 1e-10. Bounces a hundred times lower are not resolved: they are the end of an
+    /// accumulation, and a closed contact that an impact throws no higher stays closed.
     #[must_use]
     pub fn gap_tolerance(mut self, tolerance: f64) -> Self {
         self.gap_tolerance = tolerance;
@@ -247,6 +248,9 @@ fn closed_or_not(closed: bool) -> f64 {
     if closed { 1.0 } else { -1.0 }
 }
 
+/// An impact step for differences changes speeds of approach by this part at most.
+const SLOW: f64 = 0.1;
+
 impl<S, L> Flow for EventDriven<S, L>
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -379,8 +383,8 @@ where
         self.rest(t, x, &touching, &released, mode)
     }
 
-    /// By differences of the impact among states in which the contacts that are closed stay so: only such neighbours exist, and
-    /// off them the law may choose another outcome.
+    /// By differences of the impact among states in which the contacts that are closed stay so, before and after: only such
+    /// neighbours exist, and off them the law may choose another outcome.
     fn reset_times(
         &self,
         t: f64,
@@ -390,36 +394,33 @@ where
         (_, dx): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let (mut touching, mut new, _) = self.taking_part(crossed, x, mode);
+        let Some(strike) = self.strike_of(t, crossed, x, mode) else {
+            return false;
+        };
+        let (touching, new) = (&strike.touching, &strike.new);
         let hits = new.iter().any(|&new| new);
-        if hits {
-            let Ok(outcome) = self.hit(t, &mut x.to_vec(), &touching, &new) else {
-                return false;
-            };
-            // Of contacts that rest but are open only those take part that the impact presses on: neighbours of the others part.
-            let pressed: Vec<bool> = (0..touching.len())
-                .map(|i| {
-                    let open = !new[i] && !self.is_closed(mode, touching[i]);
-                    !open || outcome.impulses[i] > 0.0
-                })
-                .collect();
-            let mut keep = pressed.iter();
-            touching.retain(|_| *keep.next().unwrap_or(&true));
-            let mut keep = pressed.iter();
-            new.retain(|_| *keep.next().unwrap_or(&true));
-        }
         let at = |x: &mut [f64]| {
             super::drift::correct(self, x, mode);
             if hits {
-                self.hit(t, x, &touching, &new)?;
+                self.hit(t, x, touching, new)?;
             }
+            super::drift::hold(self, x, &strike.closed_after);
             Ok::<(), Error>(())
         };
-        let step = step_along(0.0, x, 0.0, dx);
-        let mut ends = [step, -step].map(|s| {
-            let moved = x.iter().zip(dx).map(|(x, dx)| x + s * dx);
-            moved.collect::<Vec<f64>>()
-        });
+        let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
+        let mut step = step_along(0.0, x, 0.0, dx);
+        // Contacts that approach slowly approach at both ends too: the step is a part of their speed.
+        let rates = [step, 0.0, -step].map(|s| self.approach(&moved(s), touching));
+        for i in (0..touching.len()).filter(|&i| new[i]) {
+            let change = (rates[0][i] - rates[2][i]).abs() / (2.0 * step);
+            if change > 0.0 {
+                step = step.min(SLOW * rates[1][i].abs() / change);
+            }
+        }
+        if !(step > 0.0) {
+            return false;
+        }
+        let mut ends = [step, -step].map(moved);
         if ends.iter_mut().any(|end| at(end).is_err()) {
             return false;
         }

@@ -6,7 +6,10 @@ use super::scratch::with_zeros;
 use super::settle::{Settled, settle};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Outcome};
-use crate::{Crossed, Error, MatrixFault, Mode, Quantity};
+use crate::{Crossed, Error, EventFunction, MatrixFault, Mode, Quantity};
+
+/// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
+pub(super) const LOW: f64 = 1e-2;
 
 impl<S, L> EventDriven<S, L>
 where
@@ -135,12 +138,8 @@ where
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Error> {
+        let parting = self.parting((t, state), touching, mode)?;
         let (q, v) = state.split_at(self.system().dof());
-        let parting = self.in_frame(q, touching, |frame| {
-            (0..touching.len())
-                .map(|i| super::dynamics::dot(frame.row(i), v) > self.rate_tolerance)
-                .collect::<Vec<bool>>()
-        })?;
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {
             self.set_closed(mode, j, false);
@@ -185,6 +184,36 @@ where
         }
     }
 
+    /// Which contacts part faster than the tolerance. One that was closed and is thrown so weakly that it falls back from lower than
+    /// gaps can tell does not part.
+    fn parting(
+        &self,
+        (t, state): (f64, &[f64]),
+        touching: &[usize],
+        mode: &Mode,
+    ) -> Result<Vec<bool>, Error> {
+        let (q, v) = state.split_at(self.system().dof());
+        self.in_frame(q, touching, |frame| {
+            let rates: Vec<f64> = (0..touching.len())
+                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .collect();
+            let mut parting: Vec<bool> = rates.iter().map(|&r| r > self.rate_tolerance).collect();
+            let thrown = |i: &usize| parting[*i] && self.is_closed(mode, touching[*i]);
+            let thrown: Vec<usize> = (0..touching.len()).filter(thrown).collect();
+            if thrown.is_empty() {
+                return parting;
+            }
+            let (mut free, mut falls) = (vec![0.0; q.len()], vec![0.0; touching.len()]);
+            frame.free_acceleration(self.system(), (t, q, v), &[], &mut free);
+            frame.gap_acceleration(self.system(), (q, v), &free, &mut falls);
+            for i in thrown {
+                let height = LOW * self.gap_tolerance;
+                parting[i] = rates[i] * rates[i] > -2.0 * falls[i] * height;
+            }
+            parting
+        })
+    }
+
     /// The contacts that take part in an event, which of them were open until now, and which are released. An open gap that is
     /// zero takes part when it is at rest; one that closes is another event, be it of the same instant.
     pub(super) fn taking_part(
@@ -207,6 +236,39 @@ where
         (touching, new, released)
     }
 
+    /// An event as its neighbours have it: of the contacts that rest but are open only those take part that the impact presses on,
+    /// for neighbours of the others part. None when there is no outcome.
+    pub(super) fn strike_of(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+    ) -> Option<Strike> {
+        let (mut touching, mut new, _) = self.taking_part(crossed, x, mode);
+        let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
+        self.on_crossing(t, crossed, &mut after, &mut mode_after)
+            .ok()?;
+        if new.iter().any(|&new| new) {
+            let outcome = self.hit(t, &mut x.to_vec(), &touching, &new).ok()?;
+            let takes_part: Vec<bool> = (0..touching.len())
+                .map(|i| {
+                    let open = !new[i] && !self.is_closed(mode, touching[i]);
+                    !open || outcome.impulses[i] > 0.0
+                })
+                .collect();
+            let mut keep = takes_part.iter();
+            touching.retain(|_| *keep.next().unwrap_or(&true));
+            let mut keep = takes_part.iter();
+            new.retain(|_| *keep.next().unwrap_or(&true));
+        }
+        Some(Strike {
+            touching,
+            new,
+            closed_after: self.closed(&mode_after),
+        })
+    }
+
     /// True when a gap is zero and neither closes nor opens.
     pub(super) fn rests(&self, contact: usize, x: &[f64]) -> bool {
         let (q, _) = x.split_at(self.system().dof());
@@ -227,6 +289,15 @@ where
         })
         .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])
     }
+}
+
+/// The contacts of an event.
+pub(super) struct Strike {
+    /// Those that take part.
+    pub(super) touching: Vec<usize>,
+    /// Which of them were open until then.
+    pub(super) new: Vec<bool>,
+    pub(super) closed_after: Vec<usize>,
 }
 
 /// What keeps accelerations or impacts from being computed, as an error.
