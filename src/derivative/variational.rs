@@ -12,6 +12,10 @@ use crate::{Error, Flow, Mode, Quantity, Segment};
 const SLACK: f64 = 10.0;
 /// Most rejected steps in one segment.
 const MOST_REJECTIONS: usize = 10_000;
+/// Relative shift of the state between two evaluations of the same derivative: what they differ by is their rounding.
+const SHIFT: f64 = 1e-12;
+/// Relative error of a column that is never allowed, whatever the rounding.
+const MOST_ERROR: f64 = 1e-2;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
 
@@ -30,6 +34,8 @@ pub(super) struct Columns {
     has_slope: bool,
     point: Vec<f64>,
     scratch: (Vec<f64>, Vec<f64>),
+    /// The slopes a second time, to see their rounding.
+    again: Vec<f64>,
 }
 
 impl Columns {
@@ -44,6 +50,7 @@ impl Columns {
             has_slope: false,
             point: vec![0.0; dim],
             scratch: (vec![0.0; dim], vec![0.0; dim]),
+            again: vec![0.0; dim * count],
         }
     }
 
@@ -92,16 +99,26 @@ impl Columns {
                 ..
             } = self;
             let mut bad = None;
-            let mut slope = |t: f64, v: &[f64], out: &mut [f64]| {
+            let mut slope_near = |shift: f64, t: f64, v: &[f64], out: &mut [f64]| {
                 path.at(t, point);
+                for x in point.iter_mut() {
+                    *x += shift * x.abs().max(1.0);
+                }
                 if let Some(wrong) = products(system, (t, point), mode, v, out, scratch) {
                     bad = bad.take().or(Some(wrong));
                 }
             };
             if !self.has_slope {
-                slope(t, delta, ode.first_stage());
+                slope_near(0.0, t, delta, ode.first_stage());
+                slope_near(SHIFT, t, delta, &mut self.again);
                 self.has_slope = true;
+                let rounding = largest_difference(ode.first_stage(), &self.again, dim);
+                // Tighter than its derivative is known a column cannot be held: steps would shrink for ever.
+                for tolerance in &mut self.tolerance.relative {
+                    *tolerance = tolerance.max(rounding.min(MOST_ERROR));
+                }
             }
+            let mut slope = |t: f64, v: &[f64], out: &mut [f64]| slope_near(0.0, t, v, out);
             let remaining = end - t;
             let step = if 1.01 * self.next_step >= remaining {
                 remaining
@@ -165,6 +182,16 @@ impl Columns {
         }
         most
     }
+}
+
+/// The largest difference of an entry of two sets of columns, over the largest entry of its column.
+fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
+    let columns = a.chunks_exact(dim).zip(b.chunks_exact(dim));
+    columns.fold(0.0, |most: f64, (a, b)| {
+        let size = a.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        most.max(off.fold(0.0, f64::max) / size.max(f64::MIN_POSITIVE))
+    })
 }
 
 /// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen mode; a component that is

@@ -54,6 +54,7 @@ where
                     return false;
                 }
                 let written = system.effort_along(state, directions, efforts);
+                let coarse = coarseness(system, (q, v), closed, residuals.work);
                 let directions = directions.chunks_exact((2 * d).max(1));
                 for (i, (along, out)) in directions
                     .zip(out.chunks_exact_mut((2 * d).max(1)))
@@ -63,7 +64,7 @@ where
                     rate.copy_from_slice(&along[d..]);
                     let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
                     let fixed = (&*acceleration, &*forces);
-                    residuals.along(system, (t, x), along, closed, fixed, effort);
+                    residuals.along(system, (t, x), along, closed, fixed, effort, coarse);
                     frame.solve_mass(residuals.r, bent);
                     for i in 0..m {
                         residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -119,6 +120,7 @@ impl<'a> Residuals<'a> {
         closed: &[usize],
         fixed: (&[f64], &[f64]),
         effort: Option<&[f64]>,
+        coarse: f64,
     ) where
         S: MechanicalSystem + UnilateralConstraints,
     {
@@ -133,7 +135,7 @@ impl<'a> Residuals<'a> {
             self.s.fill(0.0);
             return;
         }
-        let step = step_along(0.0, x, 0.0, along);
+        let step = coarse * step_along(0.0, x, 0.0, along);
         let ends = [
             (step, &mut *self.r, &mut *self.s),
             (-step, &mut *self.behind.0, &mut *self.behind.1),
@@ -160,6 +162,29 @@ impl<'a> Residuals<'a> {
             self.s[i] = (self.s[i] - self.behind.1[i]) / (2.0 * step);
         }
     }
+}
+
+/// How much longer a step for differences has to be where what they are taken of is a difference itself: the cube root of how much
+/// worse that is known. Rows, Coriolis forces and curvatures by one difference lose five digits, curvatures by two eight.
+fn coarseness<S>(system: &S, (q, v): (&[f64], &[f64]), closed: &[usize], work: &mut [f64]) -> f64
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    let row = &mut work[..q.len()];
+    let mut coarse: f64 = 1.0;
+    if !system.constant_mass() && !system.coriolis(q, v, row) {
+        coarse = 50.0;
+    }
+    for &j in closed {
+        let rows = system.gap_row(j, q, row);
+        let bent = system.constant_row(j) || system.curvature(j, q, v).is_some();
+        coarse = coarse.max(match (rows, bent) {
+            (true, true) => 1.0,
+            (false, false) => 300.0,
+            _ => 50.0,
+        });
+    }
+    coarse
 }
 
 /// Adds all of `r` but the effort to `r`, and fills `s`, at `x` with `a` and `λ` fixed; `work` has `d² + 4 d` entries.

@@ -27,3 +27,4 @@ mod stacks;
 mod table;
 mod trot;
 mod trot_derivative;
+mod unwritten;
