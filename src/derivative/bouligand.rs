@@ -109,6 +109,7 @@ fn kind<S: Flow + EventFunction>(
 ) -> Result<CornerKind, Error> {
     let n = point.guards.len();
     walk.begin(ground, point)?;
+    walk.forget_entries();
     if n > COMPARE_ALL || (n > LIST_ALL && any_reset(ground, walk, n)?) {
         return by_sample(ground, walk, point);
     }
@@ -186,7 +187,9 @@ fn compare_orders<S: Flow + EventFunction>(
     point: &CornerPoint,
 ) -> Result<Orders, Error> {
     let dim = point.x.len();
-    let mut maps = vec![Some(DMatrix::identity(dim, dim))];
+    let start = DMatrix::identity(dim, dim);
+    walk.note_entries(&start);
+    let mut maps = vec![Some(start)];
     let (mut exit, mut jumps): (Option<DMatrix<f64>>, _) = (None, false);
     // Sizes are known when all stations are: maps that differ are compared in the end.
     let mut meetings: Vec<(DMatrix<f64>, DMatrix<f64>)> = Vec::new();
@@ -208,6 +211,7 @@ fn compare_orders<S: Flow + EventFunction>(
             let way = walk.follow(ground, station, m)?;
             let mut next = map.clone();
             walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
+            walk.note_entries(&next);
             let to = walk.way(way).to;
             if walk.way(way).stops {
                 let passed = Passed {

@@ -210,7 +210,8 @@ pub(super) fn agree(a: &DMatrix<f64>, b: &DMatrix<f64>, natural: &Natural) -> bo
         };
         (0..a.ncols()).all(|j| {
             let (a, b) = (a[(i, j)], b[(i, j)]);
-            (a - b).abs() <= 1e-8 * (a.abs() + b.abs() + natural.size[(i, j)] + rounding)
+            let part = 1e-8 * (a.abs() + b.abs() + natural.size[(i, j)] + rounding);
+            (a - b).abs() <= part + natural.rounding[(i, j)]
         })
     })
 }

@@ -70,6 +70,8 @@ pub(super) struct Way {
 #[derive(Clone, Debug)]
 pub(super) struct Natural {
     pub(super) size: DMatrix<f64>,
+    /// What may be rounding: fields that cancel, times shifts.
+    pub(super) rounding: DMatrix<f64>,
     /// Rows or derivatives of resets are differences.
     pub(super) by_differences: bool,
 }
@@ -82,6 +84,9 @@ pub(super) struct Walk {
     pub(super) used_stations: usize,
     pub(super) ways: Vec<Way>,
     used_ways: usize,
+    /// The largest entries of the maps on the way, where all orders were compared: what cancels in the end leaves the rounding of
+    /// these.
+    entries: DMatrix<f64>,
     pub(super) repeat: Repeat,
     pub(super) scratch: Vec<f64>,
     pub(super) mode: Mode,
@@ -112,6 +117,7 @@ impl Walk {
             used_stations: 0,
             ways: Vec::new(),
             used_ways: 0,
+            entries: DMatrix::zeros(dim, dim),
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
             mode: Mode::new(count),
@@ -425,6 +431,17 @@ impl Walk {
 impl Walk {
     /// The size that entry `(i, j)` of a map has by its making: the jumps of component `i` times the time shifts by component
     /// `j`. What is small beside it is rounding, whatever the units.
+    /// Forgets the entries of maps.
+    pub(super) fn forget_entries(&mut self) {
+        self.entries.fill(0.0);
+    }
+
+    /// Keeps in mind how large the entries of a map on the way are.
+    pub(super) fn note_entries(&mut self, map: &DMatrix<f64>) {
+        self.entries
+            .zip_apply(map, |most, entry| *most = most.max(entry.abs()));
+    }
+
     pub(super) fn natural_size(&self) -> Natural {
         let dim = self.scratch.len();
         let (mut jumps, mut shifts) = (vec![0.0f64; dim], vec![0.0f64; dim]);
@@ -442,7 +459,12 @@ impl Walk {
             }
         }
         Natural {
-            size: DMatrix::from_fn(dim, dim, |i, j| jumps[i] * shifts[j]),
+            size: DMatrix::from_fn(dim, dim, |i, j| {
+                (jumps[i] * shifts[j]).max(self.entries[(i, j)])
+            }),
+            rounding: DMatrix::from_fn(dim, dim, |i, j| {
+                100.0 * f64::EPSILON * self.speed[i] * shifts[j]
+            }),
             by_differences: self.by_differences || self.repeat.by_differences,
         }
     }

@@ -13,6 +13,29 @@ use crate::ode::difference::step_along;
 use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`] with [`EventFunction`]s.
+///
+/// [`Simulation`](super::Simulation) runs it, with policies and a log. The core integrator runs it too, from the state and mode of
+/// [`start`](Self::start), which checks them; event function `j` is the gap of contact `j` while that is open, its force while it is
+/// closed, so that contact `j` closes and is released as `Guard::falling(j)`.
+///
+/// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative to it, with its acceleration in the
+/// effort, which may depend on time.
+///
+/// ```
+/// use saltation::mechanics::{EventDriven, Simulation};
+/// use saltation::models::SoftTrot;
+/// let model = EventDriven::new(SoftTrot::default());
+/// let (q, v) = SoftTrot::default().start(0.01);
+/// let run = Simulation::new(model)?.rtol(1e-9).run(0.0, &q, &v, 0.65)?.completed()?;
+/// // Forces over time.
+/// let (path, model) = (run.trajectory(), EventDriven::new(SoftTrot::default()));
+/// for k in 0..=65 {
+///     let t = 0.01 * f64::from(k);
+///     let forces = model.multipliers(t, path.at(t)?.as_slice(), path.mode_at(t)?);
+///     assert!(forces.values().iter().all(|&force| force >= 0.0));
+/// }
+/// # Ok::<(), saltation::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct EventDriven<S, L = Unilateral> {
     pub(super) bodies: Bodies<S>,
@@ -216,10 +239,34 @@ where
         2.0 * (self.event(j, t, x, mode) - force.unwrap_or(f64::NAN)).abs()
     }
 
-    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none.
+    /// True when impacts are piecewise linear: masses and rows are constant.
+    fn is_affine(&self) -> bool {
+        let system = self.system();
+        system.constant_mass() && (0..system.contacts()).all(|j| system.constant_row(j))
+    }
+
+    /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no
+    /// [`potential`](MechanicalSystem::potential), or the state has another length.
+    pub fn energy(&self, state: &[f64]) -> Option<f64> {
+        let d = self.system().dof();
+        let (q, v) = (state.get(..d)?, state.get(d..2 * d)?);
+        let mut mass = vec![0.0; d * d];
+        self.system().mass(q, &mut mass);
+        let momentum = |i: usize| -> f64 { (0..d).map(|k| mass[k * d + i] * v[k]).sum() };
+        let kinetic: f64 = (0..d).map(|i| 0.5 * v[i] * momentum(i)).sum();
+        Some(kinetic + self.system().potential(q)?)
+    }
+
+    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a state or a mode of another length.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
-        let (q, v) = state.split_at(self.system().dof().min(state.len()));
-        let mut values = vec![0.0; self.system().contacts()];
+        let (d, n) = (self.system().dof(), self.system().contacts());
+        if state.len() != 2 * d || mode.len() != 2 * n {
+            let values = vec![f64::NAN; n];
+            let unique = false;
+            return Multipliers { values, unique };
+        }
+        let (q, v) = state.split_at(d);
+        let mut values = vec![0.0; n];
         let mut acceleration = vec![0.0; q.len()];
         let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values), false);
         Multipliers { values, unique }
@@ -408,16 +455,35 @@ where
             Ok::<(), Error>(())
         };
         let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
-        let mut step = step_along(0.0, x, 0.0, dx);
+        let usual = step_along(0.0, x, 0.0, dx);
+        let mut step = usual;
+        if self.is_affine() {
+            // Piecewise linear: the longer the step, the less its rounding counts.
+            let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
+            step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+        }
         // Contacts that approach slowly approach at both ends too: the step is a part of their speed.
-        let rates = [step, 0.0, -step].map(|s| self.approach(&moved(s), touching));
+        let rates = [usual, 0.0, -usual].map(|s| self.approach(&moved(s), touching));
         for i in (0..touching.len()).filter(|&i| new[i]) {
-            let change = (rates[0][i] - rates[2][i]).abs() / (2.0 * step);
+            let change = (rates[0][i] - rates[2][i]).abs() / (2.0 * usual);
             if change > 0.0 {
                 step = step.min(SLOW * rates[1][i].abs() / change);
             }
         }
-        if !(step > 0.0) {
+        let restitution = |s: f64| -> Vec<f64> {
+            let at = moved(s);
+            let (q, v) = at.split_at(self.system().dof());
+            let of = |j: &usize| self.system().restitution(*j, q, v);
+            touching.iter().map(of).collect()
+        };
+        if step > usual
+            && [step, -step]
+                .iter()
+                .any(|&s| restitution(s) != restitution(0.0))
+        {
+            step = usual;
+        }
+        if step.is_nan() || step <= 0.0 {
             return false;
         }
         let mut ends = [step, -step].map(moved);

@@ -64,7 +64,7 @@ where
                     rate.copy_from_slice(&along[d..]);
                     let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
                     let fixed = (&*acceleration, &*forces);
-                    residuals.along(system, (t, x), along, closed, fixed, effort, coarse);
+                    residuals.along(system, (t, x), along, closed, fixed, (effort, coarse));
                     frame.solve_mass(residuals.r, bent);
                     for i in 0..m {
                         residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -119,8 +119,7 @@ impl<'a> Residuals<'a> {
         along: &[f64],
         closed: &[usize],
         fixed: (&[f64], &[f64]),
-        effort: Option<&[f64]>,
-        coarse: f64,
+        (effort, coarse): (Option<&[f64]>, f64),
     ) where
         S: MechanicalSystem + UnilateralConstraints,
     {

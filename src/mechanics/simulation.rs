@@ -8,6 +8,7 @@ use super::journal::Journal;
 use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
 use super::zeno::{Accumulation, Detector, Zeno};
 use super::{MechanicalSystem, UnilateralConstraints};
+use crate::derivative::Derivative;
 use crate::impact::ImpactLaw;
 use crate::{Error, Integrator, Statistics, Status, Trajectory};
 
@@ -57,7 +58,19 @@ impl MechanicalRun {
         &self.events
     }
 
-    /// The contact mode sequence `ω`: modes in which positive time is spent.
+    /// This run, if it came to its end: reached the final time, or was stopped where the policy says so.
+    ///
+    /// # Errors
+    /// The reason why it was refused.
+    pub fn completed(self) -> Result<Self, Error> {
+        match self.trajectory.status() {
+            Status::Refused(reason) => Err(reason.clone()),
+            _ => Ok(self),
+        }
+    }
+
+    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a mode of its own, be it of the same
+    /// contacts.
     pub fn modes(&self) -> Vec<ContactMode> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
@@ -113,7 +126,8 @@ where
         self
     }
 
-    /// How close to an accumulation it counts as reached (s); default a millionth of the run.
+    /// How close to an accumulation it counts as reached (s); default a millionth of the run, so that a longer run takes in an
+    /// accumulation a little earlier.
     #[must_use]
     pub fn zeno_time(mut self, time: f64) -> Self {
         self.zeno_time = Some(time);
@@ -144,6 +158,13 @@ where
     /// # Errors
     /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of its trajectory.
     pub fn run(&mut self, t0: f64, q: &[f64], v: &[f64], tf: f64) -> Result<MechanicalRun, Error> {
+        if !tf.is_finite() {
+            return Err(Error::NotFiniteInput {
+                name: "tf",
+                entry: 0,
+                value: tf,
+            });
+        }
         let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
         for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
             if !(value >= 0.0 && value.is_finite()) {
@@ -209,6 +230,39 @@ where
             initial,
             guaranteed,
         })
+    }
+
+    /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator with the settings of this
+    /// simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`; with an impact at the start, they are those behind it.
+    ///
+    /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and rates tell; where a run is refused the
+    /// derivative ends, and its verdict says why.
+    ///
+    /// ```
+    /// use saltation::derivative::Verdict;
+    /// use saltation::mechanics::{EventDriven, Simulation};
+    /// use saltation::models::SoftTrot;
+    /// let (q, v) = SoftTrot::default().start(0.0); // level: both feet land at one instant
+    /// let mut simulation = Simulation::new(EventDriven::new(SoftTrot::default()))?.rtol(1e-9);
+    /// let derivative = simulation.derivative(0.0, &q, &v, 0.65)?;
+    /// assert_eq!(*derivative.verdict(), Verdict::Classical);
+    /// let by_pitch = derivative.apply(&[0.0, 1.0, -0.5, 0.5, 0.0, 0.0, 0.0, 0.0])?; // feet move with the body
+    /// assert!((by_pitch[5] + 3.525506).abs() < 1e-5); // the pitch rate at the end
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Bad input.
+    pub fn derivative(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<Derivative<'_, EventDriven<S, L>>, Error> {
+        let start = self.model().start(t0, q, v)?;
+        self.integrator.set_start_mode(start.mode);
+        self.integrator.derivative(t0, &start.state, tf)
     }
 
     /// One run of the core, from a place to wherever it ends.

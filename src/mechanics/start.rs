@@ -2,7 +2,7 @@
 
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, matrix_fault};
-use crate::{Error, MatrixFault, Mode};
+use crate::{Error, MatrixFault, Mode, Quantity};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,20 @@ where
     /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], a mass matrix that is not symmetric and positive
     /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+        let tolerances = [
+            ("gap_tolerance", self.gap_tolerance),
+            ("rate_tolerance", self.rate_tolerance),
+        ];
+        for (name, value) in tolerances {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::BadSetting {
+                    name,
+                    entry: 0,
+                    value,
+                    rule: "must be finite and ≥ 0",
+                });
+            }
+        }
         let d = self.system().dof();
         for (name, found) in [("q", q.len()), ("v", v.len())] {
             if found != d {
@@ -53,7 +67,14 @@ where
         for j in 0..n {
             self.checked_restitution(j, t, q, v)?;
             let gap = self.system().gap(j, q);
-            if !gap.is_finite() || gap < -self.gap_tolerance {
+            if !gap.is_finite() {
+                return Err(Error::NotFinite {
+                    quantity: Quantity::Gap { contact: j },
+                    t,
+                    state: state.clone(),
+                });
+            }
+            if gap < -self.gap_tolerance {
                 return Err(Error::NegativeGap { contact: j, gap, t });
             }
             mode.set(j, true);

@@ -171,3 +171,18 @@ fn one_outcome_is_asked_for_only_where_there_is_one() {
     let boxed: Box<dyn ImpactLaw> = Box::new(Unilateral);
     assert!(boxed.outcome(&impact).is_ok() && boxed.outcome(&impact).is_ok());
 }
+
+/// Balls of 1, 2 and 3 kg, the outer ones coming in: both contacts approach, so that the first stage has both.
+#[test]
+fn contacts_that_are_new_at_once_are_taken_together() {
+    use saltation::models::Cradle;
+    let cradle = Cradle::new(&[1.0, 2.0, 3.0], &[1.0, 0.0, -1.0]).unwrap();
+    let impact = cradle.impact().unwrap();
+    for law in [&NewOnly::new() as &dyn ImpactLaw, &Unilateral] {
+        let outcome = law.outcome(&impact).unwrap();
+        let after = impact.velocity_after(&outcome).unwrap();
+        for (found, expected) in after.iter().zip([-5.0, -2.0, 1.0]) {
+            assert!((found - expected / 3.0).abs() < 1e-14);
+        }
+    }
+}

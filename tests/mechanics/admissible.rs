@@ -1,7 +1,7 @@
 //! What a run must not meet, each by its name, and what the policies make of it.
 
 use saltation::mechanics::{ContactEventKind, Grazing};
-use saltation::{Error, Status};
+use saltation::{Error, Quantity, Status};
 
 use crate::point::Point;
 
@@ -227,9 +227,8 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
         let fits = match status {
             Status::Refused(Error::MassMatrix { .. }) => name == "mass",
             Status::Refused(Error::NotFinite { quantity, .. }) => match quantity {
-                saltation::Quantity::Event { event: 0 }
-                | saltation::Quantity::Gradient { event: 0 } => name == "gap",
-                saltation::Quantity::Flow { component: 1 } => name == "force",
+                Quantity::Event { event: 0 } | Quantity::Gradient { event: 0 } => name == "gap",
+                Quantity::Flow { component: 1 } => name == "force",
                 _ => false,
             },
             _ => false,
@@ -258,7 +257,7 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
                 gap: |_| f64::NAN,
                 ..falling
             },
-            "gap",
+            "number",
         ),
         (
             Point {
@@ -272,6 +271,10 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
         let fits = match &refused {
             Err(Error::MassMatrix { .. }) => name == "mass",
             Err(Error::NegativeGap { contact: 0, .. }) => name == "gap",
+            Err(Error::NotFinite {
+                quantity: Quantity::Gap { contact: 0 },
+                ..
+            }) => name == "number",
             _ => false,
         };
         assert!(fits, "{name}: {refused:?}");

@@ -6,7 +6,7 @@ use saltation::mechanics::{
     Zeno,
 };
 use saltation::models::BouncingBall;
-use saltation::{Error, Status};
+use saltation::{Error, Mode, Status};
 
 const G: f64 = 9.81;
 
@@ -264,6 +264,64 @@ fn an_impact_at_the_start_is_an_event() {
     );
     assert!((event.time - 2.0).abs() < 1e-15 && (event.impulses[0] - 6.0).abs() < 1e-12);
     assert!((event.approach[0] + 2.0).abs() < 1e-15 && (event.state_after[1] - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn a_simulation_gives_the_derivative_of_its_run() {
+    let (e, h, tf) = (0.5, 1.0, 0.7);
+    let mut simulation = simulation(e);
+    let derivative = simulation.derivative(0.0, &[h], &[0.0], tf).unwrap();
+    let matrix = derivative.matrix().unwrap();
+    // From rest at h: t_1 = √(2h/g), z = γ g t_1 s − g s²/2 with s = tf − t_1.
+    let first = (2.0 * h / G).sqrt();
+    let (slope, s) = (first / (2.0 * h), tf - first);
+    let z = e * G * slope * (s - first) + G * s * slope;
+    let v = e * G * slope + G * slope;
+    assert!(
+        (matrix[(0, 0)] - z).abs() < 1e-8 && (matrix[(1, 0)] - v).abs() < 1e-8,
+        "{matrix}"
+    );
+}
+
+#[test]
+fn forces_at_states_or_modes_of_another_length_are_not_numbers() {
+    let model = EventDriven::new(ball(0.5));
+    let start = model.start(0.0, &[0.0], &[0.0]).unwrap();
+    let force = |state: &[f64], mode: &Mode| model.multipliers(0.0, state, mode);
+    let rest = force(&start.state, &start.mode);
+    assert!(rest.are_unique() && (rest.values()[0] - 2.0 * G).abs() < 1e-12);
+    for (state, mode) in [(&[0.0][..], &start.mode), (&start.state[..], &Mode::new(0))] {
+        let found = force(state, mode);
+        assert!(found.values()[0].is_nan() && !found.are_unique());
+    }
+}
+
+#[test]
+fn tolerances_and_times_are_named_as_the_user_wrote_them() {
+    for bad in [f64::NAN, -1.0, f64::INFINITY] {
+        let gap = EventDriven::new(ball(0.5)).gap_tolerance(bad);
+        let rate = EventDriven::new(ball(0.5)).rate_tolerance(bad);
+        for (model, expected) in [(gap, "gap_tolerance"), (rate, "rate_tolerance")] {
+            let run = Simulation::new(model)
+                .unwrap()
+                .run(0.0, &[1.0], &[0.0], 1.0);
+            assert!(matches!(run, Err(Error::BadSetting { name, .. }) if name == expected));
+        }
+    }
+    let run = simulation(0.5).run(0.0, &[1.0], &[0.0], f64::NAN);
+    assert!(matches!(run, Err(Error::NotFiniteInput { name: "tf", .. })));
+    let refused = simulation(0.5)
+        .run(0.0, &[1.0], &[0.0], 3.0)
+        .unwrap()
+        .completed();
+    assert!(matches!(refused, Err(Error::Zeno { .. })));
+    assert!(
+        simulation(0.5)
+            .run(0.0, &[1.0], &[0.0], 1.0)
+            .unwrap()
+            .completed()
+            .is_ok()
+    );
 }
 
 #[test]

@@ -1,18 +1,23 @@
 //! The double pendulum against a wall: a mass matrix that turns with the configuration.
 
 use saltation::Status;
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, check_mechanics};
+use saltation::mechanics::{EventDriven, Simulation, check_mechanics};
 use saltation::models::DoublePendulum;
 
 use crate::random::SplitMix64;
 
 fn energy(pendulum: &DoublePendulum, state: &[f64]) -> f64 {
-    let (q, v) = state.split_at(2);
-    let mut mass = [0.0; 4];
-    pendulum.mass(q, &mut mass);
-    let kinetic =
-        0.5 * (mass[0] * v[0] * v[0] + 2.0 * mass[1] * v[0] * v[1] + mass[3] * v[1] * v[1]);
-    kinetic + pendulum.potential(q).unwrap()
+    EventDriven::new(*pendulum).energy(state).unwrap()
+}
+
+#[test]
+fn energy_is_kinetic_and_potential() {
+    // At the top, both rods turning as one at 2 rad/s: ½ (1 + 4) 2² and g (1 + 2).
+    let model = EventDriven::new(DoublePendulum::default());
+    let top = [std::f64::consts::PI; 2];
+    let found = model.energy(&[top[0], top[1], 2.0, 2.0]).unwrap();
+    assert!((found - 10.0 - 3.0 * 9.81).abs() < 1e-12);
+    assert_eq!(model.energy(&top), None);
 }
 
 /// `tests/data/propagative_reference.csv`, table `vi_pend2_wall`: the limit of the impact time for small steps, 12 digits.

@@ -146,3 +146,78 @@ fn rigid_legs_jump_and_each_side_has_its_limit_and_its_map() {
         "{verdict}"
     );
 }
+
+/// The kind of a verdict.
+fn kind(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Classical => "classical",
+        Verdict::Bouligand => "Bouligand",
+        Verdict::Discontinuous { .. } => "discontinuous",
+        _ => "other",
+    }
+}
+
+/// Rounding of a level landing, which no tolerance removes, does not decide what kind of derivative it has.
+#[test]
+fn verdicts_do_not_depend_on_the_tolerance() {
+    let soft = |coupling: f64, restitution: f64| SoftTrot {
+        coupling,
+        restitution,
+        ..SoftTrot::default()
+    };
+    let rigid = |inertia: f64, restitution: f64| RigidTrot {
+        inertia,
+        restitution,
+        ..RigidTrot::default()
+    };
+    for rtol in [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12] {
+        for share in [0.03, 0.1, 1.0] {
+            for (coupling, restitution, expected) in [
+                (0.0, 0.0, "classical"),
+                (0.0, 0.5, "classical"),
+                (2.0, 0.0, "classical"),
+                (2.0, 0.5, "Bouligand"),
+            ] {
+                let (q, v) = SoftTrot::default().start(0.0);
+                let model = EventDriven::new(soft(coupling, restitution));
+                let found = verdict(&model, [&q, &v], (rtol, share * rtol), 0.35);
+                assert_eq!(
+                    kind(&found),
+                    expected,
+                    "soft {coupling} {restitution} {rtol:e} {share}: {found:?}"
+                );
+            }
+            for (inertia, restitution, expected) in [
+                (0.25, 0.0, "classical"),
+                (0.25, 0.5, "Bouligand"),
+                (1.0, 0.0, "discontinuous"),
+                (1.0, 0.5, "discontinuous"),
+            ] {
+                let (q, v) = RigidTrot::start(0.0);
+                let model = EventDriven::new(rigid(inertia, restitution));
+                let found = verdict(&model, [&q, &v], (rtol, share * rtol), 0.35);
+                assert_eq!(
+                    kind(&found),
+                    expected,
+                    "rigid {inertia} {restitution} {rtol:e} {share}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+fn verdict<S: MechanicalSystem + UnilateralConstraints>(
+    model: &EventDriven<S>,
+    [q, v]: [&[f64]; 2],
+    (rtol, atol): (f64, f64),
+    tf: f64,
+) -> Verdict {
+    let start = model.start(0.0, q, v).unwrap();
+    let mut integrator = Integrator::new(model)
+        .unwrap()
+        .rtol(rtol)
+        .atol(atol)
+        .start_mode(start.mode);
+    let derivative = integrator.derivative(0.0, &start.state, tf).unwrap();
+    derivative.verdict().clone()
+}
