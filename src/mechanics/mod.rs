@@ -2,7 +2,7 @@
 //!
 //! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), with its errors mended.
 //! What the user writes: [`MechanicalSystem`], [`UnilateralConstraints`] (`system`), or once for any scalar (`dual`), compared with
-//! differences by [`check_mechanics`] (`check`). What the core integrates: [`EventDriven`] (`event_driven`), with its start
+//! differences by [`check_mechanics`] (`check`). What the core integrates: [`EventDriven`] (`event_driven`, `guards`), with its start
 //! (`start`), what an event does (`strike`), accelerations and multipliers (`dynamics`, `redundant`) and their derivative
 //! (`linearised`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
 //! [`Simulation`] (`simulation`, `between`), with its journal (`journal`, `log`), what is not admissible (`admissible`) and
@@ -19,6 +19,7 @@ mod drift;
 mod dual;
 mod dynamics;
 mod event_driven;
+mod guards;
 mod journal;
 mod limbs;
 mod linearised;
