@@ -21,14 +21,19 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// The accumulation that contacts begin which part from their impact so slowly that they bounce lower than gaps can tell.
+    /// The accumulation that contacts begin which part from an impact so slowly that they bounce lower than gaps can tell.
     pub(super) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
         let (q, v) = set.state.split_at(self.system().dof());
-        let struck = |j: &usize| set.guards.iter().any(|c| c.guard.event == *j);
-        let parts =
-            |j: &usize| !(self.is_closed(set.mode_before, *j) || self.is_closed(set.mode, *j));
-        let all = 0..self.system().contacts();
-        let open: Vec<usize> = all.filter(|j| struck(j) && parts(j)).collect();
+        let n = self.system().contacts();
+        let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
+        let was_closed = |j: usize| self.is_closed(set.mode_before, j);
+        if !(0..n).any(|j| struck(j) && !was_closed(j)) {
+            return None;
+        }
+        let parts = |j: &usize| {
+            !self.is_closed(set.mode, *j) && self.system().gap(*j, q).abs() <= self.gap_tolerance
+        };
+        let open: Vec<usize> = (0..n).filter(parts).collect();
         if open.is_empty() {
             return None;
         }
@@ -51,7 +56,14 @@ where
             let (rate, fall) = (rates[i], -bends[i]);
             let low =
                 rate > 0.0 && fall > 0.0 && rate * rate <= 2.0 * fall * LOW * self.gap_tolerance;
-            let ratio = rate / -before[i];
+            // Of an impact of several contacts one may part faster than it came; its coefficient tells the rest.
+            let restitution = self.system().restitution(j, q, v);
+            let own = rate / -before[i];
+            let ratio = if (0.0..1.0).contains(&own) {
+                own
+            } else {
+                restitution
+            };
             if !low || !(0.0..1.0).contains(&ratio) {
                 continue;
             }
@@ -117,9 +129,9 @@ where
         let mut held = [&event.mode_before[..], contacts].concat();
         held.sort_unstable();
         held.dedup();
-        super::drift::land(self, state, &[], &held);
         let d = self.system().dof();
         let touching = self.touching(&state[..d], &held);
+        super::drift::land(self, state, &[], &touching);
         let mut impulses = vec![0.0; touching.len()];
         let (q, v) = state.split_at_mut(d);
         let plastic = self.in_frame(q, &held, |frame| {
@@ -145,6 +157,10 @@ where
             for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
                 *sum += p;
             }
+        }
+        // A plastic impact throws no contact lower than gaps can tell.
+        for &j in &touching {
+            self.set_closed(mode, j, true);
         }
         self.rest(t, state, &touching, &[], mode)?;
         event.contacts = touching;

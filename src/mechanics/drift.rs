@@ -1,10 +1,11 @@
 //! Drift off the closed contacts: positions and velocities are projected back after each step (spec `unilateral_mechanics` 2).
 //! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
+//! Where contacts depend on each other the shift is unique still.
 
 use super::dynamics::{Frame, dot};
 use super::event_driven::with_indices;
 use super::scratch::with_zeros;
-use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use super::{EventDriven, MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::Mode;
 use crate::impact::ImpactLaw;
 
@@ -75,7 +76,7 @@ where
             let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
                 return;
             };
-            if frame.solve_gram(wrong, model.redundant).is_err() {
+            if frame.solve_gram(wrong, Redundant::LeastSquares).is_err() {
                 return;
             }
             for (i, &p) in wrong.iter().enumerate() {
@@ -105,7 +106,7 @@ where
             worst = worst.max(wrong[i].abs());
         }
         let off = worst > LEFT_ALONE * model.rate_tolerance
-            && frame.solve_gram(wrong, model.redundant).is_ok();
+            && frame.solve_gram(wrong, Redundant::LeastSquares).is_ok();
         if off {
             for (i, &p) in wrong.iter().enumerate() {
                 frame.push(i, p, v);

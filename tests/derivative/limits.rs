@@ -3,7 +3,7 @@
 
 use saltation::derivative::{CornerKind, Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, Guard, Integrator, Mode, Rearm, Status, Watch, flow_fn};
+use saltation::{Error, Guard, Integrator, Mode, Rearm, Status, Tangents, Watch, flow_fn};
 
 use crate::sketch::Sketch;
 
@@ -337,4 +337,32 @@ fn an_equilibrium_has_a_derivative_however_fast_its_neighbours_fall() {
     let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert!(d.matrix().unwrap()[(0, 0)].abs() < 1e-9);
+}
+
+/// A right-hand side whose differences are known to five digits: columns are held to that, and the run of them ends.
+#[test]
+fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
+    use std::cell::Cell;
+    let calls = Cell::new(0usize);
+    let rough = flow_fn(2, |_, x: &[f64], _: &Mode, dx: &mut [f64]| {
+        calls.set(calls.get() + 1);
+        dx[0] = x[1] + 1e-10 * (3e9 * x[0]).sin();
+        dx[1] = -x[0];
+    });
+    let mut integrator = Integrator::new(rough).unwrap().rtol(1e-7).atol(1e-7);
+    let summary = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
+    let plain = calls.replace(0);
+    assert_eq!(summary.status, Status::ReachedEnd);
+    let mut tight = Tangents::new(2, 2);
+    tight.set(&[1.0, 0.0, 0.0, 1.0]).unwrap();
+    integrator
+        .carry(0.0, &[1.0, 0.0], 1.0, &mut tight, &mut ())
+        .unwrap();
+    assert!(calls.get() < 40 * plain, "{} {plain}", calls.get());
+    // A turn by one radian.
+    let (sine, cosine) = 1f64.sin_cos();
+    let columns = tight.columns().unwrap();
+    for (i, expected) in [cosine, -sine, sine, cosine].into_iter().enumerate() {
+        assert!((columns[(i % 2, i / 2)] - expected).abs() < 1e-3);
+    }
 }

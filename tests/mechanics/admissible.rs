@@ -281,6 +281,35 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
     }
 }
 
+/// The force falls through zero as −(t − 1)⁵: too slowly for a release.
+#[test]
+fn a_force_that_hardly_falls_ends_the_run_or_is_let_go() {
+    let lifted = Point::pushed(|t, _, _, _| (t - 1.0).powi(5));
+    for policy in [Grazing::Error, Grazing::Ignore] {
+        let mut simulation = lifted.simulation().grazing(policy);
+        let run = simulation.run(0.0, &[0.0], &[0.0], 2.0).unwrap();
+        let status = run.trajectory().status();
+        assert!(
+            matches!(
+                status,
+                Status::Refused(Error::GrazingRelease { contact: 0, .. })
+            ),
+            "{status}"
+        );
+    }
+    let mut simulation = lifted.simulation().grazing(Grazing::Contact);
+    let run = simulation.run(0.0, &[0.0], &[0.0], 2.0).unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    let event = run.events().last().unwrap();
+    assert_eq!(
+        (event.kind, &event.released[..]),
+        (ContactEventKind::Touch, &[0][..])
+    );
+    assert!(event.mode_after.is_empty() && !run.is_guaranteed());
+    // z = (t − 1)⁷/42, but for what was not done before the force was let go.
+    assert!((run.trajectory().state()[0] - 1.0 / 42.0).abs() < 1e-8);
+}
+
 /// A bump that lies within one step is looked for at more places than the two of the core: here it is seen at one of them.
 #[test]
 fn a_bump_within_one_step_is_not_passed_through_in_silence() {

@@ -61,7 +61,7 @@ where
         let found = matrix(Unwritten(system), q, tf, rtol);
         // Differences of differences: six digits, and those of the tolerance.
         let error = (&found - &written).amax() / written.amax();
-        assert!(error < 1e-5 + 100.0 * rtol, "{rtol:e}: {error:e}");
+        assert!(error < 2e-6 + 10.0 * rtol, "{rtol:e}: {error:e}");
     }
 }
 
