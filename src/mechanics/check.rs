@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::dynamics::{curvature, dot, gap_row};
+use super::start::check_input;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::impact::matrix_fault;
@@ -103,25 +104,11 @@ where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     fn new(system: &'a S, t: f64, q: &'a [f64], v: &[f64]) -> Result<Self, Error> {
-        let expected = system.dof();
-        if expected == 0 {
+        let dof = system.dof();
+        if dof == 0 {
             return Err(Error::EmptySystem);
         }
-        for (name, found) in [("q", q.len()), ("v", v.len())] {
-            if found != expected {
-                return Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found,
-                });
-            }
-        }
-        for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
-            if let Some(entry) = values.iter().position(|value| !value.is_finite()) {
-                let value = values[entry];
-                return Err(Error::NotFiniteInput { name, entry, value });
-            }
-        }
+        check_input(dof, t, q, v)?;
         Ok(Self { system, t, q })
     }
 

@@ -7,6 +7,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::cholesky::{factor, inverse};
 use super::orders::{OrderOutcome, orders};
+use super::start::check_input;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
 use crate::{Error, EventFunction, Guard, Mode};
@@ -220,23 +221,7 @@ where
         v: &[f64],
         contacts: &[usize],
     ) -> Result<Vec<f64>, Error> {
-        let expected = self.system().dof();
-        for (name, values) in [("q", q), ("v", v)] {
-            let found = values.len();
-            if found != expected {
-                return Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found,
-                });
-            }
-        }
-        for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
-            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
-                let value = values[entry];
-                return Err(Error::NotFiniteInput { name, entry, value });
-            }
-        }
+        check_input(self.system().dof(), t, q, v)?;
         let count = self.system().contacts();
         if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
             let guard = Guard::falling(event);

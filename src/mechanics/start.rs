@@ -42,23 +42,7 @@ where
                 });
             }
         }
-        let d = self.system().dof();
-        for (name, found) in [("q", q.len()), ("v", v.len())] {
-            if found != d {
-                let expected = d;
-                return Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found,
-                });
-            }
-        }
-        for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
-            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
-                let value = values[entry];
-                return Err(Error::NotFiniteInput { name, entry, value });
-            }
-        }
+        check_input(self.system().dof(), t, q, v)?;
         self.check_mass(q)?;
         let n = self.system().contacts();
         let mut mode = Mode::new(2 * n);
@@ -116,4 +100,25 @@ where
             }),
         }
     }
+}
+
+/// Refuses positions and velocities of another length than `dof`, and numbers that are not finite.
+pub(super) fn check_input(dof: usize, t: f64, q: &[f64], v: &[f64]) -> Result<(), Error> {
+    for (name, found) in [("q", q.len()), ("v", v.len())] {
+        if found != dof {
+            let expected = dof;
+            return Err(Error::WrongLength {
+                name,
+                expected,
+                found,
+            });
+        }
+    }
+    for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
+        if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
+            let value = values[entry];
+            return Err(Error::NotFiniteInput { name, entry, value });
+        }
+    }
+    Ok(())
 }
