@@ -349,7 +349,7 @@ fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
         dx[0] = x[1] + 1e-10 * (3e9 * x[0]).sin();
         dx[1] = -x[0];
     });
-    let mut integrator = Integrator::new(rough).unwrap().rtol(1e-7).atol(1e-7);
+    let mut integrator = Integrator::new(rough).unwrap().rtol(1e-9).atol(1e-9);
     let summary = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
     let plain = calls.replace(0);
     assert_eq!(summary.status, Status::ReachedEnd);

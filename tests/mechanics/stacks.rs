@@ -119,7 +119,7 @@ fn bodies_side_by_side_move_as_one() {
         for written in [true, false] {
             let line = Line {
                 written,
-                ..Line::beside(&[1.0, 2.0], 0.5, field)
+                ..Line::beside(&[0.3, 0.7], 0.5, field)
             };
             let run = line
                 .simulation()
