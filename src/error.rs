@@ -24,7 +24,7 @@ pub enum Error {
         found: usize,
     },
 
-    /// A time, a state or a setting is NaN or infinite.
+    /// A time, a state or an entry of the data is NaN or infinite.
     #[error("{name} is not finite: {value} (entry {entry})")]
     NotFiniteInput {
         /// What was passed.
@@ -44,7 +44,7 @@ pub enum Error {
         tf: f64,
     },
 
-    /// A setting has a value that makes no sense.
+    /// A setting or a parameter has a value that makes no sense, or is NaN or infinite.
     #[error("{name} = {value} (entry {entry}): {rule}")]
     BadSetting {
         /// The setting.

@@ -90,6 +90,7 @@ pub mod mechanics;
 pub mod models;
 pub mod ode;
 mod quantity;
+mod refuse;
 
 pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};
 #[cfg(feature = "dual")]

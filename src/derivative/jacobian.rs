@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::ode::difference::step_along;
-use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity};
+use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity, refuse};
 
 /// The matrix `D_x f(t, x; mode)`, `dim × dim`: entry `(i, j)` is `∂f_i/∂x_j` in the frozen mode.
 ///
@@ -99,27 +99,10 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         if dim == 0 {
             return Err(Error::EmptySystem);
         }
-        for (name, expected, found) in [
-            ("x", dim, x.len()),
-            ("the mode", system.count(), mode.len()),
-        ] {
-            if expected != found {
-                return Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found,
-                });
-            }
-        }
-        for (name, values) in [("t", &[t][..]), ("x", x)] {
-            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
-                return Err(Error::NotFiniteInput {
-                    name,
-                    entry,
-                    value: values[entry],
-                });
-            }
-        }
+        refuse::length("x", dim, x.len())?;
+        refuse::length("the mode", system.count(), mode.len())?;
+        refuse::finite("t", &[t])?;
+        refuse::finite("x", x)?;
         Ok(Self { system, t, x, mode })
     }
 

@@ -5,7 +5,9 @@
 
 use crate::hybrid::probe;
 use crate::ode::difference;
-use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity, Rearm};
+use crate::{
+    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity, Rearm, refuse,
+};
 
 /// What a crossing is repeated with.
 #[derive(Debug)]
@@ -143,13 +145,11 @@ impl Repeat {
         }
         self.mode_crossed.copy_from(mode);
         system.on_crossing(t, &Crossed::new(&self.counted), x, mode)?;
-        if mode.len() != self.mode_crossed.len() {
-            return Err(Error::WrongLength {
-                name: "the mode after a reset",
-                expected: self.mode_crossed.len(),
-                found: mode.len(),
-            });
-        }
+        refuse::length(
+            "the mode after a reset",
+            self.mode_crossed.len(),
+            mode.len(),
+        )?;
         if let Some(component) = x.iter().position(|v| !v.is_finite()) {
             return Err(probe::not_finite(Quantity::Reset { component }, t, x));
         }

@@ -9,7 +9,7 @@ use super::region::Region;
 use super::repeat::Ground;
 use super::walk::Walk;
 use crate::ode::Buffer;
-use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory};
+use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, refuse};
 
 /// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what kind of derivative it is.
 ///
@@ -427,33 +427,14 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 
     fn check(&self, v: &[f64]) -> Result<(), Error> {
-        let expected = self.trajectory.state().len();
-        if v.len() != expected {
-            return Err(Error::WrongLength {
-                name: "v",
-                expected,
-                found: v.len(),
-            });
-        }
-        if let Some(entry) = v.iter().position(|v| !v.is_finite()) {
-            return Err(Error::NotFiniteInput {
-                name: "v",
-                entry,
-                value: v[entry],
-            });
-        }
+        refuse::length("v", self.trajectory.state().len(), v.len())?;
+        refuse::finite("v", v)?;
         self.check_failure()
     }
 }
 
 /// `matrixᵀ w`.
 pub(super) fn transposed_times(matrix: &DMatrix<f64>, w: &[f64]) -> Result<DVector<f64>, Error> {
-    if w.len() != matrix.nrows() {
-        return Err(Error::WrongLength {
-            name: "w",
-            expected: matrix.nrows(),
-            found: w.len(),
-        });
-    }
+    refuse::length("w", matrix.nrows(), w.len())?;
     Ok(matrix.tr_mul(&DVector::from_column_slice(w)))
 }

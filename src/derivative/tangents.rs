@@ -12,6 +12,7 @@ use crate::hybrid::settings::Settings;
 use crate::ode::Buffer;
 use crate::{
     CrossedSet, Error, EventFunction, Flow, Integrator, Mode, Observer, Segment, Status, Summary,
+    refuse,
 };
 
 /// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for each column `v`.
@@ -69,20 +70,8 @@ impl Tangents {
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
     pub fn set(&mut self, directions: &[f64]) -> Result<(), Error> {
-        if directions.len() != self.start.len() {
-            return Err(Error::WrongLength {
-                name: "directions",
-                expected: self.start.len(),
-                found: directions.len(),
-            });
-        }
-        if let Some(entry) = directions.iter().position(|v| !v.is_finite()) {
-            return Err(Error::NotFiniteInput {
-                name: "directions",
-                entry,
-                value: directions[entry],
-            });
-        }
+        refuse::length("directions", self.start.len(), directions.len())?;
+        refuse::finite("directions", directions)?;
         self.start.copy_from_slice(directions);
         self.columns.delta.copy_from_slice(directions);
         Ok(())
@@ -145,13 +134,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tangents: &mut Tangents,
         observer: &mut O,
     ) -> Result<Summary, Error> {
-        if tangents.dim != x0.len() {
-            return Err(Error::WrongLength {
-                name: "a tangent",
-                expected: x0.len(),
-                found: tangents.dim,
-            });
-        }
+        refuse::length("a tangent", x0.len(), tangents.dim)?;
         let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
                 tangents.begin(system.count(), settings);

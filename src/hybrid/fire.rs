@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Guard;
 use crate::ode::Buffer;
-use crate::{Error, Quantity};
+use crate::{Error, Quantity, refuse};
 
 /// Most crossings of guards that have crossed at the same instant before, in a corner whose order was asked for.
 const MOST_REPEATS: usize = 1000;
@@ -284,14 +284,9 @@ impl<B: Buffer> Run<B> {
         reset: Reset,
     ) -> Result<(), Error> {
         let expected = self.work.mode_crossed.len();
-        if self.mode.len() != expected {
-            let found = self.mode.len();
+        if let Err(error) = refuse::length("the mode after a reset", expected, self.mode.len()) {
             self.undo();
-            return Err(Error::WrongLength {
-                name: "the mode after a reset",
-                expected,
-                found,
-            });
+            return Err(error);
         }
         if let Some(component) = self.x.get().iter().position(|v| !v.is_finite()) {
             let error = probe::not_finite(Quantity::Reset { component }, self.t, self.x.get());

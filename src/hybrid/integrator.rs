@@ -8,7 +8,7 @@ use super::{
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard};
+use crate::{Error, Guard, refuse};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -58,14 +58,7 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// # Errors
     /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::WrongLength`] when it is not `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, Error> {
-        let dim = system.dim();
-        if dim != N {
-            return Err(Error::WrongLength {
-                name: "the fixed state",
-                expected: dim,
-                found: N,
-            });
-        }
+        refuse::length("the fixed state", system.dim(), N)?;
         Integrator::with_buffers(system)
     }
 }
@@ -299,52 +292,23 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
         let (dim, count) = (self.run.dim(), self.run.count());
-        let length = |name, expected, found| {
-            if expected == found {
-                Ok(())
-            } else {
-                Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found,
-                })
-            }
-        };
-        length("x0", dim, x0.len())?;
+        refuse::length("x0", dim, x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
-            if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
-                return Err(Error::NotFiniteInput {
-                    name,
-                    entry,
-                    value: values[entry],
-                });
-            }
+            refuse::finite(name, values)?;
         }
         if tf < t0 {
             return Err(Error::TimeReversed { t0, tf });
         }
         if let Some(mode) = &self.start_mode {
-            length("the start mode", count, mode.len())?;
+            refuse::length("the start mode", count, mode.len())?;
         }
         if let Rearm::Matrix(matrix) = &self.rearm {
-            length("the guard reset matrix", count, matrix.count())?;
+            refuse::length("the guard reset matrix", count, matrix.count())?;
         }
         for k in 0..count {
             let (rate, noise) = (self.system.least_rate(k), self.system.noise(k));
-            let bad = |name, value, rule| {
-                Err(Error::BadSetting {
-                    name,
-                    entry: k,
-                    value,
-                    rule,
-                })
-            };
-            if !(rate.is_finite() && rate > 0.0) {
-                return bad("least_rate", rate, "must be > 0");
-            }
-            if !(noise.is_finite() && noise >= 0.0) {
-                return bad("noise", noise, "must be ≥ 0");
-            }
+            refuse::positive("least_rate", &[rate]).map_err(refuse::counted_from(k))?;
+            refuse::not_negative("noise", &[noise]).map_err(refuse::counted_from(k))?;
         }
         self.settings.check(dim, count)
     }

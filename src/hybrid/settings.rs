@@ -1,6 +1,6 @@
 //! Options of the integrator, each with its unit, default and what lies outside its sensible range.
 
-use crate::{Error, Guard};
+use crate::{Error, Guard, refuse};
 
 /// One value for every entry, or one value an entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,24 +31,12 @@ impl PerEntry {
     ) -> Result<(), Error> {
         let values = match self {
             Self::Same(value) => std::slice::from_ref(value),
-            Self::Each(values) if values.len() == expected => values.as_slice(),
             Self::Each(values) => {
-                return Err(Error::WrongLength {
-                    name,
-                    expected,
-                    found: values.len(),
-                });
+                refuse::length(name, expected, values.len())?;
+                values
             }
         };
-        match values.iter().position(|&v| !(v.is_finite() && accept(v))) {
-            None => Ok(()),
-            Some(entry) => Err(Error::BadSetting {
-                name,
-                entry,
-                value: values[entry],
-                rule,
-            }),
-        }
+        refuse::accepted(name, values, rule, accept)
     }
 }
 
@@ -133,19 +121,12 @@ impl Projection {
                 *order
             }
             Self::Horizon { tau, order } => {
-                PerEntry::Same(*tau).check("tau", 1, "must be > 0", |v| v > 0.0)?;
+                refuse::positive("tau", &[*tau])?;
                 *order
             }
         };
-        if (1..=4).contains(&order) {
-            return Ok(());
-        }
-        Err(Error::BadSetting {
-            name: "projection order",
-            entry: 0,
-            value: f64::from(order),
-            rule: "must be 1, 2, 3 or 4",
-        })
+        let (kept, rule) = ((1..=4).contains(&order), "must be 1, 2, 3 or 4");
+        refuse::unless(kept, "projection order", f64::from(order), rule)
     }
 }
 
@@ -200,32 +181,21 @@ impl Settings {
             });
         }
         self.projection.check(guards)?;
-        let positive = |name, value: f64| {
-            if value > 0.0 {
-                Ok(())
-            } else {
-                Err(Error::BadSetting {
-                    name,
-                    entry: 0,
-                    value,
-                    rule: "must be > 0",
-                })
-            }
-        };
         for (name, step) in [
             ("fixed_step", self.fixed_step),
             ("first_step", self.first_step),
         ] {
             if let Some(step) = step {
-                PerEntry::Same(step).check(name, 1, "must be > 0", |v| v > 0.0)?;
+                refuse::positive(name, &[step])?;
             }
         }
         if let Some(&guard) = self.corner_order.iter().find(|g| g.event >= guards) {
             let count = guards;
             return Err(Error::NoSuchGuard { guard, count });
         }
-        positive("max_step", self.max_step)?;
-        PerEntry::Same(self.corner_tolerance)
-            .check("corner_tolerance", 1, "must be ≥ 0", |v| v >= 0.0)
+        // Infinite means no limit.
+        let (kept, rule) = (self.max_step > 0.0, "must be > 0");
+        refuse::unless(kept, "max_step", self.max_step, rule)?;
+        refuse::not_negative("corner_tolerance", &[self.corner_tolerance])
     }
 }

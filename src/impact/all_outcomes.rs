@@ -3,7 +3,7 @@
 use super::interior;
 use super::momenta::Momenta;
 use super::restitution::Blend;
-use super::{ImpactLaw, ImpactProblem, Outcomes, Reflections};
+use super::{ImpactLaw, ImpactProblem, Outcomes};
 use crate::Error;
 
 /// Outcomes whose scaled speeds differ by less than this part of `√(2T)` are one.
@@ -65,17 +65,8 @@ impl ImpactLaw for AllOutcomes {
         let blend = Blend::of(problem)?;
         let search = Search::run(problem, self.cap);
         interior::check_search(problem.space(), self.cap, search.is_complete)?;
-        let mut reflections = Reflections::new(problem);
-        let mut list = Vec::with_capacity(search.ends.len());
-        for word in search.words().take(blend.distinct(search.ends.len())) {
-            reflections.reset(problem.space().speeds.as_slice());
-            for &contact in &word {
-                reflections.reflect(contact);
-            }
-            list.push(blend.outcome(problem, reflections.scaled_impulses(), word)?);
-        }
         Ok(Outcomes {
-            list,
+            list: blend.outcomes(problem, search.words())?,
             is_complete: search.is_complete,
             effort: search.parents.len(),
         })

@@ -4,7 +4,7 @@ use super::all_outcomes::{list_of_ends, meeting};
 use super::interior;
 use super::momenta::Momenta;
 use super::restitution::Blend;
-use super::{ImpactLaw, ImpactProblem, Outcomes, Reflections};
+use super::{ImpactLaw, ImpactProblem, Outcomes};
 use crate::Error;
 
 /// The outcomes of [`Propagative`](super::Propagative) that a minimal word reaches: an admissible word of which no proper
@@ -56,18 +56,8 @@ impl ImpactLaw for MinimalOutcomes {
         interior::check_search(problem.space(), self.cap, is_complete)?;
         let mut words = search.words;
         words.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-        let mut reflections = Reflections::new(problem);
-        let mut list = Vec::with_capacity(words.len());
-        let distinct = blend.distinct(words.len());
-        for word in words.into_iter().take(distinct) {
-            reflections.reset(problem.space().speeds.as_slice());
-            for &contact in &word {
-                reflections.reflect(contact);
-            }
-            list.push(blend.outcome(problem, reflections.scaled_impulses(), word)?);
-        }
         Ok(Outcomes {
-            list,
+            list: blend.outcomes(problem, words.into_iter())?,
             is_complete,
             effort: search.reflections,
         })

@@ -5,7 +5,7 @@ use nalgebra::{Cholesky, DMatrix, DVector};
 use super::Outcome;
 use super::contact_space::ContactSpace;
 use super::matrix::{check_symmetric, unit_diagonal};
-use crate::{Error, MatrixFault};
+use crate::{Error, MatrixFault, refuse};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
 /// resolves.
@@ -124,10 +124,10 @@ impl ImpactProblem {
             return Err(Error::EmptySystem);
         }
         check_symmetric("mass", mass)?;
-        length("velocity", mass.nrows(), velocity.len())?;
-        length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
-        finite("velocity", velocity.as_slice())?;
-        finite("Jacobian", jacobian.as_slice())?;
+        refuse::length("velocity", mass.nrows(), velocity.len())?;
+        refuse::length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
+        refuse::finite("velocity", velocity.as_slice())?;
+        refuse::finite("Jacobian", jacobian.as_slice())?;
         // Scaled to a unit diagonal: masses and inertias come in different units.
         let (scaled, roots) = unit_diagonal(mass);
         let roots = DVector::from_vec(roots);
@@ -176,13 +176,13 @@ impl ImpactProblem {
         if contacts == 0 {
             return Err(Error::NoContacts);
         }
-        length("contact speeds", rows, speeds.len())?;
+        refuse::length("contact speeds", rows, speeds.len())?;
         // 1, 2 or 3 rows a contact; the nearest is what is expected.
         let wanted = contacts * (rows / contacts).clamp(1, 3);
-        length("rows of normals and tangents", wanted, rows)?;
+        refuse::length("rows of normals and tangents", wanted, rows)?;
         check_symmetric("Delassus", &delassus)?;
-        finite("contact speeds", speeds.as_slice())?;
-        not_negative("coefficient of friction", &friction)?;
+        refuse::finite("contact speeds", speeds.as_slice())?;
+        refuse::not_negative("coefficient of friction", &friction)?;
         let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
         let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts])?;
         Ok(Self {
@@ -201,7 +201,7 @@ impl ImpactProblem {
     /// One coefficient of restitution for all contacts, in [0, 1].
     ///
     /// # Errors
-    /// [`Error::NotFiniteInput`], [`Error::BadSetting`].
+    /// [`Error::BadSetting`].
     pub fn with_restitution(self, restitution: f64) -> Result<Self, Error> {
         let all = vec![restitution; self.contacts()];
         self.with_restitutions(&all)
@@ -210,10 +210,10 @@ impl ImpactProblem {
     /// A coefficient of restitution for each contact, in [0, 1].
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`].
+    /// [`Error::WrongLength`], [`Error::BadSetting`].
     pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Error> {
         let rule = "must lie in [0, 1]; with_any_restitutions accepts others";
-        accepted("restitution", restitution, rule, |e| {
+        refuse::accepted("restitution", restitution, rule, |e| {
             (0.0..=1.0).contains(&e)
         })?;
         self.with_any_restitutions(restitution)
@@ -225,8 +225,8 @@ impl ImpactProblem {
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
     pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Error> {
-        length("restitution", self.contacts(), restitution.len())?;
-        finite("restitution", restitution)?;
+        refuse::length("restitution", self.contacts(), restitution.len())?;
+        refuse::finite("restitution", restitution)?;
         self.restitution.copy_from_slice(restitution);
         Ok(self)
     }
@@ -251,11 +251,10 @@ impl ImpactProblem {
     /// of the speeds: smaller ones let rounding cause impacts, larger ones (1e-6) leave small approaches standing.
     ///
     /// # Errors
-    /// [`Error::NotFiniteInput`], [`Error::BadSetting`] unless it lies in [0, 0.1].
+    /// [`Error::BadSetting`] unless it lies in [0, 0.1].
     pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Error> {
-        accepted("tolerance", &[tolerance], "must lie in [0, 0.1]", |e| {
-            (0.0..=0.1).contains(&e)
-        })?;
+        let kept = (0.0..=0.1).contains(&tolerance);
+        refuse::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
         self.tolerance = tolerance;
         Ok(self)
     }
@@ -263,13 +262,14 @@ impl ImpactProblem {
     /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
     ///
     /// # Errors
-    /// [`Error::NotFiniteInput`], and [`Error::BadSetting`] when it is less than that of the motion along the normals.
+    /// [`Error::BadSetting`] when it is not finite or less than that of the motion along the normals.
     pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Error> {
         // √(2T), where 2T may overflow
         let momentum = 2.0 * (0.5 * energy).sqrt();
         let least = self.space.norm * (1.0 - 1e-9);
         let rule = "must be at least the energy of the motion along the normals";
-        accepted("kinetic energy", &[energy], rule, |_| momentum >= least)?;
+        let kept = momentum.is_finite() && momentum >= least;
+        refuse::unless(kept, "kinetic energy", energy, rule)?;
         self.momentum = momentum.max(self.space.norm);
         Ok(self)
     }
@@ -348,7 +348,7 @@ impl ImpactProblem {
     /// [`Error::WrongLength`] for an outcome of another problem.
     pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Error> {
         let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
-        length("impulses", self.speeds.len(), outcome.impulses.len())?;
+        refuse::length("impulses", self.speeds.len(), outcome.impulses.len())?;
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
     }
 
@@ -364,48 +364,4 @@ fn stable_norm(v: &DVector<f64>) -> f64 {
         return unit;
     }
     unit * (v / unit).norm()
-}
-
-fn length(name: &'static str, expected: usize, found: usize) -> Result<(), Error> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Error::WrongLength {
-        name,
-        expected,
-        found,
-    })
-}
-
-fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(entry) => Err(Error::NotFiniteInput {
-            name,
-            entry,
-            value: values[entry],
-        }),
-    }
-}
-
-fn accepted(
-    name: &'static str,
-    values: &[f64],
-    rule: &'static str,
-    accept: impl Fn(f64) -> bool,
-) -> Result<(), Error> {
-    finite(name, values)?;
-    match values.iter().position(|&v| !accept(v)) {
-        None => Ok(()),
-        Some(entry) => Err(Error::BadSetting {
-            name,
-            entry,
-            value: values[entry],
-            rule,
-        }),
-    }
-}
-
-fn not_negative(name: &'static str, values: &[f64]) -> Result<(), Error> {
-    accepted(name, values, "must be ≥ 0", |v| v >= 0.0)
 }

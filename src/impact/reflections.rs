@@ -2,7 +2,7 @@
 
 use super::contact_space::ContactSpace;
 use super::{ImpactProblem, Rule};
-use crate::Error;
+use crate::{Error, refuse};
 
 /// Reflects contacts one after another; made once for a Delassus matrix, then reused without allocation.
 ///
@@ -54,21 +54,9 @@ impl Reflections {
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
     pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), Error> {
-        if speeds.len() != self.speeds.len() {
-            return Err(Error::WrongLength {
-                name: "contact speeds",
-                expected: self.speeds.len(),
-                found: speeds.len(),
-            });
-        }
-        let given = || speeds.iter().chain([&threshold]);
-        if let Some(entry) = given().position(|v| !v.is_finite()) {
-            return Err(Error::NotFiniteInput {
-                name: "contact speeds and threshold",
-                entry,
-                value: given().nth(entry).copied().unwrap_or(f64::NAN),
-            });
-        }
+        refuse::length("contact speeds", self.speeds.len(), speeds.len())?;
+        refuse::finite("contact speeds", speeds)?;
+        refuse::finite("threshold", &[threshold])?;
         for i in 0..speeds.len() {
             self.speeds[i] = speeds[i] / self.roots[i];
         }

@@ -12,8 +12,8 @@ use nalgebra::{Cholesky, DVector};
 
 use super::complementarity::solve_lcp;
 use super::contact_space::ContactSpace;
-use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Remark};
-use crate::Error;
+use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
+use crate::{Error, refuse};
 
 /// The plastic impact: contacts that push do not separate. Coefficients of restitution are not read.
 ///
@@ -96,14 +96,8 @@ impl Blend {
     /// One coefficient for the impact: the largest.
     pub(super) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
         let all = problem.restitution();
-        if let Some(entry) = all.iter().position(|e| !(0.0..=1.0).contains(e)) {
-            return Err(Error::BadSetting {
-                name: "restitution",
-                entry,
-                value: all[entry],
-                rule: "must lie in [0, 1] for a blend of plastic and elastic",
-            });
-        }
+        let rule = "must lie in [0, 1] for a blend of plastic and elastic";
+        refuse::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
         let restitution = all.iter().copied().fold(0.0, f64::max);
         let mut remarks = Vec::new();
         if all.iter().any(|&e| e < restitution) {
@@ -123,13 +117,24 @@ impl Blend {
         })
     }
 
-    /// How many of so many elastic outcomes stay apart: without restitution they are one.
-    pub(super) fn distinct(&self, elastic: usize) -> usize {
-        if self.restitution > super::all_outcomes::EQUAL {
-            elastic
-        } else {
-            elastic.min(1)
-        }
+    /// The outcomes for the elastic ones that words of reflections end in; without restitution they are one.
+    pub(super) fn outcomes(
+        &self,
+        problem: &ImpactProblem,
+        words: impl Iterator<Item = Vec<usize>>,
+    ) -> Result<Vec<Outcome>, Error> {
+        let are_apart = self.restitution > super::all_outcomes::EQUAL;
+        let mut reflections = Reflections::new(problem);
+        words
+            .take(if are_apart { usize::MAX } else { 1 })
+            .map(|word| {
+                reflections.reset(problem.space().speeds.as_slice());
+                for &contact in &word {
+                    reflections.reflect(contact);
+                }
+                self.outcome(problem, reflections.scaled_impulses(), word)
+            })
+            .collect()
     }
 
     /// The outcome for an elastic one, given its scaled impulses `μ` and its word.

@@ -4,11 +4,11 @@ use nalgebra::{DMatrix, DMatrixView, DVector};
 
 use super::check::Candidate;
 use super::principal::Principal;
-use super::problem::{check_finite, check_sizes};
+use super::problem::check_sizes;
 use super::scaled::Scaled;
 use super::solver::LcpSolver;
 use super::subsets::{MOST, Subsets, list};
-use crate::Error;
+use crate::{Error, refuse};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].
 const TOLERANCE: f64 = 1e-10;
@@ -56,15 +56,9 @@ pub struct Listed {
 pub fn enumerate<'w>(w: impl Into<DMatrixView<'w, f64>>, q: &[f64]) -> Result<Vec<Listed>, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
-    check_finite("q", q)?;
-    if q.len() > MOST {
-        return Err(Error::BadSetting {
-            name: "n",
-            entry: 0,
-            value: q.len() as f64,
-            rule: "solutions are enumerated for at most 16 unknowns",
-        });
-    }
+    refuse::finite("q", q)?;
+    let rule = "solutions are enumerated for at most 16 unknowns";
+    refuse::unless(q.len() <= MOST, "n", q.len() as f64, rule)?;
     let mut problem = Scaled::default();
     problem.load(&w, q)?;
     let mut search = Search {

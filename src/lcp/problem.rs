@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrixView;
 
-use crate::Error;
+use crate::{Error, refuse};
 
 /// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`, infinite when something is not
 /// a number. `W` is n × n; `q` and `z` have n entries, in any units that fit together.
@@ -24,7 +24,7 @@ pub fn residual<'w>(
 ) -> Result<f64, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
-    check_length("z", q.len(), z.len())?;
+    refuse::length("z", q.len(), z.len())?;
     let mut slack = vec![0.0; q.len()];
     form_slack(&w, q, z, &mut slack);
     Ok(worst(z, &slack))
@@ -62,35 +62,8 @@ pub(super) fn largest(v: &[f64]) -> f64 {
 }
 
 pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
-    check_length("column of w", q.len(), w.nrows())?;
-    check_length("row of w", q.len(), w.ncols())
-}
-
-pub(super) fn check_length(name: &'static str, expected: usize, found: usize) -> Result<(), Error> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Error::WrongLength {
-        name,
-        expected,
-        found,
-    })
-}
-
-/// Refuses a list with NaN or infinity.
-pub(super) fn check_finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
-    // Zero times a finite number is zero, and NaN otherwise.
-    if values.iter().map(|v| v * 0.0).sum::<f64>() == 0.0 {
-        return Ok(());
-    }
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(entry) => Err(Error::NotFiniteInput {
-            name,
-            entry,
-            value: values[entry],
-        }),
-    }
+    refuse::length("column of w", q.len(), w.nrows())?;
+    refuse::length("row of w", q.len(), w.ncols())
 }
 
 #[cfg(test)]

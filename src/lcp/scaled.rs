@@ -6,8 +6,7 @@
 use nalgebra::DMatrixView;
 
 use super::blocks::{Block, blocks_of, largest, reset};
-use super::problem::check_finite;
-use crate::Error;
+use crate::{Error, refuse};
 
 /// The scaled problem; buffers are kept from one problem to the next.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +50,7 @@ impl Scaled {
         // Sums are not finite when an entry is not, or when they overflow.
         if self.row.iter().any(|sum| !sum.is_finite()) {
             for j in 0..n {
-                check_finite("w", w.column(j).as_slice()).map_err(|e| within(e, j * n))?;
+                refuse::finite("w", w.column(j).as_slice()).map_err(refuse::counted_from(j * n))?;
             }
         }
         for row in &mut self.row {
@@ -101,18 +100,6 @@ impl Scaled {
     #[inline]
     pub(super) fn entry(&self, i: usize, j: usize) -> f64 {
         -self.column(j).as_flattened()[i]
-    }
-}
-
-/// The entry of a column as an entry of the whole matrix, column after column.
-fn within(error: Error, start: usize) -> Error {
-    match error {
-        Error::NotFiniteInput { name, entry, value } => Error::NotFiniteInput {
-            name,
-            entry: start + entry,
-            value,
-        },
-        other => other,
     }
 }
 

@@ -6,10 +6,10 @@ use super::blocks::{Block, blocks_of, reset};
 use super::check::Candidate;
 use super::lemke::{End, Lemke};
 use super::principal::Principal;
-use super::problem::{check_finite, check_length, check_sizes, largest};
+use super::problem::{check_sizes, largest};
 use super::scaled::Scaled;
 use super::subsets::{Subsets, list};
-use crate::Error;
+use crate::{Error, refuse};
 
 /// Largest problem whose bases are tried one by one when everything else failed.
 const FEW: usize = 12;
@@ -191,16 +191,9 @@ impl LcpSolver {
         q: &[f64],
         d: &[f64],
     ) -> Result<Solution<'_>, Error> {
-        check_length("d", q.len(), d.len())?;
-        check_finite("d", d)?;
-        if let Some(entry) = d.iter().position(|&d| d <= 0.0) {
-            return Err(Error::BadSetting {
-                name: "d",
-                entry,
-                value: d[entry],
-                rule: "a covering vector must be > 0",
-            });
-        }
+        refuse::length("d", q.len(), d.len())?;
+        refuse::finite("d", d)?;
+        refuse::accepted("d", d, "a covering vector must be > 0", |d| d > 0.0)?;
         self.solve_checked(&w.into(), q, Some(d))
     }
 
@@ -218,7 +211,7 @@ impl LcpSolver {
     ) -> Result<Solution<'_>, Error> {
         self.ray.clear();
         check_sizes(w, q)?;
-        check_finite("q", q)?;
+        refuse::finite("q", q)?;
         self.scaled.load(w, q)?;
         self.candidate.set_zero(q);
         if q.iter().all(|&q| q >= 0.0) {

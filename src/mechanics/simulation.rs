@@ -10,7 +10,7 @@ use super::zeno::{Accumulation, Detector, Zeno};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::Derivative;
 use crate::impact::ImpactLaw;
-use crate::{Error, Integrator, Statistics, Status, Trajectory};
+use crate::{Error, Integrator, Statistics, Status, Trajectory, refuse};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -158,23 +158,10 @@ where
     /// # Errors
     /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of its trajectory.
     pub fn run(&mut self, t0: f64, q: &[f64], v: &[f64], tf: f64) -> Result<MechanicalRun, Error> {
-        if !tf.is_finite() {
-            return Err(Error::NotFiniteInput {
-                name: "tf",
-                entry: 0,
-                value: tf,
-            });
-        }
+        refuse::finite("tf", &[tf])?;
         let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
         for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::BadSetting {
-                    name,
-                    entry: 0,
-                    value,
-                    rule: "must be finite and ≥ 0",
-                });
-            }
+            refuse::not_negative(name, &[value])?;
         }
         let start = self.model().start(t0, q, v)?;
         let n = self.model().system().contacts();

@@ -2,7 +2,7 @@
 
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, matrix_fault};
-use crate::{Error, MatrixFault, Mode, Quantity};
+use crate::{Error, MatrixFault, Mode, Quantity, refuse};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,14 +33,7 @@ where
             ("rate_tolerance", self.rate_tolerance),
         ];
         for (name, value) in tolerances {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::BadSetting {
-                    name,
-                    entry: 0,
-                    value,
-                    rule: "must be finite and ≥ 0",
-                });
-            }
+            refuse::not_negative(name, &[value])?;
         }
         check_input(self.system().dof(), t, q, v)?;
         self.check_mass(q)?;
@@ -104,21 +97,10 @@ where
 
 /// Refuses positions and velocities of another length than `dof`, and numbers that are not finite.
 pub(super) fn check_input(dof: usize, t: f64, q: &[f64], v: &[f64]) -> Result<(), Error> {
-    for (name, found) in [("q", q.len()), ("v", v.len())] {
-        if found != dof {
-            let expected = dof;
-            return Err(Error::WrongLength {
-                name,
-                expected,
-                found,
-            });
-        }
-    }
+    refuse::length("q", dof, q.len())?;
+    refuse::length("v", dof, v.len())?;
     for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
-        if let Some(entry) = values.iter().position(|v| !v.is_finite()) {
-            let value = values[entry];
-            return Err(Error::NotFiniteInput { name, entry, value });
-        }
+        refuse::finite(name, values)?;
     }
     Ok(())
 }

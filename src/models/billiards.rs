@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::check;
-use crate::Error;
 use crate::impact::ImpactProblem;
+use crate::{Error, refuse};
 
 /// Ball c moves along the bisector between balls a and b, at rest, and touches both at one instant; frictionless, in the
 /// plane, masses `r³` (Seghete & Murphey, arXiv 1709.02296, Fig. 5).
@@ -67,18 +66,13 @@ impl ThreeBalls {
     /// The impact at angle `θ` between the directions to balls a and b (rad), elastic.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for radii that are not > 0, or an angle outside `least_angle` … π (to 1e-12);
-    /// [`Error::NotFiniteInput`].
+    /// [`Error::BadSetting`] for radii that are not finite and > 0, or an angle outside `least_angle` … π (to 1e-12).
     pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Error> {
         let radii = [self.radius_a, self.radius_b, self.radius_c];
-        check::positive("radius", &radii)?;
+        refuse::positive("radius", &radii)?;
         let range = self.least_angle() - 1e-12..=std::f64::consts::PI + 1e-12;
-        check::accepted(
-            "angle",
-            &[angle],
-            "must lie between the angle at which a and b touch, and π",
-            |angle| range.contains(&angle),
-        )?;
+        let rule = "must lie between the angle at which a and b touch, and π";
+        refuse::unless(range.contains(&angle), "angle", angle, rule)?;
         let [m_a, m_b, m_c] = radii.map(|r| r.powi(3));
         let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![m_a, m_a, m_b, m_b, m_c, m_c]));
         let (sin, cos) = (0.5 * angle).sin_cos();

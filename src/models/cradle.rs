@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::check;
-use crate::Error;
 use crate::impact::ImpactProblem;
+use crate::{Error, refuse};
 
 /// `n` balls on a line, each touching the next: `n − 1` contacts with gaps `φ_i = x_{i+1} − x_i − 2r`, mass matrix
 /// `diag(m_i)`.
@@ -34,15 +33,16 @@ impl Cradle {
     /// [`Error::BadSetting`] unless there are two balls or more, of masses > 0; [`Error::WrongLength`],
     /// [`Error::NotFiniteInput`].
     pub fn new(masses: &[f64], velocities: &[f64]) -> Result<Self, Error> {
-        check::accepted(
+        let balls = masses.len();
+        refuse::unless(
+            balls >= 2,
             "number of balls",
-            &[masses.len() as f64],
+            balls as f64,
             "must be at least 2",
-            |n| n >= 2.0,
         )?;
-        check::positive("mass of a ball", masses)?;
-        check::length("velocities", masses.len(), velocities.len())?;
-        check::finite("velocities", velocities)?;
+        refuse::positive("mass of a ball", masses)?;
+        refuse::length("velocities", masses.len(), velocities.len())?;
+        refuse::finite("velocities", velocities)?;
         Ok(Self {
             masses: masses.to_vec(),
             velocities: velocities.to_vec(),
@@ -54,7 +54,7 @@ impl Cradle {
     /// # Errors
     /// [`Error::BadSetting`] unless there are two balls or more.
     pub fn equal(balls: usize) -> Result<Self, Error> {
-        check::count("number of balls", balls)?;
+        refuse::count("number of balls", balls)?;
         let mut velocities = vec![0.0; balls];
         velocities[0] = 1.0;
         Self::new(&vec![1.0; balls], &velocities)

@@ -2,8 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::check;
-use crate::{Error, EventFunction, Flow, Mode};
+use crate::{Error, EventFunction, Flow, Mode, refuse};
 
 /// Most guards of a table: 65 536 fields.
 const MOST_GUARDS: usize = 16;
@@ -53,21 +52,20 @@ impl FieldTable {
         if dim == 0 {
             return Err(Error::EmptySystem);
         }
-        if guards > MOST_GUARDS {
-            return Err(Error::BadSetting {
-                name: "number of guards",
-                entry: 0,
-                value: guards as f64,
-                rule: "must be at most 16: there is a field for each word",
-            });
-        }
-        check::length("offsets", guards, offsets.len())?;
-        check::length("a column of fields", dim, fields.nrows())?;
-        check::length("a row of fields", 1 << guards, fields.ncols())?;
+        let rule = "must be at most 16: there is a field for each word";
+        refuse::unless(
+            guards <= MOST_GUARDS,
+            "number of guards",
+            guards as f64,
+            rule,
+        )?;
+        refuse::length("offsets", guards, offsets.len())?;
+        refuse::length("a column of fields", dim, fields.nrows())?;
+        refuse::length("a row of fields", 1 << guards, fields.ncols())?;
         let normals = normals.transpose();
-        check::finite("normals", normals.as_slice())?;
-        check::finite("offsets", offsets)?;
-        check::finite("fields", fields.as_slice())?;
+        refuse::finite("normals", normals.as_slice())?;
+        refuse::finite("offsets", offsets)?;
+        refuse::finite("fields", fields.as_slice())?;
         let flat = (0..guards).find(|&k| normals.column(k).iter().all(|&a| a == 0.0));
         if let Some(entry) = flat {
             return Err(Error::BadSetting {

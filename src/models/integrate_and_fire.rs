@@ -1,8 +1,7 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
-use super::check;
 use super::slices::store_unit;
-use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch, refuse};
 
 /// Leaky cells `v_i' = d_i − γ v_i` that fire at a threshold and push each other.
 ///
@@ -42,12 +41,12 @@ impl IntegrateAndFire {
         coupling: f64,
         threshold: f64,
     ) -> Result<Self, Error> {
-        check::count("cells", cells)?;
-        check::length("drive", cells, drive.len())?;
-        check::finite("drive", &drive)?;
-        check::not_negative("leak", &[leak])?;
-        check::not_negative("coupling", &[coupling])?;
-        check::positive("threshold", &[threshold])?;
+        refuse::count("cells", cells)?;
+        refuse::length("drive", cells, drive.len())?;
+        refuse::finite("drive", &drive)?;
+        refuse::not_negative("leak", &[leak])?;
+        refuse::not_negative("coupling", &[coupling])?;
+        refuse::positive("threshold", &[threshold])?;
         Ok(Self {
             drive,
             leak,

@@ -16,7 +16,6 @@ mod affine;
 mod ball;
 mod billiards;
 mod chain;
-mod check;
 mod cradle;
 mod field_table;
 mod hopper;

@@ -1,7 +1,6 @@
 //! Parameters of the plate on springs, and the starts of its statistics.
 
-use super::check;
-use crate::Error;
+use crate::{Error, refuse};
 
 /// A rigid plate above a row of springs on the ground; the parameters of [`VerticalPlate`](super::VerticalPlate) and
 /// [`NormalPlate`](super::NormalPlate).
@@ -68,14 +67,14 @@ impl PlateParameters {
 
     /// Refuses parameters for which the plate makes no sense.
     pub(super) fn check(&self) -> Result<(), Error> {
-        check::count("springs", self.springs)?;
-        check::positive("mass", &[self.mass])?;
-        check::positive("inertia", &[self.inertia])?;
-        check::finite("gravity", &[self.gravity])?;
-        check::finite("rest_length", &[self.rest_length])?;
-        check::not_negative("half_width", &[self.half_width])?;
-        check::not_negative("stiffness", &[self.stiffness])?;
-        check::not_negative("damping", &[self.damping])
+        refuse::count("springs", self.springs)?;
+        refuse::positive("mass", &[self.mass])?;
+        refuse::positive("inertia", &[self.inertia])?;
+        refuse::finite("gravity", &[self.gravity])?;
+        refuse::finite("rest_length", &[self.rest_length])?;
+        refuse::not_negative("half_width", &[self.half_width])?;
+        refuse::not_negative("stiffness", &[self.stiffness])?;
+        refuse::not_negative("damping", &[self.damping])
     }
 }
 

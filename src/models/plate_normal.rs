@@ -3,7 +3,7 @@
 use super::plate::PlateParameters;
 use super::slices::{load, store};
 use super::spring_row::{Line, SpringRow, both_bits};
-use crate::{Error, EventFunction, Flow, Mode};
+use crate::{Error, EventFunction, Flow, Mode, refuse};
 
 /// A plate on fixed points at `(x_i, L0)` that push along the normal of the plate.
 ///
@@ -59,14 +59,8 @@ impl NormalPlate {
     /// for `shared_damping`, which this law does not know.
     pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
         parameters.check()?;
-        if parameters.shared_damping {
-            return Err(Error::BadSetting {
-                name: "shared_damping",
-                entry: 0,
-                value: 1.0,
-                rule: "must be false: only VerticalPlate shares its damping",
-            });
-        }
+        let rule = "must be false: only VerticalPlate shares its damping";
+        refuse::unless(!parameters.shared_damping, "shared_damping", 1.0, rule)?;
         let row = SpringRow::new(parameters.springs, parameters.half_width);
         Ok(Self { parameters, row })
     }
