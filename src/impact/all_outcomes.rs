@@ -1,16 +1,10 @@
 //! All outcomes of propagative impact: every order in which approaching contacts can be reflected.
 
 use super::interior;
-use super::momenta::Momenta;
+use super::momenta::{Momenta, meeting, rounding};
 use super::restitution::Blend;
 use super::{ImpactLaw, ImpactProblem, Outcomes};
 use crate::Error;
-
-/// Outcomes whose scaled speeds differ by less than this part of `√(2T)` are one.
-pub(super) const EQUAL: f64 = 1e-9;
-
-/// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
-const ROUNDING: f64 = 1e-14;
 
 /// Every outcome of [`Propagative`](super::Propagative), whatever contact is chosen at each stage: the end momenta of all
 /// admissible words (words that reflect, at each stage, a contact that approaches, and end when none does).
@@ -73,24 +67,6 @@ impl ImpactLaw for AllOutcomes {
     }
 }
 
-/// How near momenta on the way to outcomes meet: within the threshold, for what no reflection answers need not be told apart.
-pub(super) fn meeting(problem: &ImpactProblem) -> f64 {
-    let most = EQUAL * problem.momentum();
-    problem.threshold().min(most).max(rounding(problem))
-}
-
-/// Differences of scaled speeds by rounding; never zero: at rest all momenta are one.
-fn rounding(problem: &ImpactProblem) -> f64 {
-    // of the motion along the normals: the rest of it is not computed with
-    (ROUNDING * problem.space().norm).max(f64::MIN_POSITIVE)
-}
-
-/// An empty list of outcomes.
-pub(super) fn list_of_ends(problem: &ImpactProblem) -> Momenta {
-    let equal = (EQUAL * problem.momentum()).max(rounding(problem));
-    Momenta::new(problem.contacts(), equal, problem.threshold())
-}
-
 /// The graph of momenta.
 struct Search {
     /// Where each momentum was first reached from, and by which contact; none for the start.
@@ -121,7 +97,7 @@ impl Search {
         let space = problem.space();
         let threshold = problem.threshold();
         let mut momenta = Momenta::new(space.contacts(), tolerance, threshold);
-        let mut ends = list_of_ends(problem);
+        let mut ends = Momenta::of_ends(problem);
         let mut search = Self {
             parents: vec![None],
             edges: Vec::new(),

@@ -1,8 +1,7 @@
 //! The outcomes of propagative impact that a minimal word reaches.
 
-use super::all_outcomes::{list_of_ends, meeting};
 use super::interior;
-use super::momenta::Momenta;
+use super::momenta::{Momenta, meeting};
 use super::restitution::Blend;
 use super::{ImpactLaw, ImpactProblem, Outcomes};
 use crate::Error;
@@ -91,7 +90,7 @@ impl<'p> WordSearch<'p> {
             cap,
             reflections: 0,
             subsequences: Momenta::new(problem.contacts(), meeting(problem), problem.threshold()),
-            ends: list_of_ends(problem),
+            ends: Momenta::of_ends(problem),
             words: Vec::new(),
         }
     }

@@ -2,6 +2,26 @@
 
 use std::collections::HashMap;
 
+use super::ImpactProblem;
+
+/// Outcomes whose scaled speeds differ by less than this part of `√(2T)` are one.
+pub(super) const EQUAL: f64 = 1e-9;
+
+/// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
+const ROUNDING: f64 = 1e-14;
+
+/// How near momenta on the way to outcomes meet: within the threshold, for what no reflection answers need not be told apart.
+pub(super) fn meeting(problem: &ImpactProblem) -> f64 {
+    let most = EQUAL * problem.momentum();
+    problem.threshold().min(most).max(rounding(problem))
+}
+
+/// Differences of scaled speeds by rounding; never zero: at rest all momenta are one.
+pub(super) fn rounding(problem: &ImpactProblem) -> f64 {
+    // of the motion along the normals: the rest of it is not computed with
+    (ROUNDING * problem.space().norm).max(f64::MIN_POSITIVE)
+}
+
 /// Scaled contact speeds, merged when no component differs by more than a tolerance and the same contacts approach.
 ///
 /// The second is what keeps a search sound: a momentum in which a contact approaches slowly must not stand for the one that
@@ -23,6 +43,12 @@ pub(super) struct Momenta {
 }
 
 impl Momenta {
+    /// An empty list of outcomes.
+    pub(super) fn of_ends(problem: &ImpactProblem) -> Self {
+        let equal = (EQUAL * problem.momentum()).max(rounding(problem));
+        Self::new(problem.contacts(), equal, problem.threshold())
+    }
+
     /// An empty list of momenta with so many contacts.
     pub(super) fn new(contacts: usize, tolerance: f64, threshold: f64) -> Self {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;

@@ -123,7 +123,7 @@ impl Blend {
         problem: &ImpactProblem,
         words: impl Iterator<Item = Vec<usize>>,
     ) -> Result<Vec<Outcome>, Error> {
-        let are_apart = self.restitution > super::all_outcomes::EQUAL;
+        let are_apart = self.restitution > super::momenta::EQUAL;
         let mut reflections = Reflections::new(problem);
         words
             .take(if are_apart { usize::MAX } else { 1 })

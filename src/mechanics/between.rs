@@ -144,7 +144,7 @@ where
             }
             Ok(p)
         })?;
-        let plastic = plastic.map_err(|trouble| super::strike::explain(trouble, q, &held))?;
+        let plastic = plastic.map_err(|trouble| super::trouble::explain(trouble, q, &held))?;
         for (j, p) in held.iter().zip(plastic) {
             if let Some(i) = touching.iter().position(|k| k == j) {
                 impulses[i] += p;

@@ -3,8 +3,7 @@
 //! Where contacts depend on each other the shift is unique still.
 
 use super::dynamics::{Frame, dot};
-use super::event_driven::with_indices;
-use super::scratch::with_zeros;
+use super::scratch::{with_indices, with_zeros};
 use super::{EventDriven, MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::Mode;
 use crate::impact::ImpactLaw;

@@ -11,8 +11,7 @@
 
 use super::cholesky::solve;
 use super::dynamics::{Frame, accelerate, coriolis, curvature, dot, gap_row};
-use super::event_driven::with_indices;
-use super::scratch::{Cut, with_zeros};
+use super::scratch::{Cut, with_indices, with_zeros};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::Mode;
 use crate::impact::ImpactLaw;

@@ -2,9 +2,10 @@
 //!
 //! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), with its errors mended.
 //! What the user writes: [`MechanicalSystem`], [`UnilateralConstraints`] (`system`), or once for any scalar (`dual`), compared with
-//! differences by [`check_mechanics`] (`check`). What the core integrates: [`EventDriven`] (`event_driven`, `guards`), with its start
-//! (`start`), what an event does (`strike`), accelerations and multipliers (`dynamics`, `redundant`) and their derivative
-//! (`linearised`), which contacts stay closed (`settle`), and the way back to them after each step (`drift`). Who runs it:
+//! differences by [`check_mechanics`] (`check`). What the core integrates: [`EventDriven`] (`event_driven`), its motion with closed
+//! contacts (`motion`, from `dynamics` and `redundant`) and the derivative of that (`linearised`), its guards (`guards`), its start
+//! (`start`), what an event does (`strike`), which contacts stay closed (`settle`), the way back to them after each step (`drift`),
+//! and what keeps these from being computed (`trouble`). Who runs it:
 //! [`Simulation`] (`simulation`, `between`), with its journal (`journal`, `log`), what is not admissible (`admissible`) and
 //! accumulations of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`, with `orders` and
 //! `limbs`. `cholesky` and `scratch`: small dense algebra that allocates nothing.
@@ -24,6 +25,7 @@ mod journal;
 mod limbs;
 mod linearised;
 mod log;
+mod motion;
 mod orders;
 mod redundant;
 mod scratch;
@@ -32,6 +34,7 @@ mod simulation;
 mod start;
 mod strike;
 mod system;
+mod trouble;
 mod zeno;
 
 pub use admissible::Grazing;
@@ -39,8 +42,9 @@ pub use check::check_mechanics;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
-pub use event_driven::{EventDriven, Multipliers};
+pub use event_driven::EventDriven;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
+pub use motion::Multipliers;
 pub use orders::OrderOutcome;
 pub use redundant::Redundant;
 pub use simulation::{MechanicalRun, Simulation};

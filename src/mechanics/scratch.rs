@@ -24,6 +24,22 @@ pub(super) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> 
     work(zeros)
 }
 
+/// Runs `work` on a list of `n` indices without allocating, up to 64; two sizes, as of scratch space.
+pub(super) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
+    let (mut few, mut many, mut heap);
+    let indices: &mut [usize] = if n <= 8 {
+        few = [0; 8];
+        &mut few[..n]
+    } else if n <= 64 {
+        many = [0; 64];
+        &mut many[..n]
+    } else {
+        heap = vec![0; n];
+        &mut heap
+    };
+    work(indices)
+}
+
 /// Cuts slices of given lengths off a scratch space.
 pub(super) struct Cut<'a>(pub(super) &'a mut [f64]);
 

@@ -1,12 +1,11 @@
 //! What an event does: the impact of the contacts that take part, and which of them are closed behind it
 //! (Pace & Burden, eq. 3 and section 3.4).
 
-use super::dynamics::{Frame, Trouble};
-use super::scratch::with_zeros;
 use super::settle::{Settled, settle};
+use super::trouble::explain;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Outcome};
-use crate::{Crossed, Error, EventFunction, MatrixFault, Mode, Quantity};
+use crate::{Crossed, Error, EventFunction, Mode, Quantity};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
 pub(super) const LOW: f64 = 1e-2;
@@ -27,21 +26,6 @@ where
             (0..contacts.len())
                 .map(|i| super::dynamics::dot(frame.row(i), v) < -self.rate_tolerance)
                 .collect()
-        })
-    }
-
-    pub(super) fn in_frame<R>(
-        &self,
-        q: &[f64],
-        contacts: &[usize],
-        work: impl FnOnce(&mut Frame<'_>) -> R,
-    ) -> Result<R, Error> {
-        let size = self.bodies.frame_size(contacts.len());
-        with_zeros(size, |scratch| {
-            match Frame::new(&self.bodies, q, contacts, scratch) {
-                Ok(mut frame) => Ok(work(&mut frame)),
-                Err(trouble) => Err(explain(trouble, q, contacts)),
-            }
         })
     }
 
@@ -298,18 +282,4 @@ pub(super) struct Strike {
     /// Which of them were open until then.
     pub(super) new: Vec<bool>,
     pub(super) closed_after: Vec<usize>,
-}
-
-/// What keeps accelerations or impacts from being computed, as an error.
-pub(super) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Error {
-    match trouble {
-        Trouble::Mass => Error::MassMatrix {
-            fault: MatrixFault::NotPositive { value: 0.0 },
-            state: q.to_vec(),
-        },
-        Trouble::Dependent(rcond) => Error::DependentContacts {
-            set: contacts.to_vec(),
-            rcond,
-        },
-    }
 }
