@@ -165,12 +165,13 @@ impl Columns {
         let mut most: f64 = 0.0;
         for from in (0..self.delta.len()).step_by(self.dim) {
             let column = from..from + self.dim;
-            let size = self.delta[column.clone()]
-                .iter()
-                .fold(0.0, |most: f64, v| most.max(v.abs()));
-            for i in column.clone() {
-                let least = SMALL * size * self.tolerance.relative[i];
-                self.tolerance.absolute[i] = least.max(f64::MIN_POSITIVE);
+            let larger = |a: f64, b: f64| if b > a { b } else { a };
+            let entries = self.delta[column.clone()].iter();
+            let size = entries.fold(f64::MIN_POSITIVE, |most, v| larger(most, v.abs()));
+            let relative = &self.tolerance.relative[column.clone()];
+            let absolute = &mut self.tolerance.absolute[column.clone()];
+            for (absolute, relative) in absolute.iter_mut().zip(relative) {
+                *absolute = larger(f64::MIN_POSITIVE, SMALL * size * relative);
             }
             let error = self
                 .ode

@@ -32,14 +32,7 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
 
 /// Solves `L Lᵀ x = b` in place.
 pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
-    for (j, column) in l.chunks_exact(n.max(1)).enumerate() {
-        let (solved, rest) = b.split_at_mut(j + 1);
-        let x = solved[j] * column[j];
-        solved[j] = x;
-        for (b, l) in rest.iter_mut().zip(&column[j + 1..]) {
-            *b -= l * x;
-        }
-    }
+    solve_lower(l, n, b);
     for (j, column) in l.chunks_exact(n.max(1)).enumerate().rev() {
         let (left, solved) = b.split_at_mut(j + 1);
         let mut sum = left[j];
@@ -47,6 +40,18 @@ pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
             sum -= l * x;
         }
         left[j] = sum * column[j];
+    }
+}
+
+/// Solves `L x = b` in place.
+pub(super) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
+    for (j, column) in l.chunks_exact(n.max(1)).enumerate() {
+        let (solved, rest) = b.split_at_mut(j + 1);
+        let x = solved[j] * column[j];
+        solved[j] = x;
+        for (b, l) in rest.iter_mut().zip(&column[j + 1..]) {
+            *b -= l * x;
+        }
     }
 }
 

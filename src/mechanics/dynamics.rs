@@ -4,7 +4,7 @@
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
 //! ```
 
-use super::cholesky::{factor, inverse, solve};
+use super::cholesky::{factor, inverse, solve, solve_lower};
 use super::redundant::{DEPENDENT, least_norm, least_norm_size};
 use super::scratch::Cut;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
@@ -77,11 +77,8 @@ impl Mass<'_> {
                 solve(l, d, out);
             }
             Self::Inverse(inverse) => {
-                out.fill(0.0);
-                for (f, column) in force.iter().zip(inverse.chunks_exact(d.max(1))) {
-                    for (out, entry) in out.iter_mut().zip(column) {
-                        *out += entry * f;
-                    }
+                for (out, row) in out.iter_mut().zip(inverse.chunks_exact(d.max(1))) {
+                    *out = dot(row, force);
                 }
             }
         }
@@ -242,6 +239,34 @@ impl<'a> Frame<'a> {
             self.diagonal[i] = self.gram[i * m + i];
             self.size = self.size.max(size / self.diagonal[i].sqrt());
         }
+    }
+
+    /// Writes the inverse of a constant mass with the contacts held, `P = M⁻¹ − M⁻¹ Daᵀ G⁻¹ Da M⁻¹`, `d × d`: the acceleration is `P`
+    /// times a force. False when the mass is not constant; the Gram matrix must be factorised. `half` has one entry a contact.
+    pub(super) fn held_inverse(&mut self, half: &mut [f64], out: &mut [f64]) -> bool {
+        let Mass::Inverse(inverse) = self.mass else {
+            return false;
+        };
+        let (d, m) = (self.d, self.contacts.len());
+        out.copy_from_slice(inverse);
+        // With G = C Cᵀ, P = M⁻¹ − K Kᵀ, K = M⁻¹ Daᵀ C⁻ᵀ; K replaces the columns of M⁻¹ Daᵀ.
+        for i in 0..d {
+            for (k, half) in half.iter_mut().enumerate() {
+                *half = self.lift[k * d + i];
+            }
+            solve_lower(self.gram, m, half);
+            for (k, half) in half.iter().enumerate() {
+                self.lift[k * d + i] = *half;
+            }
+        }
+        for k in self.lift.chunks_exact(d.max(1)) {
+            for (k_i, column) in k.iter().zip(out.chunks_exact_mut(d.max(1))) {
+                for (entry, k) in column.iter_mut().zip(k) {
+                    *entry -= k_i * k;
+                }
+            }
+        }
+        true
     }
 
     /// Solves `G x = b` in place; the Gram matrix is lost. True when the solution is the only one.

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with `G δλ = −(Da M⁻¹ δr + δs)`. One
-//! factorisation serves all directions, and only what the user did not write is a difference.
+//! factorisation serves all directions, and only what the user did not write is a difference. Where masses and rows are constant
+//! `δr` is the derivative of the effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
 use super::cholesky::solve;
 use super::dynamics::{Frame, accelerate, coriolis, curvature, dot, gap_row};
@@ -48,11 +49,20 @@ where
                 };
                 let (state, redundant) = ((t, q, v), self.redundant);
                 let system = self.system();
+                let written = system.effort_along(state, directions, efforts);
+                if written && is_constant(system, state, closed, residuals.r) {
+                    let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
+                    let unique = frame.solve_gram(zeros, redundant) == Ok(true);
+                    let known = unique && frame.held_inverse(zeros, held);
+                    if known {
+                        take_along(held, (directions, efforts), out);
+                    }
+                    return known;
+                }
                 let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
                 if moved != Ok(true) {
                     return false;
                 }
-                let written = system.effort_along(state, directions, efforts);
                 let coarse = coarseness(system, (q, v), closed, residuals.work);
                 let directions = directions.chunks_exact((2 * d).max(1));
                 for (i, (along, out)) in directions
@@ -77,6 +87,34 @@ where
                 true
             })
         })
+    }
+}
+
+/// True when efforts are all that depends on the state; `work` has `d` entries.
+fn is_constant<S>(
+    system: &S,
+    state: (f64, &[f64], &[f64]),
+    closed: &[usize],
+    work: &mut [f64],
+) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    system.constant_mass()
+        && closed.iter().all(|&j| system.constant_row(j))
+        && !system.contact_effort(state, closed, work)
+}
+
+/// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes forces to accelerations.
+fn take_along(held: &[f64], (directions, efforts): (&[f64], &[f64]), out: &mut [f64]) {
+    let d = held.len().isqrt().max(1);
+    let each = directions.chunks_exact(2 * d).zip(efforts.chunks_exact(d));
+    for ((along, effort), out) in each.zip(out.chunks_exact_mut(2 * d)) {
+        let (rate, bent) = out.split_at_mut(d);
+        rate.copy_from_slice(&along[d..]);
+        for (bent, row) in bent.iter_mut().zip(held.chunks_exact(d)) {
+            *bent = dot(row, effort);
+        }
     }
 }
 
@@ -123,16 +161,6 @@ impl<'a> Residuals<'a> {
         S: MechanicalSystem + UnilateralConstraints,
     {
         let d = self.r.len();
-        let (q, v) = x.split_at(d);
-        if let Some(effort) = effort
-            && closed.iter().all(|&j| system.constant_row(j))
-            && system.constant_mass()
-            && !system.contact_effort((t, q, v), closed, self.r)
-        {
-            self.r.copy_from_slice(effort);
-            self.s.fill(0.0);
-            return;
-        }
         let step = coarse * step_along(0.0, x, 0.0, along);
         let ends = [
             (step, &mut *self.r, &mut *self.s),

@@ -177,9 +177,12 @@ impl<V: Buffer> DormandPrince<V> {
         let relative = &tolerance.relative.get()[components.clone()];
         let mut sum = 0.0;
         for i in 0..n {
+            // A NaN shows in the estimate.
+            let (before, after) = (x[i].abs(), y[i].abs());
+            let size = if before > after { before } else { after };
             let e = E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i];
             let e = h * (e + E[5] * k6[i] + E[6] * k7[i]);
-            let ratio = e / (absolute[i] + relative[i] * x[i].abs().max(y[i].abs()));
+            let ratio = e / (absolute[i] + relative[i] * size);
             sum += ratio * ratio;
         }
         (sum / n as f64).sqrt()
