@@ -7,7 +7,7 @@ use super::repeat::{Carried, Ground};
 use super::walk::{CornerPoint, Met, Station, Walk, Way, dot};
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
 
-/// How one direction passed a corner.
+/// How one direction passed a corner, or several together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
     /// The station at which it came out.
@@ -130,29 +130,77 @@ impl Walk {
         ground: Ground<'_, S>,
         delta: &mut [f64],
     ) -> Result<Passed, Error> {
+        Ok(self.pass_each(ground, delta)?.0)
+    }
+
+    /// The same for several perturbations, which looks at each reset once. None, with `deltas` spoiled, when they do not all meet the
+    /// same guards in the same order.
+    pub(super) fn pass_together<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        deltas: &mut [f64],
+    ) -> Result<Option<Passed>, Error> {
+        let (passed, together) = self.pass_each(ground, deltas)?;
+        Ok(together.then_some(passed))
+    }
+
+    /// Where the perturbations went, and whether they were together to the end.
+    fn pass_each<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        deltas: &mut [f64],
+    ) -> Result<(Passed, bool), Error> {
+        let mut shifts = std::mem::take(&mut self.shifts);
+        let passed = self.pass_with(ground, deltas, &mut shifts);
+        self.shifts = shifts;
+        passed
+    }
+
+    fn pass_with<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        deltas: &mut [f64],
+        shifts: &mut Vec<f64>,
+    ) -> Result<(Passed, bool), Error> {
         self.order.clear();
-        let mut station = 0;
-        while let Some((m, tau)) = self.first_met(ground, station, delta)? {
+        let mut passed = Passed {
+            station: 0,
+            stopped: false,
+        };
+        while !passed.stopped {
+            let station = passed.station;
+            let mut columns = deltas.chunks_exact(self.scratch.len());
+            let first = match columns.next() {
+                Some(delta) => self.first_met(ground, station, delta)?,
+                None => None,
+            };
+            shifts.clear();
+            shifts.extend(first.map(|(_, tau)| tau));
+            for delta in columns {
+                let other = self.first_met(ground, station, delta)?;
+                if other.map(|(m, _)| m) != first.map(|(m, _)| m) {
+                    return Ok((passed, false));
+                }
+                shifts.extend(other.map(|(_, tau)| tau));
+            }
+            let Some((m, tau)) = first else {
+                break;
+            };
             let guard = self.stations[station].members[m].guard;
             if self.order.len() >= MOST_MET {
                 return Err(self.no_end(station, guard));
             }
             let way = self.follow(ground, station, m)?;
-            self.carry(ground, (station, way), &[tau], delta)?;
-            station = self.ways[way].to;
-            self.order.push(Met {
-                guard,
-                tau,
-                to: station,
-            });
-            if self.ways[way].stops {
-                self.to_event(station, &[tau], delta);
-                let stopped = true;
-                return Ok(Passed { station, stopped });
+            self.carry(ground, (station, way), shifts, deltas)?;
+            passed.station = self.ways[way].to;
+            passed.stopped = self.ways[way].stops;
+            let to = passed.station;
+            self.order.push(Met { guard, tau, to });
+            if passed.stopped {
+                self.to_event(to, shifts, deltas);
             }
         }
-        let stopped = false;
-        Ok(Passed { station, stopped })
+        Ok((passed, true))
     }
 
     /// The guards in the order in which the last direction met them.

@@ -60,6 +60,8 @@ pub(super) struct Repeat {
     field: Vec<f64>,
     row: Vec<f64>,
     rated: Vec<CrossedGuard>,
+    /// Tangents before a reset.
+    columns: Vec<f64>,
     /// A derivative of a reset was taken by differences.
     pub(super) by_differences: bool,
 }
@@ -81,6 +83,7 @@ impl Repeat {
             behind: state(),
             field: state(),
             row: state(),
+            columns: Vec::new(),
             by_differences: false,
         }
     }
@@ -159,13 +162,24 @@ impl Repeat {
             return Ok(moved);
         }
         done.identity = false;
-        for dx in carried.dx.chunks_exact_mut(x.len()) {
-            self.point.copy_from_slice(dx);
-            // An entry that is left unwritten shows.
-            dx.fill(f64::NAN);
-            if !self.written(system, t, (carried.dt, &self.point), dx) {
-                self.by_differences = true;
-                self.difference(system, t, carried.dt, dx)?;
+        self.columns.clear();
+        self.columns.extend_from_slice(carried.dx);
+        // An entry that is left unwritten shows.
+        carried.dx.fill(f64::NAN);
+        let all_written = {
+            let (crossed, directions) = (Crossed::new(&self.counted), (carried.dt, &*self.columns));
+            let (x, sides) = (&self.x_before, &self.mode_crossed);
+            system.reset_times_each(t, &crossed, x, sides, directions, carried.dx)
+        };
+        for (j, dx) in carried.dx.chunks_exact_mut(x.len()).enumerate() {
+            if !all_written {
+                let column = &self.columns[j * x.len()..(j + 1) * x.len()];
+                self.point.copy_from_slice(column);
+                dx.fill(f64::NAN);
+                if !self.written(system, t, (carried.dt, &self.point), dx) {
+                    self.by_differences = true;
+                    self.difference(system, t, carried.dt, dx)?;
+                }
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
                 let quantity = Quantity::ResetDerivative { component };

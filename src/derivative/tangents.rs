@@ -258,15 +258,24 @@ impl Tangents {
             self.verdict.worsen(Verdict::Bouligand);
         }
         walk.begin(ground, point)?;
-        columns.delta.copy_from_slice(before);
         columns.changed();
-        for delta in columns.delta.chunks_exact_mut(*dim) {
-            let passed = walk.pass(ground, delta)?;
+        let mut pass = |deltas: &mut [f64]| {
+            let Some(passed) = walk.pass_together(ground, deltas)? else {
+                return Ok(false);
+            };
             if !walk.is_exit(ground, passed, point) {
                 return Err(Error::Discontinuous {
                     t: point.t,
                     order: walk.order_met(),
                 });
+            }
+            Ok(true)
+        };
+        columns.delta.copy_from_slice(before);
+        if !pass(&mut columns.delta)? {
+            columns.delta.copy_from_slice(before);
+            for delta in columns.delta.chunks_exact_mut(*dim) {
+                pass(delta)?;
             }
         }
         Ok(())

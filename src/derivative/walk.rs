@@ -93,6 +93,8 @@ pub(super) struct Walk {
     by_differences: bool,
     /// Tangents before a reset.
     pub(super) before: Vec<f64>,
+    /// Shifts of the time of the guard that is met next, one a tangent.
+    pub(super) shifts: Vec<f64>,
     /// The largest speed of each component at any station.
     pub(super) speed: Vec<f64>,
     /// Guards in the order in which the last direction met them.
@@ -123,6 +125,7 @@ impl Walk {
             mode: Mode::new(count),
             by_differences: false,
             before: Vec::new(),
+            shifts: Vec::new(),
             speed: vec![0.0; dim],
             order: Vec::with_capacity(2 * count),
         }
@@ -429,8 +432,6 @@ impl Walk {
 }
 
 impl Walk {
-    /// The size that entry `(i, j)` of a map has by its making: the jumps of component `i` times the time shifts by component
-    /// `j`. What is small beside it is rounding, whatever the units.
     /// Forgets the entries of maps.
     pub(super) fn forget_entries(&mut self) {
         self.entries.fill(0.0);
@@ -442,6 +443,8 @@ impl Walk {
             .zip_apply(map, |most, entry| *most = most.max(entry.abs()));
     }
 
+    /// The size that entry `(i, j)` of a map has by its making: the jumps of component `i` times the time shifts by component
+    /// `j`. What is small beside it is rounding, whatever the units.
     pub(super) fn natural_size(&self) -> Natural {
         let dim = self.scratch.len();
         let (mut jumps, mut shifts) = (vec![0.0f64; dim], vec![0.0f64; dim]);

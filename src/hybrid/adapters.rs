@@ -90,6 +90,18 @@ macro_rules! forward {
             ) -> bool {
                 (**self).reset_times(t, crossed, x, mode, direction, out)
             }
+            #[inline]
+            fn reset_times_each(
+                &self,
+                t: f64,
+                crossed: &Crossed<'_>,
+                x: &[f64],
+                mode: &Mode,
+                directions: (f64, &[f64]),
+                out: &mut [f64],
+            ) -> bool {
+                (**self).reset_times_each(t, crossed, x, mode, directions, out)
+            }
         }
     )*};
 }

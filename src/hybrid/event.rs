@@ -102,4 +102,21 @@ pub trait EventFunction {
         let _ = (t, crossed, x, mode, dt, dx, out);
         false
     }
+
+    /// The same for several directions with one `dt`; their `dx` follow each other, and the products in `out`; override when
+    /// sharing work pays. Returns `true` only when all are written.
+    fn reset_times_each(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (dt, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let products = dx.chunks_exact(x.len()).zip(out.chunks_exact_mut(x.len()));
+        products
+            .into_iter()
+            .all(|(dx, out)| self.reset_times(t, crossed, x, mode, (dt, dx), out))
+    }
 }

@@ -17,14 +17,22 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    if (0..model.system().contacts()).all(|j| !model.is_closed(mode, j)) {
+    with_indices(model.system().contacts(), |space| {
+        hold_all(model, x, model.gather_closed(mode, space))
+    })
+}
+
+/// Brings a state to gaps and rates of zero of some contacts; true when it changed.
+pub(super) fn hold_all<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    if contacts.is_empty() {
         return false;
     }
-    with_indices(model.system().contacts(), |space| {
-        let closed = model.gather_closed(mode, space);
-        let moved = to_gaps_of_zero(model, x, closed);
-        to_rates_of_zero(model, x, closed) || moved
-    })
+    let moved = to_gaps_of_zero(model, x, contacts);
+    to_rates_of_zero(model, x, contacts) || moved
 }
 
 /// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and rates of those that are

@@ -4,11 +4,11 @@
 //! What the user writes: [`MechanicalSystem`], [`UnilateralConstraints`] (`system`), or once for any scalar (`dual`), compared with
 //! differences by [`check_mechanics`] (`check`). What the core integrates: [`EventDriven`] (`event_driven`), its motion with closed
 //! contacts (`motion`, from `dynamics` and `redundant`) and the derivative of that (`linearised`), its guards (`guards`), its start
-//! (`start`), what an event does (`strike`), which contacts stay closed (`settle`), the way back to them after each step (`drift`),
-//! and what keeps these from being computed (`trouble`). Who runs it:
-//! [`Simulation`] (`simulation`, `between`), with its journal (`journal`, `log`), what is not admissible (`admissible`) and
-//! accumulations of impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`, with `orders` and
-//! `limbs`. `cholesky` and `scratch`: small dense algebra that allocates nothing.
+//! (`start`), what an event does (`strike`) and the derivative of that (`reset`), which contacts stay closed (`settle`), the way
+//! back to them after each step (`drift`), and what keeps these from being computed (`trouble`). Who runs it: [`Simulation`]
+//! (`simulation`, `between`), with its journal (`journal`, `log`), what is not admissible (`admissible`) and accumulations of
+//! impacts (`zeno`). Whether outcomes are smooth when contacts close at once: `decoupling`, with `orders` and `limbs`. `cholesky`
+//! and `scratch`: small dense algebra that allocates nothing.
 
 mod admissible;
 mod between;
@@ -28,6 +28,7 @@ mod log;
 mod motion;
 mod orders;
 mod redundant;
+mod reset;
 mod scratch;
 mod settle;
 mod simulation;

@@ -5,7 +5,7 @@ use super::settle::{Settled, settle};
 use super::trouble::explain;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Outcome};
-use crate::{Crossed, Error, EventFunction, Mode, Quantity};
+use crate::{Crossed, Error, Mode, Quantity};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
 pub(super) const LOW: f64 = 1e-2;
@@ -220,36 +220,32 @@ where
         (touching, new, released)
     }
 
-    /// An event as its neighbours have it: of the contacts that rest but are open only those take part that the impact presses on,
-    /// for neighbours of the others part. None when there is no outcome.
-    pub(super) fn strike_of(
+    /// Lets the event happen: the impact, if contacts close, and which of them stay closed.
+    pub(super) fn happen(
         &self,
         t: f64,
         crossed: &Crossed<'_>,
-        x: &[f64],
-        mode: &Mode,
-    ) -> Option<Strike> {
-        let (mut touching, mut new, _) = self.taking_part(crossed, x, mode);
-        let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
-        self.on_crossing(t, crossed, &mut after, &mut mode_after)
-            .ok()?;
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<Event, Error> {
+        let (touching, new, mut released) = self.taking_part(crossed, x, mode);
+        super::drift::land(self, x, &self.closed(mode), &touching);
+        let mut impulses = Vec::new();
         if new.iter().any(|&new| new) {
-            let outcome = self.hit(t, &mut x.to_vec(), &touching, &new).ok()?;
-            let takes_part: Vec<bool> = (0..touching.len())
-                .map(|i| {
-                    let open = !new[i] && !self.is_closed(mode, touching[i]);
-                    !open || outcome.impulses[i] > 0.0
-                })
-                .collect();
-            let mut keep = takes_part.iter();
-            touching.retain(|_| *keep.next().unwrap_or(&true));
-            let mut keep = takes_part.iter();
-            new.retain(|_| *keep.next().unwrap_or(&true));
+            impulses = self
+                .hit(t, x, &touching, &new)?
+                .impulses
+                .as_slice()
+                .to_vec();
+            // Pressed on by the impact, a contact need not open.
+            let pressed = |j: &usize| touching.iter().position(|k| k == j);
+            released.retain(|j| pressed(j).is_none_or(|i| impulses[i] <= 0.0));
         }
-        Some(Strike {
+        self.rest(t, x, &touching, &released, mode)?;
+        Ok(Event {
             touching,
             new,
-            closed_after: self.closed(&mode_after),
+            impulses,
         })
     }
 
@@ -275,11 +271,12 @@ where
     }
 }
 
-/// The contacts of an event.
-pub(super) struct Strike {
-    /// Those that take part.
+/// What an event did.
+pub(super) struct Event {
+    /// The contacts that are closed, close or rest.
     pub(super) touching: Vec<usize>,
     /// Which of them were open until then.
     pub(super) new: Vec<bool>,
-    pub(super) closed_after: Vec<usize>,
+    /// Impulses on them; none when no contact closed.
+    pub(super) impulses: Vec<f64>,
 }
