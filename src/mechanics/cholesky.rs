@@ -55,6 +55,43 @@ pub(super) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
     }
 }
 
+/// `out = A x` for a symmetric `A`. Up to eight rows their number is known when this is compiled: several times as fast.
+pub(super) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
+    match x.len() {
+        1 => few_times::<1>(a, x, out),
+        2 => few_times::<2>(a, x, out),
+        3 => few_times::<3>(a, x, out),
+        4 => few_times::<4>(a, x, out),
+        5 => few_times::<5>(a, x, out),
+        6 => few_times::<6>(a, x, out),
+        7 => few_times::<7>(a, x, out),
+        8 => few_times::<8>(a, x, out),
+        n => {
+            out.fill(0.0);
+            for (x, column) in x.iter().zip(a.chunks_exact(n.max(1))) {
+                for (out, a) in out.iter_mut().zip(column) {
+                    *out += a * x;
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn few_times<const N: usize>(a: &[f64], x: &[f64], out: &mut [f64]) {
+    let columns = a.as_chunks::<N>().0.first_chunk::<N>();
+    let (Some(columns), Some(x)) = (columns, x.first_chunk::<N>()) else {
+        return;
+    };
+    let mut sum = [0.0; N];
+    for (x, column) in x.iter().zip(columns) {
+        for (sum, a) in sum.iter_mut().zip(column) {
+            *sum += a * x;
+        }
+    }
+    out.copy_from_slice(&sum);
+}
+
 /// The inverse of the matrix with this factor.
 pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
     let mut inverse = vec![0.0; n * n];

@@ -4,7 +4,7 @@
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
 //! ```
 
-use super::cholesky::{factor, inverse, solve, solve_lower};
+use super::cholesky::{factor, inverse, solve, solve_lower, symmetric_times};
 use super::redundant::{DEPENDENT, least_norm, least_norm_size};
 use super::scratch::Cut;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
@@ -70,17 +70,12 @@ enum Mass<'a> {
 impl Mass<'_> {
     /// `out = M⁻¹ force`.
     fn solve(&self, force: &[f64], out: &mut [f64]) {
-        let d = force.len();
         match self {
             Self::Factor(l) => {
                 out.copy_from_slice(force);
-                solve(l, d, out);
+                solve(l, force.len(), out);
             }
-            Self::Inverse(inverse) => {
-                for (out, row) in out.iter_mut().zip(inverse.chunks_exact(d.max(1))) {
-                    *out = dot(row, force);
-                }
-            }
+            Self::Inverse(inverse) => symmetric_times(inverse, force, out),
         }
     }
 }

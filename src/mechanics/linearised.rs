@@ -10,7 +10,7 @@
 //! factorisation serves all directions, and only what the user did not write is a difference. Where masses and rows are constant
 //! `δr` is the derivative of the effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::cholesky::solve;
+use super::cholesky::{solve, symmetric_times};
 use super::dynamics::{Frame, accelerate, coriolis, curvature, dot, gap_row};
 use super::scratch::{Cut, with_indices, with_zeros};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
@@ -112,9 +112,7 @@ fn take_along(held: &[f64], (directions, efforts): (&[f64], &[f64]), out: &mut [
     for ((along, effort), out) in each.zip(out.chunks_exact_mut(2 * d)) {
         let (rate, bent) = out.split_at_mut(d);
         rate.copy_from_slice(&along[d..]);
-        for (bent, row) in bent.iter_mut().zip(held.chunks_exact(d)) {
-            *bent = dot(row, effort);
-        }
+        symmetric_times(held, effort, bent);
     }
 }
 
