@@ -7,7 +7,7 @@ use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity, refuse};
 
 /// The matrix `D_x f(t, x; mode)`, `dim × dim`: entry `(i, j)` is `∂f_i/∂x_j` in the frozen mode.
 ///
-/// Column by column from [`Flow::jacobian_times`] when it is written, from central differences otherwise (two evaluations
+/// From [`Flow::jacobian_times_each`] when it, or [`Flow::jacobian_times`], is written, from central differences otherwise (two evaluations
 /// of the flow a column, step `6e-6 · max(1, |x_j|)`).
 ///
 /// ```
@@ -109,15 +109,12 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
     /// `D_x f` as the user wrote it, entries unchecked; `None` when it is not written.
     pub(super) fn written_jacobian(&self) -> Option<DMatrix<f64>> {
         let dim = self.x.len();
-        let mut direction = vec![0.0; dim];
-        let mut jacobian = DMatrix::zeros(dim, dim);
-        for column in 0..dim {
-            direction[column] = 1.0;
-            let product = self.written_product(&direction)?;
-            jacobian.set_column(column, &product);
-            direction[column] = 0.0;
-        }
-        Some(jacobian)
+        let axes = DMatrix::<f64>::identity(dim, dim);
+        let mut jacobian = DMatrix::from_element(dim, dim, f64::NAN);
+        let (v, out) = (axes.as_slice(), jacobian.as_mut_slice());
+        self.system
+            .jacobian_times_each(self.t, self.x, self.mode, v, out)
+            .then_some(jacobian)
     }
 
     /// `D_x f · v` as the user wrote it, entries unchecked; `None` when it is not written.

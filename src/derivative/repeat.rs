@@ -166,11 +166,8 @@ impl Repeat {
         self.columns.extend_from_slice(carried.dx);
         // An entry that is left unwritten shows.
         carried.dx.fill(f64::NAN);
-        let all_written = {
-            let (crossed, directions) = (Crossed::new(&self.counted), (carried.dt, &*self.columns));
-            let (x, sides) = (&self.x_before, &self.mode_crossed);
-            system.reset_times_each(t, &crossed, x, sides, directions, carried.dx)
-        };
+        let directions = (carried.dt, &*self.columns);
+        let all_written = self.each_written(system, t, directions, carried.dx);
         for (j, dx) in carried.dx.chunks_exact_mut(x.len()).enumerate() {
             if !all_written {
                 let column = &self.columns[j * x.len()..(j + 1) * x.len()];
@@ -310,7 +307,20 @@ impl Repeat {
         system.reset_times(t, &crossed, x, sides, direction, out)
     }
 
-    /// The same by a central difference.
+    /// The same along several directions at once.
+    pub(super) fn each_written<S: EventFunction>(
+        &self,
+        system: &S,
+        t: f64,
+        directions: (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let crossed = Crossed::new(&self.counted);
+        let (x, sides) = (&self.x_before, &self.mode_crossed);
+        system.reset_times_each(t, &crossed, x, sides, directions, out)
+    }
+
+    /// The derivative of that reset along a direction by a central difference.
     pub(super) fn by_difference<S: Flow + EventFunction>(
         &mut self,
         system: &S,

@@ -333,3 +333,94 @@ fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
         d.verdict()
     );
 }
+
+/// A ball whose reset derivative is written for all directions at once, right or wrong.
+struct AllAtOnce {
+    written: f64,
+}
+
+impl saltation::Flow for AllAtOnce {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[x[1], -9.81]);
+    }
+}
+
+impl saltation::EventFunction for AllAtOnce {
+    fn count(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0]
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::FALLING
+    }
+    fn on_crossing(
+        &self,
+        _t: f64,
+        _c: &saltation::Crossed<'_>,
+        x: &mut [f64],
+        _m: &mut Mode,
+    ) -> Result<(), saltation::Error> {
+        x[1] *= -0.8;
+        Ok(())
+    }
+    fn reset_times(
+        &self,
+        _t: f64,
+        _c: &saltation::Crossed<'_>,
+        _x: &[f64],
+        _m: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        out.copy_from_slice(&[dx[0], -0.8 * dx[1]]);
+        true
+    }
+    fn reset_times_each(
+        &self,
+        _t: f64,
+        _c: &saltation::Crossed<'_>,
+        _x: &[f64],
+        _m: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        for (dx, out) in dx.chunks_exact(2).zip(out.chunks_exact_mut(2)) {
+            out.copy_from_slice(&[dx[0], self.written * dx[1]]);
+        }
+        true
+    }
+}
+
+#[test]
+fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
+    let end = |written: f64| {
+        let mut integrator = Integrator::new(AllAtOnce { written }).unwrap();
+        let both = [1.0, 0.0, 0.0, 1.0];
+        let directions = DMatrix::from_column_slice(2, 2, &both);
+        integrator
+            .derivative_along(0.0, &[1.0, 0.0], 0.6, &directions)
+            .unwrap()
+    };
+    let alone = {
+        let mut integrator = Integrator::new(AllAtOnce { written: -0.8 }).unwrap();
+        let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
+        d.matrix().unwrap()
+    };
+    assert!((end(-0.8) - &alone).amax() < 1e-9);
+    assert!((end(-0.7) - &alone).amax() > 1e-2);
+
+    let aloft = Mode::with(1, &[0]);
+    let check = |written: f64| {
+        let ball = AllAtOnce { written };
+        saltation::derivative::check_derivatives(&ball, 0.0, &[0.0, -3.0], &aloft).unwrap()
+    };
+    assert!(check(-0.8).agrees(1e-8), "{}", check(-0.8));
+    for wrong in [-0.7, f64::NAN] {
+        assert!(!check(wrong).agrees(1e-2), "{}", check(wrong));
+    }
+}
