@@ -7,7 +7,8 @@
 //! several it finds one whose basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n ≤ 16.
 //!
 //! Inside: `problem` (residual, failures), `scaled` (units of size 1), `blocks` (vectors), `product` (inverse of the basis),
-//! `lemke` (the path), `principal` (LU), `check` (the verdict), `solver` (the ladder), `subsets` and `enumerate` (all bases).
+//! `lemke` (the path), `principal` (LU), `check` (the verdict), `solver` (the ladder), `subsets` and `enumerate` (all bases),
+//! `semidefinite` (contacts without friction).
 //!
 //! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the answer would depend on history.
 
@@ -19,9 +20,11 @@ mod principal;
 mod problem;
 mod product;
 mod scaled;
+mod semidefinite;
 mod solver;
 mod subsets;
 
 pub use enumerate::{Listed, enumerate};
 pub use problem::residual;
+pub(crate) use semidefinite::solve_semidefinite;
 pub use solver::{LcpSolver, Rung, Solution};

@@ -1,12 +1,15 @@
 //! Which contacts that touch and do not part stay closed: the acceleration complementarity problem
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (spec `unilateral_mechanics` 3; Pace & Burden leave it open).
 
+use nalgebra::DMatrixView;
+
 use super::cholesky::factor;
 use super::dynamics::{Bodies, Frame, Trouble, accelerate};
 use super::redundant::{DEPENDENT, Redundant, least_norm, least_norm_size};
 use super::scratch::with_zeros;
 use super::{MechanicalSystem, UnilateralConstraints};
-use crate::lcp::LcpSolver;
+use crate::Error;
+use crate::lcp::solve_semidefinite;
 use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
@@ -121,11 +124,9 @@ fn choose(
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let mut solver = LcpSolver::growing();
-    let Ok(solution) = solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) else {
+    let Ok((z, w)) = forces(gram, b) else {
         return Settled::Nobody;
     };
-    let (z, w) = (solution.z().to_vec(), solution.w().to_vec());
     let is_small = |value: f64| value <= small;
     // The contacts that do not open: w = 0 where λ > 0.
     let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
@@ -173,13 +174,23 @@ fn choose(
 fn opening(gram: &[f64], b: &[f64], rounding: f64) -> Vec<usize> {
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let mut solver = LcpSolver::growing();
-    match solver.solve(nalgebra::DMatrixView::from_slice(gram, m, m), b) {
-        Ok(solution) => (0..m)
-            .filter(|&i| solution.w()[i] > rounding * unit(i))
-            .collect(),
+    match forces(gram, b) {
+        Ok((_, w)) => (0..m).filter(|&i| w[i] > rounding * unit(i)).collect(),
         Err(_) => Vec::new(),
     }
+}
+
+/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`.
+fn forces(gram: &[f64], b: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let m = b.len();
+    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b)?;
+    let mut left = b.to_vec();
+    for (force, column) in force.iter().zip(gram.chunks_exact(m.max(1))) {
+        for (left, entry) in left.iter_mut().zip(column) {
+            *left += entry * force;
+        }
+    }
+    Ok((force, left))
 }
 
 /// The rows and columns of `set`.

@@ -1,0 +1,139 @@
+//! Problems with a symmetric positive semidefinite `W`, as contacts without friction pose them: `W z` is the same for all solutions,
+//! and the only solution of a definite one is often that all push.
+
+use nalgebra::DMatrixView;
+
+use super::LcpSolver;
+use crate::Error;
+
+/// Largest problem for which it is tried whether all push, on the stack.
+const FEW: usize = 8;
+/// Least pivot of such a problem, as a part of its diagonal entry: `z` is known to eight digits before its refinement.
+const DEFINITE: f64 = 1e-8;
+
+/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`.
+///
+/// # Errors
+/// As [`LcpSolver::solve`].
+pub(crate) fn solve_semidefinite(w: DMatrixView<'_, f64>, q: &[f64]) -> Result<Vec<f64>, Error> {
+    if q.iter().all(|&q| q >= 0.0) {
+        return Ok(vec![0.0; q.len()]);
+    }
+    if let Some(z) = all_push(&w, q) {
+        return Ok(z);
+    }
+    let mut solver = LcpSolver::growing();
+    Ok(solver.solve(w, q)?.z().to_vec())
+}
+
+/// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the solution.
+fn all_push(w: &DMatrixView<'_, f64>, q: &[f64]) -> Option<Vec<f64>> {
+    let n = q.len();
+    if n > FEW || w.shape() != (n, n) {
+        return None;
+    }
+    let factor = factor(w)?;
+    let mut z = [0.0; FEW];
+    // Once, and once more for what is left.
+    for _ in 0..2 {
+        let mut left = [0.0; FEW];
+        for i in 0..n {
+            left[i] = -q[i] - (0..n).map(|j| w[(i, j)] * z[j]).sum::<f64>();
+        }
+        for j in 0..n {
+            left[j] /= factor[j][j];
+            for i in j + 1..n {
+                left[i] -= factor[j][i] * left[j];
+            }
+        }
+        for j in (0..n).rev() {
+            let known: f64 = (j + 1..n).map(|i| factor[j][i] * left[i]).sum();
+            left[j] = (left[j] - known) / factor[j][j];
+            z[j] += left[j];
+        }
+    }
+    let push = z[..n].iter().all(|&z| z > 0.0 && z.is_finite());
+    push.then(|| z[..n].to_vec())
+}
+
+/// The Cholesky factor, column by column.
+fn factor(w: &DMatrixView<'_, f64>) -> Option<[[f64; FEW]; FEW]> {
+    let n = w.ncols();
+    let mut factor = [[0.0; FEW]; FEW];
+    for j in 0..n {
+        for i in j..n {
+            let known: f64 = (0..j).map(|k| factor[k][i] * factor[k][j]).sum();
+            factor[j][i] = w[(i, j)] - known;
+        }
+        let pivot = factor[j][j];
+        // Written so that NaN fails.
+        if !(pivot > DEFINITE * w[(j, j)] && pivot.is_finite()) {
+            return None;
+        }
+        let root = pivot.sqrt();
+        for entry in &mut factor[j][j..n] {
+            *entry /= root;
+        }
+    }
+    Some(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::lcp::residual;
+
+    proptest! {
+        /// `W = A Aᵀ` with unit rows of `A`, of any rank.
+        #[test]
+        fn what_is_found_first_is_what_the_solver_finds(
+            n in 1usize..=9,
+            rank in 1usize..=9,
+            entries in proptest::collection::vec(-1.0f64..1.0, 81),
+            q in proptest::collection::vec(-1.0f64..0.3, 9),
+        ) {
+            let mut a = DMatrix::from_fn(n, rank, |i, k| entries[9 * i + k] + if k == 0 { 0.5 } else { 0.0 });
+            for mut row in a.row_iter_mut() {
+                let length = row.norm();
+                prop_assume!(length > 1e-3);
+                row /= length;
+            }
+            let w = &a * a.transpose();
+            let q = &q[..n];
+            let mut solver = LcpSolver::new(n);
+            let (Ok(found), Ok(solved)) = (solve_semidefinite(w.as_view(), q), solver.solve(&w, q))
+            else {
+                return Ok(());
+            };
+            let sizes = 1.0 + found.iter().fold(0.0f64, |most, z| z.max(most));
+            prop_assert!(residual(&w, q, &found).unwrap() < 1e-9 * sizes);
+            // `W z` is unique.
+            let off = &w * (nalgebra::DVector::from_column_slice(&found) - solved.vector());
+            prop_assert!(off.amax() < 1e-9 * sizes);
+        }
+    }
+
+    #[test]
+    fn all_push_or_the_solver_is_asked() {
+        let w = DMatrix::from_row_slice(2, 2, &[1.0, -0.5, -0.5, 1.0]);
+        let z = all_push(&w.as_view(), &[-1.0, -1.0]).unwrap();
+        assert!((z[0] - 2.0).abs() < 1e-15 && (z[1] - 2.0).abs() < 1e-15);
+        // The second would have to pull.
+        let blunt = DMatrix::from_row_slice(2, 2, &[1.0, 0.5, 0.5, 1.0]);
+        assert_eq!(all_push(&blunt.as_view(), &[-1.0, 0.0]), None);
+        assert_eq!(
+            solve_semidefinite(blunt.as_view(), &[-1.0, 0.0]).unwrap(),
+            [1.0, 0.0]
+        );
+        let dependent = DMatrix::from_element(2, 2, 1.0);
+        assert_eq!(all_push(&dependent.as_view(), &[-1.0, -1.0]), None);
+        assert_eq!(all_push(&w.as_view(), &[-1.0, f64::NAN]), None);
+        assert_eq!(
+            solve_semidefinite(w.as_view(), &[0.0, 2.0]).unwrap(),
+            [0.0, 0.0]
+        );
+    }
+}
