@@ -130,4 +130,21 @@ mod tests {
         assert_eq!(factor(&mut [f64::NAN], 1), None);
         assert!(factor(&mut [1.0, 1.0, 1.0, 1.0 + 1e-14], 2).unwrap() < 1e-13);
     }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "sums of small integers are exact")]
+    fn products_of_any_size() {
+        for n in 0..=10 {
+            let a: Vec<f64> = (0..n * n)
+                .map(|k| ((k / n) * (k % n)) as f64 + 1.0)
+                .collect();
+            let x: Vec<f64> = (0..n).map(|i| i as f64 - 2.0).collect();
+            let mut out = vec![f64::NAN; n];
+            symmetric_times(&a, &x, &mut out);
+            for i in 0..n {
+                let expected: f64 = (0..n).map(|j| a[j * n + i] * x[j]).sum();
+                assert_eq!(out[i], expected, "{n}");
+            }
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod point;
 #[path = "../common/random.rs"]
 mod random;
 mod reference;
+mod resets;
 mod rocking;
 mod side_by_side;
 mod spreads;
