@@ -156,19 +156,24 @@ where
     let axes = DMatrix::<f64>::identity(dim, dim);
     let mut each = DMatrix::from_element(dim, dim, f64::NAN);
     let each_written = repeat.each_written(&system, t, (0.0, axes.as_slice()), each.as_mut_slice());
+    let mut columns = dim + 1;
     for column in 0..=dim {
         let (dt, dx) = direction(column);
         let (mut out, mut difference) = (vec![f64::NAN; dim], vec![0.0; dim]);
-        if !repeat.written(&system, t, (dt, &dx), &mut out) {
-            return Ok(());
+        let written = repeat.written(&system, t, (dt, &dx), &mut out);
+        let each_written = each_written && column < dim;
+        if !(written || each_written) {
+            columns = column;
+            break;
         }
         repeat.by_difference(&system, t, (dt, &dx), &mut difference)?;
-        if each_written && column < dim {
+        if each_written {
             // Of the two ways to ask, what is further off.
             for row in 0..dim {
                 let off = |given: f64| (given - difference[row]).abs();
-                if off(each[(row, column)]).is_nan() || off(each[(row, column)]) > off(out[row]) {
-                    out[row] = each[(row, column)];
+                let other = each[(row, column)];
+                if !written || off(other).is_nan() || off(other) > off(out[row]) {
+                    out[row] = other;
                 }
             }
         }
@@ -177,7 +182,7 @@ where
     }
     for row in 0..dim {
         let scale = scale(found.row(row).iter());
-        for column in 0..=dim {
+        for column in 0..columns {
             let what = if column < dim {
                 Partial::Reset { guard, row, column }
             } else {

@@ -259,6 +259,9 @@ impl Tangents {
         }
         walk.begin(ground, point)?;
         columns.changed();
+        if before.is_empty() {
+            return Ok(());
+        }
         let mut pass = |deltas: &mut [f64]| {
             let Some(passed) = walk.pass_together(ground, deltas)? else {
                 return Ok(false);

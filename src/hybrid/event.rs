@@ -114,7 +114,8 @@ pub trait EventFunction {
         (dt, dx): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let products = dx.chunks_exact(x.len()).zip(out.chunks_exact_mut(x.len()));
+        let dim = x.len().max(1);
+        let products = dx.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         products
             .into_iter()
             .all(|(dx, out)| self.reset_times(t, crossed, x, mode, (dt, dx), out))

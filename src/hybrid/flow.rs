@@ -35,7 +35,8 @@ pub trait Flow {
         v: &[f64],
         out: &mut [f64],
     ) -> bool {
-        let products = v.chunks_exact(x.len()).zip(out.chunks_exact_mut(x.len()));
+        let dim = x.len().max(1);
+        let products = v.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         products
             .into_iter()
             .all(|(v, out)| self.jacobian_times(t, x, mode, v, out))

@@ -77,7 +77,7 @@ impl ImpactProblem {
     /// normals and tangents.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is negative.
+    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is not finite and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -104,7 +104,7 @@ impl ImpactProblem {
     /// rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a coefficient that is negative.
+    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a coefficient that is not finite and ≥ 0.
     pub fn from_mechanics_with_tangents(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
@@ -223,10 +223,10 @@ impl ImpactProblem {
     /// Laws that have no meaning for these refuse them.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
+    /// [`Error::WrongLength`], [`Error::BadSetting`] for one that is not finite.
     pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Error> {
         refuse::length("restitution", self.contacts(), restitution.len())?;
-        refuse::finite("restitution", restitution)?;
+        refuse::accepted("restitution", restitution, "must be finite", |_| true)?;
         self.restitution.copy_from_slice(restitution);
         Ok(self)
     }

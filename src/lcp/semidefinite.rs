@@ -4,7 +4,8 @@
 use nalgebra::DMatrixView;
 
 use super::LcpSolver;
-use crate::Error;
+use super::problem::check_sizes;
+use crate::{Error, refuse};
 
 /// Largest problem for which it is tried whether all push, on the stack.
 const FEW: usize = 8;
@@ -16,6 +17,11 @@ const DEFINITE: f64 = 1e-8;
 /// # Errors
 /// As [`LcpSolver::solve`].
 pub(crate) fn solve_semidefinite(w: DMatrixView<'_, f64>, q: &[f64]) -> Result<Vec<f64>, Error> {
+    check_sizes(&w, q)?;
+    refuse::finite("q", q)?;
+    for j in 0..q.len() {
+        refuse::finite("w", w.column(j).as_slice()).map_err(refuse::counted_from(j * q.len()))?;
+    }
     if q.iter().all(|&q| q >= 0.0) {
         return Ok(vec![0.0; q.len()]);
     }
@@ -29,7 +35,7 @@ pub(crate) fn solve_semidefinite(w: DMatrixView<'_, f64>, q: &[f64]) -> Result<V
 /// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the solution.
 fn all_push(w: &DMatrixView<'_, f64>, q: &[f64]) -> Option<Vec<f64>> {
     let n = q.len();
-    if n > FEW || w.shape() != (n, n) {
+    if n > FEW {
         return None;
     }
     let factor = factor(w)?;

@@ -41,8 +41,8 @@ where
         let Some(strike) = self.strike_of(t, crossed, x, mode) else {
             return false;
         };
-        let each = directions.chunks_exact(x.len());
-        let mut each = each.zip(out.chunks_exact_mut(x.len()));
+        let dim = x.len().max(1);
+        let mut each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         each.all(|(dx, out)| self.reset_along(t, x, &strike, dx, out).is_some())
     }
 

@@ -180,17 +180,28 @@ fn opening(gram: &[f64], b: &[f64], rounding: f64) -> Vec<usize> {
     }
 }
 
-/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`.
+/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left of terms that cancel, which are
+/// large where forces are (wedges, heavy bodies on light ones), and where the contact pushes.
 fn forces(gram: &[f64], b: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let m = b.len();
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b)?;
-    let mut left = b.to_vec();
-    for (force, column) in force.iter().zip(gram.chunks_exact(m.max(1))) {
-        for (left, entry) in left.iter_mut().zip(column) {
-            *left += entry * force;
+    let opening = (0..m).map(|i| {
+        let (mut sum, mut size) = (b[i], b[i].abs());
+        for (k, force) in force.iter().enumerate() {
+            let term = gram[k * m + i] * force;
+            sum += term;
+            size += term.abs();
         }
-    }
-    Ok((force, left))
+        let rounding = (m + 1) as f64 * f64::EPSILON * size;
+        let pushes = gram[i * m + i] * force[i] >= sum.abs();
+        if pushes || sum.abs() <= rounding {
+            0.0
+        } else {
+            sum
+        }
+    });
+    let opening = opening.collect();
+    Ok((force, opening))
 }
 
 /// The rows and columns of `set`.

@@ -25,7 +25,7 @@ where
     /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the contacts that stay closed.
     ///
     /// # Errors
-    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], a mass matrix that is not symmetric and positive
+    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a tolerance, a mass matrix that is not symmetric and positive
     /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
         let tolerances = [

@@ -70,8 +70,10 @@ impl PlateParameters {
         refuse::count("springs", self.springs)?;
         refuse::positive("mass", &[self.mass])?;
         refuse::positive("inertia", &[self.inertia])?;
-        refuse::finite("gravity", &[self.gravity])?;
-        refuse::finite("rest_length", &[self.rest_length])?;
+        refuse::accepted("gravity", &[self.gravity], "must be finite", |_| true)?;
+        refuse::accepted("rest_length", &[self.rest_length], "must be finite", |_| {
+            true
+        })?;
         refuse::not_negative("half_width", &[self.half_width])?;
         refuse::not_negative("stiffness", &[self.stiffness])?;
         refuse::not_negative("damping", &[self.damping])
@@ -138,7 +140,7 @@ mod tests {
         };
         assert!(matches!(
             nan.check(),
-            Err(Error::NotFiniteInput {
+            Err(Error::BadSetting {
                 name: "gravity",
                 ..
             })

@@ -55,7 +55,7 @@ impl NormalPlate {
     /// A plate with these parameters.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] or [`Error::NotFiniteInput`] for a parameter outside the range its documentation states, and
+    /// [`Error::BadSetting`] for a parameter outside the range its documentation states, and
     /// for `shared_damping`, which this law does not know.
     pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
         parameters.check()?;

@@ -56,7 +56,7 @@ impl VerticalPlate {
     /// A plate with these parameters.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] or [`Error::NotFiniteInput`] for a parameter outside the range its documentation states.
+    /// [`Error::BadSetting`] for a parameter outside the range its documentation states.
     pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
         parameters.check()?;
         let row = SpringRow::new(parameters.springs, parameters.half_width);

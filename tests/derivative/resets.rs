@@ -337,6 +337,8 @@ fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
 /// A ball whose reset derivative is written for all directions at once, right or wrong.
 struct AllAtOnce {
     written: f64,
+    /// It is written for a single direction too, and right.
+    single: bool,
 }
 
 impl saltation::Flow for AllAtOnce {
@@ -378,7 +380,7 @@ impl saltation::EventFunction for AllAtOnce {
         out: &mut [f64],
     ) -> bool {
         out.copy_from_slice(&[dx[0], -0.8 * dx[1]]);
-        true
+        self.single
     }
     fn reset_times_each(
         &self,
@@ -398,29 +400,52 @@ impl saltation::EventFunction for AllAtOnce {
 
 #[test]
 fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
-    let end = |written: f64| {
-        let mut integrator = Integrator::new(AllAtOnce { written }).unwrap();
-        let both = [1.0, 0.0, 0.0, 1.0];
-        let directions = DMatrix::from_column_slice(2, 2, &both);
-        integrator
-            .derivative_along(0.0, &[1.0, 0.0], 0.6, &directions)
-            .unwrap()
-    };
-    let alone = {
-        let mut integrator = Integrator::new(AllAtOnce { written: -0.8 }).unwrap();
-        let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
-        d.matrix().unwrap()
-    };
-    assert!((end(-0.8) - &alone).amax() < 1e-9);
-    assert!((end(-0.7) - &alone).amax() > 1e-2);
+    for single in [true, false] {
+        let end = |written: f64| {
+            let mut integrator = Integrator::new(AllAtOnce { written, single }).unwrap();
+            let directions = DMatrix::identity(2, 2);
+            integrator
+                .derivative_along(0.0, &[1.0, 0.0], 0.6, &directions)
+                .unwrap()
+        };
+        let alone = {
+            let right = AllAtOnce {
+                written: -0.8,
+                single: true,
+            };
+            let mut integrator = Integrator::new(right).unwrap();
+            let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
+            d.matrix().unwrap()
+        };
+        assert!((end(-0.8) - &alone).amax() < 1e-9);
+        assert!((end(-0.7) - &alone).amax() > 1e-2);
 
-    let aloft = Mode::with(1, &[0]);
-    let check = |written: f64| {
-        let ball = AllAtOnce { written };
-        saltation::derivative::check_derivatives(&ball, 0.0, &[0.0, -3.0], &aloft).unwrap()
-    };
-    assert!(check(-0.8).agrees(1e-8), "{}", check(-0.8));
-    for wrong in [-0.7, f64::NAN] {
-        assert!(!check(wrong).agrees(1e-2), "{}", check(wrong));
+        let aloft = Mode::with(1, &[0]);
+        let check = |written: f64| {
+            let ball = AllAtOnce { written, single };
+            saltation::derivative::check_derivatives(&ball, 0.0, &[0.0, -3.0], &aloft).unwrap()
+        };
+        assert!(check(-0.8).agrees(1e-8), "{}", check(-0.8));
+        for wrong in [-0.7, f64::NAN] {
+            assert!(!check(wrong).agrees(1e-2), "{}", check(wrong));
+        }
     }
+}
+
+#[test]
+fn no_directions_have_no_derivatives() {
+    use saltation::EventFunction;
+    let ball = AllAtOnce {
+        written: -0.8,
+        single: true,
+    };
+    let aloft = Mode::with(1, &[0]);
+    let none = saltation::Crossed::new(&[]);
+    assert!(ball.reset_times_each(0.0, &none, &[], &aloft, (0.0, &[]), &mut []));
+    let mut integrator = Integrator::new(ball).unwrap();
+    let nothing = DMatrix::zeros(2, 0);
+    let end = integrator
+        .derivative_along(0.0, &[1.0, 0.0], 0.6, &nothing)
+        .unwrap();
+    assert_eq!(end.shape(), (2, 0));
 }

@@ -2,7 +2,10 @@
 
 use saltation::Status;
 use saltation::impact::{NewOnly, Propagative, Rule};
-use saltation::mechanics::{ContactEventKind, EventDriven, Grazing, Simulation, Zeno};
+use saltation::mechanics::{
+    ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation, UnilateralConstraints,
+    Zeno,
+};
 
 use crate::line::Line;
 
@@ -195,4 +198,79 @@ fn impacts_without_time_between_them_are_taken_as_one() {
         (last.kind, &last.contacts[..]),
         (ContactEventKind::Contact, &[0, 1][..])
     );
+}
+
+/// A point between two walls that meet at a small angle: the forces are thousands of times the weight, and what rounding leaves of
+/// their sum is more than what would be an acceleration of a light body.
+#[test]
+fn a_wedge_holds_however_sharp_it_is() {
+    struct Wedge {
+        angle: f64,
+        weight: f64,
+    }
+    impl MechanicalSystem for Wedge {
+        fn dof(&self) -> usize {
+            2
+        }
+        fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+            mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        }
+        fn constant_mass(&self) -> bool {
+            true
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort.copy_from_slice(&[-self.weight, 0.0]);
+        }
+    }
+    impl UnilateralConstraints for Wedge {
+        fn contacts(&self) -> usize {
+            2
+        }
+        fn gap(&self, j: usize, q: &[f64]) -> f64 {
+            let mut row = [0.0; 2];
+            self.gap_row(j, q, &mut row);
+            row[0] * q[0] + row[1] * q[1]
+        }
+        fn gap_row(&self, j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+            let side = if j == 0 { 1.0 } else { -1.0 };
+            row.copy_from_slice(&[self.angle.sin(), side * self.angle.cos()]);
+            true
+        }
+        fn constant_row(&self, _j: usize) -> bool {
+            true
+        }
+    }
+    for weight in [9.81, 9810.0] {
+        for k in 0..400 {
+            // From half a right angle down to where the walls count as dependent, 1e-6.
+            let angle = 0.7 * 10f64.powf(-5.6 * f64::from(k) / 400.0);
+            let model = EventDriven::new(Wedge { angle, weight });
+            let start = model.start(0.0, &[0.0; 2], &[0.0; 2]).unwrap();
+            assert_eq!(model.closed(&start.mode), [0, 1], "{angle} {weight}");
+            if k % 20 == 0 {
+                let mut simulation = Simulation::new(model).unwrap();
+                let run = simulation.run(0.0, &[0.0; 2], &[0.0; 2], 0.1).unwrap();
+                assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{angle}");
+            }
+        }
+    }
+}
+
+#[test]
+fn light_balls_under_a_heavy_one_stay_closed() {
+    for balls in 1..=5 {
+        for k in 0..=40 {
+            let mut masses: Vec<f64> = (0..balls).map(|i| 1.0 + 0.19 * f64::from(i)).collect();
+            masses.push(10f64.powf(0.2 * f64::from(k)));
+            let n = masses.len();
+            let model = EventDriven::new(Line::above_floor(&masses, 0.5, fall));
+            let rest = vec![0.0; n];
+            let start = model.start(0.0, &rest, &rest).unwrap();
+            assert_eq!(model.closed(&start.mode).len(), n, "{masses:?}");
+            let mut simulation = Simulation::new(model).unwrap();
+            let run = simulation.run(0.0, &rest, &rest, 1.0).unwrap();
+            assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+            assert!(run.events().is_empty());
+        }
+    }
 }
