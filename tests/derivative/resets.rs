@@ -283,49 +283,14 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
 
 #[test]
 fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
-    struct Careless;
-    impl saltation::Flow for Careless {
-        fn dim(&self) -> usize {
-            2
-        }
-        fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
-            dx.copy_from_slice(&[x[1], -9.81]);
-        }
-    }
-    impl saltation::EventFunction for Careless {
-        fn count(&self) -> usize {
-            1
-        }
-        fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
-            x[0]
-        }
-        fn watch(&self, _k: usize) -> Watch {
-            Watch::FALLING
-        }
-        fn on_crossing(
-            &self,
-            _t: f64,
-            _c: &saltation::Crossed<'_>,
-            x: &mut [f64],
-            _m: &mut Mode,
-        ) -> Result<(), saltation::Error> {
-            x[1] *= -0.8;
-            Ok(())
-        }
-        fn reset_times(
-            &self,
-            _t: f64,
-            _c: &saltation::Crossed<'_>,
-            _x: &[f64],
-            _m: &Mode,
-            (_, dx): (f64, &[f64]),
-            out: &mut [f64],
-        ) -> bool {
+    let careless = Written {
+        single: |dx, out| {
             out[0] = dx[0];
             true
-        }
-    }
-    let mut integrator = Integrator::new(Careless).unwrap();
+        },
+        each: None,
+    };
+    let mut integrator = Integrator::new(careless).unwrap();
     let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
     assert!(
         matches!(d.matrix(), Err(saltation::Error::NotFinite { .. })),
@@ -334,14 +299,19 @@ fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
     );
 }
 
-/// A ball whose reset derivative is written for all directions at once, right or wrong.
-struct AllAtOnce {
-    written: f64,
-    /// It is written for a single direction too, and right.
-    single: bool,
+/// A ball whose reset derivative is written, right or wrong.
+struct Written {
+    single: fn(&[f64], &mut [f64]) -> bool,
+    /// The factor of velocities, where it is written for several directions at once.
+    each: Option<f64>,
 }
 
-impl saltation::Flow for AllAtOnce {
+fn right(dx: &[f64], out: &mut [f64]) -> bool {
+    out.copy_from_slice(&[dx[0], -0.8 * dx[1]]);
+    true
+}
+
+impl saltation::Flow for Written {
     fn dim(&self) -> usize {
         2
     }
@@ -350,7 +320,7 @@ impl saltation::Flow for AllAtOnce {
     }
 }
 
-impl saltation::EventFunction for AllAtOnce {
+impl saltation::EventFunction for Written {
     fn count(&self) -> usize {
         1
     }
@@ -379,8 +349,7 @@ impl saltation::EventFunction for AllAtOnce {
         (_, dx): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        out.copy_from_slice(&[dx[0], -0.8 * dx[1]]);
-        self.single
+        (self.single)(dx, out)
     }
     fn reset_times_each(
         &self,
@@ -391,29 +360,37 @@ impl saltation::EventFunction for AllAtOnce {
         (_, dx): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        for (dx, out) in dx.chunks_exact(2).zip(out.chunks_exact_mut(2)) {
-            out.copy_from_slice(&[dx[0], self.written * dx[1]]);
-        }
-        true
+        let columns = dx.chunks_exact(2).zip(out.chunks_exact_mut(2));
+        columns.into_iter().all(|(dx, out)| match self.each {
+            Some(factor) => {
+                out.copy_from_slice(&[dx[0], factor * dx[1]]);
+                true
+            }
+            None => (self.single)(dx, out),
+        })
     }
 }
 
 #[test]
 fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
-    for single in [true, false] {
+    for single in [right, |_: &[f64], _: &mut [f64]| false] {
+        let ball = |written: f64| Written {
+            single,
+            each: Some(written),
+        };
         let end = |written: f64| {
-            let mut integrator = Integrator::new(AllAtOnce { written, single }).unwrap();
+            let mut integrator = Integrator::new(ball(written)).unwrap();
             let directions = DMatrix::identity(2, 2);
             integrator
                 .derivative_along(0.0, &[1.0, 0.0], 0.6, &directions)
                 .unwrap()
         };
         let alone = {
-            let right = AllAtOnce {
-                written: -0.8,
-                single: true,
-            };
-            let mut integrator = Integrator::new(right).unwrap();
+            let mut integrator = Integrator::new(Written {
+                single: right,
+                each: None,
+            })
+            .unwrap();
             let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
             d.matrix().unwrap()
         };
@@ -422,8 +399,8 @@ fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
 
         let aloft = Mode::with(1, &[0]);
         let check = |written: f64| {
-            let ball = AllAtOnce { written, single };
-            saltation::derivative::check_derivatives(&ball, 0.0, &[0.0, -3.0], &aloft).unwrap()
+            saltation::derivative::check_derivatives(&ball(written), 0.0, &[0.0, -3.0], &aloft)
+                .unwrap()
         };
         assert!(check(-0.8).agrees(1e-8), "{}", check(-0.8));
         for wrong in [-0.7, f64::NAN] {
@@ -435,9 +412,9 @@ fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
 #[test]
 fn no_directions_have_no_derivatives() {
     use saltation::EventFunction;
-    let ball = AllAtOnce {
-        written: -0.8,
-        single: true,
+    let ball = Written {
+        single: right,
+        each: Some(-0.8),
     };
     let aloft = Mode::with(1, &[0]);
     let none = saltation::Crossed::new(&[]);
