@@ -14,6 +14,8 @@ use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(super) const TRY_ALL: usize = 12;
+/// Where the solver fails, contacts with a smaller reciprocal condition number are the reason.
+const ALMOST_DEPENDENT: f64 = 1e-8;
 /// Accelerations and forces within this part of their size are zero.
 const SMALL: f64 = 1e-10;
 
@@ -125,6 +127,11 @@ fn choose(
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
     let Ok((z, w)) = forces(gram, b) else {
+        // A semidefinite problem of accelerations has a solution: what defeats the solver is that the contacts are almost dependent.
+        let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
+        if rcond < ALMOST_DEPENDENT {
+            return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
+        }
         return Settled::Nobody;
     };
     let is_small = |value: f64| value <= small;

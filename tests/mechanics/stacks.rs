@@ -1,11 +1,11 @@
 //! Contacts that depend on each other: stacks, bodies side by side, release and activation at once, impacts without time between.
 
-use saltation::Status;
 use saltation::impact::{NewOnly, Propagative, Rule};
 use saltation::mechanics::{
     ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation, UnilateralConstraints,
     Zeno,
 };
+use saltation::{Error, Status};
 
 use crate::line::Line;
 
@@ -241,9 +241,10 @@ fn a_wedge_holds_however_sharp_it_is() {
         }
     }
     for weight in [9.81, 9810.0] {
-        for k in 0..400 {
-            // From half a right angle down to where the walls count as dependent, 1e-6.
-            let angle = 0.7 * 10f64.powf(-5.6 * f64::from(k) / 400.0);
+        for k in 0..=400 {
+            // From 45 degrees down to 2e-6.
+            let right = std::f64::consts::FRAC_PI_4;
+            let angle = right * (2e-6 / right).powf(f64::from(k) / 400.0);
             let model = EventDriven::new(Wedge { angle, weight });
             let start = model.start(0.0, &[0.0; 2], &[0.0; 2]).unwrap();
             assert_eq!(model.closed(&start.mode), [0, 1], "{angle} {weight}");
@@ -253,6 +254,18 @@ fn a_wedge_holds_however_sharp_it_is() {
                 assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{angle}");
             }
         }
+    }
+    // Sharper ones are refused by what they are.
+    for angle in [3e-7, 7e-7, 9e-7] {
+        let model = EventDriven::new(Wedge {
+            angle,
+            weight: 9.81,
+        });
+        let refused = model.start(0.0, &[0.0; 2], &[0.0; 2]);
+        assert!(
+            matches!(refused, Err(Error::DependentContacts { ref set, rcond }) if *set == [0, 1] && rcond < 1e-11),
+            "{refused:?}"
+        );
     }
 }
 
