@@ -129,6 +129,10 @@ mod tests {
         let almost = DMatrix::from_row_slice(2, 2, &[1.0, 1.0 - 1e-9, 1.0 - 1e-9, 1.0]);
         assert_eq!(all_push(&almost.as_view(), &[-1.0, -1.0]), None);
         assert_eq!(all_push(&w.as_view(), &[-1.0, f64::NAN]), None);
+        // Nothing is taken for a solution without a look at the data.
+        let refused = |w: &DMatrix<f64>, q: &[f64]| solve_semidefinite(w.as_view(), q).is_err();
+        assert!(refused(&w, &[f64::INFINITY, 1.0]) && refused(&w, &[1.0]));
+        assert!(refused(&DMatrix::from_element(2, 2, f64::NAN), &[1.0, 1.0]));
         assert_eq!(
             solve_semidefinite(w.as_view(), &[0.0, 2.0]).unwrap(),
             [0.0, 0.0]

@@ -188,7 +188,7 @@ fn opening(gram: &[f64], b: &[f64], rounding: f64) -> Vec<usize> {
 }
 
 /// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left of terms that cancel, which are
-/// large where forces are (wedges, heavy bodies on light ones), and where the contact pushes.
+/// large where forces are (wedges, heavy bodies on light ones).
 fn forces(gram: &[f64], b: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let m = b.len();
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b)?;
@@ -200,12 +200,7 @@ fn forces(gram: &[f64], b: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
             size += term.abs();
         }
         let rounding = (m + 1) as f64 * f64::EPSILON * size;
-        let pushes = gram[i * m + i] * force[i] >= sum.abs();
-        if pushes || sum.abs() <= rounding {
-            0.0
-        } else {
-            sum
-        }
+        if sum.abs() <= rounding { 0.0 } else { sum }
     });
     let opening = opening.collect();
     Ok((force, opening))

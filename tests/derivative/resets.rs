@@ -418,7 +418,17 @@ fn no_directions_have_no_derivatives() {
     };
     let aloft = Mode::with(1, &[0]);
     let none = saltation::Crossed::new(&[]);
-    assert!(ball.reset_times_each(0.0, &none, &[], &aloft, (0.0, &[]), &mut []));
+    // What is provided asks for each direction, of which there are none.
+    let plain = saltation::flow_fn(1, |_, _, _, _| {}).with_events(1, |_, _, _| 1.0);
+    assert!(plain.reset_times_each(0.0, &none, &[], &aloft, (0.0, &[]), &mut []));
+    assert!(saltation::Flow::jacobian_times_each(
+        &plain,
+        0.0,
+        &[],
+        &aloft,
+        &[],
+        &mut []
+    ));
     let mut integrator = Integrator::new(ball).unwrap();
     let nothing = DMatrix::zeros(2, 0);
     let end = integrator
