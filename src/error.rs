@@ -588,6 +588,10 @@ pub enum Error {
         value: f64,
     },
 
+    /// An [`Interrupt`](crate::Interrupt) was set.
+    #[error("interrupted")]
+    Interrupted,
+
     /// The model refused a crossing in `on_crossing`.
     #[error("the model refused: {reason}")]
     Model {

@@ -84,6 +84,7 @@ mod error;
 mod guard;
 pub mod hybrid;
 pub mod impact;
+mod interrupt;
 pub mod lcp;
 mod matrix_fault;
 pub mod mechanics;
@@ -97,6 +98,7 @@ pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_deri
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;
 pub use guard::{Direction, Guard};
+pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;

@@ -8,7 +8,7 @@ use super::{
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard, refuse};
+use crate::{Error, Guard, Interrupt, refuse};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -141,6 +141,13 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     #[must_use]
     pub fn max_steps(mut self, limit: usize) -> Self {
         self.settings.max_steps = limit;
+        self
+    }
+
+    /// Ends runs, and the search for their derivatives, when `interrupt` is set.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.settings.interrupt = interrupt.clone();
         self
     }
 
@@ -330,6 +337,7 @@ where
 {
     run.start(system, settings, rearm, start_mode, observer)?;
     loop {
+        settings.interrupt.check()?;
         if run.crossing_phase(system, settings, rearm, observer)? {
             return Ok(true);
         }

@@ -1,6 +1,6 @@
 //! Options of the integrator, each with its unit, default and what lies outside its sensible range.
 
-use crate::{Error, Guard, refuse};
+use crate::{Error, Guard, Interrupt, refuse};
 
 /// One value for every entry, or one value an entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,6 +144,7 @@ pub(crate) struct Settings {
     pub(crate) corner_tolerance: f64,
     /// Guards that cross one after another, in this order, where they are met at one instant.
     pub(crate) corner_order: Vec<Guard>,
+    pub(crate) interrupt: Interrupt,
     /// Forget the step size at each event, as a restart from scratch would: only to measure what that costs.
     pub(crate) restart_at_events: bool,
 }
@@ -161,6 +162,7 @@ impl Default for Settings {
             max_steps: 10_000_000,
             corner_tolerance: 1e-9,
             corner_order: Vec::new(),
+            interrupt: Interrupt::new(),
             restart_at_events: false,
         }
     }
