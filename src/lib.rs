@@ -107,7 +107,7 @@ pub use quantity::Quantity;
 pub use hybrid::{
     Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, EventFunction,
     Flow, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
-    RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
+    Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
 };
 
 /// The code in the README is a test.

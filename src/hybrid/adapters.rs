@@ -26,6 +26,10 @@ macro_rules! forward {
                 (**self).jacobian_times_each(t, x, mode, v, out)
             }
             #[inline]
+            fn flow_time_scale(&self) -> Option<f64> {
+                (**self).flow_time_scale()
+            }
+            #[inline]
             fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
                 (**self).correct(t, x, mode)
             }
@@ -63,6 +67,10 @@ macro_rules! forward {
             #[inline]
             fn noise(&self, k: usize) -> f64 {
                 (**self).noise(k)
+            }
+            #[inline]
+            fn time_scale(&self, k: usize) -> Option<f64> {
+                (**self).time_scale(k)
             }
             #[inline]
             fn ignores_mode(&self) -> bool {

@@ -149,7 +149,9 @@ impl<B: Buffer> Run<B> {
             Projection::Off => false,
             Projection::Eps { eps, .. } => entered == Some(j) || -self.own_h(j) <= eps.get(j),
             Projection::Horizon { tau: most, .. } => entered == Some(j) || tau <= *most,
-            Projection::Auto => tau <= self.reach.min(AUTO_PART * self.last_step),
+            Projection::Auto => {
+                tau <= self.reach.min(AUTO_PART * self.last_step.min(self.settled_window))
+            }
         }
     }
 
@@ -224,20 +226,23 @@ impl<B: Buffer> Run<B> {
         };
         self.work.tried.fill(false);
         loop {
-            let Some(landing) = self.project(system, j, order, estimate) else {
+            let Some(mut landing) = self.project(system, j, order, estimate) else {
                 return Ok(None);
             };
-            if estimate && !self.accept_estimate(tau, landing.error) {
-                return Ok(None);
+            if estimate {
+                if !self.accept_estimate(tau, landing.error) {
+                    return Ok(None);
+                }
+                let Some(missed) = self.close_in(system, j, &landing) else {
+                    self.reach = 0.1 * tau;
+                    return Ok(None);
+                };
+                landing.dt += missed;
             }
             let (t, x) = (self.t + landing.dt, self.work.landing.get());
             system.events(t, x, &self.mode, &mut self.work.h[0]);
             self.statistics.events += 1;
             super::probe::check_events(&self.work.h[0], t, x)?;
-            if estimate && self.misses(j, landing.rate) {
-                self.reach = 0.1 * tau;
-                return Ok(None);
-            }
             self.survey(Where::Landing, j);
             self.work.tried[j] = true;
             j = match self.late(system, j)? {
@@ -249,14 +254,31 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// True when the landing on `j` is off its surface by more time than a step knows. The error of the state does not tell where
-    /// a guard moves by itself and the state rests.
+    /// Moves the landing on `j` by the time by which it misses the surface, along the field there, and gives that time (s); `None`
+    /// when it is more than a step knows. The error of the state does not tell where a guard moves by itself and the state rests.
     #[inline]
-    fn misses(&self, j: usize, rate: f64) -> bool {
+    fn close_in<S: EventFunction>(
+        &mut self,
+        system: &S,
+        j: usize,
+        landing: &Landing,
+    ) -> Option<f64> {
+        let (work, t) = (&mut self.work, self.t + landing.dt);
+        let own = self.guards.sign[j] * system.event(j, t, work.landing.get(), &self.mode);
+        self.statistics.event += 1;
         let relative = self.tolerance.relative.get();
         let most = relative.iter().fold(0.0, |most: f64, r| most.max(*r));
-        let allowed = TIME_ERROR * most * self.last_step * rate;
-        most > 0.0 && self.work.h[0][j].abs() > allowed.max(self.guards.zero[j])
+        let allowed = (TIME_ERROR * most * self.last_step * landing.rate).max(self.guards.zero[j]);
+        // Written so that NaN fails.
+        if !(most <= 0.0 || own.abs() <= allowed) {
+            return None;
+        }
+        let missed = -own / landing.rate;
+        let field = work.landing_field.get();
+        for (x, f) in work.landing.get_mut().iter_mut().zip(field) {
+            *x += missed * f;
+        }
+        Some(missed)
     }
 
     /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer projections: an error of

@@ -55,6 +55,16 @@ pub trait EventFunction {
         0.0
     }
 
+    /// The shortest time (s) in which `h_k` does something of its own that the motion does not show: a pulse, a gate, an obstacle that
+    /// is passed. Samples of `h_k` are never farther apart in time, so that nothing that lasts as long can hide between them. `INFINITY`
+    /// for a function of the state that is smooth wherever the state is; the provided `None` takes a hundredth of the run.
+    ///
+    /// What hides is narrower than the distance of samples and leaves no trace at them; oscillations are followed at any rate.
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
+    }
+
     /// True when no event function reads `mode`, as in every event-selected system: saves one evaluation of `events` at
     /// each crossing. The provided `false` is always right.
     fn ignores_mode(&self) -> bool {

@@ -52,6 +52,12 @@ pub trait Flow {
         false
     }
 
+    /// The shortest time (s) in which `f` does something of its own that the state does not show before: a pulse, a switch by the clock.
+    /// Stages of steps are never farther apart in time. The provided `None` sets no bound: the error test alone chooses the steps.
+    fn flow_time_scale(&self) -> Option<f64> {
+        None
+    }
+
     /// Brings a state that has drifted off a manifold that `mode` prescribes (closed contacts) back to it, and returns `true`
     /// when it changed the state; the provided method does nothing. Called after each accepted smooth step.
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {

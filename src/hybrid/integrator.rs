@@ -1,7 +1,7 @@
 //! The loop: crossing phase, smooth phase, until the end.
 
 use super::run::Run;
-use super::settings::Settings;
+use super::settings::{Resolution, Settings};
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
@@ -99,6 +99,13 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     #[must_use]
     pub fn projection(mut self, projection: Projection) -> Self {
         self.settings.projection = projection;
+        self
+    }
+
+    /// How closely steps look at event functions. Default [`Resolution::Adaptive`].
+    #[must_use]
+    pub fn resolution(mut self, resolution: Resolution) -> Self {
+        self.settings.resolution = resolution;
         self
     }
 
@@ -312,10 +319,18 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         if let Rearm::Matrix(matrix) = &self.rearm {
             refuse::length("the guard reset matrix", count, matrix.count())?;
         }
+        if let Some(scale) = self.system.flow_time_scale() {
+            refuse::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
+        }
         for k in 0..count {
             let (rate, noise) = (self.system.least_rate(k), self.system.noise(k));
             refuse::positive("least_rate", &[rate]).map_err(refuse::counted_from(k))?;
             refuse::not_negative("noise", &[noise]).map_err(refuse::counted_from(k))?;
+            if let Some(scale) = self.system.time_scale(k) {
+                let (kept, rule) = (scale > 0.0, "must be > 0");
+                refuse::unless(kept, "time_scale", scale, rule)
+                    .map_err(refuse::counted_from(k))?;
+            }
         }
         self.settings.check(dim, count)
     }

@@ -59,44 +59,83 @@ pub(crate) fn root(
     if -low.value < high.value { low } else { high }
 }
 
-/// Largest value of `g` on `[low, high]` by golden section, assuming one maximum there; ends as soon as the value exceeds
-/// `enough` or is not finite.
-pub(crate) fn maximum(mut g: impl FnMut(f64) -> f64, low: f64, high: f64, enough: f64) -> Sample {
-    const GOLDEN: f64 = 0.618033988749895;
-    let (mut a, mut b) = (low, high);
-    let mut sample = |at: f64| Sample { at, value: g(at) };
-    let mut left = sample(b - GOLDEN * (b - a));
-    let mut right = sample(a + GOLDEN * (b - a));
-    for _ in 0..60 {
-        let best = if left.value > right.value {
-            left
-        } else {
-            right
-        };
-        if !left.value.is_finite() {
-            return left;
-        }
-        if !right.value.is_finite() {
-            return right;
-        }
-        if best.value > enough || b - a < 1e-10 {
-            return best;
-        }
-        if left.value > right.value {
-            b = right.at;
-            right = left;
-            left = sample(b - GOLDEN * (b - a));
-        } else {
-            a = left.at;
-            left = right;
-            right = sample(a + GOLDEN * (b - a));
-        }
-    }
-    if left.value > right.value {
-        left
+/// Largest value of `g` between the samples `low` and `high`, where it has one maximum, guessed to be at `guess`, by parabolas and
+/// golden sections (Brent).
+///
+/// Ends as soon as a value exceeds `enough` or is not finite, and when the parabola leaves no doubt that none will.
+pub(crate) fn peak(
+    mut g: impl FnMut(f64) -> f64,
+    (low, guess, high): (Sample, f64, Sample),
+    enough: f64,
+) -> Sample {
+    const GOLDEN: f64 = 0.381966011250105;
+    let (mut left, mut right) = (low.at, high.at);
+    let margin = 0.01 * (right - left);
+    let at = guess.clamp(left + margin, right - margin);
+    let mut best = Sample { at, value: g(at) };
+    let (mut second, mut third) = if low.value > high.value {
+        (low, high)
     } else {
-        right
+        (high, low)
+    };
+    // The last step and the one before.
+    let (mut step, mut before) = (right - left, right - left);
+    for _ in 0..60 {
+        if !best.value.is_finite() || best.value > enough {
+            break;
+        }
+        let resolution = 1e-8 * best.at.abs().max(1e-3);
+        if right - left <= 4.0 * resolution {
+            break;
+        }
+        // best + m d + b d², through the three best samples.
+        let slope = |other: Sample| (other.value - best.value) / (other.at - best.at);
+        let (s2, s3) = (slope(second), slope(third));
+        let bend = (s2 - s3) / (second.at - third.at);
+        let tangent = s2 - bend * (second.at - best.at);
+        let to_top = -tangent / (2.0 * bend);
+        let is_inside = best.at + to_top > left && best.at + to_top < right;
+        if bend < 0.0 && is_inside && to_top.abs() < 0.5 * before.abs() {
+            let gain = -bend * to_top * to_top;
+            if best.value + 10.0 * gain < enough {
+                break;
+            }
+            (before, step) = (step, to_top);
+        } else {
+            let wider = if best.at - left > right - best.at {
+                left - best.at
+            } else {
+                right - best.at
+            };
+            (before, step) = (wider, GOLDEN * wider);
+        }
+        if step.abs() < resolution {
+            step = resolution.copysign(step);
+        }
+        let at = (best.at + step).clamp(left, right);
+        let trial = Sample { at, value: g(at) };
+        if !trial.value.is_finite() {
+            return trial;
+        }
+        let (better, worse) = if trial.value > best.value {
+            (trial, best)
+        } else {
+            (best, trial)
+        };
+        if worse.at < better.at {
+            left = worse.at;
+        } else {
+            right = worse.at;
+        }
+        if better.at.total_cmp(&trial.at).is_eq() {
+            (best, second, third) = (trial, best, second);
+        } else if trial.value > second.value {
+            (second, third) = (trial, second);
+        } else if trial.value > third.value {
+            third = trial;
+        }
     }
+    best
 }
 
 #[cfg(test)]
@@ -140,15 +179,49 @@ mod tests {
             let hole = |x: f64| if (x - 0.5).abs() < 0.1 { bad } else { x - 0.5 };
             let (found, _) = find(hole, 0.0, 1.0);
             assert!(!found.value.is_finite());
-            assert!(!maximum(hole, 0.0, 0.8, 1.0).value.is_finite());
+            let ends = [0.0, 0.8].map(|at| Sample { at, value: hole(at) });
+            assert!(!peak(hole, (ends[0], 0.3, ends[1]), 1.0).value.is_finite());
+        }
+    }
+
+    fn highest(g: impl Fn(f64) -> f64, guess: f64, enough: f64) -> (Sample, usize) {
+        let mut calls = 0;
+        let ends = [0.0, 1.0].map(|at| Sample { at, value: g(at) });
+        let counted = |x: f64| {
+            calls += 1;
+            g(x)
+        };
+        let best = peak(counted, (ends[0], guess, ends[1]), enough);
+        (best, calls)
+    }
+
+    #[test]
+    fn the_maximum_is_found() {
+        // Never more than `enough`, and never hopeless before the top is reached.
+        for guess in [0.1, 0.5, 0.7, 0.95] {
+            let found = |g: fn(f64) -> f64, at: f64, most: usize| {
+                let (best, calls) = highest(g, guess, g(at));
+                assert!(
+                    (best.at - at).abs() < 1e-5 && best.value > g(at) - 1e-9,
+                    "{guess}: {best:?}"
+                );
+                assert!(calls <= most, "{guess}: {calls}");
+            };
+            found(|x| 1.0 - (x - 0.7).powi(2), 0.7, 12);
+            found(|x| (4.0 * x).sin() - x, 0.25f64.acos() / 4.0, 30);
+            found(|x| -(x - 0.3).abs().powi(3), 0.3, 40);
         }
     }
 
     #[test]
-    fn the_maximum_of_a_parabola_is_found() {
-        let best = maximum(|x| 1.0 - (x - 0.7).powi(2), 0.0, 1.0, f64::INFINITY);
-        assert!((best.at - 0.7).abs() < 1e-7);
-        let early = maximum(|x| 1.0 - (x - 0.7).powi(2), 0.0, 1.0, 0.5);
-        assert!(early.value > 0.5);
+    fn the_search_for_a_maximum_ends_as_soon_as_it_is_high_enough_or_hopeless() {
+        let (early, calls) = highest(|x| 1.0 - (x - 0.7).powi(2), 0.3, 0.5);
+        assert!(early.value > 0.5 && calls <= 2);
+        let (hopeless, calls) = highest(|x| -1.0 - (x - 0.7).powi(2), 0.6, 0.0);
+        assert!(hopeless.value < -1.0 && calls <= 3, "{calls}");
+        let (close, _) = highest(|x| -1e-9 - (x - 0.7).powi(2), 0.6, 0.0);
+        assert!(close.value < 0.0 && close.value > -1.1e-9);
+        let (through, _) = highest(|x| 1e-9 - (x - 0.7).powi(2), 0.6, 0.0);
+        assert!(through.value > 0.0);
     }
 }

@@ -4,7 +4,8 @@
 //! What the user writes: [`Flow`] (`flow`), [`EventFunction`] (`event`); what they speak of: [`Mode`] (`mode`),
 //! [`Watch`], [`Crossed`] (`watch`), [`Rearm`] (`rearm`), [`Projection`] (`settings`); closures and references: `adapters`.
 //! Inside: `probe` (the user's functions, checked), `run` (the moving state of one integration), `start` (sides at the
-//! beginning), `smooth` and `crossing` (the two phases), `scan` and `locate` (which guard a smooth step passes, and where),
+//! beginning), `smooth` and `crossing` (the two phases), `detect` and `locate` (which guard a smooth step passes, and where), from
+//! `window`, `examine` and `cubic` (what samples of event functions say of what lies between them),
 //! `survey` and `ranking` (who is near, who comes first), `project` (one step in the event variable), `fire` and `live` (what
 //! a crossing does, and what it must fulfil).
 //! The loop: `integrator`. What comes out: `observer`, `trajectory`, `corner`.
@@ -12,7 +13,10 @@
 mod adapters;
 mod corner;
 mod crossing;
+mod cubic;
+mod detect;
 mod event;
+mod examine;
 mod fire;
 mod flow;
 mod integrator;
@@ -25,13 +29,13 @@ mod project;
 mod ranking;
 mod rearm;
 mod run;
-mod scan;
 pub(crate) mod settings;
 mod smooth;
 mod start;
 mod survey;
 pub(crate) mod trajectory;
 mod watch;
+mod window;
 
 pub use adapters::{FlowFn, GuardedFn, flow_fn};
 pub use corner::{Corner, Crossing};
@@ -41,6 +45,6 @@ pub use integrator::{Integrator, Summary};
 pub use mode::{Mode, Ones};
 pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
 pub use rearm::{Rearm, RearmMatrix, RowConflict};
-pub use settings::{PerEntry, Projection};
+pub use settings::{PerEntry, Projection, Resolution};
 pub use trajectory::{ModeChange, Statistics, Status, Trajectory};
 pub use watch::{Crossed, CrossedGuard, Watch};

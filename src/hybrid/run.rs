@@ -29,6 +29,8 @@ pub(crate) struct Guards {
     /// Liveness bound `c_k`.
     pub(crate) least_rate: Vec<f64>,
     pub(crate) noise: Vec<f64>,
+    /// What samples have left open of `h_k` however close they were (`u_k`).
+    pub(crate) blur: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
     pub(crate) fired_at: Vec<f64>,
 }
@@ -49,6 +51,14 @@ pub(crate) struct Run<B> {
     pub(crate) next_step: f64,
     /// Step accepted last, also when an event cut it short (s).
     pub(crate) last_step: f64,
+    /// How long the next window may be, in which event functions are sampled (s).
+    pub(crate) next_window: f64,
+    /// The last window whose samples settled what happens in it (s).
+    pub(crate) settled_window: f64,
+    /// The longest step that the time scale of the flow allows (s).
+    pub(crate) longest_step: f64,
+    /// The longest window that the time scales of the guards allow (s).
+    pub(crate) longest_window: f64,
     /// Longest time over which `Projection::Auto` still tries (s).
     pub(crate) reach: f64,
     /// The event function whose neighbourhood the last smooth step ended on.
@@ -86,7 +96,9 @@ pub(crate) struct Work<B> {
     pub(crate) landing_field: B,
     pub(crate) stages: [B; 3],
     pub(crate) hermite: Dense<B>,
-    /// Event functions at two interior points and at the end of a smooth step, or where a projection lands.
+    /// Event functions at the start of a window that is not the first of its step.
+    pub(crate) h_start: Vec<f64>,
+    /// Event functions at the samples of a window after its start, or where a projection lands.
     pub(crate) h: [Vec<f64>; 3],
     pub(crate) rate: Vec<f64>,
     pub(crate) zero: Vec<f64>,
@@ -125,6 +137,7 @@ impl<B: Buffer> Run<B> {
                 watch: vec![Watch::BOTH; count],
                 least_rate: values(),
                 noise: values(),
+                blur: values(),
                 fired_at: vec![f64::NEG_INFINITY; 2 * count],
             },
             ode: DormandPrince::new(dim),
@@ -132,6 +145,10 @@ impl<B: Buffer> Run<B> {
             control: StepControl::new(),
             next_step: 0.0,
             last_step: 0.0,
+            next_window: f64::INFINITY,
+            settled_window: f64::INFINITY,
+            longest_step: f64::INFINITY,
+            longest_window: f64::INFINITY,
             reach: f64::INFINITY,
             entered: None,
             moved: false,
@@ -151,6 +168,7 @@ impl<B: Buffer> Run<B> {
                 landing_field: state(),
                 stages: std::array::from_fn(|_| state()),
                 hermite: Dense::new(dim),
+                h_start: values(),
                 h: std::array::from_fn(|_| values()),
                 rate: values(),
                 zero: values(),
@@ -194,6 +212,9 @@ impl<B: Buffer> Run<B> {
         self.guards.fired_at.fill(f64::NEG_INFINITY);
         self.control = StepControl::new();
         self.last_step = 0.0;
+        self.next_window = f64::INFINITY;
+        self.settled_window = f64::INFINITY;
+        self.guards.blur.fill(0.0);
         self.reach = f64::INFINITY;
         self.entered = None;
         self.untold = false;
@@ -287,10 +308,16 @@ impl<B: Buffer> Run<B> {
             let quantity = Quantity::Gradient { event: k };
             return Err(probe::not_finite(quantity, self.t, self.x.get()));
         }
+        self.set_rate(k, rate);
+        Ok(())
+    }
+
+    /// Takes over the rate of event function `k` at the present state.
+    #[inline]
+    pub(crate) fn set_rate(&mut self, k: usize, rate: probe::Rate) {
         self.guards.rate[k] = rate.value;
         self.guards.zero[k] = self.zero(k, rate.value, rate.magnitude);
         self.guards.stale[k] = false;
-        Ok(())
     }
 
     /// Evaluates rate and numerical zero of event function `k` if they are stale.
@@ -321,6 +348,15 @@ impl<B: Buffer> Run<B> {
             }
             return Ok(());
         }
+        self.renew_near(system)
+    }
+
+    /// Evaluates rates and numerical zeros of the guards in `near` that are stale.
+    #[inline]
+    pub(crate) fn renew_near<S>(&mut self, system: &S) -> Result<(), Error>
+    where
+        S: Flow + EventFunction,
+    {
         for i in 0..self.near.len() {
             self.need_rate(system, self.near[i])?;
         }

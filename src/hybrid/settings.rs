@@ -130,12 +130,26 @@ impl Projection {
     }
 }
 
+/// How closely a smooth step looks at the event functions within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Resolution {
+    /// As closely as it takes until samples of the event functions agree with what others of their values and rates predict: the
+    /// default. Guards that are far from zero cost one comparison a step.
+    #[default]
+    Adaptive,
+    /// At four places of each step, whatever lies between. For event functions that are known to be smooth on the scale of a step;
+    /// the run is not guaranteed then.
+    Samples,
+}
+
 /// Everything the integrator can be told; see the methods of [`Integrator`](crate::Integrator) for meaning and defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) rtol: PerEntry,
     pub(crate) atol: PerEntry,
     pub(crate) projection: Projection,
+    pub(crate) resolution: Resolution,
     pub(crate) fixed_step: Option<f64>,
     pub(crate) first_step: Option<f64>,
     pub(crate) max_step: f64,
@@ -155,6 +169,7 @@ impl Default for Settings {
             rtol: PerEntry::Same(1e-6),
             atol: PerEntry::Same(1e-9),
             projection: Projection::Auto,
+            resolution: Resolution::Adaptive,
             fixed_step: None,
             first_step: None,
             max_step: f64::INFINITY,

@@ -1,7 +1,7 @@
 //! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes (spec 4.3).
 
+use super::detect::{Met, Stop};
 use super::run::{Guards, Run};
-use super::scan::Stop;
 use super::settings::Settings;
 use super::survey::Where;
 use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, probe};
@@ -28,10 +28,16 @@ impl<B: Buffer> Run<B> {
             self.ode.form_interpolant(self.t, self.x.get(), step);
         }
         if self.count() > 0 {
-            match self.scan(system, settings, step) {
-                Ok(None) => {}
-                Ok(Some(stop)) => {
+            match self.detect(system, settings, step) {
+                Ok(Met::Nothing) => {}
+                Ok(Met::Guard(stop)) => {
                     return self.stop_at(system, settings, rearm, observer, stop, step);
+                }
+                Ok(Met::TooMuch(settled)) => {
+                    self.statistics.steps -= 1;
+                    self.statistics.rejections += 1;
+                    self.next_step = step * settled;
+                    return Ok(false);
                 }
                 Err(Error::NotFinite { .. }) if self.may_shorten(settings, step) => {
                     // The end of the step may lie beyond the domain of an event function, and a guard before it.
@@ -91,7 +97,7 @@ impl<B: Buffer> Run<B> {
             let remaining = self.tf - self.t;
             let wish = settings
                 .fixed_step
-                .unwrap_or(self.next_step)
+                .unwrap_or(self.next_step.min(self.longest_step))
                 .min(settings.max_step);
             if wish < self.least_step() && wish < remaining {
                 return Err(self.step_failed(wish));
@@ -268,9 +274,21 @@ impl<B: Buffer> Run<B> {
         } else {
             std::mem::swap(&mut self.guards.h, &mut self.work.h[2]);
         }
-        self.refresh_field(system)?;
-        self.survey(Where::Here, stop.k);
-        self.renew_rates(system, false)?;
+        match stop.rate {
+            Some(rate) if !backed_up => {
+                let field = self.work.landing_field.get();
+                self.ode.first_stage().copy_from_slice(field);
+                self.survey(Where::Here, stop.k);
+                self.guards.stale.fill(true);
+                self.set_rate(stop.k, rate);
+                self.renew_near(system)?;
+            }
+            _ => {
+                self.refresh_field(system)?;
+                self.survey(Where::Here, stop.k);
+                self.renew_rates(system, false)?;
+            }
+        }
         self.need_rate(system, stop.k)?;
         if !on_guard {
             self.entered = Some(stop.k);

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use super::{EventFunction, Flow, Mode, Observer, Rearm};
 use crate::Error;
 use crate::Guard;
-use crate::ode::{Buffer, first_step};
+use crate::ode::{Buffer, STAGES_APART, first_step};
 
 impl<B: Buffer> Run<B> {
     /// Decides the start mode, arms the guards and chooses the first step.
@@ -26,6 +26,8 @@ impl<B: Buffer> Run<B> {
             self.guards.least_rate[k] = system.least_rate(k);
             self.guards.noise[k] = system.noise(k);
         }
+        self.longest_step = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
+        self.longest_window = self.window_by_time_scales(system);
         let sides = match given {
             Some(mode) => self.take_sides(system, mode),
             None => self.decide_sides(system),

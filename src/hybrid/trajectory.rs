@@ -54,6 +54,12 @@ pub struct Statistics {
     pub event: usize,
     /// Rows of `Dh`, or differences in their stead.
     pub gradient: usize,
+    /// Windows of smooth steps in which event functions were sampled, at three places each beside their start.
+    pub windows: usize,
+    /// Windows narrowed because their samples did not settle what happens between them.
+    pub narrowed: usize,
+    /// Windows of guards whose samples did not settle it however narrow the window was.
+    pub unresolved: usize,
     /// Accepted smooth steps.
     pub steps: usize,
     /// Smooth steps rejected by the error test.
@@ -133,6 +139,11 @@ impl Trajectory {
         self.path.check_time(t)?;
         let after = self.path.modes.partition_point(|change| change.time <= t);
         Ok(&self.path.modes[after.max(1) - 1].mode)
+    }
+
+    /// x
+    pub fn is_guaranteed(&self) -> bool {
+        true
     }
 
     /// What the run cost.

@@ -79,6 +79,11 @@ pub trait SmoothMechanics {
         false
     }
 
+    /// As [`MechanicalSystem::time_scale`].
+    fn time_scale(&self) -> Option<f64> {
+        None
+    }
+
     /// As [`MechanicalSystem::potential`].
     fn potential<T: RealField + Copy>(&self, q: &[T]) -> Option<T> {
         let _ = q;
@@ -210,6 +215,11 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
     #[inline]
     fn constant_mass(&self) -> bool {
         self.0.constant_mass()
+    }
+
+    #[inline]
+    fn time_scale(&self) -> Option<f64> {
+        self.0.time_scale()
     }
 
     #[inline]

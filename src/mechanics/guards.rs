@@ -90,6 +90,14 @@ where
         1e-3 * self.gap_tolerance
     }
 
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        if k < self.system().contacts() {
+            self.system().time_scale()
+        } else {
+            Some(f64::INFINITY)
+        }
+    }
+
     fn on_crossing(
         &self,
         t: f64,

@@ -143,6 +143,10 @@ where
         self.motion_along_each((t, x), mode, v, out)
     }
 
+    fn flow_time_scale(&self) -> Option<f64> {
+        self.system().time_scale()
+    }
+
     fn correct(&self, _t: f64, x: &mut [f64], mode: &Mode) -> bool {
         drift::correct(self, x, mode)
     }

@@ -122,7 +122,32 @@ where
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Error> {
-        let parting = self.parting((t, state), touching, mode)?;
+        let mut parting = self.parting((t, state), touching, mode)?;
+        // What holds the contacts that stay closed may keep a slow one from parting: then it is a candidate too.
+        for _ in 0..=touching.len() {
+            self.rest_unless_parting(t, state, (touching, &parting), released, mode)?;
+            let rates = self.approach(state, touching);
+            let held = |i: &usize| parting[*i] && rates[*i].abs() <= self.rate_tolerance;
+            let held: Vec<usize> = (0..touching.len()).filter(held).collect();
+            if held.is_empty() {
+                break;
+            }
+            for i in held {
+                parting[i] = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides which of the contacts that touch and do not part are closed, and brings the state onto them.
+    fn rest_unless_parting(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        (touching, parting): (&[usize], &[bool]),
+        released: &[usize],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
         let (q, v) = state.split_at(self.system().dof());
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {

@@ -59,6 +59,14 @@ pub trait MechanicalSystem {
         false
     }
 
+    /// The shortest time (s) in which the effort does something of its own that the motion does not show before: a pulse, a switch by
+    /// the clock. Steps look at least as often, and at the forces of contacts too: a body at rest does not move before its contact
+    /// opens. `INFINITY` for efforts that change as `q` and `v` do; the provided `None` looks at the forces of contacts a hundred times a
+    /// run, and leaves steps to the error test.
+    fn time_scale(&self) -> Option<f64> {
+        None
+    }
+
     /// The potential energy of the conservative part of the effort, for those who watch the energy (J).
     fn potential(&self, q: &[f64]) -> Option<f64> {
         let _ = q;

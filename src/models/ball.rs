@@ -77,6 +77,10 @@ fn power(base: f64, exponent: u32) -> f64 {
 }
 
 impl MechanicalSystem for BouncingBall {
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn dof(&self) -> usize {
         1
     }

@@ -146,6 +146,10 @@ impl EventFunction for IntegrateAndFire {
         Ok(())
     }
 
+    fn time_scale(&self, _k: usize) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn ignores_mode(&self) -> bool {
         true
     }

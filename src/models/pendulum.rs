@@ -65,6 +65,10 @@ impl DoublePendulum {
 }
 
 impl MechanicalSystem for DoublePendulum {
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn dof(&self) -> usize {
         2
     }

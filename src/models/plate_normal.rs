@@ -276,6 +276,10 @@ impl EventFunction for NormalPlate {
         Some(0.0)
     }
 
+    fn time_scale(&self, _k: usize) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn ignores_mode(&self) -> bool {
         true
     }

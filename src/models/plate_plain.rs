@@ -77,6 +77,10 @@ impl EventFunction for PlainPlate<'_> {
         self.0.gradient(k, t, x, mode, dh)
     }
 
+    fn time_scale(&self, _k: usize) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn ignores_mode(&self) -> bool {
         true
     }

@@ -56,6 +56,10 @@ impl RigidTrot {
 }
 
 impl MechanicalSystem for RigidTrot {
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn dof(&self) -> usize {
         2
     }
@@ -180,6 +184,10 @@ impl SoftTrot {
 }
 
 impl MechanicalSystem for SoftTrot {
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn dof(&self) -> usize {
         4
     }

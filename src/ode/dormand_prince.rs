@@ -6,6 +6,8 @@ use std::ops::Range;
 use super::{Buffer, Dense, Interpolant, Tolerance};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
+/// The longest time between two stages, as a part of the step.
+pub(crate) const STAGES_APART: f64 = 0.5;
 const A2: [f64; 1] = [1.0 / 5.0];
 const A3: [f64; 2] = [3.0 / 40.0, 9.0 / 40.0];
 const A4: [f64; 3] = [44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0];

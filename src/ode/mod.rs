@@ -16,4 +16,5 @@ pub use buffer::Buffer;
 pub(crate) use dense::Dense;
 pub use dense::Interpolant;
 pub use dormand_prince::DormandPrince;
+pub(crate) use dormand_prince::STAGES_APART;
 pub(crate) use step_control::{StepControl, Tolerance, first_step};

@@ -37,19 +37,22 @@ const LEAST: f64 = 0.2;
 const MOST: f64 = 10.0;
 /// Weight of the previous error; 0 would be the elementary controller.
 const BETA: f64 = 0.04;
+/// Errors below 1e-4 count as that: its binary logarithm.
+const LEAST_ERROR: f64 = -13.287712379549449;
 const EXPONENT: f64 = 0.2 - 0.75 * BETA;
 
 /// PI control of the step size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepControl {
-    previous_error: f64,
+    /// Binary logarithm of the last error, at least that of 1e-4.
+    previous: f64,
     rejected: bool,
 }
 
 impl StepControl {
     pub(crate) const fn new() -> Self {
         Self {
-            previous_error: 1e-4,
+            previous: LEAST_ERROR,
             rejected: false,
         }
     }
@@ -57,18 +60,16 @@ impl StepControl {
     /// Factor for the next step after one with `error ≤ 1`; no growth right after a rejection.
     #[inline]
     pub(crate) fn accepted(&mut self, error: f64) -> f64 {
-        let divisor = if error > 0.0 {
-            error.powf(EXPONENT) / (self.previous_error.powf(BETA) * SAFETY)
-        } else {
-            0.0
-        };
+        // One logarithm and one power of two in place of two powers.
+        let size = error.log2();
+        let divisor = (EXPONENT * size - BETA * self.previous).exp2() / SAFETY;
         let factor = 1.0 / divisor.clamp(1.0 / MOST, 1.0 / LEAST);
         let factor = if self.rejected {
             factor.min(1.0)
         } else {
             factor
         };
-        self.previous_error = error.max(1e-4);
+        self.previous = size.max(LEAST_ERROR);
         self.rejected = false;
         factor
     }

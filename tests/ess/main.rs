@@ -16,6 +16,7 @@ mod properties;
 mod random_corners;
 mod rearm;
 mod resets;
+mod resolution;
 mod scales;
 mod starts;
 mod support;

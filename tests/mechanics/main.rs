@@ -16,6 +16,8 @@ mod linearised;
 mod orders;
 mod pendulum;
 mod plain;
+#[path = "../common/polygon.rs"]
+mod polygon;
 mod point;
 #[path = "../common/random.rs"]
 mod random;
@@ -26,6 +28,7 @@ mod side_by_side;
 mod spreads;
 mod stacks;
 mod table;
+mod throws;
 mod trot;
 mod trot_derivative;
 mod unwritten;
