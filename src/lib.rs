@@ -105,9 +105,10 @@ pub use nalgebra;
 pub use quantity::Quantity;
 
 pub use hybrid::{
-    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, EventFunction,
-    Flow, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
-    Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch, flow_fn,
+    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Doubt,
+    EventFunction, Flow, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm,
+    RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch,
+    flow_fn,
 };
 
 /// The code in the README is a test.

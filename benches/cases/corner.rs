@@ -171,6 +171,9 @@ impl EventFunction for Additive {
         dh.copy_from_slice(&self.normals[k]);
         Some(0.0)
     }
+    fn time_scale(&self, _k: usize) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
     fn ignores_mode(&self) -> bool {
         true
     }

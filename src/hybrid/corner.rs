@@ -22,6 +22,8 @@ pub struct Crossing {
     pub least_rate: f64,
     /// How the state came to lie on the guard.
     pub arrival: Arrival,
+    /// How far the time may be off by the errors of the steps before (s): an estimate.
+    pub time_error: f64,
 }
 
 impl Crossing {

@@ -150,7 +150,9 @@ impl<B: Buffer> Run<B> {
             Projection::Eps { eps, .. } => entered == Some(j) || -self.own_h(j) <= eps.get(j),
             Projection::Horizon { tau: most, .. } => entered == Some(j) || tau <= *most,
             Projection::Auto => {
-                tau <= self.reach.min(AUTO_PART * self.last_step.min(self.settled_window))
+                tau <= self
+                    .reach
+                    .min(AUTO_PART * self.last_step.min(self.settled_window))
             }
         }
     }
@@ -353,6 +355,8 @@ impl<B: Buffer> Run<B> {
         O: Observer,
     {
         let start = self.t;
+        self.add_error(landing.error);
+        self.bend = (landing.rate - self.own_rate(j)) / landing.dt;
         let work = &mut self.work;
         if observer.wants_segments() {
             let end_field = landing.knows_field.then(|| work.landing_field.get());

@@ -53,6 +53,13 @@ impl Cubic {
         c1 + s * (2.0 * c2 + s * (3.0 * c3))
     }
 
+    /// Second derivative with respect to `s`.
+    #[inline]
+    pub(crate) fn bend(&self, s: f64) -> f64 {
+        let [_, _, c2, c3] = self.coefficients;
+        2.0 * c2 + 6.0 * c3 * s
+    }
+
     /// How far a smooth function through the same samples may be from the cubic, by the coefficients alone: those of a function
     /// that varies by up to two radians within the window fall by a factor of two and more from one to the next.
     #[inline]
@@ -81,7 +88,11 @@ impl Cubic {
         let [_, c1, c2, c3] = self.coefficients;
         let end = c1 + 2.0 * c2 + 3.0 * c3;
         // The slope is a line between those at the ends, and 3 c₃ s (1 − s) off it.
-        let least = if c1.abs() < end.abs() { c1.abs() } else { end.abs() };
+        let least = if c1.abs() < end.abs() {
+            c1.abs()
+        } else {
+            end.abs()
+        };
         c1 * end > 0.0 && least > 0.75 * c3.abs() + SLOPE_DOUBT * self.doubt()
     }
 

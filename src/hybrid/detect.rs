@@ -1,19 +1,22 @@
 //! Which guard a smooth step passes first, and where: window after window, each as long as the samples of the guards settle what
 //! happens between them (spec 4.3).
 
+use super::accuracy::{Doubt, Top};
 use super::cubic::{SLOPE_DOUBT, WIDEST};
 use super::examine::{Finding, Passage};
 use super::locate::{Sample, root};
+use super::probe::{self, Rate};
 use super::run::Run;
 use super::settings::{Resolution, Settings};
 use super::window::{Crossed, Window};
-use super::probe::{self, Rate};
 use super::{EventFunction, Flow};
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
 
-/// A window may be this much longer than the one before.
+/// A window may be this much longer than the one before, when that held guards which needed a closer look.
 const GROWTH: f64 = 4.0;
+/// The same when it did not: as steps grow.
+const CALM_GROWTH: f64 = 10.0;
 /// Where the samples of a window do not settle, it becomes this part of itself.
 const NARROWER: f64 = 0.4;
 /// Most times a window is narrowed at one place: to a 1500th.
@@ -32,6 +35,8 @@ pub(crate) struct Stop {
     pub(crate) fraction: f64,
     /// True at the guard itself, false at the entry into its neighbourhood.
     pub(crate) on_guard: bool,
+    /// `d²h/dt²` of the guard, counted in its direction (`u_k`/s²).
+    pub(crate) bend: f64,
     /// The rate of the guard there; `work.landing_field` holds the field then, both in the mode of the step.
     pub(crate) rate: Option<Rate>,
 }
@@ -79,6 +84,7 @@ impl<B: Buffer> Run<B> {
                 from + width
             };
             let window = Window { from, to };
+            self.work.tops.clear();
             self.sample(system, window, step)?;
             windows += 1;
             self.statistics.windows += 1;
@@ -87,6 +93,7 @@ impl<B: Buffer> Run<B> {
             let narrower = NARROWER * window.width();
             match self.first_passed(system, settings, (window, step), crossed, narrowable)? {
                 First::Open => {
+                    self.work.tops.clear();
                     (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
                     self.statistics.narrowed += 1;
                     continue;
@@ -94,15 +101,19 @@ impl<B: Buffer> Run<B> {
                 First::Passage(passage) => {
                     let stop = self.stop_of(system, settings, passage, window, step, narrowable)?;
                     let Some(stop) = stop else {
+                        self.work.tops.clear();
                         (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
                         self.statistics.narrowed += 1;
                         continue;
                     };
+                    let until = (stop.fraction - window.from) / window.width();
+                    self.doubt_tops(system, window, step, until);
                     self.keep_window(window, step, has_narrowed);
                     return Ok(Met::Guard(stop));
                 }
                 First::Nobody => {}
             }
+            self.doubt_tops(system, window, step, f64::INFINITY);
             self.mark_clear();
             self.keep_window(window, step, has_narrowed);
             if to >= 1.0 {
@@ -126,7 +137,11 @@ impl<B: Buffer> Run<B> {
     /// Remembers how long a window may be.
     fn keep_window(&mut self, window: Window, step: f64, has_narrowed: bool) {
         self.settled_window = window.width() * step;
-        let growth = if has_narrowed { 1.0 } else { GROWTH };
+        let growth = match (has_narrowed, self.near.is_empty()) {
+            (true, _) => 1.0,
+            (false, false) => GROWTH,
+            (false, true) => CALM_GROWTH,
+        };
         self.next_window = growth * self.settled_window;
     }
 
@@ -164,8 +179,22 @@ impl<B: Buffer> Run<B> {
                 }
                 found => found,
             };
-            let Finding::Passed(passage) = found else {
-                continue;
+            let passage = match found {
+                Finding::Passed(passage) => passage,
+                Finding::NotPassed(Some((Sample { at, value }, bend))) => {
+                    let variation = bend.abs() / (window.width() * window.width());
+                    // One for each guard has room.
+                    if self.work.tops.len() < self.work.tops.capacity() {
+                        self.work.tops.push(Top {
+                            k,
+                            at,
+                            value,
+                            variation,
+                        });
+                    }
+                    continue;
+                }
+                _ => continue,
             };
             let (low, high) = (passage.low, passage.high);
             let gap = high.value - low.value;
@@ -186,6 +215,8 @@ impl<B: Buffer> Run<B> {
     fn give_up(&mut self, k: usize, doubt: f64) {
         self.guards.blur[k] = self.guards.blur[k].max(doubt);
         self.statistics.unresolved += 1;
+        let (guard, t, error) = (self.ahead(k), self.t, doubt);
+        self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
     /// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed before. `None` when its
@@ -220,10 +251,16 @@ impl<B: Buffer> Run<B> {
             if narrowable && !rate.is_none_or(fits) {
                 return Ok(None);
             }
+            let seconds = window.width() * step;
+            let bend = match (passage.cubic, passage.leaves) {
+                (Some(cubic), None) => cubic.bend(s) / (seconds * seconds),
+                _ => 0.0,
+            };
             return Ok(Some(Stop {
                 k: passage.k,
                 fraction: window.at(s),
                 on_guard,
+                bend,
                 rate,
             }));
         }
@@ -254,13 +291,7 @@ impl<B: Buffer> Run<B> {
 
     /// The rate of guard `k` in the mode of the step at `work.point`, a fraction of the step; leaves the field in
     /// `work.landing_field`.
-    fn rate_at<S>(
-        &mut self,
-        system: &S,
-        k: usize,
-        fraction: f64,
-        step: f64,
-    ) -> Result<Rate, Error>
+    fn rate_at<S>(&mut self, system: &S, k: usize, fraction: f64, step: f64) -> Result<Rate, Error>
     where
         S: Flow + EventFunction,
     {
@@ -270,8 +301,13 @@ impl<B: Buffer> Run<B> {
         self.statistics.flow += 1;
         probe::check_flow(field, t, x)?;
         let row = self.work.row.get_mut();
-        let rate = probe::rate(system, k, (t, x), &self.mode, field, row);
+        let mut rate = probe::rate(system, k, (t, x), &self.mode, field, row);
         self.statistics.gradient += 1;
+        if !rate.written {
+            let (terms, space) = (&mut self.guards.terms[k], (row, &self.tolerance));
+            terms.evaluate(system, k, (t, x), &self.mode, space, &mut self.statistics);
+            rate.magnitude = terms.magnitude;
+        }
         if !rate.value.is_finite() {
             return Err(probe::not_finite(Quantity::Gradient { event: k }, t, x));
         }

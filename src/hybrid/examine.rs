@@ -32,7 +32,8 @@ pub(crate) struct Passage {
 /// What samples say of a guard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finding {
-    NotPassed,
+    /// With the maximum of its function in the window, if it has one inside, and half the second derivative there.
+    NotPassed(Option<(Sample, f64)>),
     Passed(Passage),
     /// The samples do not settle it; with the size of what they leave open.
     Open(f64),
@@ -111,8 +112,7 @@ impl Samples {
         let before = self.beyond.unwrap_or(4);
         // Close to a sample the cubic is exact, and its slope off by less than twelve doubts: no maximum where it is steeper.
         let is_clear = |i: usize| {
-            self.values[i] < -doubt
-                || self.cubic.slope(FRACTIONS[i]).abs() > SLOPE_DOUBT * doubt
+            self.values[i] < -doubt || self.cubic.slope(FRACTIONS[i]).abs() > SLOPE_DOUBT * doubt
         };
         if !(0..before).all(is_clear) {
             return None;
@@ -125,7 +125,7 @@ impl Samples {
             return None;
         }
         match self.beyond {
-            None => Some(Finding::NotPassed),
+            None => Some(self.not_passed(self.cubic.top(1.0))),
             Some(i) => {
                 let rise = self.values[i] - self.values[i - 1];
                 (doubt <= 0.25 * rise).then(|| Finding::Passed(self.between(i)))
@@ -133,11 +133,17 @@ impl Samples {
         }
     }
 
+    fn not_passed(&self, top: Option<Sample>) -> Finding {
+        // Of one that leaves its surface the samples are another function.
+        let top = top.filter(|_| self.leaves.is_none());
+        Finding::NotPassed(top.map(|top| (top, 0.5 * self.cubic.bend(top.at))))
+    }
+
     /// What the samples say when nothing more is to be learned.
     fn take_as_they_are(&self) -> Finding {
         match self.beyond {
             Some(i) => Finding::Passed(self.between(i)),
-            None => Finding::NotPassed,
+            None => self.not_passed(None),
         }
     }
 }
@@ -172,9 +178,7 @@ impl<B: Buffer> Run<B> {
         let mut doubt = doubt;
         if window.is_first() {
             self.need_rate(system, k)?;
-            doubt = samples
-                .cubic
-                .doubt_by_slope(self.own_rate(k) * seconds);
+            doubt = samples.cubic.doubt_by_slope(self.own_rate(k) * seconds);
             if let Some(found) = samples.decide(doubt) {
                 return Ok(found);
             }
@@ -183,7 +187,12 @@ impl<B: Buffer> Run<B> {
     }
 
     /// The passage of a guard that is monotonic in a window.
-    pub(crate) fn passage_of(&self, settings: &Settings, crossed: Crossed, window: Window) -> Passage {
+    pub(crate) fn passage_of(
+        &self,
+        settings: &Settings,
+        crossed: Crossed,
+        window: Window,
+    ) -> Passage {
         let Crossed { k, i, .. } = crossed;
         let own = self.own_samples(k, window);
         let level = self.level(settings, k, own[0]);
@@ -208,7 +217,7 @@ impl<B: Buffer> Run<B> {
             let slope = self.own_rate(k) * window.width() * step;
             if own.iter().all(|v| v.abs() <= 8.0 * zero) {
                 // So short a window tells nothing.
-                return Ok(Finding::NotPassed);
+                return Ok(Finding::NotPassed(None));
             }
             if slope > 0.0 {
                 return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
@@ -237,7 +246,7 @@ impl<B: Buffer> Run<B> {
             }
             clear |= own[i] < -zero;
         }
-        Ok(Finding::NotPassed)
+        Ok(Finding::NotPassed(None))
     }
 
     /// A guard that is on its surface where the window starts, and moves across: passed unless it turns back at once.
@@ -271,7 +280,7 @@ impl<B: Buffer> Run<B> {
             at *= 0.5;
             value = self.own_h_at(system, k, window.at(at), step);
         }
-        Finding::NotPassed
+        Finding::NotPassed(None)
     }
 
     /// Looks at the maximum of a guard whose samples alone do not settle it.
@@ -320,16 +329,19 @@ impl<B: Buffer> Run<B> {
         };
         if best.value > threshold {
             // It starts before its surface: there is a sample on the left that is.
-            let left = (0..4).rev().find(|&i| {
-                FRACTIONS[i] < best.at && samples.values[i] < 0.0
-            });
+            let left = (0..4)
+                .rev()
+                .find(|&i| FRACTIONS[i] < best.at && samples.values[i] < 0.0);
             if let Some(left) = left {
                 return Ok(Finding::Passed(samples.passage(samples.sample(left), best)));
             }
         }
         match samples.beyond {
-            Some(i) if !known && 4.0 * worst > samples.values[i] - samples.values[i - 1] => Ok(open),
-            _ => Ok(samples.take_as_they_are()),
+            Some(i) if !known && 4.0 * worst > samples.values[i] - samples.values[i - 1] => {
+                Ok(open)
+            }
+            Some(_) => Ok(samples.take_as_they_are()),
+            None => Ok(samples.not_passed(Some(best))),
         }
     }
 

@@ -91,7 +91,7 @@ impl<B: Buffer> Run<B> {
             self.check_armed(reset)?;
         }
         self.tell_projection(observer);
-        self.tell(observer, arrival);
+        self.tell(system, observer, arrival);
         Ok(reset)
     }
 
@@ -411,8 +411,20 @@ impl<B: Buffer> Run<B> {
 
     /// Reports the set to the observer and counts it.
     #[inline]
-    fn tell<O: Observer>(&mut self, observer: &mut O, arrival: Arrival) {
+    fn tell<S, O>(&mut self, system: &S, observer: &mut O, arrival: Arrival)
+    where
+        S: EventFunction,
+        O: Observer,
+    {
         self.statistics.crossings += self.counted.len();
+        let mut latest: f64 = 0.0;
+        for i in 0..self.crossed.len() {
+            let CrossedGuard { guard, rate } = self.crossed[i];
+            let error = self.time_error(system, guard, rate);
+            self.work.time_errors[guard.event] = error;
+            latest = latest.max(error);
+        }
+        self.tell_doubts(observer);
         observer.together(&CrossedSet {
             time: self.t,
             guards: &self.crossed,
@@ -421,6 +433,7 @@ impl<B: Buffer> Run<B> {
             mode_before: &self.work.mode_before,
             state: self.x.get(),
             mode: &self.mode,
+            time_error: latest,
         });
         for &CrossedGuard { guard, rate } in &self.counted {
             let k = guard.event;
@@ -435,8 +448,10 @@ impl<B: Buffer> Run<B> {
                 rate_after: self.guards.rate[k],
                 least_rate: self.guards.least_rate[k],
                 arrival,
+                time_error: self.work.time_errors[k],
             });
         }
+        self.bend = 0.0;
     }
 
     /// Collects the armed guards that a reset, or a new mode, carried across their surface into `crossed`; false when there

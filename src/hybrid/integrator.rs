@@ -328,8 +328,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             refuse::not_negative("noise", &[noise]).map_err(refuse::counted_from(k))?;
             if let Some(scale) = self.system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");
-                refuse::unless(kept, "time_scale", scale, rule)
-                    .map_err(refuse::counted_from(k))?;
+                refuse::unless(kept, "time_scale", scale, rule).map_err(refuse::counted_from(k))?;
             }
         }
         self.settings.check(dim, count)
@@ -357,6 +356,7 @@ where
             return Ok(true);
         }
         if run.t >= run.tf {
+            run.doubt_end(system, observer);
             return Ok(false);
         }
         if run.smooth_step(system, settings, rearm, observer)? {

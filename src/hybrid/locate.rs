@@ -179,7 +179,10 @@ mod tests {
             let hole = |x: f64| if (x - 0.5).abs() < 0.1 { bad } else { x - 0.5 };
             let (found, _) = find(hole, 0.0, 1.0);
             assert!(!found.value.is_finite());
-            let ends = [0.0, 0.8].map(|at| Sample { at, value: hole(at) });
+            let ends = [0.0, 0.8].map(|at| Sample {
+                at,
+                value: hole(at),
+            });
             assert!(!peak(hole, (ends[0], 0.3, ends[1]), 1.0).value.is_finite());
         }
     }

@@ -10,6 +10,7 @@
 //! a crossing does, and what it must fulfil).
 //! The loop: `integrator`. What comes out: `observer`, `trajectory`, `corner`.
 
+mod accuracy;
 mod adapters;
 mod corner;
 mod crossing;
@@ -37,6 +38,7 @@ pub(crate) mod trajectory;
 mod watch;
 mod window;
 
+pub use accuracy::Doubt;
 pub use adapters::{FlowFn, GuardedFn, flow_fn};
 pub use corner::{Corner, Crossing};
 pub use event::EventFunction;

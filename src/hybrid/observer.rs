@@ -1,6 +1,6 @@
 //! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing allocates nothing.
 
-use super::{CrossedGuard, Mode};
+use super::{CrossedGuard, Doubt, Mode};
 use crate::Guard;
 use crate::ode::Interpolant;
 
@@ -51,6 +51,8 @@ pub struct CrossingEvent<'a> {
     pub least_rate: f64,
     /// How the state came there.
     pub arrival: Arrival,
+    /// How far the time may be off by the errors of the steps before (s): an estimate.
+    pub time_error: f64,
 }
 
 /// The guards that cross together at one instant, in a watched direction or not, as one step of the hybrid system: all that is
@@ -71,6 +73,8 @@ pub struct CrossedSet<'a> {
     pub state: &'a [f64],
     /// Mode after.
     pub mode: &'a Mode,
+    /// How far the time may be off by the errors of the steps before (s), the most of all guards: an estimate.
+    pub time_error: f64,
 }
 
 /// Follows a run. All methods are provided; `()` keeps nothing, a pair of observers both follow.
@@ -94,6 +98,11 @@ pub trait Observer {
     /// A guard was crossed in a watched direction.
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
         let _ = crossing;
+    }
+
+    /// The run decided something that its error might turn; after the step or the crossing where it did.
+    fn doubt(&mut self, doubt: &Doubt) {
+        let _ = doubt;
     }
 
     /// After the crossings of one instant: the mode that follows, and the state (changed if there was a reset).
@@ -132,6 +141,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
         (**self).crossing(crossing);
     }
+    fn doubt(&mut self, doubt: &Doubt) {
+        (**self).doubt(doubt);
+    }
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         (**self).settled(time, state, mode);
     }
@@ -159,6 +171,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
         self.0.crossing(crossing);
         self.1.crossing(crossing);
+    }
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.0.doubt(doubt);
+        self.1.doubt(doubt);
     }
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.0.settled(time, state, mode);

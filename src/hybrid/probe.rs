@@ -10,8 +10,10 @@ pub(crate) struct Rate {
     /// `D_x h_k · f + ∂h_k/∂t` (`u_k`/s).
     pub(crate) value: f64,
     /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`): rounding of the state shows in `h_k` as a few units in the last place of this. Zero
-    /// when the row is not given.
+    /// when the row is not written.
     pub(crate) magnitude: f64,
+    /// The row is written, and in the buffer that was passed.
+    pub(crate) written: bool,
 }
 
 /// Rate of guard `k` at `(t, x)` along `field`; by the user's row or by a central difference along the flow. `row` is
@@ -31,12 +33,17 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
             value += row[i] * field[i];
             magnitude += (row[i] * x[i]).abs();
         }
-        return Rate { value, magnitude };
+        return Rate {
+            value,
+            magnitude,
+            written: true,
+        };
     }
     let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
     Rate {
         value: difference::scalar_along(h, (t, x), (1.0, field), row),
         magnitude: 0.0,
+        written: false,
     }
 }
 

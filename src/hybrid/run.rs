@@ -1,5 +1,6 @@
 //! The moving state of one integration and its workspace: time, state, field, mode, event functions, arming.
 
+use super::accuracy::{Doubt, Top};
 use super::ranking::Ranking;
 use super::settings::Settings;
 use super::{CrossedGuard, EventFunction, Flow, Mode, Statistics, Watch, probe};
@@ -29,6 +30,10 @@ pub(crate) struct Guards {
     /// Liveness bound `c_k`.
     pub(crate) least_rate: Vec<f64>,
     pub(crate) noise: Vec<f64>,
+    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`); 0 where it is not known.
+    pub(crate) spread: Vec<f64>,
+    /// Sizes of the terms of those whose row is not written.
+    pub(crate) terms: Vec<Terms>,
     /// What samples have left open of `h_k` however close they were (`u_k`).
     pub(crate) blur: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
@@ -51,6 +56,12 @@ pub(crate) struct Run<B> {
     pub(crate) next_step: f64,
     /// Step accepted last, also when an event cut it short (s).
     pub(crate) last_step: f64,
+    /// The errors of all steps so far, in units of the tolerance, as they may have grown.
+    pub(crate) error: f64,
+    /// The error of the last step, in units of the tolerance.
+    pub(crate) step_error: f64,
+    /// `d²h/dt²` of the guard that is crossed, counted in its direction, as far as the step tells (`u_k`/s²); else 0.
+    pub(crate) bend: f64,
     /// How long the next window may be, in which event functions are sampled (s).
     pub(crate) next_window: f64,
     /// The last window whose samples settled what happens in it (s).
@@ -104,6 +115,12 @@ pub(crate) struct Work<B> {
     pub(crate) zero: Vec<f64>,
     pub(crate) stale: Vec<bool>,
     pub(crate) tried: Vec<bool>,
+    /// Maxima of guards that the present window does not pass.
+    pub(crate) tops: Vec<Top>,
+    /// Errors of the times of crossings (s).
+    pub(crate) time_errors: Vec<f64>,
+    /// Doubts that have not been told.
+    pub(crate) doubts: Vec<Doubt>,
     /// State, event functions and modes as they were at a crossing.
     pub(crate) x_before: B,
     pub(crate) h_before: Vec<f64>,
@@ -116,6 +133,20 @@ pub(crate) struct Work<B> {
     pub(crate) declared: Vec<bool>,
     /// The guard whose row of the reset matrix armed this event function at the present instant.
     pub(crate) armed_by: Vec<Option<Guard>>,
+}
+
+/// Whether a guard is zero is asked when it is this part of its motion in the last step away from it.
+const NEAR: f64 = 1e-3;
+
+/// How an event function whose row is not written depends on the state: kept while the state is of the same size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terms {
+    /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`).
+    pub(crate) magnitude: f64,
+    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`).
+    pub(crate) spread: f64,
+    /// The largest state variable that they are known for.
+    pub(crate) size: f64,
 }
 
 impl<B: Buffer> Run<B> {
@@ -137,6 +168,8 @@ impl<B: Buffer> Run<B> {
                 watch: vec![Watch::BOTH; count],
                 least_rate: values(),
                 noise: values(),
+                spread: values(),
+                terms: vec![Terms::default(); count],
                 blur: values(),
                 fired_at: vec![f64::NEG_INFINITY; 2 * count],
             },
@@ -145,6 +178,9 @@ impl<B: Buffer> Run<B> {
             control: StepControl::new(),
             next_step: 0.0,
             last_step: 0.0,
+            error: 0.0,
+            step_error: 0.0,
+            bend: 0.0,
             next_window: f64::INFINITY,
             settled_window: f64::INFINITY,
             longest_step: f64::INFINITY,
@@ -174,6 +210,9 @@ impl<B: Buffer> Run<B> {
                 zero: values(),
                 stale: vec![true; count],
                 tried: vec![false; count],
+                tops: Vec::with_capacity(count),
+                time_errors: values(),
+                doubts: Vec::with_capacity(count.min(16)),
                 armed_before: vec![false; count],
                 ready_before: vec![false; count],
                 x_before: state(),
@@ -212,8 +251,13 @@ impl<B: Buffer> Run<B> {
         self.guards.fired_at.fill(f64::NEG_INFINITY);
         self.control = StepControl::new();
         self.last_step = 0.0;
+        self.error = 1.0;
+        self.bend = 0.0;
+        self.work.doubts.clear();
         self.next_window = f64::INFINITY;
         self.settled_window = f64::INFINITY;
+        self.guards.spread.fill(0.0);
+        self.guards.terms.fill(Terms::default());
         self.guards.blur.fill(0.0);
         self.reach = f64::INFINITY;
         self.entered = None;
@@ -302,11 +346,23 @@ impl<B: Buffer> Run<B> {
     {
         let at = (self.t, self.x.get());
         let row = self.work.row.get_mut();
-        let rate = probe::rate(system, k, at, &self.mode, self.ode.slope_at_start(), row);
+        let mut rate = probe::rate(system, k, at, &self.mode, self.ode.slope_at_start(), row);
         self.statistics.gradient += 1;
         if !rate.value.is_finite() {
             let quantity = Quantity::Gradient { event: k };
             return Err(probe::not_finite(quantity, self.t, self.x.get()));
+        }
+        if rate.written {
+            self.guards.spread[k] = self.tolerance.along(row, at.1);
+        } else {
+            let moves = rate.value.abs() * self.last_step.max(NEAR * (self.tf - self.t));
+            if self.guards.h[k].abs() <= NEAR * moves {
+                let terms = &mut self.guards.terms[k];
+                let space = (row, &self.tolerance);
+                terms.evaluate(system, k, at, &self.mode, space, &mut self.statistics);
+                rate.magnitude = terms.magnitude;
+                self.guards.spread[k] = terms.spread;
+            }
         }
         self.set_rate(k, rate);
         Ok(())

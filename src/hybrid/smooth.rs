@@ -34,6 +34,7 @@ impl<B: Buffer> Run<B> {
                     return self.stop_at(system, settings, rearm, observer, stop, step);
                 }
                 Ok(Met::TooMuch(settled)) => {
+                    self.work.doubts.clear();
                     self.statistics.steps -= 1;
                     self.statistics.rejections += 1;
                     self.next_step = step * settled;
@@ -49,6 +50,8 @@ impl<B: Buffer> Run<B> {
                 Err(error) => return Err(error),
             }
         }
+        self.tell_doubts(observer);
+        self.add_error(self.step_error);
         let end = if reaches_end { self.tf } else { self.t + step };
         if observer.wants_segments() {
             observer.segment(&Segment {
@@ -124,6 +127,7 @@ impl<B: Buffer> Run<B> {
             };
             if good {
                 statistics.steps += 1;
+                self.step_error = error;
                 let factor = self.control.accepted(error);
                 self.last_step = step;
                 // A step cut to end at tf says nothing against the size that was wished for.
@@ -241,6 +245,9 @@ impl<B: Buffer> Run<B> {
         S: Flow + EventFunction,
         O: Observer,
     {
+        self.tell_doubts(observer);
+        self.add_error(self.step_error);
+        self.bend = stop.bend;
         let mut fraction = stop.fraction;
         let mut on_guard = stop.on_guard;
         let mut backed_up = false;

@@ -62,7 +62,8 @@ impl<B: Buffer> Run<B> {
             self.refresh_rate(system, k)?;
             // `ready` marks the guards whose side is open; it gets its own meaning in `arm`.
             let watched = self.guards.watch[k].is_any();
-            let open = watched && self.guards.h[k].abs() <= self.guards.zero[k];
+            // A start that was solved for lies a few roundings off.
+            let open = watched && self.guards.h[k].abs() <= 4.0 * self.guards.zero[k];
             self.guards.ready[k] = open;
             if open {
                 undecided += 1;

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
 use super::corner::{self, Corner, Crossing};
-use super::{CrossingEvent, Mode, Observer, Segment};
+use super::{CrossingEvent, Doubt, Mode, Observer, Segment};
 use crate::Error;
 use crate::Guard;
 use crate::ode::Interpolant;
@@ -60,6 +60,8 @@ pub struct Statistics {
     pub narrowed: usize,
     /// Windows of guards whose samples did not settle it however narrow the window was.
     pub unresolved: usize,
+    /// Decisions that the error of the run might turn.
+    pub doubts: usize,
     /// Accepted smooth steps.
     pub steps: usize,
     /// Smooth steps rejected by the error test.
@@ -76,6 +78,13 @@ pub struct Statistics {
     pub crossings: usize,
     /// Calls of `on_crossing` that changed the state or the mode.
     pub resets: usize,
+}
+
+impl Statistics {
+    /// See [`Trajectory::is_guaranteed`].
+    pub fn is_guaranteed(&self) -> bool {
+        self.doubts == 0 && self.unresolved == 0
+    }
 }
 
 /// A mode and the time from which it holds.
@@ -136,14 +145,20 @@ impl Trajectory {
     /// # Errors
     /// [`Error::OutsideTrajectory`] when the run did not get to `t`.
     pub fn mode_at(&self, t: f64) -> Result<&Mode, Error> {
-        self.path.check_time(t)?;
+        let t = self.path.check_time(t)?;
         let after = self.path.modes.partition_point(|change| change.time <= t);
         Ok(&self.path.modes[after.max(1) - 1].mode)
     }
 
-    /// x
+    /// True when the run met nothing that its error might turn, and nothing that it could not resolve: every crossing is one of the
+    /// system, and there are no others, as far as [`Doubt`] tells. False under [`Resolution::Samples`](super::Resolution::Samples).
     pub fn is_guaranteed(&self) -> bool {
-        true
+        self.statistics.is_guaranteed()
+    }
+
+    /// The decisions that the error of the run might turn, in order of time; at most a thousand are kept.
+    pub fn doubts(&self) -> &[Doubt] {
+        &self.path.doubts
     }
 
     /// What the run cost.
@@ -226,7 +241,11 @@ pub(crate) struct Path {
     crossings: Vec<Crossing>,
     modes: Vec<ModeChange>,
     mode: Mode,
+    doubts: Vec<Doubt>,
 }
+
+/// Doubts kept, at most.
+const MOST_DOUBTS: usize = 1000;
 
 impl Path {
     fn node(&mut self, t: f64, x: &[f64]) {
@@ -258,19 +277,20 @@ impl Path {
         &self.states[self.states.len() - self.dim..]
     }
 
-    /// Refuses times that the path does not cover.
-    fn check_time(&self, t: f64) -> Result<(), Error> {
+    /// A time within the path, or at its ends when it lies outside by rounding; refuses others.
+    fn check_time(&self, t: f64) -> Result<f64, Error> {
         let start = self.times.first().copied().unwrap_or(f64::NAN);
         let end = self.times.last().copied().unwrap_or(f64::NAN);
-        if t >= start && t <= end {
-            Ok(())
+        let rounding = 2.0 * f64::EPSILON * start.abs().max(end.abs());
+        if t >= start - rounding && t <= end + rounding {
+            Ok(t.clamp(start, end))
         } else {
             Err(Error::OutsideTrajectory { t, start, end })
         }
     }
 
     fn at(&self, t: f64, x: &mut [f64]) -> Result<(), Error> {
-        self.check_time(t)?;
+        let t = self.check_time(t)?;
         // The last node at or before t: at an event the one after the reset.
         let node = self.times.partition_point(|&s| s <= t) - 1;
         if self.times[node] >= t {
@@ -319,7 +339,14 @@ impl Observer for Path {
             rate_after: crossing.rate_after,
             least_rate: crossing.least_rate,
             arrival: crossing.arrival,
+            time_error: crossing.time_error,
         });
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        if self.doubts.len() < MOST_DOUBTS {
+            self.doubts.push(*doubt);
+        }
     }
 
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {

@@ -4,12 +4,11 @@ use super::event_driven::EventDriven;
 use super::log::{ContactEvent, ContactEventKind, closed};
 use super::zeno::Accumulation;
 use super::{MechanicalSystem, UnilateralConstraints};
-use crate::derivative::TouchWatch;
-use crate::hybrid::settings::Settings;
 use crate::impact::ImpactLaw;
-use crate::{CrossedSet, Error, EventFunction, Flow, Mode, Observer, Segment};
+use crate::{CrossedSet, Doubt, Error, Flow, Mode, Observer, Segment};
 
-/// What to do with a gap that is touched without an impact worth the name.
+/// What to do with a gap that is touched without an impact worth the name: to within a tenth of what the errors of the steps leave
+/// open of it (see [`Doubt`](crate::Doubt)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grazing {
     /// End the run with [`Error::Grazing`], [`Error::GrazingRelease`] or [`Error::InconsistentMode`], at the end of the step in which
@@ -30,12 +29,12 @@ const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 /// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says), or a gap is negative where it should open.
 pub(super) struct Watcher<'a, S, L> {
     model: &'a EventDriven<S, L>,
-    settings: &'a Settings,
-    touch: Option<TouchWatch>,
     pub(super) trouble: Option<Error>,
     /// Bounces too low to be resolved.
     pub(super) low: Option<Accumulation>,
     point: Vec<f64>,
+    /// Contacts that were touched, and when, in the segment to come.
+    touched: Vec<(usize, f64)>,
     /// Touches met on the way, where they do not end the run.
     pub(super) touches: Vec<ContactEvent>,
     grazing: Grazing,
@@ -46,22 +45,53 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    pub(super) fn new(
-        model: &'a EventDriven<S, L>,
-        settings: &'a Settings,
-        grazing: Grazing,
-    ) -> Self {
-        let watches = grazing != Grazing::Ignore;
-        let touch = watches.then(|| TouchWatch::new(model.dim(), model.count()));
+    pub(super) fn new(model: &'a EventDriven<S, L>, grazing: Grazing) -> Self {
         Self {
             model,
-            settings,
-            touch,
             trouble: None,
             low: None,
             point: vec![0.0; model.dim()],
+            touched: Vec::new(),
             touches: Vec::new(),
             grazing,
+        }
+    }
+}
+
+/// The part of the error of a gap to within which it counts as touched.
+const TOUCHED: f64 = 0.1;
+
+impl<S, L> Watcher<'_, S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Takes in a gap or a force that was touched at `t`: notes it, or ends the run.
+    fn touch(&mut self, segment: &Segment<'_>, contact: usize, t: f64) {
+        let is_closed = self.model.is_closed(segment.mode, contact);
+        if self.grazing == Grazing::Contact {
+            let mut state = segment.state.to_vec();
+            segment.interpolant.at(t, &mut state);
+            let mode = closed(segment.mode, self.model.system().contacts());
+            self.touches.push(ContactEvent {
+                activated: (!is_closed).then_some(contact).into_iter().collect(),
+                mode_before: mode.clone(),
+                mode_after: mode,
+                state_after: state.clone(),
+                state_before: state,
+                contacts: vec![contact],
+                ..ContactEvent::new(t, ContactEventKind::Touch)
+            });
+        } else if is_closed {
+            let rate = 0.0;
+            self.trouble = Some(Error::GrazingRelease { contact, rate, t });
+        } else {
+            let velocity = 0.0;
+            self.trouble = Some(Error::Grazing {
+                contact,
+                velocity,
+                t,
+            });
         }
     }
 }
@@ -72,7 +102,7 @@ where
     L: ImpactLaw,
 {
     fn segment(&mut self, segment: &Segment<'_>) {
-        let (model, settings) = (self.model, self.settings);
+        let model = self.model;
         let system = model.system();
         let length = segment.time - segment.start;
         for part in LOOKED_AT {
@@ -87,44 +117,25 @@ where
                 }
             }
         }
-        let Some(touch) = &mut self.touch else {
+        // Doubts are told before the segment in which they lie.
+        let touches = std::mem::take(&mut self.touched);
+        for (contact, t) in touches {
+            self.touch(segment, contact, t);
+        }
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        let Doubt::Touch {
+            guard,
+            t,
+            gap,
+            error,
+        } = *doubt
+        else {
             return;
         };
-        let scale = |i: usize, x: f64| settings.atol.get(i) + settings.rtol.get(i) * x.abs();
-        // Forces are raised so that idle contacts stay; one that is touched comes as close as that.
-        let slack = |j: usize, t: f64, x: &[f64]| model.raised_by(j, t, x, segment.mode);
-        if let Some(Error::Touch { guard, t, .. }) = touch.look(model, segment, false, scale, slack)
-        {
-            let contact = guard.event;
-            if self.grazing == Grazing::Contact {
-                let mut state = segment.state.to_vec();
-                segment.interpolant.at(t, &mut state);
-                let mode = closed(segment.mode, system.contacts());
-                let gap_touched = !mode.contains(&contact);
-                self.touches.push(ContactEvent {
-                    activated: gap_touched.then_some(contact).into_iter().collect(),
-                    mode_before: mode.clone(),
-                    mode_after: mode,
-                    state_after: state.clone(),
-                    state_before: state,
-                    contacts: vec![contact],
-                    ..ContactEvent::new(t, ContactEventKind::Touch)
-                });
-                return;
-            }
-            self.trouble = Some(if model.is_closed(segment.mode, contact) {
-                Error::GrazingRelease {
-                    contact,
-                    rate: 0.0,
-                    t,
-                }
-            } else {
-                Error::Grazing {
-                    contact,
-                    velocity: 0.0,
-                    t,
-                }
-            });
+        if self.grazing != Grazing::Ignore && gap <= TOUCHED * error {
+            self.touched.push((guard.event, t));
         }
     }
 

@@ -5,7 +5,7 @@ use super::dynamics::{Frame, accelerate};
 use super::scratch::{with_indices, with_zeros};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::ImpactLaw;
-use crate::{EventFunction, Flow, Mode};
+use crate::{Flow, Mode};
 
 /// Forces of the closed contacts.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,15 +100,6 @@ where
                 done.unwrap_or(false)
             })
         })
-    }
-
-    /// By how much, at most, the event function of contact `j` is above its multiplier; 0 when it is open.
-    pub(super) fn raised_by(&self, j: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
-        if !self.is_closed(mode, j) {
-            return 0.0;
-        }
-        let force = self.multipliers(t, x, mode).values.get(j).copied();
-        2.0 * (self.event(j, t, x, mode) - force.unwrap_or(f64::NAN)).abs()
     }
 }
 

@@ -264,10 +264,9 @@ where
         let grazing = self.grazing;
         let (t, state) = (place.t, std::mem::take(&mut place.state));
         let (summary, (_, watcher)) =
-            self.integrator
-                .observe_with(t, &state, tf, |model, _, settings| {
-                    (&mut *journal, Watcher::new(model, settings, grazing))
-                })?;
+            self.integrator.observe_with(t, &state, tf, |model, _, _| {
+                (&mut *journal, Watcher::new(model, grazing))
+            })?;
         let Watcher {
             trouble,
             low,
@@ -373,6 +372,7 @@ fn add(a: Statistics, b: Statistics) -> Statistics {
         windows: a.windows + b.windows,
         narrowed: a.narrowed + b.narrowed,
         unresolved: a.unresolved + b.unresolved,
+        doubts: a.doubts + b.doubts,
         steps: a.steps + b.steps,
         rejections: a.rejections + b.rejections,
         projections: a.projections + b.projections,

@@ -23,6 +23,20 @@ impl<B: Buffer> Tolerance<B> {
         self.absolute.get()[i] + self.relative.get()[i] * a.abs().max(b.abs())
     }
 
+    /// `Σ |row_i| scale_i`: how much a function with this gradient changes when all variables are off by what is allowed at `x`.
+    #[inline]
+    pub(crate) fn along(&self, row: &[f64], x: &[f64]) -> f64 {
+        let n = x.len();
+        let (row, absolute, relative) = (
+            &row[..n],
+            &self.absolute.get()[..n],
+            &self.relative.get()[..n],
+        );
+        (0..n)
+            .map(|i| row[i].abs() * (absolute[i] + relative[i] * x[i].abs()))
+            .sum()
+    }
+
     /// Root mean square of `v` in units of the tolerance at `x`.
     pub(crate) fn norm(&self, v: &[f64], x: &[f64]) -> f64 {
         let sum: f64 = (0..v.len())

@@ -2,6 +2,8 @@
 
 mod affine_order;
 mod bad_input;
+mod cubic_flows;
+mod cuts;
 mod domains;
 mod endings;
 mod grazing;
@@ -20,5 +22,6 @@ mod resolution;
 mod scales;
 mod starts;
 mod support;
+mod unwritten;
 mod watch;
 mod zeno;

@@ -101,7 +101,11 @@ fn random_wave(random: &mut SplitMix64) -> Wave {
             .map(|_| {
                 // Up to ten turns, that is twenty sign changes.
                 let turns = 10f64.powf(random.between(-0.5, 1.0));
-                [random.between(0.1, 1.5), TAU * turns, random.between(0.0, TAU)]
+                [
+                    random.between(0.1, 1.5),
+                    TAU * turns,
+                    random.between(0.0, TAU),
+                ]
             })
             .collect(),
     }
@@ -124,10 +128,10 @@ fn random_waves_are_crossed_as_often_as_they_change_sign() {
         compared += 1;
         crossings += expected.iter().map(Vec::len).sum::<usize>();
         let of_time = case % 2 == 0;
-        let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[1.0, x[0]])).events(
-            [Watch::BOTH; 2],
-            move |k, t, x, _| waves[k].at(if of_time { t } else { x[0] }),
-        );
+        let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[1.0, x[0]]))
+            .events([Watch::BOTH; 2], move |k, t, x, _| {
+                waves[k].at(if of_time { t } else { x[0] })
+            });
         let projection = [Projection::Auto, Projection::Off][case / 2 % 2].clone();
         let mut integrator = Integrator::new(system).unwrap().projection(projection);
         let run = integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap();

@@ -16,14 +16,15 @@ mod linearised;
 mod orders;
 mod pendulum;
 mod plain;
+mod point;
 #[path = "../common/polygon.rs"]
 mod polygon;
-mod point;
 #[path = "../common/random.rs"]
 mod random;
 mod reference;
 mod resets;
 mod rocking;
+mod shaking;
 mod side_by_side;
 mod spreads;
 mod stacks;

@@ -28,11 +28,17 @@ fn throw(random: &mut SplitMix64, corners: usize, elastic: bool) -> Throw {
         .iter()
         .map(|angle| {
             let radius = random.between(0.3, 1.0);
-            [radius * (angle + phase).cos(), radius * (angle + phase).sin()]
+            [
+                radius * (angle + phase).cos(),
+                radius * (angle + phase).sin(),
+            ]
         })
         .collect();
     let planes = match random.next() % 3 {
-        0 => vec![Plane::tilted(random.between(0.3, 1.2)), Plane::tilted(-random.between(0.3, 1.2))],
+        0 => vec![
+            Plane::tilted(random.between(0.3, 1.2)),
+            Plane::tilted(-random.between(0.3, 1.2)),
+        ],
         1 => vec![Plane::tilted(random.between(-0.4, 0.4))],
         _ => vec![Plane::tilted(0.0)],
     };
@@ -42,7 +48,11 @@ fn throw(random: &mut SplitMix64, corners: usize, elastic: bool) -> Throw {
         mass: random.between(0.5, 2.0),
         inertia: random.between(0.05, 0.6),
         gravity: 9.81,
-        restitution: if elastic { 1.0 } else { random.between(0.0, 0.9) },
+        restitution: if elastic {
+            1.0
+        } else {
+            random.between(0.0, 0.9)
+        },
         written: random.unit() < 0.5,
     };
     let mut q = [random.between(-0.5, 0.5), 0.0, random.between(0.0, TAU)];
@@ -53,7 +63,12 @@ fn throw(random: &mut SplitMix64, corners: usize, elastic: bool) -> Throw {
     }
     let turn = 10f64.powf(random.between(-0.5, 1.6)) * if random.unit() < 0.5 { 1.0 } else { -1.0 };
     let v = [random.between(-2.0, 2.0), random.between(-3.0, 3.0), turn];
-    Throw { body, q, v, end: 2.0 }
+    Throw {
+        body,
+        q,
+        v,
+        end: 2.0,
+    }
 }
 
 fn run(throw: &Throw, longest: f64) -> MechanicalRun {
@@ -65,94 +80,105 @@ fn run(throw: &Throw, longest: f64) -> MechanicalRun {
     simulation.run(0.0, &throw.q, &throw.v, throw.end).unwrap()
 }
 
-fn campaign(seed: u64, throws: usize) {
-    let mut random = SplitMix64(seed);
-    let mut ends = std::collections::BTreeMap::<String, usize>::new();
-    let (mut deepest, mut separated, mut compared) = (0.0f64, 0, 0);
-    let mut failures = Vec::new();
-    for case in 0..throws {
-        let corners = 2 + case % 5;
-        let elastic = case % 2 == 0;
-        let throw = throw(&mut random, corners, elastic);
-        if let Ok(only) = std::env::var("CASE") {
-            if only.parse::<usize>().unwrap() != case { continue; }
-            let found = run(&throw, std::env::var("STEP").map_or(f64::INFINITY, |s| s.parse().unwrap()));
-            println!("{:?}", throw.body);
-            for e in found.events() {
-                println!("{:.9} {:?} act {:?} rel {:?} contacts {:?} before {:?} after {:?} approach {:?} imp {:?}", e.time, e.kind, e.activated, e.released, e.contacts, e.mode_before, e.mode_after, e.approach, e.impulses);
+/// What a campaign found, beside failures.
+#[derive(Debug, Default)]
+struct Tally {
+    reached: usize,
+    grazed: usize,
+    alike: usize,
+    parted: usize,
+    guaranteed: usize,
+    steps: usize,
+    narrowed: usize,
+}
+
+/// How a throw came out: with the steps that the motion allows, and with short ones.
+fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
+    let (found, reference) = (run(throw, f64::INFINITY), run(throw, 2e-3));
+    let (path, status) = (found.trajectory(), found.trajectory().status());
+    tally.steps += path.statistics().steps;
+    tally.narrowed += path.statistics().narrowed;
+    tally.guaranteed += usize::from(found.is_guaranteed());
+    match status {
+        Status::ReachedEnd => tally.reached += 1,
+        // Honest where it is so: the corner comes that close.
+        Status::Refused(Error::Grazing { contact, t, .. }) => {
+            tally.grazed += 1;
+            let q = reference.trajectory().at(*t).map_err(|e| e.to_string())?;
+            let gap = throw.body.gap(*contact, &q.as_slice()[..3]);
+            if gap.abs() > 1e-4 {
+                return Err(format!("{status}: the gap is {gap:e}"));
             }
-            println!("{} {:?}", found.trajectory().status(), found.trajectory().statistics());
-            continue;
         }
-        let found = run(&throw, f64::INFINITY);
-        let status = found.trajectory().status();
-        let name = match status {
-            Status::Refused(reason) => format!("{reason:?}").split([' ', '(']).next().unwrap().to_string(),
-            other => format!("{other:?}"),
-        };
-        *ends.entry(name).or_default() += 1;
-        if let Status::Refused(Error::InconsistentMode { .. }) = status {
-            failures.push(format!("{case}: {status}"));
-            continue;
-        }
-        // Nowhere below the planes.
-        let (path, end) = (found.trajectory(), found.trajectory().time());
-        let contacts = throw.body.contacts();
-        for i in 0..=2000 {
-            let t = end * f64::from(i) / 2000.0;
-            let (state, mode) = (path.at(t).unwrap(), path.mode_at(t).unwrap());
-            let open = (0..contacts).filter(|j| !mode.contains(contacts + j));
-            let gaps = open.map(|j| throw.body.gap(j, &state.as_slice()[..3]));
-            deepest = gaps.fold(deepest, f64::min);
-        }
-        if deepest < -1e-8 {
-            failures.push(format!("{case}: {deepest:e} deep"));
-            break;
-        }
-        let energy = throw.body.energy(&[throw.q, throw.v].concat());
-        let at_end = throw.body.energy(path.state().as_slice());
-        if elastic && (at_end - energy).abs() > 1e-4 * energy.abs() {
-            failures.push(format!("{case}: energy {energy} becomes {at_end}"));
-        }
-        // The same with short steps, until they part.
-        let reference = run(&throw, 2e-3);
-        let events = found.events().iter().zip(reference.events());
-        let mut apart = 0.0;
-        for (n, (a, b)) in events.enumerate() {
-            let off = (a.time - b.time).abs();
-            if a.activated != b.activated || off > 1e-3 {
-                // Parted: were they close before?
-                if apart < 1e-6 {
-                    failures.push(format!(
-                        "{case}: event {n} is {:?} at {}, with short steps {:?} at {}, {apart:e} apart before: {status}",
-                        a.activated, a.time, b.activated, b.time
-                    ));
-                } else {
-                    separated += 1;
-                }
-                apart = f64::INFINITY;
-                break;
-            }
-            apart = f64::max(apart, off);
-        }
-        if apart.is_finite() {
-            compared += 1;
-            if found.events().len() != reference.events().len() {
-                failures.push(format!(
-                    "{case}: {} events, with short steps {}, {apart:e} apart: {status} {}",
-                    found.events().len(),
-                    reference.events().len(),
-                    reference.trajectory().status()
-                ));
-            }
+        _ => return Err(status.to_string()),
+    }
+    // Open corners are nowhere below the planes.
+    let contacts = throw.body.contacts();
+    for i in 0..=2000 {
+        let t = path.time() * f64::from(i) / 2000.0;
+        let state = path.at(t).map_err(|e| e.to_string())?;
+        let mode = path.mode_at(t).map_err(|e| e.to_string())?;
+        let open = (0..contacts).filter(|j| !mode.contains(contacts + j));
+        let gaps = open.map(|j| throw.body.gap(j, &state.as_slice()[..3]));
+        let least = gaps.fold(f64::INFINITY, f64::min);
+        if least < -1e-8 {
+            return Err(format!("{least:e} deep at {t}"));
         }
     }
-    println!("{ends:?} deepest {deepest:e}, {compared} alike, {separated} parted");
-    assert!(failures.is_empty(), "{} of {throws}: {:#?}", failures.len(), &failures[..failures.len().min(20)]);
+    let energy = |state: &[f64]| throw.body.energy(state);
+    let (before, after) = (
+        energy(&[throw.q, throw.v].concat()),
+        energy(path.state().as_slice()),
+    );
+    if throw.body.restitution >= 1.0 && (after - before).abs() > 1e-4 * before.abs() {
+        return Err(format!("energy {before} becomes {after}"));
+    }
+    // Events are the same until the errors of their times, which impacts multiply, are those between them.
+    let (mut apart, mut last) = (0.0f64, 0.0);
+    for (a, b) in found.events().iter().zip(reference.events()) {
+        let off = (a.time - b.time).abs();
+        if a.activated != b.activated || off > 1e-3 {
+            tally.parted += 1;
+            return if apart > 1e-4 * (b.time - last) || !found.is_guaranteed() {
+                Ok(())
+            } else {
+                Err(format!(
+                    "{:?} at {}, with short steps {:?} at {}, {apart:e} apart before",
+                    a.activated, a.time, b.activated, b.time
+                ))
+            };
+        }
+        (apart, last) = (apart.max(off), b.time);
+    }
+    tally.alike += 1;
+    if *status == Status::ReachedEnd && apart < 1e-7 {
+        let off = (path.state() - reference.trajectory().state()).amax();
+        if off > 1e-3 {
+            return Err(format!("{off:e} apart at the end"));
+        }
+    }
+    Ok(())
 }
 
 #[test]
 fn thrown_bodies_are_never_lost() {
-    let throws = std::env::var("THROWS").map_or(300, |n| n.parse().unwrap());
-    campaign(1, throws);
+    let throws = if cfg!(debug_assertions) { 300 } else { 10_000 };
+    let mut random = SplitMix64(1);
+    let (mut tally, mut failures) = (Tally::default(), Vec::new());
+    for case in 0..throws {
+        let throw = throw(&mut random, 2 + case % 5, case % 2 == 0);
+        if let Err(what) = compare(&throw, &mut tally) {
+            failures.push(format!("{case}: {what}"));
+        }
+    }
+    println!("{tally:?}");
+    assert!(
+        failures.is_empty(),
+        "{} of {throws}: {failures:#?}",
+        failures.len()
+    );
+    assert!(
+        tally.grazed * 500 <= throws && tally.parted * 50 <= throws,
+        "{tally:?}"
+    );
 }

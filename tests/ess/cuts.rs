@@ -1,0 +1,334 @@
+//! Runs that end anywhere: at a crossing, a few units in the last place before or behind it, in a corner; and go on from there.
+
+use saltation::models::{Hopper, PlateParameters, VerticalPlate};
+use saltation::{
+    Error, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Trajectory, Watch,
+};
+
+use crate::support::{Sketch, SplitMix64};
+
+/// `t` moved by so many units in the last place.
+fn ulps(t: f64, count: i32) -> f64 {
+    let mut t = t;
+    for _ in 0..count.abs() {
+        t = if count > 0 {
+            t.next_up()
+        } else {
+            t.next_down()
+        };
+    }
+    t
+}
+
+/// Guards `a_k · x − c_k` that a straight motion meets at one instant.
+fn corner(random: &mut SplitMix64, count: usize) -> (Sketch, f64, [f64; 2]) {
+    let time = random.between(0.1, 2.0);
+    let rows: Vec<[f64; 2]> = (0..count)
+        .map(|_| [random.between(0.2, 2.0), random.between(-1.0, 1.0)])
+        .collect();
+    let start = [random.between(-1.0, 1.0), random.between(-1.0, 1.0)];
+    let velocity = [1.0, random.between(-0.1, 0.1)];
+    let offsets: Vec<f64> = rows
+        .iter()
+        .map(|a| (0..2).map(|i| a[i] * (start[i] + time * velocity[i])).sum())
+        .collect();
+    let kicks: Vec<f64> = (0..count).map(|_| random.between(-0.05, 0.05)).collect();
+    let watches =
+        std::array::from_fn::<_, 5, _>(|k| if k < count { Watch::BOTH } else { Watch::NONE });
+    let system = Sketch::new(2, move |_, _, mode, dx| {
+        dx.copy_from_slice(&velocity);
+        dx[1] += kicks
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| mode.contains(*k))
+            .map(|(_, c)| c)
+            .sum::<f64>();
+    })
+    .events(watches, move |k, _, x, _| {
+        rows.get(k)
+            .map_or(-1.0, |a| a[0] * x[0] + a[1] * x[1] - offsets[k])
+    });
+    (system, time, start)
+}
+
+#[test]
+fn a_run_may_end_in_a_corner_or_a_few_units_in_the_last_place_beside_it() {
+    let mut random = SplitMix64(31);
+    for case in 0..600 {
+        let count = [1, 2, 5][case % 3];
+        let (system, time, start) = corner(&mut random, count);
+        for projection in [Projection::Auto, Projection::Off] {
+            let mut integrator = Integrator::new(&system).unwrap().projection(projection);
+            // Where this run meets it.
+            let whole = integrator.integrate(0.0, &start, time + 0.5).unwrap();
+            assert_eq!(whole.crossings().len(), count, "{case}");
+            let last = whole.crossings()[count - 1].time;
+            for end in [time, last] {
+                for off in [-40, -3, -1, 0, 1, 2, 3, 10, 100] {
+                    let end = ulps(end, off);
+                    let run = integrator.integrate(0.0, &start, end).unwrap();
+                    let what = format!("case {case}, {count} guards, {off} beside {end}");
+                    assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
+                    assert!(run.crossings().len() <= count, "{what}");
+                    for i in 0..2 {
+                        let expected = whole.at(end).unwrap()[i];
+                        assert!((run.state()[i] - expected).abs() < 1e-12, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A run cut at `cuts` and gone on with from the state and mode where it ended.
+fn in_pieces<S: Flow + EventFunction>(
+    system: &S,
+    tolerance: f64,
+    projection: &Projection,
+    start: &[f64],
+    cuts: &[f64],
+) -> (Vec<(f64, Guard)>, Vec<f64>) {
+    let (mut t, mut x, mut mode) = (0.0, start.to_vec(), None::<Mode>);
+    let mut crossings = Vec::new();
+    for &cut in cuts {
+        let mut integrator = Integrator::new(system)
+            .unwrap()
+            .rtol(tolerance)
+            .atol(0.1 * tolerance)
+            .projection(projection.clone());
+        if let Some(mode) = mode {
+            integrator = integrator.start_mode(mode);
+        }
+        let run = integrator.integrate(t, &x, cut).unwrap();
+        assert_eq!(
+            *run.status(),
+            Status::ReachedEnd,
+            "from {t} to {cut}: {crossings:?}"
+        );
+        crossings.extend(run.crossings().iter().map(|c| (c.time, c.guard)));
+        (t, x, mode) = (
+            cut,
+            run.state().as_slice().to_vec(),
+            Some(run.mode().clone()),
+        );
+    }
+    (crossings, x)
+}
+
+/// Random cuts, every other one at a crossing of the uncut run or beside it.
+fn cuts(random: &mut SplitMix64, whole: &Trajectory, count: usize) -> Vec<f64> {
+    let end = whole.time();
+    let mut cuts: Vec<f64> = (0..count)
+        .map(|i| {
+            let crossings = whole.crossings();
+            if i % 2 == 0 || crossings.is_empty() {
+                return random.between(0.0, end);
+            }
+            let n = crossings.len() as u64;
+            let at = crossings[usize::try_from(random.next() % n).unwrap()].time;
+            let off = i32::try_from(random.next() % 13).unwrap() - 6;
+            match random.next() % 3 {
+                0 => at,
+                1 => ulps(at, off),
+                _ => at + 1e-12 * f64::from(off),
+            }
+        })
+        .filter(|t| (0.0..end).contains(t))
+        .chain([end])
+        .collect();
+    cuts.sort_by(f64::total_cmp);
+    cuts
+}
+
+fn assert_alike(whole: &Trajectory, pieces: &[(f64, Guard)], allowed: f64, what: &str) {
+    let expected: Vec<(f64, Guard)> = whole
+        .crossings()
+        .iter()
+        .map(|c| (c.time, c.guard))
+        .collect();
+    assert_eq!(
+        pieces.len(),
+        expected.len(),
+        "{what}: {pieces:?}, uncut {expected:?}"
+    );
+    // Guards that are crossed at one instant may be cut apart and come in another order.
+    let mut left = expected;
+    for (time, guard) in pieces {
+        let same = |(t, g): &(f64, Guard)| g == guard && (t - time).abs() <= allowed;
+        let Some(i) = left.iter().position(same) else {
+            panic!("{what}: {guard} at {time} is not among {left:?}");
+        };
+        left.remove(i);
+    }
+}
+
+fn campaign<S: Flow + EventFunction>(
+    system: &S,
+    starts: &[Vec<f64>],
+    end: f64,
+    (runs, seed): (usize, u64),
+) {
+    let mut random = SplitMix64(seed);
+    for case in 0..runs {
+        let start = &starts[case % starts.len()];
+        let tolerance = [1e-6, 1e-9][case % 2];
+        let projection = [Projection::Auto, Projection::Off][case / 2 % 2].clone();
+        let mut integrator = Integrator::new(system)
+            .unwrap()
+            .rtol(tolerance)
+            .atol(0.1 * tolerance)
+            .projection(projection.clone());
+        let whole = integrator.integrate(0.0, start, end).unwrap();
+        assert_eq!(*whole.status(), Status::ReachedEnd);
+        let cuts = cuts(&mut random, &whole, 6);
+        let (pieces, state) = in_pieces(system, tolerance, &projection, start, &cuts);
+        let what = format!("seed {seed}, case {case}, {projection:?} {tolerance:e}, cuts {cuts:?}");
+        // Steps are others, so that each run has errors of its own.
+        assert_alike(&whole, &pieces, 1e3 * tolerance, &what);
+        for (a, b) in state.iter().zip(whole.state()) {
+            assert!(
+                (a - b).abs() < 1e4 * tolerance,
+                "{what}: {state:?} {}",
+                whole.state()
+            );
+        }
+    }
+}
+
+/// Times six cuts a run: in all ten thousand.
+const RUNS: usize = 420;
+
+#[test]
+fn a_hopper_in_pieces_is_the_hopper() {
+    let starts: Vec<Vec<f64>> = (0..20)
+        .map(|i| vec![1.2 + 0.05 * f64::from(i), 0.0])
+        .collect();
+    campaign(&Hopper::default(), &starts, 2.0, (RUNS, 1));
+}
+
+#[test]
+fn a_plate_in_pieces_is_the_plate() {
+    for (springs, seed) in [(2, 2), (5, 3)] {
+        let plate = VerticalPlate::new(PlateParameters::with_springs(springs)).unwrap();
+        // The last of them lands level: all springs at one instant.
+        let starts: Vec<Vec<f64>> = (0..10)
+            .map(|i| vec![0.0, 2.2, 0.01 * f64::from(9 - i), 0.0, 0.0, 0.0])
+            .collect();
+        campaign(&plate, &starts, 1.5, (RUNS, seed));
+    }
+}
+
+/// A ball over a table that shakes, in a box.
+#[test]
+fn a_ball_with_resets_in_pieces_is_the_ball() {
+    let ball = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -9.81]))
+        .events([Watch::FALLING, Watch::RISING], |k, t, x, _| {
+            if k == 0 {
+                x[0] - 0.1 * (3.0 * t).sin()
+            } else {
+                x[0] - 1.5
+            }
+        })
+        .reset(|t, crossed, x, _| {
+            let table = 0.3 * (3.0 * t).cos();
+            x[1] = if crossed.contains(0) {
+                table - 0.9 * (x[1] - table)
+            } else {
+                -x[1]
+            };
+            Ok(())
+        });
+    let starts: Vec<Vec<f64>> = (0..20)
+        .map(|i| vec![0.5 + 0.04 * f64::from(i), 0.1 * f64::from(i)])
+        .collect();
+    campaign(&ball, &starts, 2.0, (RUNS, 4));
+}
+
+/// Ticks of a clock that is part of the state: the controller samples when `t` reaches `next`.
+#[test]
+fn a_sampled_controller_starts_with_a_sample() {
+    let controlled = |_: ()| {
+        Sketch::new(3, |_, x, _, dx| dx.copy_from_slice(&[x[1], 0.0, 0.0]))
+            .events([Watch::RISING], |_, t, x, _| t - x[2])
+            .reset(|_, _, x, _| {
+                x[1] = -x[0];
+                x[2] += 0.1;
+                Ok(())
+            })
+    };
+    for t0 in [0.0, 0.3, 1e3] {
+        let mut integrator = Integrator::new(controlled(())).unwrap();
+        // The first sample is due: the side before it says so.
+        let mut integrator = {
+            integrator = integrator.start_mode(Mode::new(1));
+            integrator
+        };
+        let run = integrator
+            .integrate(t0, &[1.0, 0.0, t0], t0 + 1.05)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd, "{t0}");
+        assert_eq!(run.crossings().len(), 11, "{t0}");
+        // x is multiplied by 0.9 in each tenth of a second.
+        let expected = 0.9f64.powi(10) * 0.95;
+        assert!(
+            (run.state()[0] - expected).abs() < 1e-9,
+            "{t0}: {}",
+            run.state()
+        );
+    }
+}
+
+/// A start on a section, as Newton's method leaves it, is on its side by the rate; the run comes back to it once round.
+#[test]
+fn a_start_within_rounding_of_a_stop_does_not_stop_at_once() {
+    let circle = |written: bool| {
+        let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]]))
+            .events([Watch::RISING.and_stop()], |_, _, x, _| -x[0] - x[1] + 1.0);
+        if written {
+            system.gradient(|_, _, _, _, dh| {
+                dh.copy_from_slice(&[-1.0, -1.0]);
+                Some(0.0)
+            })
+        } else {
+            system
+        }
+    };
+    for written in [true, false] {
+        for off in -8..=8 {
+            // On the section at (0, 1), where −x − y + 1 falls and at (1, 0), where it rises.
+            let x = ulps(1.0, off);
+            let mut integrator = Integrator::new(circle(written))
+                .unwrap()
+                .rtol(1e-10)
+                .atol(1e-12);
+            let run = integrator.integrate(0.0, &[x, 0.0], 10.0).unwrap();
+            let Status::Stopped { guards } = run.status() else {
+                panic!("{off}: {}", run.status());
+            };
+            assert_eq!(guards[..], [Guard::rising(0)]);
+            assert!(
+                (run.time() - std::f64::consts::TAU).abs() < 1e-8,
+                "{written} {off}: {}",
+                run.time()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_run_may_be_asked_for_to_a_unit_in_the_last_place() {
+    let mut integrator = Integrator::new(Hopper::default()).unwrap();
+    for end in [0.1, 0.7, 2.0 / 3.0, 1.9] {
+        let run = integrator.integrate(0.0, &[2.0, 0.0], end).unwrap();
+        for t in [ulps(0.0, -1), ulps(end, 1)] {
+            let state = run.at(t).unwrap();
+            assert!(state == run.at(t.clamp(0.0, end)).unwrap(), "{t}");
+            assert!(run.mode_at(t).is_ok());
+        }
+        let beyond = run.at(end + 1e-9);
+        assert!(
+            matches!(beyond, Err(Error::OutsideTrajectory { .. })),
+            "{beyond:?}"
+        );
+    }
+}
