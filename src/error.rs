@@ -193,6 +193,17 @@ pub enum Error {
         state: Vec<f64>,
     },
 
+    /// A trajectory that takes more memory than allowed.
+    #[error(
+        "the trajectory takes {limit} bytes at t = {t}: raise max_memory, loosen the tolerance, or observe the run instead of keeping it"
+    )]
+    TrajectoryTooLarge {
+        /// The limit (bytes).
+        limit: usize,
+        /// Time (s).
+        t: f64,
+    },
+
     /// The step size shrank to nothing.
     #[error(
         "the step shrank to {step:e} s at t = {t}: a singularity, or tolerances below rounding"

@@ -34,6 +34,12 @@ pub enum Quantity {
         /// Component of `D_x R · v`.
         component: usize,
     },
+    /// The state after [`correct`](crate::Flow::correct); the first offending component.
+    #[error("component {component} of the corrected state")]
+    Correction {
+        /// Component of `x`.
+        component: usize,
+    },
     /// The state after a reset; the first offending component.
     #[error("component {component} of the state after a reset")]
     Reset {

@@ -86,7 +86,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// # Errors
     /// As [`integrate`](Self::integrate). What stands in the way of a derivative is in its [`verdict`](Derivative::verdict).
     pub fn derivative(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Derivative<'_, S>, Error> {
-        let mut path = crate::hybrid::trajectory::Path::default();
+        let mut path = crate::hybrid::trajectory::Path::new(self.max_memory_set());
         let (summary, (_, mut recorder), tolerance) = {
             let path = &mut path;
             let mut tolerance = 0.0;
@@ -102,7 +102,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                 })?;
             (summary, observers, tolerance)
         };
-        let trajectory = Trajectory::new(path, summary.status, summary.statistics, tolerance);
+        let status = path.status(summary.status);
+        let trajectory = Trajectory::new(path, status, summary.statistics, tolerance);
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
         recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
         let Recorder {

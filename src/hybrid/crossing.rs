@@ -244,7 +244,11 @@ impl<B: Buffer> Run<B> {
             let (t, x) = (self.t + landing.dt, self.work.landing.get());
             system.events(t, x, &self.mode, &mut self.work.h[0]);
             self.statistics.events += 1;
-            super::probe::check_events(&self.work.h[0], t, x)?;
+            if super::probe::check_events(&self.work.h[0], t, x).is_err() {
+                // Outside a domain: a smooth step tells what comes first.
+                self.reach = 0.1 * tau;
+                return Ok(None);
+            }
             self.survey(Where::Landing, j);
             self.work.tried[j] = true;
             j = match self.late(system, j)? {

@@ -47,7 +47,7 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// An integrator for `system`, whose sizes are read now and must not change.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] when `dim()` is 0.
+    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::BadSetting`] for more than a million states or event functions.
     pub fn new(system: S) -> Result<Self, Error> {
         Self::with_buffers(system)
     }
@@ -68,6 +68,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let dim = system.dim();
         if dim == 0 {
             return Err(Error::EmptySystem);
+        }
+        refuse::count("dim", dim)?;
+        if system.count() > 0 {
+            refuse::count("count", system.count())?;
         }
         let run = Run::new(dim, system.count());
         Ok(Self {
@@ -151,6 +155,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
+    /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰, a gibibyte. Runs that are only
+    /// observed keep nothing.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: usize) -> Self {
+        self.settings.max_memory = bytes;
+        self
+    }
+
     /// Ends runs, and the search for their derivatives, when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
@@ -206,15 +218,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no sense. What the run
     /// meets on its way is in the trajectory's [`status`](Trajectory::status).
     pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, Error> {
-        let mut path = Path::default();
+        let mut path = Path::new(self.settings.max_memory);
         let summary = self.observe(t0, x0, tf, &mut path)?;
         let tolerance = self.settings.corner_tolerance;
-        Ok(Trajectory::new(
-            path,
-            summary.status,
-            summary.statistics,
-            tolerance,
-        ))
+        let status = path.status(summary.status);
+        Ok(Trajectory::new(path, status, summary.statistics, tolerance))
     }
 
     /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing itself, unless it ends with a
@@ -288,6 +296,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// As [`start_mode`](Self::start_mode), in place.
     pub(crate) fn set_start_mode(&mut self, mode: Mode) {
         self.start_mode = Some(mode);
+    }
+
+    /// The memory that a kept run may take (bytes).
+    pub(crate) fn max_memory_set(&self) -> usize {
+        self.settings.max_memory
     }
 
     /// The corner tolerance that is set (s).

@@ -210,7 +210,7 @@ mod tests {
                 );
                 assert!(calls <= most, "{guess}: {calls}");
             };
-            found(|x| 1.0 - (x - 0.7).powi(2), 0.7, 12);
+            found(|x| 1.0 - (x - 0.7).powi(2), 0.7, 30);
             found(|x| (4.0 * x).sin() - x, 0.25f64.acos() / 4.0, 30);
             found(|x| -(x - 0.3).abs().powi(3), 0.3, 40);
         }

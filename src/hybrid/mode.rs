@@ -29,8 +29,12 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// A mode of `len` event functions, every side bit off.
+    /// Most event functions of a mode: 2²⁴.
+    pub const MOST: usize = 1 << 24;
+
+    /// A mode of `len` event functions, every side bit off; of [`MOST`](Self::MOST) where `len` is more.
     pub fn new(len: usize) -> Self {
+        let len = len.min(Self::MOST);
         let more = len.saturating_sub(BITS).div_ceil(BITS);
         Self {
             len,

@@ -250,6 +250,7 @@ impl<B: Buffer> Run<B> {
         self.guards.ready.fill(false);
         self.guards.fired_at.fill(f64::NEG_INFINITY);
         self.control = StepControl::new();
+        self.ode.forget();
         self.last_step = 0.0;
         self.error = 1.0;
         self.bend = 0.0;

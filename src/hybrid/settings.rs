@@ -155,6 +155,7 @@ pub(crate) struct Settings {
     pub(crate) max_step: f64,
     pub(crate) max_events: usize,
     pub(crate) max_steps: usize,
+    pub(crate) max_memory: usize,
     pub(crate) corner_tolerance: f64,
     /// Guards that cross one after another, in this order, where they are met at one instant.
     pub(crate) corner_order: Vec<Guard>,
@@ -175,6 +176,7 @@ impl Default for Settings {
             max_step: f64::INFINITY,
             max_events: 100_000,
             max_steps: 10_000_000,
+            max_memory: 1 << 30,
             corner_tolerance: 1e-9,
             corner_order: Vec::new(),
             interrupt: Interrupt::new(),

@@ -53,6 +53,7 @@ impl<B: Buffer> Run<B> {
         self.tell_doubts(observer);
         self.add_error(self.step_error);
         let end = if reaches_end { self.tf } else { self.t + step };
+        let corrected = self.correct(system, end)?;
         if observer.wants_segments() {
             observer.segment(&Segment {
                 start: self.t,
@@ -66,24 +67,36 @@ impl<B: Buffer> Run<B> {
         self.t = end;
         self.ode.take(&mut self.x);
         self.reach *= 1.1;
-        self.arrive_with_scan(system, rearm, observer)?;
-        if system.correct(self.t, self.x.get_mut(), &self.mode) {
-            self.take_correction(system)?;
+        if corrected {
+            self.refresh_field(system)?;
         }
+        self.arrive_with_scan(system, rearm, observer)?;
         Ok(observer.is_done())
     }
 
-    /// Brings field and event functions in line with a state that the model corrected.
-    fn take_correction<S>(&mut self, system: &S) -> Result<(), Error>
+    /// Lets the model bring the end of the step back to what its mode prescribes, and the event functions there with it. True when it
+    /// did; the field is another one then.
+    #[inline]
+    fn correct<S>(&mut self, system: &S, end: f64) -> Result<bool, Error>
     where
         S: Flow + EventFunction,
     {
-        self.guards.stale.fill(true);
-        self.refresh_field(system)?;
-        if self.count() > 0 {
-            self.refresh_events(system)?;
+        let (ode, mode) = (&mut self.ode, &self.mode);
+        if !ode.correct(|x| system.correct(end, x, mode)) {
+            return Ok(false);
         }
-        Ok(())
+        let x = self.ode.state();
+        if let Some(component) = x.iter().position(|x| !x.is_finite()) {
+            let quantity = Quantity::Correction { component };
+            return Err(probe::not_finite(quantity, end, x));
+        }
+        if self.count() > 0 {
+            let h = &mut self.work.h[2];
+            system.events(end, x, &self.mode, h);
+            self.statistics.events += 1;
+            probe::check_events(h, end, x)?;
+        }
+        Ok(true)
     }
 
     /// Tries steps until one passes the error test; gives its length.
@@ -102,7 +115,8 @@ impl<B: Buffer> Run<B> {
                 .fixed_step
                 .unwrap_or(self.next_step.min(self.longest_step))
                 .min(settings.max_step);
-            if wish < self.least_step() && wish < remaining {
+            let too_short = wish < self.least_step() && wish < remaining;
+            if too_short || (self.control.was_rejected() && !self.moves(wish)) {
                 return Err(self.step_failed(wish));
             }
             // A last step up to 1 % longer than wished spares one of almost no length.
@@ -125,7 +139,10 @@ impl<B: Buffer> Run<B> {
             } else {
                 error <= 1.0
             };
-            if good {
+            // Beyond the largest numbers the error is nothing beside the state.
+            let is_finite = self.ode.state().iter().all(|x| x.is_finite());
+            let error = if is_finite { error } else { f64::NAN };
+            if good && is_finite {
                 statistics.steps += 1;
                 self.step_error = error;
                 let factor = self.control.accepted(error);
@@ -142,8 +159,15 @@ impl<B: Buffer> Run<B> {
         }
     }
 
+    /// True when the state moves in a step of this length, or rests.
+    fn moves(&self, step: f64) -> bool {
+        let (x, field) = (self.x.get(), self.field());
+        let moved = |(x, f): (&f64, &f64)| x + step * f != *x;
+        x.iter().zip(field).any(moved) || field.iter().all(|f| *f == 0.0)
+    }
+
     /// The shortest step that still moves the time (s).
-    fn least_step(&self) -> f64 {
+    pub(crate) fn least_step(&self) -> f64 {
         (8.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE / f64::EPSILON)
     }
 

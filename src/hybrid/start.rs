@@ -147,6 +147,11 @@ impl<B: Buffer> Run<B> {
             }
             (None, None) => most,
         };
+        let step = match settings.fixed_step.or(settings.first_step) {
+            Some(_) => step,
+            // A guess that would not move the time is too short.
+            None => step.max(16.0 * self.least_step()).min(most),
+        };
         self.next_step = step;
         self.last_step = step;
     }

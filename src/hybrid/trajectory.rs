@@ -229,7 +229,7 @@ impl Trajectory {
 }
 
 /// The observer that keeps everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Path {
     dim: usize,
     times: Vec<f64>,
@@ -242,15 +242,47 @@ pub(crate) struct Path {
     modes: Vec<ModeChange>,
     mode: Mode,
     doubts: Vec<Doubt>,
+    /// Bytes that may be kept, and those that are.
+    limit: usize,
+    kept: usize,
 }
 
 /// Doubts kept, at most.
 const MOST_DOUBTS: usize = 1000;
 
 impl Path {
+    /// Keeps up to so many bytes.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            dim: 0,
+            times: Vec::new(),
+            states: Vec::new(),
+            ends: Vec::new(),
+            spans: Vec::new(),
+            coefficients: Vec::new(),
+            crossings: Vec::new(),
+            modes: Vec::new(),
+            mode: Mode::default(),
+            doubts: Vec::new(),
+            limit,
+            kept: 0,
+        }
+    }
+
+    /// How a run ended that this path followed.
+    pub(crate) fn status(&self, status: Status) -> Status {
+        let full = self.is_done() && matches!(status, Status::Ended);
+        if !full {
+            return status;
+        }
+        let (limit, t) = (self.limit, self.times.last().copied().unwrap_or(f64::NAN));
+        Status::Refused(Error::TrajectoryTooLarge { limit, t })
+    }
+
     fn node(&mut self, t: f64, x: &[f64]) {
         self.times.push(t);
         self.states.extend_from_slice(x);
+        self.kept += size_of_val(&t) + size_of_val(x);
     }
 
     /// Takes in a state and a mode that a driver set between two runs, after a motion it made itself.
@@ -311,7 +343,7 @@ impl Observer for Path {
         *self = Self {
             dim: state.len(),
             mode: mode.clone(),
-            ..Self::default()
+            ..Self::new(self.limit)
         };
         self.node(time, state);
         self.modes.push(ModeChange {
@@ -327,7 +359,9 @@ impl Observer for Path {
         self.spans.push((interpolant.start, interpolant.length));
         for row in interpolant.coefficients {
             self.coefficients.extend_from_slice(row);
+            self.kept += size_of_val(row);
         }
+        self.kept += size_of::<(usize, f64, f64)>();
     }
 
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
@@ -341,6 +375,7 @@ impl Observer for Path {
             arrival: crossing.arrival,
             time_error: crossing.time_error,
         });
+        self.kept += size_of::<Crossing>() + size_of_val(crossing.state);
     }
 
     fn doubt(&mut self, doubt: &Doubt) {
@@ -359,6 +394,13 @@ impl Observer for Path {
                 time,
                 mode: mode.clone(),
             });
+            self.kept += size_of::<ModeChange>() + mode.len() / 8;
         }
+    }
+
+    fn is_done(&self) -> bool {
+        // What a segment and its crossings add comes on top.
+        let segment = (6 * self.dim + 8) * size_of::<f64>();
+        self.kept + segment > self.limit
     }
 }

@@ -5,7 +5,7 @@ use super::zeno::{Accumulation, Detector};
 use super::{EventDriven, MechanicalSystem, Start, UnilateralConstraints};
 use crate::hybrid::trajectory::Path;
 use crate::impact::ImpactLaw;
-use crate::{CrossedSet, CrossingEvent, Mode, Observer, Segment};
+use crate::{CrossedSet, CrossingEvent, Doubt, Mode, Observer, Segment};
 
 /// What a run leaves behind.
 pub(super) struct Journal {
@@ -19,10 +19,10 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub(super) fn new(detector: Detector, n: usize) -> Self {
+    pub(super) fn new(detector: Detector, n: usize, max_memory: usize) -> Self {
         Self {
             n,
-            path: Path::default(),
+            path: Path::new(max_memory),
             events: Vec::new(),
             detector,
             accumulation: None,
@@ -182,7 +182,11 @@ impl Observer for Journal {
         self.path.settled(time, state, mode);
     }
 
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.path.doubt(doubt);
+    }
+
     fn is_done(&self) -> bool {
-        self.accumulation.is_some()
+        self.accumulation.is_some() || self.path.is_done()
     }
 }

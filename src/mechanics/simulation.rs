@@ -77,10 +77,11 @@ impl MechanicalRun {
         sequence((start, self.trajectory.time()), &self.initial, &self.events)
     }
 
-    /// False when the run went on where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
-    /// contact, or impacts followed each other faster than time can tell and were taken as one.
+    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on where no theory speaks of
+    /// derivatives: an accumulation was absorbed, a touch was taken as a contact, or impacts followed each other faster than time can
+    /// tell and were taken as one.
     pub fn is_guaranteed(&self) -> bool {
-        self.guaranteed
+        self.guaranteed && self.trajectory.is_guaranteed()
     }
 }
 
@@ -165,7 +166,7 @@ where
         }
         let start = self.model().start(t0, q, v)?;
         let n = self.model().system().contacts();
-        let mut journal = Journal::new(Detector::new(n, near, tf), n);
+        let mut journal = Journal::new(Detector::new(n, near, tf), n, self.integrator.max_memory_set());
         journal.begin(self.model(), (t0, &[q, v].concat()), &start);
         let initial = closed(&start.mode, n);
         let mut place = Place {
@@ -211,6 +212,7 @@ where
             }
         };
         let (path, events) = journal.finish(self.model(), self.cluster);
+        let status = path.status(status);
         Ok(MechanicalRun {
             trajectory: Trajectory::new(path, status, statistics, tolerance),
             events,

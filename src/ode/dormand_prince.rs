@@ -218,6 +218,28 @@ impl<V: Buffer> DormandPrince<V> {
         std::mem::swap(first, last);
     }
 
+    /// Forgets the stages of the last step.
+    pub(crate) fn forget(&mut self) {
+        for stage in &mut self.k {
+            stage.get_mut().fill(0.0);
+        }
+    }
+
+    /// Moves the state at the end of the step, and the interpolant with it.
+    #[inline]
+    pub(crate) fn correct(&mut self, correct: impl FnOnce(&mut [f64]) -> bool) -> bool {
+        self.stage.get_mut().copy_from_slice(self.y.get());
+        if !correct(self.y.get_mut()) {
+            return false;
+        }
+        // c₀ + c₁ is the state at the end, and c₁ counts in proportion to the time before it.
+        let end = &mut self.dense.c[1].get_mut();
+        for ((c, corrected), y) in end.iter_mut().zip(self.y.get()).zip(self.stage.get()) {
+            *c += corrected - y;
+        }
+        true
+    }
+
     /// All stages of the last step.
     pub(crate) fn stages(&self) -> impl Iterator<Item = &[f64]> {
         self.k.iter().map(Buffer::get)

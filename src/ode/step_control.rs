@@ -88,6 +88,12 @@ impl StepControl {
         factor
     }
 
+    /// True when the last step was rejected.
+    #[inline]
+    pub(crate) fn was_rejected(&self) -> bool {
+        self.rejected
+    }
+
     /// Factor for another try after one with `error > 1` or not a number.
     #[inline]
     pub(crate) fn rejected(&mut self, error: f64) -> f64 {

@@ -6,6 +6,7 @@ mod cubic_flows;
 mod cuts;
 mod domains;
 mod endings;
+mod fuzzed;
 mod grazing;
 mod hopper_exact;
 mod humps;
