@@ -166,7 +166,11 @@ where
         }
         let start = self.model().start(t0, q, v)?;
         let n = self.model().system().contacts();
-        let mut journal = Journal::new(Detector::new(n, near, tf), n, self.integrator.max_memory_set());
+        let mut journal = Journal::new(
+            Detector::new(n, near, tf),
+            n,
+            self.integrator.max_memory_set(),
+        );
         journal.begin(self.model(), (t0, &[q, v].concat()), &start);
         let initial = closed(&start.mode, n);
         let mut place = Place {

@@ -15,7 +15,10 @@ fn a_flow_that_is_finite_is_not_called_nan_for_the_stages_of_an_earlier_run() {
     let first = integrator.integrate(0.0, &[0.1], 1.0).unwrap();
     assert!(matches!(
         first.status(),
-        Status::Refused(Error::NotFinite { quantity: Quantity::Flow { component: 0 }, .. })
+        Status::Refused(Error::NotFinite {
+            quantity: Quantity::Flow { component: 0 },
+            ..
+        })
     ));
     // The shortest step at this time is longer than the step that is asked for.
     let mut integrator = integrator.first_step(1e-9);
@@ -34,7 +37,11 @@ fn the_edge_of_a_domain_is_not_crept_up_to_in_millions_of_steps() {
         for constant in [true, false] {
             let system = flow_fn(1, move |_, x, _, dx| {
                 let depth = x[0] - edge;
-                dx[0] = if constant && depth >= 0.0 { -1.0 } else { -depth.sqrt() };
+                dx[0] = if constant && depth >= 0.0 {
+                    -1.0
+                } else {
+                    -depth.sqrt()
+                };
             });
             let mut integrator = Integrator::new(system).unwrap();
             let run = integrator.integrate(0.0, &[edge + 1.0], 1e3).unwrap();
@@ -92,7 +99,11 @@ fn the_first_step_moves_the_time_however_late_it_is() {
         // The time is known to units in its last place, of which crossings make states.
         let allowed = 1e-4 + 100.0 * f64::EPSILON * t0;
         assert_eq!(*run.status(), Status::ReachedEnd, "{t0:e}");
-        assert!((run.state()[0] - 1.90066160085828).abs() < allowed, "{t0:e} {}", run.state());
+        assert!(
+            (run.state()[0] - 1.90066160085828).abs() < allowed,
+            "{t0:e} {}",
+            run.state()
+        );
     }
     for t0 in [1e9, 1e11, 1e13, 1e300] {
         let mut resting = Integrator::new(flow_fn(1, |_, _, _, dx| dx[0] = 0.0)).unwrap();
@@ -107,7 +118,8 @@ fn a_state_that_overflows_is_not_a_reached_end() {
         for system in [
             flow_fn(1, |_, x, _, dx: &mut [f64]| dx[0] = x[0]),
             flow_fn(1, |_, _, _, dx: &mut [f64]| dx[0] = 1e308),
-        ] as [saltation::hybrid::FlowFn<fn(f64, &[f64], &Mode, &mut [f64])>; 2]
+        ]
+            as [saltation::hybrid::FlowFn<fn(f64, &[f64], &Mode, &mut [f64])>; 2]
         {
             let mut integrator = Integrator::new(system).unwrap();
             let run = integrator.integrate(0.0, &[start], 1e3).unwrap();
@@ -122,14 +134,23 @@ fn a_state_that_overflows_is_not_a_reached_end() {
 fn a_coarse_landing_outside_the_domain_of_another_guard_is_no_reason_to_refuse() {
     // The second guard has no values below −0.2; a landing on the first that curves overshoots.
     let system = |_: ()| {
-        Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[1.0, 8.0 * x[0]]))
-            .events([Watch::BOTH; 2], |k, _, x, _| match k {
+        Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[1.0, 8.0 * x[0]])).events(
+            [Watch::BOTH; 2],
+            |k, _, x, _| match k {
                 0 => x[0] - 0.5,
                 _ => 1.0 + (1.05 - x[1]).sqrt(),
-            })
+            },
+        )
     };
-    for projection in [Projection::Off, Projection::Auto, Projection::eps(0.45, 1), Projection::eps(0.45, 2)] {
-        let mut integrator = Integrator::new(system(())).unwrap().projection(projection.clone());
+    for projection in [
+        Projection::Off,
+        Projection::Auto,
+        Projection::eps(0.45, 1),
+        Projection::eps(0.45, 2),
+    ] {
+        let mut integrator = Integrator::new(system(()))
+            .unwrap()
+            .projection(projection.clone());
         let run = integrator.integrate(0.0, &[0.0, 0.0], 0.51).unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{projection:?}");
         assert_eq!(run.crossings().len(), 1, "{projection:?}");
@@ -158,14 +179,23 @@ fn a_mode_of_any_size_is_made_or_cut() {
             1.0
         }
     }
-    assert!(matches!(Integrator::new(Many), Err(Error::BadSetting { .. })));
+    assert!(matches!(
+        Integrator::new(Many),
+        Err(Error::BadSetting { .. })
+    ));
     let wide = flow_fn(usize::MAX, |_, _, _, _: &mut [f64]| {});
-    assert!(matches!(Integrator::new(wide), Err(Error::BadSetting { .. })));
+    assert!(matches!(
+        Integrator::new(wide),
+        Err(Error::BadSetting { .. })
+    ));
 }
 
 #[test]
 fn a_trajectory_has_a_limit_of_memory() {
-    let mut integrator = Integrator::new(falling(9.81)).unwrap().fixed_step(1e-4).max_memory(1 << 20);
+    let mut integrator = Integrator::new(falling(9.81))
+        .unwrap()
+        .fixed_step(1e-4)
+        .max_memory(1 << 20);
     let run = integrator.integrate(0.0, &[0.0, 0.0], 10.0).unwrap();
     assert!(
         matches!(run.status(), Status::Refused(Error::TrajectoryTooLarge { limit, .. }) if *limit == 1 << 20),
