@@ -125,7 +125,7 @@ impl Columns {
             } else {
                 self.next_step
             };
-            ode.step(&mut slope, t, delta, step);
+            ode.advance(&mut slope, t, delta, step);
             if let Some(component) = bad {
                 path.at(t, &mut self.point);
                 let quantity = Quantity::Jacobian { component };
