@@ -12,6 +12,7 @@ mod edges;
 mod exact;
 mod examples;
 mod faces;
+mod forwarding;
 mod kinds;
 mod kit;
 mod limits;
