@@ -3,6 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::cone::decompose;
 use super::pass::Passed;
 use super::region::{self, Region, agree, shift_row};
 use super::repeat::Ground;
@@ -165,9 +166,13 @@ fn rows_are_independent(walk: &Walk, n: usize) -> bool {
     let mut rows = DMatrix::from_fn(n, dim, |k, i| walk.row(0, k)[i]);
     for mut row in rows.row_iter_mut() {
         let size = row.amax();
+        if size == 0.0 {
+            // It reads only the time: all displacements meet it at once.
+            return false;
+        }
         row /= size;
     }
-    n <= dim && rows.rank(1e-6) == n
+    n <= dim && decompose(rows, false).is_some_and(|svd| svd.rank(1e-6) == n)
 }
 
 enum Orders {

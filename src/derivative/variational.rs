@@ -129,7 +129,7 @@ impl Columns {
             if let Some(component) = bad {
                 path.at(t, &mut self.point);
                 let quantity = Quantity::Jacobian { component };
-                let state = std::mem::take(&mut self.point);
+                let state = self.point.clone();
                 return Err(Error::NotFinite { quantity, t, state });
             }
             let error = self.error(step);

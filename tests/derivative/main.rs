@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod answers;
+mod clocks;
 mod courses;
 mod crowded;
 mod differences;
@@ -20,6 +21,7 @@ mod moving_table;
 mod oracle;
 mod pieces;
 mod resets;
+mod reuse;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod spread;
