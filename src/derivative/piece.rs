@@ -78,6 +78,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             Vec::new(),
         )];
         for link in &self.chain {
+            self.ground.interrupt.check()?;
             match link {
                 Link::Map(map) => {
                     for (matrix, ..) in &mut found {

@@ -278,7 +278,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
     fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.t0 = time;
         self.mode.copy_from(mode);
-        self.columns.begin(|i| self.settings.rtol.get(i));
+        self.columns.begin(self.settings);
         self.columns.set_identity();
         self.look_for_edge(time, state, mode);
     }
@@ -287,7 +287,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.columns.advance(self.ground.system, segment) {
+        if let Err(error) = self.columns.advance(self.ground, segment) {
             self.fail(error);
         }
         let scale =

@@ -69,6 +69,7 @@ pub(super) fn regions<S: Flow + EventFunction>(
     let mut looked_at = 0;
     while let Some(path) = open.pop() {
         looked_at += 1;
+        ground.interrupt.check()?;
         if let Some(&last) = path.order.last()
             && (path.order.len() > MOST_MET || looked_at > MOST_PATHS)
         {

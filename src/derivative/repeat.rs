@@ -6,7 +6,8 @@
 use crate::hybrid::probe;
 use crate::ode::difference;
 use crate::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity, Rearm, refuse,
+    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
+    refuse,
 };
 
 /// What a crossing is repeated with.
@@ -16,6 +17,8 @@ pub(super) struct Ground<'a, S> {
     pub(super) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
     pub(super) tolerance: f64,
+    /// Ends searches when it is set.
+    pub(super) interrupt: &'a Interrupt,
 }
 
 impl<S> Clone for Ground<'_, S> {

@@ -97,6 +97,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                         system,
                         rearm,
                         tolerance,
+                        interrupt: &settings.interrupt,
                     };
                     (path, Recorder::new(ground, settings))
                 })?;

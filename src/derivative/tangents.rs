@@ -108,7 +108,7 @@ impl Tangents {
             self.mode = Mode::new(count);
         }
         self.group.is_open = false;
-        self.columns.begin(|i| settings.rtol.get(i));
+        self.columns.begin(settings);
         self.columns.delta.copy_from_slice(&self.start);
         self.verdict = Verdict::Classical;
         self.failure = None;
@@ -142,6 +142,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                     system,
                     rearm,
                     tolerance: settings.corner_tolerance,
+                    interrupt: &settings.interrupt,
                 };
                 let carrier = Carrier {
                     ground,
@@ -213,7 +214,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
         if self.tangents.failure.is_some() || self.stuck.is_some() {
             return;
         }
-        if let Err(error) = self.tangents.columns.advance(self.ground.system, segment) {
+        if let Err(error) = self.tangents.columns.advance(self.ground, segment) {
             self.tangents.fail(error);
         }
     }

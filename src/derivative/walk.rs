@@ -251,6 +251,7 @@ impl Walk {
             }
             known = self.ways[way].next;
         }
+        ground.interrupt.check()?;
         if self.used_stations > MOST_STATIONS {
             return Err(Error::NoProgress {
                 guard,

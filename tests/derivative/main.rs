@@ -27,3 +27,4 @@ mod sketch;
 mod spread;
 mod support;
 mod verdicts;
+mod work;
