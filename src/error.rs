@@ -300,6 +300,17 @@ pub enum Error {
         t: f64,
     },
 
+    /// More cones of displacements than are listed.
+    #[error(
+        "the corners of the run up to t = {t} divide displacements into more than {limit} cones, and pieces are listed up to that: ask apply(v) or matrix_towards(v), which cost no more for many"
+    )]
+    TooManyPieces {
+        /// The limit.
+        limit: usize,
+        /// Time of the corner that exceeds it (s).
+        t: f64,
+    },
+
     /// A corner was asked for that the run does not have.
     #[error("there is no corner {index}: the run has {count}")]
     NoSuchCorner {

@@ -75,6 +75,17 @@ impl CornerDerivative {
         &self.kind
     }
 
+    /// Its map, where it is known to have one for all displacements.
+    pub(super) fn linear(&self) -> Option<&DMatrix<f64>> {
+        match &self.kind {
+            CornerKind::Linear {
+                matrix,
+                all_orders: true,
+            } => Some(matrix),
+            _ => None,
+        }
+    }
+
     pub(super) fn examine<S: Flow + EventFunction>(
         ground: Ground<'_, S>,
         walk: &mut Walk,

@@ -54,7 +54,12 @@ pub(super) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
 /// `argmin |E λ − f|` over `λ ≥ 0`; none when it does not settle.
 fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
     let n = e.ncols();
-    let mut weights = DVector::zeros(n);
+    // Most cones have inequalities that are independent, and a solution without bounds that keeps them.
+    let mut weights = least_squares_over(e, f, &vec![true; n])?;
+    if weights.iter().all(|&weight| weight > 0.0) {
+        return Some(weights);
+    }
+    weights.fill(0.0);
     let mut passive = vec![false; n];
     for _ in 0..10 * (n + 1) {
         let gain = e.transpose() * (f - e * &weights);

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
-use super::bouligand::{CornerDerivative, CornerKind};
+use super::bouligand::CornerDerivative;
 use super::record::{Edge, Link, Recorder, Shift};
 use super::region::Region;
 use super::repeat::Ground;
@@ -343,12 +343,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         for link in self.chain.iter().take(link) {
             match link {
                 Link::Map(map) => delta = map * delta,
-                Link::Corner(corner) => match &corner.kind {
-                    CornerKind::Linear {
-                        matrix,
-                        all_orders: true,
-                    } => delta = matrix * delta,
-                    _ => self.pass(corner, walk, &mut delta)?,
+                Link::Corner(corner) => match corner.linear() {
+                    Some(map) => delta = map * delta,
+                    None => self.pass(corner, walk, &mut delta)?,
                 },
             }
         }
@@ -394,12 +391,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         for link in self.chain.iter().take(end) {
             product = match link {
                 Link::Map(map) => map * product,
-                Link::Corner(corner) => match &corner.kind {
-                    CornerKind::Linear {
-                        matrix,
-                        all_orders: true,
-                    } => matrix * product,
-                    _ => piece(corner, &product)? * product,
+                Link::Corner(corner) => match corner.linear() {
+                    Some(map) => map * product,
+                    None => piece(corner, &product)? * product,
                 },
             };
         }
@@ -408,15 +402,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
 
     /// The refusal of a matrix where a corner is piecewise linear.
     fn unexpected(&self) -> Error {
-        let corner = self.corners().find(|corner| {
-            !matches!(
-                corner.kind,
-                CornerKind::Linear {
-                    all_orders: true,
-                    ..
-                }
-            )
-        });
+        let corner = self.corners().find(|corner| corner.linear().is_none());
         Error::PiecewiseLinear {
             t: corner.map_or(f64::NAN, CornerDerivative::time),
             guards: corner.map_or_else(Vec::new, |corner| corner.guards().to_vec()),

@@ -13,6 +13,7 @@ mod edges;
 mod exact;
 mod examples;
 mod faces;
+mod forgetting;
 mod forwarding;
 mod kinds;
 mod kit;

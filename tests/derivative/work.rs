@@ -183,3 +183,32 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         assert!(left.get() > -100, "{}", left.get());
     }
 }
+
+#[test]
+fn corners_that_divide_every_cone_double_their_number() {
+    // Corner c is met by two coordinates of its own: each divides every cone in two.
+    for corners in [3, 6] {
+        let dim = 2 * corners + 1;
+        let system = saltation::flow_fn(dim, move |_, _, mode: &Mode, dx| {
+            dx.fill(1.0);
+            let between =
+                (0..corners).filter(|c| mode.contains(2 * c) && !mode.contains(2 * c + 1));
+            dx[2 * corners] = between.count() as f64;
+        })
+        .with_events(2 * corners, |k, _, x| x[k] - 1.0);
+        let mut start = vec![0.0; dim];
+        for c in 0..corners {
+            start[2 * c] = -0.1 * c as f64;
+            start[2 * c + 1] = -0.1 * c as f64;
+        }
+        let mut integrator = Integrator::new(system).unwrap();
+        let d = integrator.derivative(0.0, &start, 4.0).unwrap();
+        assert_eq!(d.corners().count(), corners);
+        let pieces = d.pieces().unwrap();
+        let cones: usize = pieces.iter().map(|piece| piece.cones.len()).sum();
+        assert_eq!(cones, 1 << corners);
+        let v: Vec<f64> = (0..dim).map(|i| [1.0, -0.5][i % 2]).collect();
+        let b = d.apply(&v).unwrap()[2 * corners];
+        assert!((b - 1.0 - 1.5 * corners as f64).abs() < 1e-9);
+    }
+}
