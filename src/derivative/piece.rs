@@ -71,24 +71,24 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         for link in &self.chain {
             self.ground.interrupt.check()?;
             let map = match link {
-                Link::Map(map) => map,
-                Link::Corner(corner) => match corner.linear() {
-                    Some(map) => map,
-                    None => {
-                        let regions = self.regions_to_list(corner, &mut walk)?;
-                        let interrupt = self.ground.interrupt;
-                        parts = divide(&parts, &regions, MOST_CONES, || interrupt.check())?.ok_or(
-                            Error::TooManyPieces {
-                                limit: MOST_CONES,
-                                t: corner.time(),
-                            },
-                        )?;
-                        continue;
-                    }
-                },
+                Link::Map(map) => Ok(map),
+                Link::Corner(corner) => corner.linear().ok_or(corner),
             };
-            for part in &mut parts {
-                part.matrix = map * &part.matrix;
+            match map {
+                Ok(map) => {
+                    for part in &mut parts {
+                        part.matrix = map * &part.matrix;
+                    }
+                }
+                Err(corner) => {
+                    let regions = self.regions_to_list(corner, &mut walk)?;
+                    let go_on = || self.ground.interrupt.check();
+                    let divided = divide(&parts, &regions, MOST_CONES, go_on)?;
+                    parts = divided.ok_or(Error::TooManyPieces {
+                        limit: MOST_CONES,
+                        t: corner.time(),
+                    })?;
+                }
             }
         }
         let mut pieces: Vec<(Vec<usize>, Piece)> = Vec::new();
@@ -145,7 +145,7 @@ fn divide(
         go_on()?;
         let from = divided.len();
         for region in regions {
-            let Some(new) = part.into_region(region) else {
+            let Some(new) = part.within(region) else {
                 continue;
             };
             // Displacements that meet guards at once take any of their orders: the first stands for all, since maps agree there.
@@ -181,7 +181,7 @@ struct Part {
 
 impl Part {
     /// What of it enters a region of the next corner; none when nothing does.
-    fn into_region(&self, region: &Region) -> Option<Self> {
+    fn within(&self, region: &Region) -> Option<Self> {
         let dim = self.matrix.ncols();
         let mut rows: Vec<f64> = Vec::new();
         for row in region.inequalities.row_iter() {

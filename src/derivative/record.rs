@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
-use super::bouligand::{CornerDerivative, CornerKind};
+use super::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::group::{Group, Joins, check_sides};
 use super::region::shift_row;
 use super::repeat::{Ground, zero};
@@ -131,7 +131,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 let state = corner.point.x;
                 return self.fail(Error::NotRepeatable { t, state });
             }
-            CornerKind::Linear { all_orders, .. } if *all_orders => {}
+            CornerKind::Linear {
+                compared: Compared::AllOrders | Compared::Pairs,
+                ..
+            } => {}
             CornerKind::Linear { .. } | CornerKind::PiecewiseLinear => {
                 self.verdict.worsen(Verdict::Bouligand);
             }

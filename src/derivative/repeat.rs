@@ -65,8 +65,6 @@ pub(super) struct Repeat {
     rated: Vec<CrossedGuard>,
     /// Tangents before a reset.
     columns: Vec<f64>,
-    /// A derivative of a reset was taken by differences.
-    pub(super) by_differences: bool,
 }
 
 impl Repeat {
@@ -87,7 +85,6 @@ impl Repeat {
             field: state(),
             row: state(),
             columns: Vec::new(),
-            by_differences: false,
         }
     }
 
@@ -177,7 +174,6 @@ impl Repeat {
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
                 if !self.written(system, t, (carried.dt, &self.point), dx) {
-                    self.by_differences = true;
                     self.difference(system, t, carried.dt, dx)?;
                 }
             }

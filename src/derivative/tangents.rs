@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DMatrixView};
 use super::Verdict;
 use super::group::{Group, Joins, check_sides};
 use super::repeat::Ground;
+use super::rounding;
 use super::variational::Columns;
 use super::walk::Walk;
 use crate::hybrid::settings::Settings;
@@ -125,7 +126,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another dimension. Why there is
-    /// no derivative is told by [`Tangents::columns`].
+    /// no derivative is told by [`Tangents::columns`]; the columns take at most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,
@@ -246,6 +247,18 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
 impl Tangents {
     /// Carries the columns through the group as it is known now, from just before it.
     fn cross<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
+        let passed = self.cross_once(ground);
+        let point = &mut self.group.point;
+        let differs = matches!(passed, Err(Error::Discontinuous { .. }));
+        if !differs || point.guards.len() < 2 {
+            return passed;
+        }
+        // Another outcome may be another rounding.
+        point.rounding = rounding::of_states(ground, point)?;
+        self.cross_once(ground)
+    }
+
+    fn cross_once<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
         let Self {
             dim,
             columns,

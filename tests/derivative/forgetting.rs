@@ -6,6 +6,9 @@ use saltation::{Direction, Integrator, Mode, Watch};
 use crate::sketch::Sketch;
 use crate::support::{off, times};
 
+/// What the reset sets the two coordinates to.
+type Set = fn(&[f64]) -> [f64; 2];
+
 /// Guard 0 at x₃ = 1 sets `(x₀, x₁)`; then guards 1 and 2 are met at x₀ = 1 and x₁ = 1, at once for the run itself. Behind both x₂ grows
 /// faster by 3, behind one alone by 1.
 fn forgetting(set: impl Fn(&[f64]) -> [f64; 2] + 'static) -> Sketch {
@@ -30,7 +33,7 @@ const START: [f64; 5] = [-0.5, -0.25, 0.0, 0.5, 0.25];
 #[test]
 fn directions_that_are_forgotten_are_one_piece() {
     // Both are forgotten; both are what x₄ is, exactly or to rounding.
-    let sets: [fn(&[f64]) -> [f64; 2]; 4] = [
+    let sets: [Set; 4] = [
         |_| [0.0, 0.0],
         |x| [x[4] - 0.5, x[4] - 0.5],
         |x| [0.3 * x[4] - 0.15, 3.0 * (0.1 * x[4] - 0.05)],
@@ -59,7 +62,7 @@ fn directions_that_are_forgotten_are_one_piece() {
 
 #[test]
 fn directions_that_are_not_forgotten_keep_their_pieces() {
-    let sets: [fn(&[f64]) -> [f64; 2]; 2] = [
+    let sets: [Set; 2] = [
         |x| [x[4] - 0.5, 0.0],
         |x| [x[0] - x[0], 1e-6 * (x[4] - 0.5)],
     ];

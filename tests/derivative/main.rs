@@ -17,6 +17,8 @@ mod forgetting;
 mod forwarding;
 mod kinds;
 mod kit;
+mod landings;
+mod large;
 mod limits;
 mod moving_table;
 mod oracle;

@@ -144,7 +144,7 @@ fn columns_end_when_they_are_interrupted() {
 #[test]
 fn the_search_of_a_corner_ends_when_it_is_interrupted() {
     // Fifteen guards: too many for the comparison of all orders.
-    for (n, dim) in [(6, 6), (9, 9), (13, 14)] {
+    for (n, dim, many) in [(6, 6, 200), (9, 9, 300), (13, 14, 500)] {
         let mut draw = Draw(n as u64);
         let course = Course::through(&[n], dim, &mut draw);
         let (left, interrupt) = (Cell::new(NEVER), Interrupt::new());
@@ -176,11 +176,19 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         interrupt.clear();
         assert!(whole.apply(&v).is_ok());
         drop(whole);
-        // In the middle of the search; that of the smooth part before it needs no more than a few dozen flows a column.
-        left.set(all - 20);
-        let d = integrator.derivative(0.0, start, end).unwrap();
-        assert_eq!(*d.verdict(), Verdict::NotGuaranteed(Error::Interrupted));
-        assert!(left.get() > -100, "{}", left.get());
+        // At any place of the run and of the search; the last flows are those of the smooth part behind the corner.
+        for part in 1..20 {
+            let at = all * part / 20;
+            left.set(at);
+            let d = integrator.derivative(0.0, start, end).unwrap();
+            assert_eq!(
+                *d.verdict(),
+                Verdict::NotGuaranteed(Error::Interrupted),
+                "{n}: {at} of {all}"
+            );
+            assert!(left.get() > -many, "{} after {at} of {all}", left.get());
+            interrupt.clear();
+        }
     }
 }
 
