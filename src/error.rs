@@ -311,6 +311,60 @@ pub enum Error {
         t: f64,
     },
 
+    /// A corner is larger than searches of its orders go.
+    #[error(
+        "the corner at t = {t} has {guards} guards and more than {limit} {what}: its orders are too many to be compared, or resets throw the state back again and again"
+    )]
+    CornerTooLarge {
+        /// Guards at the corner.
+        guards: usize,
+        /// What there are too many of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+        /// Time of the corner (s).
+        t: f64,
+    },
+
+    /// A matrix was asked for where the orders of a corner were compared along some directions only.
+    #[error(
+        "not all orders of guards {} at the corner at t = {t} were compared: the {directions} directions that were have one map, matrix_towards(v) for any v, but others may have another; ask apply(v) for a direction",
+        list(guards)
+    )]
+    OrdersNotCompared {
+        /// Time of the corner (s).
+        t: f64,
+        /// Its guards.
+        guards: Vec<Guard>,
+        /// How many directions were compared.
+        directions: usize,
+    },
+
+    /// The row of a time shift was asked for where it depends on the order in which guards are met.
+    #[error(
+        "how the time of guard {guard} shifts depends on the order of guards {} at the corner at t = {t}, or that was not compared: ask event_time_shift(i, v) for a direction",
+        list(guards)
+    )]
+    TimeDependsOnOrder {
+        /// The guard whose time it is.
+        guard: Guard,
+        /// Time of the corner (s).
+        t: f64,
+        /// Its guards.
+        guards: Vec<Guard>,
+    },
+
+    /// More cones of displacements than are listed.
+    #[error(
+        "the corners of the run up to t = {t} divide displacements into more than {limit} cones, and pieces are listed up to that: ask apply(v) or matrix_towards(v), which cost no more for many"
+    )]
+    TooManyPieces {
+        /// The limit.
+        limit: usize,
+        /// Time of the corner that exceeds it (s).
+        t: f64,
+    },
+
     /// A corner was asked for that the run does not have.
     #[error("there is no corner {index}: the run has {count}")]
     NoSuchCorner {

@@ -1,5 +1,5 @@
 //! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is the observer's business. Nor
-//! does solving a complementarity problem.
+//! does solving a complementarity problem. What a derivative keeps at a corner is bounded.
 #![allow(
     unsafe_code,
     reason = "a global allocator that counts cannot be written without"
@@ -22,6 +22,8 @@ use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Status, Tang
 thread_local! {
     /// Of this thread only: the harness and other tests run beside it.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    /// Bytes allocated less bytes given back, and the most that this ever was.
+    static HELD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
 struct Counting;
@@ -31,26 +33,39 @@ impl Counting {
         // Gone when the thread ends; nothing is measured then.
         let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
     }
+
+    fn hold(more: usize, less: usize) {
+        let _ = HELD.try_with(|held| {
+            let (now, most) = held.get();
+            // Wrapping: what another thread allocated may be given back here.
+            let now = now.wrapping_add(more).wrapping_sub(less);
+            held.set((now, most.max(now)));
+        });
+    }
 }
 
 // SAFETY: every call is passed on unchanged to the system's allocator; counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::count();
+        Self::hold(layout.size(), 0);
         // SAFETY: the caller's promises are those of `System`.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         Self::count();
+        Self::hold(layout.size(), 0);
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         Self::count();
+        Self::hold(size, layout.size());
         // SAFETY: as above.
         unsafe { System.realloc(block, layout, size) }
     }
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        Self::hold(0, layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }
@@ -63,6 +78,41 @@ fn allocations(mut work: impl FnMut()) -> usize {
     let before = ALLOCATIONS.with(Cell::get);
     work();
     ALLOCATIONS.with(Cell::get) - before
+}
+
+/// The most bytes that were held at a time during `work`, beyond those before it.
+fn most_held(work: impl FnOnce()) -> usize {
+    let (now, _) = HELD.get();
+    HELD.set((now, now));
+    work();
+    HELD.get().1 - now
+}
+
+#[test]
+fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
+    // Between two levels of the lattice of ten guards there are no more than 252 + 210 maps, of 1024 in all.
+    for (guards, dim) in [(10, 60), (12, 40)] {
+        let system = saltation::flow_fn(dim, move |_, _, mode, dx: &mut [f64]| {
+            dx.fill(1.0);
+            // All orders are looked at, and no two have one map.
+            dx[dim - 1] = mode.ones().map(|k| 1u32 << k).sum::<u32>().into();
+            dx[dim - 1] = (0.1 * dx[dim - 1]).sin();
+        })
+        .with_events(guards, |k, _, x| x[k] - 1.0);
+        let mut integrator = Integrator::new(system).unwrap();
+        let start = vec![0.0; dim];
+        let held = most_held(|| {
+            let d = integrator.derivative(0.0, &start, 1.5).unwrap();
+            assert_eq!(*d.verdict(), saltation::Verdict::Bouligand);
+            assert_eq!(d.corners().count(), 1);
+        });
+        let maps = held / (8 * dim * dim);
+        let levels = if guards == 10 { 252 + 210 } else { 924 + 792 };
+        assert!(
+            maps < 2 * levels,
+            "{maps} maps of {dim} × {dim}, {held} bytes"
+        );
+    }
 }
 
 #[test]

@@ -146,7 +146,8 @@ where
         flow(0.0, x.get(), work.first_stage());
         for i in 0..BARE_STEPS {
             let t = i as f64 * BARE_LENGTH;
-            work.step(&mut flow, t, x.get(), BARE_LENGTH);
+            let step = work.step(&mut flow, t, x.get(), BARE_LENGTH);
+            step.expect("sizes fit");
             x.get_mut().copy_from_slice(work.state());
             slope.get_mut().copy_from_slice(work.slope_at_end());
             work.first_stage().copy_from_slice(slope.get());

@@ -3,18 +3,21 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::pass::Passed;
-use super::region::{self, Region, agree, shift_row};
+use super::compare::{self, Judge};
+use super::cone::decompose;
+use super::region::{self, Region};
 use super::repeat::Ground;
+use super::rounding;
+use super::scale::MapScale;
 use super::walk::{CornerPoint, Walk};
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
-/// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, a sample.
-const COMPARE_ALL: usize = 10;
-/// Up to this many guards the pieces are listed with their cones.
+/// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs and a sample.
+const COMPARE_ALL: usize = 12;
+/// Up to this many guards the pieces are listed with their cones, and all orders of resets compared.
 pub(super) const LIST_ALL: usize = 6;
-/// Directions whose orders are compared at larger corners.
-const SAMPLES: u64 = 64;
+/// Up to this many guards all pairs are compared, without resets and with them.
+const COMPARE_PAIRS: [usize; 2] = [100, 24];
 
 /// How a displacement passes a corner, several guards crossed at one instant.
 ///
@@ -24,28 +27,53 @@ const SAMPLES: u64 = 64;
 pub struct CornerDerivative {
     pub(super) point: CornerPoint,
     pub(super) kind: CornerKind,
+    /// What of its maps is rounding, where that was measured.
+    rounding: Option<DMatrix<f64>>,
+    /// The shifts of the times of guards, as rows on displacements before it, where all orders have the same.
+    time_rows: Vec<(Guard, DVector<f64>)>,
 }
 
 /// What kind of map a corner makes of displacements.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CornerKind {
-    /// One linear map, whatever the order of the guards.
+    /// One linear map, whatever the order of the guards, as far as they were compared.
     Linear {
         /// The map, `d × d`.
         matrix: DMatrix<f64>,
-        /// True when all orders were compared. False when a sample of directions was, all with this map (more than ten guards,
-        /// or more than six with resets): then the verdict stays at [`Verdict::Bouligand`](super::Verdict::Bouligand), and each
-        /// direction is passed by itself.
-        all_orders: bool,
+        /// How far that is.
+        compared: Compared,
     },
-    /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its cone of displacements.
+    /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its cone of displacements. With
+    /// resets and more than six guards continuity is looked for where two guards are met at once before all others, and beyond 24 guards
+    /// not at all.
     PiecewiseLinear,
     /// The state or the mode behind the corner differs with the order: outcomes jump. Also where they agree in the corner itself
     /// but not close by: the maps of two orders differ on displacements that meet their guards at once.
     Discontinuous,
     /// Some order is not covered by the theory; the reason.
     NotGuaranteed(Error),
+}
+
+/// Which orders of the guards of a corner were compared and found to have one map.
+///
+/// The field behind a corner may depend on the sides of all its guards in any way: with `n` guards there are `2^n` modes, and what
+/// they do in modes that were not looked at is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compared {
+    /// All: a proof. Up to twelve guards (six with resets), as long as the maps kept on the way take no more than 256 MB.
+    AllOrders,
+    /// All pairs, and the orders of 64 directions: up to a hundred guards (24 with resets). Each guard met behind any one other has the
+    /// map that it has when it is met first; these maps commute; and each of the 64 orders, with all the sets of guards on its way, has
+    /// their product. Proved for systems in which guards act on each other by pairs if at all: fields and resets that add up. Not seen is
+    /// what three or more guards do together that cancels in each of these orders. [`Derivative::matrix`](super::Derivative::matrix) gives
+    /// the product, and the verdict is [`Verdict::Classical`](super::Verdict::Classical);
+    /// [`Derivative::apply`](super::Derivative::apply) passes each direction by itself.
+    Pairs,
+    /// The orders of 64 directions. The verdict stays at [`Verdict::Bouligand`](super::Verdict::Bouligand), and each direction is
+    /// passed by itself.
+    Sample,
 }
 
 impl CornerDerivative {
@@ -74,13 +102,49 @@ impl CornerDerivative {
         &self.kind
     }
 
+    /// Its map, where all orders are proved to have it.
+    pub(super) fn proved(&self) -> Option<&DMatrix<f64>> {
+        match &self.kind {
+            CornerKind::Linear {
+                matrix,
+                compared: Compared::AllOrders,
+            } => Some(matrix),
+            _ => None,
+        }
+    }
+
+    /// Its map, where all orders have it as far as pairs tell.
+    pub(super) fn linear(&self) -> Option<&DMatrix<f64>> {
+        match &self.kind {
+            CornerKind::Linear {
+                matrix,
+                compared: Compared::AllOrders | Compared::Pairs,
+            } => Some(matrix),
+            _ => None,
+        }
+    }
+
+    /// The row of the time shift of a guard, where all orders have the same.
+    pub(super) fn time_row(&self, guard: Guard) -> Option<&DVector<f64>> {
+        let known = self.time_rows.iter().find(|(other, _)| *other == guard);
+        known.map(|(_, row)| row)
+    }
+
     pub(super) fn examine<S: Flow + EventFunction>(
         ground: Ground<'_, S>,
         walk: &mut Walk,
         point: CornerPoint,
     ) -> Self {
-        let kind = kind(ground, walk, &point).unwrap_or_else(CornerKind::NotGuaranteed);
-        Self { point, kind }
+        let mut corner = Self {
+            point,
+            kind: CornerKind::PiecewiseLinear,
+            rounding: None,
+            time_rows: Vec::new(),
+        };
+        corner.kind = corner
+            .find_kind(ground, walk)
+            .unwrap_or_else(CornerKind::NotGuaranteed);
+        corner
     }
 
     pub(super) fn regions<S: Flow + EventFunction>(
@@ -96,63 +160,170 @@ impl CornerDerivative {
             });
         }
         walk.begin(ground, &self.point)?;
-        region::regions(ground, walk, |walk, passed| {
+        region::regions(ground, walk, self.rounding.as_ref(), |walk, passed| {
             walk.is_exit(ground, passed, &self.point)
         })
     }
-}
 
-fn kind<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
-    point: &CornerPoint,
-) -> Result<CornerKind, Error> {
-    let n = point.guards.len();
-    walk.begin(ground, point)?;
-    walk.forget_entries();
-    if n > COMPARE_ALL || (n > LIST_ALL && any_reset(ground, walk, n)?) {
-        return by_sample(ground, walk, point);
-    }
-    let met = compare_orders(ground, walk, point);
-    if let Ok(Orders::Agree(matrix)) = met {
-        let all_orders = true;
-        return Ok(CornerKind::Linear { matrix, all_orders });
-    }
-    // Without resets all orders of independent guards are met by some direction: each guard's time can be chosen.
-    let all_are_met = || rows_are_independent(walk, n) && !walk.has_moved();
-    if n > LIST_ALL || matches!(met, Ok(Orders::Differ) if all_are_met()) {
-        return Ok(match met? {
-            Orders::Differ => CornerKind::PiecewiseLinear,
-            _ => CornerKind::Discontinuous,
-        });
-    }
-    // Some of the orders compared may be met by no direction at all.
-    walk.begin(ground, point)?;
-    let regions = region::regions(ground, walk, |walk, passed| {
-        walk.is_exit(ground, passed, point)
-    })?;
-    let jumps = |r: &Region| !r.is_nominal;
-    if regions.iter().any(jumps) || !region::is_continuous(&regions, &walk.natural_size()) {
-        return Ok(CornerKind::Discontinuous);
-    }
-    match regions.split_first() {
-        Some((first, others)) if others.iter().all(|r| r.class == first.class) => {
-            let (matrix, all_orders) = (first.matrix.clone(), true);
-            Ok(CornerKind::Linear { matrix, all_orders })
+    fn find_kind<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        walk: &mut Walk,
+    ) -> Result<CornerKind, Error> {
+        let n = self.point.guards.len();
+        walk.begin(ground, &self.point)?;
+        walk.sizes.forget();
+        let resets = n > 1 && any_reset(ground, walk, n)?;
+        if resets {
+            self.point.rounding = rounding::of_states(ground, &self.point)?;
+            walk.begin(ground, &self.point)?;
         }
-        _ => Ok(CornerKind::PiecewiseLinear),
+        let most = if resets { LIST_ALL } else { COMPARE_ALL };
+        if n > most || too_wide(n, self.point.x.len()) {
+            return self.compare_some(ground, walk, resets);
+        }
+        let met = match compare::all_orders(ground, walk, &self.point) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            met => met,
+        };
+        let mut judge = Judge {
+            ground,
+            point: &self.point,
+            rounding: None,
+        };
+        let agree = match &met {
+            Ok(found) => !found.jumps && judge.agrees(walk, &found.excess)?,
+            Err(_) => false,
+        };
+        let jumps = met.as_ref().is_ok_and(|found| found.jumps);
+        // Without resets all orders of independent guards are met by some direction: each guard's time can be chosen.
+        let all_are_met = rows_are_independent(walk, n) && !walk.has_resets();
+        let is_clear = n > LIST_ALL || (all_are_met && !jumps);
+        if let Ok(found) = &met
+            && !jumps
+        {
+            self.time_rows = found.times.clone().agreed(&walk.sizes);
+        }
+        self.rounding = judge.rounding;
+        match met {
+            Ok(compare::Comparison {
+                matrix: Some(matrix),
+                ..
+            }) if agree => {
+                let compared = Compared::AllOrders;
+                return Ok(CornerKind::Linear { matrix, compared });
+            }
+            Ok(_) if is_clear && jumps => return Ok(CornerKind::Discontinuous),
+            Ok(_) if is_clear => return Ok(CornerKind::PiecewiseLinear),
+            Err(error) if n > LIST_ALL => return Err(error),
+            _ => {}
+        }
+        self.compare_regions(ground, walk)
+    }
+
+    /// Compares the orders that directions take: some of all orders may be met by no direction at all.
+    fn compare_regions<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        walk: &mut Walk,
+    ) -> Result<CornerKind, Error> {
+        let rounding = match &self.rounding {
+            Some(rounding) => rounding,
+            None => self
+                .rounding
+                .insert(rounding::of_maps(ground, &self.point)?),
+        };
+        walk.begin(ground, &self.point)?;
+        let regions = region::regions(ground, walk, Some(rounding), |walk, passed| {
+            walk.is_exit(ground, passed, &self.point)
+        })?;
+        let scale = MapScale::of(walk, Some(rounding));
+        let jumps = |r: &Region| !r.is_nominal;
+        if regions.iter().any(jumps) || !region::is_continuous(&regions, &scale) {
+            return Ok(CornerKind::Discontinuous);
+        }
+        match regions.split_first() {
+            Some((first, others)) if others.iter().all(|r| r.class == first.class) => {
+                let (matrix, compared) = (first.matrix.clone(), Compared::AllOrders);
+                Ok(CornerKind::Linear { matrix, compared })
+            }
+            _ => Ok(CornerKind::PiecewiseLinear),
+        }
+    }
+
+    /// Compares the orders of a sample of directions and, where these agree, pairs.
+    fn compare_some<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        walk: &mut Walk,
+        resets: bool,
+    ) -> Result<CornerKind, Error> {
+        let (n, dim) = (self.point.guards.len(), self.point.x.len());
+        let mut judge = Judge {
+            ground,
+            point: &self.point,
+            rounding: None,
+        };
+        let found = compare::sample(walk, &mut judge)?;
+        if found.jumps {
+            return Ok(CornerKind::Discontinuous);
+        }
+        let agree = judge.agrees(walk, &found.excess)?;
+        let few = n <= COMPARE_PAIRS[usize::from(resets)];
+        if !agree && resets && few {
+            let scale = MapScale::of(walk, judge.rounding.as_ref());
+            if !compare::pairs_are_continuous(ground, walk, &scale)? {
+                return Ok(CornerKind::Discontinuous);
+            }
+        }
+        let kind = match found.matrix {
+            Some(map) if agree => {
+                let mut times = found.times;
+                let pairs = if few && n * dim * dim <= compare::MOST_NUMBERS {
+                    compare::pairs(ground, walk, &mut times)?
+                } else {
+                    None
+                };
+                let (matrix, compared) = match pairs {
+                    Some((product, mut excess)) => {
+                        excess.note(&product, &map);
+                        if judge.agrees(walk, &excess)? {
+                            self.time_rows = times.agreed(&walk.sizes);
+                            (product, Compared::Pairs)
+                        } else {
+                            (map, Compared::Sample)
+                        }
+                    }
+                    None => (map, Compared::Sample),
+                };
+                CornerKind::Linear { matrix, compared }
+            }
+            _ => CornerKind::PiecewiseLinear,
+        };
+        self.rounding = judge.rounding;
+        Ok(kind)
     }
 }
 
-/// True when the crossing of some guard, met first, changes the state: then orders do not meet in the subsets of the guards.
+/// True when two levels of the lattice of `n` guards have more maps of `dim × dim` than are kept at a time.
+fn too_wide(n: usize, dim: usize) -> bool {
+    let middle = n / 2;
+    let binomial = |k: usize| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
+    let maps = binomial(middle) + binomial(middle.saturating_sub(1));
+    n > LIST_ALL && maps * dim * dim > compare::MOST_NUMBERS
+}
+
+/// True when the crossing of some guard, met first, has a reset: then orders need not meet in the subsets of the guards, nor their maps
+/// agree where two guards are met at once.
 fn any_reset<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
     n: usize,
 ) -> Result<bool, Error> {
+    walk.check_live(ground.system, 0)?;
     for m in 0..n {
         let way = walk.follow(ground, 0, m)?;
-        if walk.station(walk.way(way).to).moved {
+        if !walk.way(way).identity {
             return Ok(true);
         }
     }
@@ -165,135 +336,24 @@ fn rows_are_independent(walk: &Walk, n: usize) -> bool {
     let mut rows = DMatrix::from_fn(n, dim, |k, i| walk.row(0, k)[i]);
     for mut row in rows.row_iter_mut() {
         let size = row.amax();
+        if size == 0.0 {
+            // It reads only the time: all displacements meet it at once.
+            return false;
+        }
         row /= size;
     }
-    n <= dim && rows.rank(1e-6) == n
+    n <= dim && decompose(rows, false).is_some_and(|svd| svd.rank(1e-6) == n)
 }
 
-enum Orders {
-    /// All orders have this map.
-    Agree(DMatrix<f64>),
-    /// Maps differ, outcomes do not.
-    Differ,
-    /// Outcomes differ.
-    Jump,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Compares the maps of all orders, also of those that no direction takes: where two orders of the same guards meet, their maps
-/// must agree, so that each subset of the guards is looked at once.
-fn compare_orders<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
-    point: &CornerPoint,
-) -> Result<Orders, Error> {
-    let dim = point.x.len();
-    let start = DMatrix::identity(dim, dim);
-    walk.note_entries(&start);
-    let mut maps = vec![Some(start)];
-    let (mut exit, mut jumps): (Option<DMatrix<f64>>, _) = (None, false);
-    // Sizes are known when all stations are: maps that differ are compared in the end.
-    let mut meetings: Vec<(DMatrix<f64>, DMatrix<f64>)> = Vec::new();
-    let mut station = 0;
-    while station < maps.len() {
-        let Some(map) = maps[station].clone() else {
-            station += 1;
-            continue;
-        };
-        walk.check_live(ground.system, station)?;
-        let members = walk.station(station).members.len();
-        let mut is_end = true;
-        for m in 0..members {
-            if !walk.is_live(ground.system, station, m) {
-                continue;
-            }
-            is_end = false;
-            let tau = shift_row(walk, station, m, &map);
-            let way = walk.follow(ground, station, m)?;
-            let mut next = map.clone();
-            walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
-            walk.note_entries(&next);
-            let to = walk.way(way).to;
-            if walk.way(way).stops {
-                let passed = Passed {
-                    station: to,
-                    stopped: true,
-                };
-                jumps |= !walk.is_exit(ground, passed, point);
-                walk.to_event(to, tau.as_slice(), next.as_mut_slice());
-                if let Some(exit) = exit.replace(next.clone()) {
-                    meetings.push((exit, next));
-                }
-                continue;
-            }
-            if to >= maps.len() {
-                maps.resize(to + 1, None);
-            }
-            match &maps[to] {
-                Some(known) if *known != next => meetings.push((known.clone(), next)),
-                Some(_) => {}
-                None => maps[to] = Some(next),
-            }
-        }
-        if is_end {
-            let passed = Passed {
-                station,
-                stopped: false,
-            };
-            jumps |= !walk.is_exit(ground, passed, point);
-            if let Some(exit) = exit.replace(map.clone()) {
-                meetings.push((exit, map));
-            }
-        }
-        station += 1;
+    #[test]
+    fn two_levels_of_twelve_guards_fit_at_a_hundred_and_thirty_states() {
+        assert!(!too_wide(12, 130) && too_wide(12, 150));
+        assert!(!too_wide(10, 260) && too_wide(10, 280));
+        // Few guards are told apart order by order.
+        assert!(!too_wide(6, 100_000));
     }
-    let natural = walk.natural_size();
-    let agrees = meetings.iter().all(|(a, b)| agree(a, b, &natural));
-    Ok(match exit {
-        _ if jumps => Orders::Jump,
-        Some(matrix) if agrees => Orders::Agree(matrix),
-        _ => Orders::Differ,
-    })
-}
-
-/// Compares the maps of the orders that a sample of directions takes.
-fn by_sample<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
-    point: &CornerPoint,
-) -> Result<CornerKind, Error> {
-    let dim = point.x.len();
-    let mut first: Option<DMatrix<f64>> = None;
-    let mut differ = false;
-    for sample in 0..SAMPLES {
-        let direction = DVector::from_fn(dim, |i, _| draw(sample, i as u64));
-        let mut delta = direction.clone();
-        let passed = walk.pass(ground, delta.as_mut_slice())?;
-        if !walk.is_exit(ground, passed, point) {
-            return Ok(CornerKind::Discontinuous);
-        }
-        let matrix = walk.map_along_order(ground)?;
-        match &first {
-            None => first = Some(matrix),
-            Some(known) => differ |= !agree(known, &matrix, &walk.natural_size()),
-        }
-    }
-    if differ {
-        return Ok(CornerKind::PiecewiseLinear);
-    }
-    let all_orders = false;
-    Ok(
-        first.map_or(CornerKind::PiecewiseLinear, |matrix| CornerKind::Linear {
-            matrix,
-            all_orders,
-        }),
-    )
-}
-
-/// Component `i` of direction `sample`: a number in [−1, 1) that depends on nothing else (the finaliser of `SplitMix64`).
-fn draw(sample: u64, i: u64) -> f64 {
-    let key = sample.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i.wrapping_mul(0xd1b5_4a32_d192_ed03);
-    let state = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let bits = (state ^ state >> 31) >> 11;
-    bits as f64 * f64::EPSILON - 1.0
 }

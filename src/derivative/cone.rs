@@ -4,17 +4,27 @@
 //! zero exactly when the cone has no inside (Gordan's alternative). It solves a least-squares problem with multipliers
 //! `λ ≥ 0` (Lawson & Hanson, "Solving Least Squares Problems", chapter 23, `NNLS`).
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Dyn, SVD};
+
+/// Most iterations of a singular value decomposition, for each row and column: a few are usual.
+const MOST_SWEEPS: usize = 100;
 
 /// Below this distance of the hull from the origin, a cone of normalised inequalities counts as empty.
 const EMPTY: f64 = 1e-9;
 
-/// A unit direction well inside the cone of `rows` (not zero; any length), or none when the cone has no inside. Without rows
-/// every direction is inside; the first axis is given.
+/// A unit direction well inside the cone of `rows` (any length; those that are zero set no bound), or none when the cone has no
+/// inside, or a row is not finite. Without bounds every direction is inside; the first axis is given.
 pub(super) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     let dim = rows.ncols();
+    let bounds: Vec<usize> = (0..rows.nrows())
+        .filter(|&r| rows.row(r).amax() != 0.0)
+        .collect();
+    let rows = &rows.select_rows(&bounds);
     if rows.nrows() == 0 {
         return Some(DVector::from_fn(dim, |i, _| f64::from(u8::from(i == 0))));
+    }
+    if rows.iter().any(|entry| !entry.is_finite()) {
+        return None;
     }
     // Units of the state variables may be anything: each is measured by its largest entry.
     let units: Vec<f64> = rows.column_iter().map(|column| column.amax()).collect();
@@ -44,7 +54,12 @@ pub(super) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
 /// `argmin |E λ − f|` over `λ ≥ 0`; none when it does not settle.
 fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
     let n = e.ncols();
-    let mut weights = DVector::zeros(n);
+    // Most cones have inequalities that are independent, and a solution without bounds that keeps them.
+    let mut weights = least_squares_over(e, f, &vec![true; n])?;
+    if weights.iter().all(|&weight| weight > 0.0) {
+        return Some(weights);
+    }
+    weights.fill(0.0);
     let mut passive = vec![false; n];
     for _ in 0..10 * (n + 1) {
         let gain = e.transpose() * (f - e * &weights);
@@ -83,7 +98,7 @@ fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVect
 fn least_squares_over(e: &DMatrix<f64>, f: &DVector<f64>, marked: &[bool]) -> Option<DVector<f64>> {
     let columns: Vec<usize> = (0..e.ncols()).filter(|&r| marked[r]).collect();
     let some = e.select_columns(&columns);
-    let solution = some.svd(true, true).solve(f, 1e-12).ok()?;
+    let solution = decompose(some, true)?.solve(f, 1e-12).ok()?;
     let mut all = DVector::zeros(e.ncols());
     for (i, &r) in columns.iter().enumerate() {
         all[r] = solution[i];
@@ -91,9 +106,26 @@ fn least_squares_over(e: &DMatrix<f64>, f: &DVector<f64>, marked: &[bool]) -> Op
     Some(all)
 }
 
+/// Singular values, with their vectors if `whole`; none when the iteration does not settle.
+pub(super) fn decompose(matrix: DMatrix<f64>, whole: bool) -> Option<SVD<f64, Dyn, Dyn>> {
+    let most = MOST_SWEEPS * (matrix.nrows() + matrix.ncols());
+    SVD::try_new(matrix, whole, whole, 5.0 * f64::EPSILON, most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_zero_set_no_bound_and_rows_without_a_number_have_no_inside() {
+        let rows = DMatrix::from_row_slice(3, 2, &[0.0, 0.0, -2.0, 0.0, 0.0, 0.0]);
+        assert_eq!(inside(&rows), Some(DVector::from_vec(vec![-1.0, 0.0])));
+        assert_eq!(inside(&DMatrix::zeros(2, 2)), inside(&DMatrix::zeros(0, 2)));
+        for wrong in [f64::NAN, f64::INFINITY] {
+            let rows = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, wrong, 1.0]);
+            assert_eq!(inside(&rows), None);
+        }
+    }
 
     #[test]
     fn a_direction_inside_is_found_and_is_inside() {

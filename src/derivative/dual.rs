@@ -23,6 +23,12 @@ pub trait SmoothFlow {
         let _ = (t, x, mode, k, dx);
         false
     }
+
+    /// As [`Flow::correct`].
+    fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
+        let _ = (t, x, mode);
+        false
+    }
 }
 
 /// The event functions of a hybrid system, written once for any real scalar; [`Dual`] makes an [`EventFunction`] of them.
@@ -34,6 +40,13 @@ pub trait SmoothEvents {
 
     /// `h_k(t, x)` in its own unit.
     fn event<T: RealField + Copy>(&self, k: usize, t: T, x: &[T], mode: &Mode) -> T;
+
+    /// As [`EventFunction::events`].
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        for (k, h_k) in h.iter_mut().enumerate() {
+            *h_k = self.event(k, t, x, mode);
+        }
+    }
 
     /// As [`EventFunction::watch`].
     fn watch(&self, k: usize) -> Watch {
@@ -177,6 +190,11 @@ impl<M: SmoothFlow> Flow for Dual<M> {
     fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
         self.0.flip(t, x, mode, k, dx)
     }
+
+    #[inline]
+    fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
+        self.0.correct(t, x, mode)
+    }
 }
 
 impl<M: SmoothEvents> EventFunction for Dual<M> {
@@ -188,6 +206,11 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     #[inline]
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
         self.0.event(k, t, x, mode)
+    }
+
+    #[inline]
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        self.0.events(t, x, mode, h);
     }
 
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {

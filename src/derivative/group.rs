@@ -32,6 +32,7 @@ impl Group {
                 guards: Vec::with_capacity(count),
                 x_after: vec![0.0; dim],
                 mode_after: Mode::new(count),
+                rounding: Vec::new(),
             },
             is_open: false,
             moved: false,
@@ -54,6 +55,7 @@ impl Group {
     /// Takes a set in, as the first of a new group or as one more of this one.
     pub(super) fn take(&mut self, set: &CrossedSet<'_>, joins: Joins) {
         let point = &mut self.point;
+        point.rounding.clear();
         if joins == Joins::Opens {
             self.is_open = true;
             self.moved = false;

@@ -3,13 +3,15 @@
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004), Burden et al. (SIADS 15 (2016)
 //! 1227). The chain rule along a run: `run` on what `record` leaves, `tangents` for a few directions; smooth parts:
 //! `variational`; which crossings are one corner: `group`; ways through it: `walk`, `pass`; one crossing with its reset:
-//! `repeat`, `saltation`; kinds of corners, pieces and their cones: `bouligand`, `region`, `piece`, `cone`; `verdict`, `touch`;
-//! parameters as states: `parameters`. At a point: `jacobian`, `check`, `report`, `dual`. The page below is `guide.md`.
+//! `repeat`, `saltation`; kinds of corners, pieces and their cones: `bouligand`, `region`, `piece`, `cone`; whether orders have one
+//! map: `compare`, up to `scale` and `rounding`; `verdict`, `touch`; parameters as states: `parameters`. At a point: `jacobian`,
+//! `check`, `report`, `dual`. The page below is `guide.md`.
 #![doc = ""]
 #![doc = include_str!("guide.md")]
 
 mod bouligand;
 mod check;
+mod compare;
 mod cone;
 #[cfg(feature = "dual")]
 mod dual;
@@ -22,15 +24,17 @@ mod record;
 mod region;
 mod repeat;
 mod report;
+mod rounding;
 mod run;
 mod saltation;
+mod scale;
 mod tangents;
 mod touch;
 mod variational;
 mod verdict;
 mod walk;
 
-pub use bouligand::{CornerDerivative, CornerKind};
+pub use bouligand::{Compared, CornerDerivative, CornerKind};
 pub use check::check_derivatives;
 #[cfg(feature = "dual")]
 pub(crate) use dual::on_scratch;

@@ -98,10 +98,38 @@ where
             along(flow, (t, x), (0.0, vx), out);
         }
         rest.fill(0.0);
-        self.add_by_parameters(state, vp, out, |model, dx| {
-            model.flow(t, x, mode, dx);
-            true
+        self.add_flow_by_parameters((t, state), mode, vp, out)
+    }
+
+    fn jacobian_times_each(
+        &self,
+        t: f64,
+        state: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let (model, x) = self.model(state);
+        let own = self.own_parts(v, state.len());
+        let mut along = vec![f64::NAN; own.len()];
+        let written = model.jacobian_times_each(t, x, mode, &own, &mut along);
+        let (dim, split) = (state.len().max(1), x.len());
+        let columns = v.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
+        columns.enumerate().all(|(j, (v, out))| {
+            if !written {
+                return self.jacobian_times(t, state, mode, v, out);
+            }
+            let (out, rest) = out.split_at_mut(split);
+            out.copy_from_slice(&along[j * split..(j + 1) * split]);
+            rest.fill(0.0);
+            self.add_flow_by_parameters((t, state), mode, &v[split..], out)
         })
+    }
+
+    fn correct(&self, t: f64, state: &mut [f64], mode: &Mode) -> bool {
+        let (model, _) = self.model(state);
+        let split = self.split();
+        model.correct(t, &mut state[..split], mode)
     }
 
     fn flip(&self, t: f64, state: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
@@ -115,6 +143,59 @@ where
     F: Fn(&[f64]) -> S,
     S: Flow + EventFunction,
 {
+    /// The parts of several directions that belong to the state of the model.
+    fn own_parts(&self, v: &[f64], dim: usize) -> Vec<f64> {
+        let split = self.split();
+        let columns = v.chunks_exact(dim.max(1));
+        columns.flat_map(|v| v[..split].iter().copied()).collect()
+    }
+
+    /// Adds the derivative of the flow along `vp` of the parameters to `out`; true.
+    fn add_flow_by_parameters(
+        &self,
+        (t, state): (f64, &[f64]),
+        mode: &Mode,
+        vp: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let x = &state[..self.split()];
+        self.add_by_parameters(state, vp, out, |model, dx| {
+            model.flow(t, x, mode, dx);
+            true
+        })
+    }
+
+    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model refuses it.
+    fn add_reset_by_parameters(
+        &self,
+        (t, state): (f64, &[f64]),
+        crossed: &Crossed<'_>,
+        mode: &Mode,
+        vp: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        if vp.iter().all(|&v| v == 0.0) {
+            return true;
+        }
+        let x = &state[..self.split()];
+        let mut before = mode.clone();
+        for c in crossed.guards() {
+            before.set(c.guard.event, !c.guard.side_after());
+        }
+        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        self.add_by_parameters(state, vp, out, |model, after| {
+            model.flow(t, x, &before, &mut field);
+            let rated = |c: &CrossedGuard| CrossedGuard {
+                guard: c.guard,
+                rate: probe::rate(model, c.guard.event, (t, x), &before, &field, &mut row).value,
+            };
+            let rated: Vec<_> = crossed.guards().iter().map(rated).collect();
+            after.copy_from_slice(x);
+            let done = model.on_crossing(t, &Crossed::new(&rated), after, &mut mode.clone());
+            done.is_ok()
+        })
+    }
+
     /// Adds the derivative of `g(model, out)` along `vp` of the parameters to `out`; each by a central difference whose step
     /// follows the size of the parameter alone. False when `g` is refused.
     fn add_by_parameters(
@@ -264,24 +345,32 @@ where
             return false;
         }
         rest.copy_from_slice(vp);
-        if vp.iter().all(|&v| v == 0.0) {
-            return true;
+        self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
+    }
+
+    fn reset_times_each(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        state: &[f64],
+        mode: &Mode,
+        (dt, v): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let (model, x) = self.model(state);
+        let own = self.own_parts(v, state.len());
+        let mut along = vec![f64::NAN; own.len()];
+        if !model.reset_times_each(t, crossed, x, mode, (dt, &own), &mut along) {
+            return false;
         }
-        let mut before = mode.clone();
-        for c in crossed.guards() {
-            before.set(c.guard.event, !c.guard.side_after());
-        }
-        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        self.add_by_parameters(state, vp, out, |model, after| {
-            model.flow(t, x, &before, &mut field);
-            let rated = |c: &CrossedGuard| CrossedGuard {
-                guard: c.guard,
-                rate: probe::rate(model, c.guard.event, (t, x), &before, &field, &mut row).value,
-            };
-            let rated: Vec<_> = crossed.guards().iter().map(rated).collect();
-            after.copy_from_slice(x);
-            let done = model.on_crossing(t, &Crossed::new(&rated), after, &mut mode.clone());
-            done.is_ok()
+        let (dim, split) = (state.len().max(1), x.len());
+        let columns = v.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
+        columns.enumerate().all(|(j, (v, out))| {
+            let vp = &v[split..];
+            let (out, rest) = out.split_at_mut(split);
+            out.copy_from_slice(&along[j * split..(j + 1) * split]);
+            rest.copy_from_slice(vp);
+            self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
         })
     }
 }

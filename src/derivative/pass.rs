@@ -1,8 +1,9 @@
 //! How a displacement passes a corner: across the guard that it meets first, then the next, at a cost of `O(n² d)` and `n + 1`
 //! fields, never of `n!` orders (spec 7).
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
+use super::region::shift_row;
 use super::repeat::{Carried, Ground};
 use super::walk::{CornerPoint, Met, Station, Walk, Way, dot};
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
@@ -16,10 +17,15 @@ pub(super) struct Passed {
     pub(super) stopped: bool,
 }
 
-/// More guards met at one instant than this mean that resets go on without end.
-pub(super) const MOST_MET: usize = 500;
+/// More guards met again at one instant than this mean that resets go on without end.
+const MOST_MET_AGAIN: usize = 500;
 
 impl Walk {
+    /// Most guards that one direction meets: each guard of the corner once, and those that resets throw the state back at.
+    pub(super) fn most_met(&self) -> usize {
+        self.stations[0].members.len() + MOST_MET_AGAIN
+    }
+
     /// The refusal of a corner that has no end.
     #[cold]
     pub(super) fn no_end(&self, station: usize, guard: Guard) -> Error {
@@ -43,8 +49,6 @@ impl Walk {
             guard, identity, ..
         } = self.ways[way];
         if !identity {
-            // However it was come by, the derivative of a reset is not taken to be exact.
-            self.repeat.by_differences = true;
             self.before.clear();
             self.before.extend_from_slice(deltas);
             let station = &self.stations[from];
@@ -187,7 +191,7 @@ impl Walk {
                 break;
             };
             let guard = self.stations[station].members[m].guard;
-            if self.order.len() >= MOST_MET {
+            if self.order.len() >= self.most_met() {
                 return Err(self.no_end(station, guard));
             }
             let way = self.follow(ground, station, m)?;
@@ -218,10 +222,12 @@ impl Walk {
             .map(|met| met.tau)
     }
 
-    /// The matrix of the piece that the last direction passed: the product of the saltation matrices along its order.
+    /// The matrix of the piece that the last direction passed: the product of the saltation matrices along its order. `tell` is told
+    /// the row of the time shift of each guard.
     pub(super) fn map_along_order<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
+        mut tell: impl FnMut(Guard, &DVector<f64>),
     ) -> Result<DMatrix<f64>, Error> {
         let dim = self.scratch.len();
         let mut map = DMatrix::identity(dim, dim);
@@ -232,14 +238,13 @@ impl Walk {
             let Some(m) = members.iter().position(|member| member.guard == guard) else {
                 break;
             };
-            let tau: Vec<f64> = (0..dim)
-                .map(|j| self.shift(station, m, map.column(j).as_slice()))
-                .collect();
+            let tau = shift_row(self, station, m, &map);
+            tell(guard, &tau);
             let way = self.follow(ground, station, m)?;
-            self.carry(ground, (station, way), &tau, map.as_mut_slice())?;
+            self.carry(ground, (station, way), tau.as_slice(), map.as_mut_slice())?;
             station = self.ways[way].to;
             if self.ways[way].stops {
-                self.to_event(station, &tau, map.as_mut_slice());
+                self.to_event(station, tau.as_slice(), map.as_mut_slice());
             }
         }
         Ok(map)
@@ -277,11 +282,10 @@ impl Walk {
         Ok(first)
     }
 
-    /// True when a reset changed the state on any way found so far.
-    pub(super) fn has_moved(&self) -> bool {
-        self.stations[..self.used_stations]
-            .iter()
-            .any(|station| station.moved)
+    /// True when a reset on any way found so far changes this state, or others close by.
+    pub(super) fn has_resets(&self) -> bool {
+        let ways = &self.ways[..self.used_ways];
+        ways.iter().any(|way| !way.identity)
     }
 
     /// Refuses a station at which a guard that is left does not move across, unless a reset turned it away: its neighbours in
@@ -322,7 +326,8 @@ impl Walk {
         (stopped || mode.is(&corner.mode_after))
             && (0..x.len()).all(|i| {
                 let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
-                let slack = 1e-9 * size + 4.0 * ground.tolerance * self.speed[i];
+                let moved = 4.0 * ground.tolerance * self.speed[i];
+                let slack = 1e-9 * size + moved + self.rounding[i];
                 (x[i] - corner.x_after[i]).abs() <= slack
             })
     }

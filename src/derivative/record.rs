@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
-use super::bouligand::{CornerDerivative, CornerKind};
+use super::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::group::{Group, Joins, check_sides};
 use super::region::shift_row;
 use super::repeat::{Ground, zero};
@@ -131,7 +131,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 let state = corner.point.x;
                 return self.fail(Error::NotRepeatable { t, state });
             }
-            CornerKind::Linear { all_orders, .. } if *all_orders => {}
+            CornerKind::Linear {
+                compared: Compared::AllOrders | Compared::Pairs,
+                ..
+            } => {}
             CornerKind::Linear { .. } | CornerKind::PiecewiseLinear => {
                 self.verdict.worsen(Verdict::Bouligand);
             }
@@ -278,7 +281,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
     fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.t0 = time;
         self.mode.copy_from(mode);
-        self.columns.begin(|i| self.settings.rtol.get(i));
+        self.columns.begin(self.settings);
         self.columns.set_identity();
         self.look_for_edge(time, state, mode);
     }
@@ -287,7 +290,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.columns.advance(self.ground.system, segment) {
+        if let Err(error) = self.columns.advance(self.ground, segment) {
             self.fail(error);
         }
         let scale =

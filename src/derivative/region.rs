@@ -2,10 +2,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::compare::MOST_NUMBERS;
 use super::cone;
-use super::pass::{MOST_MET, Passed};
+use super::pass::Passed;
 use super::repeat::Ground;
-use super::walk::{Natural, Walk};
+use super::scale::MapScale;
+use super::walk::Walk;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one linear piece.
@@ -32,7 +34,7 @@ pub struct Region {
     pub(super) class: usize,
 }
 
-/// More ways than this into a corner mean that resets go on without end.
+/// Most beginnings of orders that are looked at; six guards have 1,957.
 const MOST_PATHS: usize = 50_000;
 
 /// The state of the search: where it stands and how it came there.
@@ -48,10 +50,11 @@ struct Path {
     waiting: Vec<(Guard, DVector<f64>)>,
 }
 
-/// Finds all regions of the corner at which `walk` stands.
+/// Finds all regions of the corner at which `walk` stands; `rounding` is what was measured of their maps.
 pub(super) fn regions<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
+    rounding: Option<&DMatrix<f64>>,
     is_exit: impl Fn(&Walk, Passed) -> bool,
 ) -> Result<Vec<Region>, Error> {
     let dim = walk.station(0).x.len();
@@ -69,8 +72,12 @@ pub(super) fn regions<S: Flow + EventFunction>(
     let mut looked_at = 0;
     while let Some(path) = open.pop() {
         looked_at += 1;
+        ground.interrupt.check()?;
+        if looked_at > MOST_PATHS {
+            return Err(walk.too_large("beginnings of orders", MOST_PATHS));
+        }
         if let Some(&last) = path.order.last()
-            && (path.order.len() > MOST_MET || looked_at > MOST_PATHS)
+            && path.order.len() > walk.most_met()
         {
             return Err(walk.no_end(path.station, last));
         }
@@ -87,6 +94,9 @@ pub(super) fn regions<S: Flow + EventFunction>(
             let Some(sample) = cone::inside(&rows) else {
                 continue;
             };
+            if (found.len() + 1) * dim * dim > MOST_NUMBERS {
+                return Err(walk.too_large("numbers in the maps of its orders", MOST_NUMBERS));
+            }
             let station = walk.station(path.station);
             let passed = Passed {
                 station: path.station,
@@ -113,11 +123,11 @@ pub(super) fn regions<S: Flow + EventFunction>(
             open.extend(advance(ground, walk, &path, &live, &shifts, chosen)?);
         }
     }
-    let natural = walk.natural_size();
+    let scale = MapScale::of(walk, rounding);
     for i in 0..found.len() {
         let twin = found[..i]
             .iter()
-            .find(|r| agree(&r.matrix, &found[i].matrix, &natural));
+            .find(|r| scale.agree(&r.matrix, &found[i].matrix));
         found[i].class = twin.map_or(i, |r| r.class);
     }
     Ok(found)
@@ -198,26 +208,8 @@ fn matrix_of(rows: &[DVector<f64>], dim: usize) -> DMatrix<f64> {
     DMatrix::from_fn(rows.len(), dim, |r, j| rows[r][j])
 }
 
-/// True when two maps agree to 1e-8, entry by entry, of the entries and of the size that they have by their making.
-pub(super) fn agree(a: &DMatrix<f64>, b: &DMatrix<f64>, natural: &Natural) -> bool {
-    (0..a.nrows()).all(|i| {
-        // Differences are rounded like the largest entry of their row.
-        let row = a.row(i).amax().max(b.row(i).amax());
-        let rounding = if natural.by_differences {
-            100.0 * row
-        } else {
-            0.0
-        };
-        (0..a.ncols()).all(|j| {
-            let (a, b) = (a[(i, j)], b[(i, j)]);
-            let part = 1e-8 * (a.abs() + b.abs() + natural.size[(i, j)] + rounding);
-            (a - b).abs() <= part + natural.rounding[(i, j)]
-        })
-    })
-}
-
 /// True when regions that share a face agree on it: their maps may differ only across it.
-pub(super) fn is_continuous(regions: &[Region], natural: &Natural) -> bool {
+pub(super) fn is_continuous(regions: &[Region], scale: &MapScale) -> bool {
     regions.iter().all(|a| {
         (0..a.faces.len()).all(|i| {
             let mut swapped = a.order.clone();
@@ -228,12 +220,8 @@ pub(super) fn is_continuous(regions: &[Region], natural: &Natural) -> bool {
             if a.faces[i].iter().any(|f| f.is_nan()) {
                 return true;
             }
-            let (face, difference) = (&a.faces[i], &a.matrix - &b.matrix);
-            let length = face.norm_squared();
             // Guards that are always met at once have no face, and must have one map.
-            let part = if length > 0.0 { 1.0 / length } else { 0.0 };
-            let across = &difference * face * face.transpose() * part;
-            agree(&(&b.matrix + &difference - across), &b.matrix, natural)
+            scale.agree_on(&a.faces[i], &a.matrix, &b.matrix)
         })
     })
 }

@@ -6,7 +6,8 @@
 use crate::hybrid::probe;
 use crate::ode::difference;
 use crate::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity, Rearm, refuse,
+    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
+    refuse,
 };
 
 /// What a crossing is repeated with.
@@ -16,6 +17,8 @@ pub(super) struct Ground<'a, S> {
     pub(super) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
     pub(super) tolerance: f64,
+    /// Ends searches when it is set.
+    pub(super) interrupt: &'a Interrupt,
 }
 
 impl<S> Clone for Ground<'_, S> {
@@ -62,8 +65,6 @@ pub(super) struct Repeat {
     rated: Vec<CrossedGuard>,
     /// Tangents before a reset.
     columns: Vec<f64>,
-    /// A derivative of a reset was taken by differences.
-    pub(super) by_differences: bool,
 }
 
 impl Repeat {
@@ -84,7 +85,6 @@ impl Repeat {
             field: state(),
             row: state(),
             columns: Vec::new(),
-            by_differences: false,
         }
     }
 
@@ -174,7 +174,6 @@ impl Repeat {
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
                 if !self.written(system, t, (carried.dt, &self.point), dx) {
-                    self.by_differences = true;
                     self.difference(system, t, carried.dt, dx)?;
                 }
             }

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
 use super::bouligand::{CornerDerivative, CornerKind};
+use super::compare::SAMPLES;
 use super::record::{Edge, Link, Recorder, Shift};
 use super::region::Region;
 use super::repeat::Ground;
@@ -68,7 +69,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// through corners by the B-derivative.
     ///
     /// The columns take the stages of the run's own stepper along its dense output, with an error test of their own at ten
-    /// times the run's relative tolerance. Events within [`corner_tolerance`](Self::corner_tolerance) of each other count as
+    /// times the run's relative tolerance, and at most [`max_steps`](Self::max_steps) steps of their own. Events within [`corner_tolerance`](Self::corner_tolerance) of each other count as
     /// one corner, at the first of them.
     ///
     /// ```
@@ -97,6 +98,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                         system,
                         rearm,
                         tolerance,
+                        interrupt: &settings.interrupt,
                     };
                     (path, Recorder::new(ground, settings))
                 })?;
@@ -159,8 +161,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// outcome, the map and the cone. Where outcomes jump these are the one-sided limits and maps.
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] above six guards, [`Error::NoSuchCorner`] beyond the corners, and what the model makes of
-    /// orders that the run did not take.
+    /// [`Error::TooManyOrders`] above six guards, [`Error::CornerTooLarge`] where resets make more of them than are followed,
+    /// [`Error::NoSuchCorner`] beyond the corners, [`Error::Interrupted`], and what the model makes of orders that the run did not take.
     pub fn regions(&self, index: usize) -> Result<Vec<Region>, Error> {
         let Some(corner) = self.corners().nth(index) else {
             let count = self.corners().count();
@@ -231,11 +233,11 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// The matrix of a classical derivative, `d × d`: column `j` is the derivative of the final state along axis `j`.
     ///
     /// # Errors
-    /// Where the verdict is not [`Verdict::Classical`]: [`Error::PiecewiseLinear`], [`Error::OneSided`],
-    /// [`Error::Discontinuous`], or the reason why nothing is guaranteed.
+    /// Where the verdict is not [`Verdict::Classical`]: [`Error::PiecewiseLinear`], [`Error::OrdersNotCompared`],
+    /// [`Error::OneSided`], [`Error::Discontinuous`], or the reason why nothing is guaranteed.
     pub fn matrix(&self) -> Result<DMatrix<f64>, Error> {
         match &self.verdict {
-            Verdict::Classical => self.product(|_, _| Err(self.unexpected())),
+            Verdict::Classical => self.product(|corner, _| only_map(corner)),
             Verdict::Bouligand => Err(self.unexpected()),
             Verdict::OneSided { guard, time } => Err(Error::OneSided {
                 guard: *guard,
@@ -260,7 +262,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         self.product(|corner, map| {
             let mut delta = map * DVector::from_column_slice(v);
             self.pass(corner, &mut walk, &mut delta)?;
-            walk.map_along_order(self.ground)
+            walk.map_along_order(self.ground, |_, _| {})
         })
     }
 
@@ -281,28 +283,34 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 
     /// The row of the time shift of crossing `index` where it is linear: `row · v` for a displacement `v` of the start (s per
-    /// unit of each state variable).
+    /// unit of each state variable). So it is off corners, and at a corner where all orders have the same row for this guard.
     ///
     /// # Errors
-    /// [`Error::NoSuchCrossing`]; [`Error::PiecewiseLinear`] when the crossing belongs to a corner, or comes after one that is
-    /// not linear; otherwise as [`apply`](Self::apply).
+    /// [`Error::NoSuchCrossing`]; [`Error::TimeDependsOnOrder`] when the crossing belongs to a corner whose orders have other rows for
+    /// it, or were not all compared; [`Error::PiecewiseLinear`] and [`Error::OrdersNotCompared`] when it comes after one
+    /// that is not linear; otherwise as [`apply`](Self::apply).
     pub fn event_time_row(&self, index: usize) -> Result<DVector<f64>, Error> {
         self.check_failure()?;
         let count = self.shifts.len();
-        match self.shifts.get(index) {
-            None => Err(Error::NoSuchCrossing { index, count }),
-            Some(Shift::Row(link, row)) => {
-                let before = self.product_of(*link, |_, _| Err(self.unexpected()))?;
-                Ok(before.tr_mul(row))
-            }
-            Some(Shift::Corner(link, _)) => match self.chain.get(*link) {
-                Some(Link::Corner(corner)) => Err(Error::PiecewiseLinear {
-                    t: corner.time(),
-                    guards: corner.guards().to_vec(),
-                }),
-                _ => Err(Error::NoSuchCrossing { index, count }),
+        let (link, row) = match self.shifts.get(index) {
+            None => return Err(Error::NoSuchCrossing { index, count }),
+            Some(Shift::Row(link, row)) => (*link, row),
+            Some(Shift::Corner(link, guard)) => match self.chain.get(*link) {
+                Some(Link::Corner(corner)) => match corner.time_row(*guard) {
+                    Some(row) => (*link, row),
+                    None => {
+                        return Err(Error::TimeDependsOnOrder {
+                            guard: *guard,
+                            t: corner.time(),
+                            guards: corner.guards().to_vec(),
+                        });
+                    }
+                },
+                _ => return Err(Error::NoSuchCrossing { index, count }),
             },
-        }
+        };
+        let before = self.product_of(link, |corner, _| only_map(corner))?;
+        Ok(before.tr_mul(row))
     }
 
     /// Shift of the time of crossing `index` of the trajectory's [`crossings`](Trajectory::crossings), per displacement of
@@ -343,12 +351,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         for link in self.chain.iter().take(link) {
             match link {
                 Link::Map(map) => delta = map * delta,
-                Link::Corner(corner) => match &corner.kind {
-                    CornerKind::Linear {
-                        matrix,
-                        all_orders: true,
-                    } => delta = matrix * delta,
-                    _ => self.pass(corner, walk, &mut delta)?,
+                Link::Corner(corner) => match corner.proved() {
+                    Some(map) => delta = map * delta,
+                    None => self.pass(corner, walk, &mut delta)?,
                 },
             }
         }
@@ -394,33 +399,18 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         for link in self.chain.iter().take(end) {
             product = match link {
                 Link::Map(map) => map * product,
-                Link::Corner(corner) => match &corner.kind {
-                    CornerKind::Linear {
-                        matrix,
-                        all_orders: true,
-                    } => matrix * product,
-                    _ => piece(corner, &product)? * product,
+                Link::Corner(corner) => match corner.proved() {
+                    Some(map) => map * product,
+                    None => piece(corner, &product)? * product,
                 },
             };
         }
         Ok(product)
     }
 
-    /// The refusal of a matrix where a corner is piecewise linear.
+    /// The refusal of a matrix where a corner is not known to be linear.
     fn unexpected(&self) -> Error {
-        let corner = self.corners().find(|corner| {
-            !matches!(
-                corner.kind,
-                CornerKind::Linear {
-                    all_orders: true,
-                    ..
-                }
-            )
-        });
-        Error::PiecewiseLinear {
-            t: corner.map_or(f64::NAN, CornerDerivative::time),
-            guards: corner.map_or_else(Vec::new, |corner| corner.guards().to_vec()),
-        }
+        not_linear(self.corners().find(|corner| corner.linear().is_none()))
     }
 
     pub(super) fn check_failure(&self) -> Result<(), Error> {
@@ -431,6 +421,26 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         refuse::length("v", self.trajectory.state().len(), v.len())?;
         refuse::finite("v", v)?;
         self.check_failure()
+    }
+}
+
+/// The map of a corner that has only one, as far as is known.
+fn only_map(corner: &CornerDerivative) -> Result<DMatrix<f64>, Error> {
+    let map = corner.linear().cloned();
+    map.ok_or_else(|| not_linear(Some(corner)))
+}
+
+/// Why a corner has no single matrix.
+fn not_linear(corner: Option<&CornerDerivative>) -> Error {
+    let t = corner.map_or(f64::NAN, CornerDerivative::time);
+    let guards = corner.map_or_else(Vec::new, |corner| corner.guards().to_vec());
+    match corner.map(CornerDerivative::kind) {
+        Some(CornerKind::Linear { .. }) => Error::OrdersNotCompared {
+            t,
+            guards,
+            directions: SAMPLES,
+        },
+        _ => Error::PiecewiseLinear { t, guards },
     }
 }
 

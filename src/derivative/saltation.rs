@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::region::shift_row;
 use super::repeat::Ground;
 use super::walk::{CornerPoint, Walk};
-use crate::{Error, EventFunction, Flow, Guard, Mode, Rearm};
+use crate::{Error, EventFunction, Flow, Guard, Interrupt, Mode, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +94,7 @@ where
         system,
         rearm: &Rearm::Pairs,
         tolerance: 0.0,
+        interrupt: &Interrupt::new(),
     };
     let point = CornerPoint {
         t,

@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DMatrixView};
 use super::Verdict;
 use super::group::{Group, Joins, check_sides};
 use super::repeat::Ground;
+use super::rounding;
 use super::variational::Columns;
 use super::walk::Walk;
 use crate::hybrid::settings::Settings;
@@ -108,7 +109,7 @@ impl Tangents {
             self.mode = Mode::new(count);
         }
         self.group.is_open = false;
-        self.columns.begin(|i| settings.rtol.get(i));
+        self.columns.begin(settings);
         self.columns.delta.copy_from_slice(&self.start);
         self.verdict = Verdict::Classical;
         self.failure = None;
@@ -125,7 +126,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another dimension. Why there is
-    /// no derivative is told by [`Tangents::columns`].
+    /// no derivative is told by [`Tangents::columns`]; the columns take at most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,
@@ -142,6 +143,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                     system,
                     rearm,
                     tolerance: settings.corner_tolerance,
+                    interrupt: &settings.interrupt,
                 };
                 let carrier = Carrier {
                     ground,
@@ -213,7 +215,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
         if self.tangents.failure.is_some() || self.stuck.is_some() {
             return;
         }
-        if let Err(error) = self.tangents.columns.advance(self.ground.system, segment) {
+        if let Err(error) = self.tangents.columns.advance(self.ground, segment) {
             self.tangents.fail(error);
         }
     }
@@ -245,6 +247,18 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
 impl Tangents {
     /// Carries the columns through the group as it is known now, from just before it.
     fn cross<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
+        let passed = self.cross_once(ground);
+        let point = &mut self.group.point;
+        let differs = matches!(passed, Err(Error::Discontinuous { .. }));
+        if !differs || point.guards.len() < 2 {
+            return passed;
+        }
+        // Another outcome may be another rounding.
+        point.rounding = rounding::of_states(ground, point)?;
+        self.cross_once(ground)
+    }
+
+    fn cross_once<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
         let Self {
             dim,
             columns,

@@ -4,6 +4,8 @@
 //! those cut short by an event cost the columns nothing, and the run keeps its bits. Columns have an error test of their own: a state at
 //! rest says nothing of how fast its neighbours move.
 
+use super::repeat::Ground;
+use crate::hybrid::settings::Settings;
 use crate::ode::difference::vector_along;
 use crate::ode::{DormandPrince, StepControl, Tolerance};
 use crate::{Error, Flow, Mode, Quantity, Segment};
@@ -30,6 +32,9 @@ pub(super) struct Columns {
     control: StepControl,
     /// Step to try next (s).
     next_step: f64,
+    /// Steps of this run, accepted or not.
+    steps: usize,
+    max_steps: usize,
     /// The first stage is that of the present columns.
     has_slope: bool,
     point: Vec<f64>,
@@ -47,6 +52,8 @@ impl Columns {
             tolerance: Tolerance::new(dim * count),
             control: StepControl::new(),
             next_step: f64::INFINITY,
+            steps: 0,
+            max_steps: 0,
             has_slope: false,
             point: vec![0.0; dim],
             scratch: (vec![0.0; dim], vec![0.0; dim]),
@@ -54,11 +61,14 @@ impl Columns {
         }
     }
 
-    /// Begins a new run with these relative tolerances of the state variables.
-    pub(super) fn begin(&mut self, rtol: impl Fn(usize) -> f64) {
+    /// Begins a new run.
+    pub(super) fn begin(&mut self, settings: &Settings) {
         for i in 0..self.delta.len() {
-            self.tolerance.relative[i] = SLACK * rtol(i % self.dim).max(1e-13);
+            let rtol = settings.rtol.get(i % self.dim);
+            self.tolerance.relative[i] = SLACK * rtol.max(1e-13);
         }
+        self.steps = 0;
+        self.max_steps = settings.max_steps;
         self.control = StepControl::new();
         self.next_step = f64::INFINITY;
         self.has_slope = false;
@@ -81,9 +91,10 @@ impl Columns {
     /// Carries the columns along a segment.
     pub(super) fn advance<S: Flow>(
         &mut self,
-        system: &S,
+        ground: Ground<'_, S>,
         segment: &Segment<'_>,
     ) -> Result<(), Error> {
+        let system = ground.system;
         let (mut t, end) = (segment.start, segment.time);
         if self.delta.is_empty() {
             return Ok(());
@@ -91,6 +102,16 @@ impl Columns {
         let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
         let mut rejections = 0;
         while t < end {
+            ground.interrupt.check()?;
+            if self.steps >= self.max_steps {
+                path.at(t, &mut self.point);
+                return Err(Error::TooManySteps {
+                    limit: self.max_steps,
+                    t,
+                    state: self.point.clone(),
+                });
+            }
+            self.steps += 1;
             let Self {
                 point,
                 scratch,
@@ -125,11 +146,11 @@ impl Columns {
             } else {
                 self.next_step
             };
-            ode.step(&mut slope, t, delta, step);
+            ode.advance(&mut slope, t, delta, step);
             if let Some(component) = bad {
                 path.at(t, &mut self.point);
                 let quantity = Quantity::Jacobian { component };
-                let state = std::mem::take(&mut self.point);
+                let state = self.point.clone();
                 return Err(Error::NotFinite { quantity, t, state });
             }
             let error = self.error(step);

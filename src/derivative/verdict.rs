@@ -10,9 +10,11 @@ use crate::{Error, Guard};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// One linear map: the derivative of textbooks.
+    /// One linear map: the derivative of textbooks. At corners of more than twelve guards, or six with resets, as far as pairs of guards
+    /// tell: see [`Compared`](super::Compared).
     Classical,
-    /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have different maps.
+    /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have different maps, or not all of whose
+    /// orders were compared.
     Bouligand,
     /// The start lies on a guard, or an event coincides with the start or the final time: the derivative is that of
     /// neighbours on the side on which the run lies; [`Derivative::apply`](super::Derivative::apply) refuses directions to the

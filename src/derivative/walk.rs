@@ -4,14 +4,13 @@
 //! A station is a state, a mode and a field between two crossings. A way leads from one station to the next by the crossing
 //! of one guard. Only stations that are asked for are evaluated: `n + 1` for one direction through `n` guards.
 
-use nalgebra::DMatrix;
-
 use super::repeat::{Carried, Ground, Repeat, zero};
+use super::scale::Sizes;
 use crate::hybrid::probe;
 use crate::ode::difference;
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity};
 
-/// More stations than this mean that resets go on at one instant without end.
+/// Most stations of one corner at a time; 4,096 are all sets of twelve guards.
 const MOST_STATIONS: usize = 5000;
 
 /// A corner, or a single crossing, as the run met it.
@@ -27,6 +26,8 @@ pub(super) struct CornerPoint {
     /// State and mode in which the run went on.
     pub(super) x_after: Vec<f64>,
     pub(super) mode_after: Mode,
+    /// What of states behind its crossings is rounding, where that was measured.
+    pub(super) rounding: Vec<f64>,
 }
 
 /// A guard that may still be crossed.
@@ -37,6 +38,8 @@ pub(super) struct Member {
     moving: f64,
     /// `dh/dt` along the field of the station (`u`/s).
     pub(super) rate: f64,
+    /// Where its row `D_x h` begins among the rows of the walk.
+    row: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -45,8 +48,8 @@ pub(super) struct Station {
     pub(super) mode: Mode,
     pub(super) field: Vec<f64>,
     pub(super) members: Vec<Member>,
-    /// `D_x h` of the members, one row after the other.
-    rows: Vec<f64>,
+    /// Crossings on the way here.
+    pub(super) level: usize,
     /// A reset changed the state on the way here.
     pub(super) moved: bool,
     first_way: Option<usize>,
@@ -66,16 +69,6 @@ pub(super) struct Way {
     next: Option<usize>,
 }
 
-/// What the entries of a corner's maps are measured by.
-#[derive(Clone, Debug)]
-pub(super) struct Natural {
-    pub(super) size: DMatrix<f64>,
-    /// What may be rounding: fields that cancel, times shifts.
-    pub(super) rounding: DMatrix<f64>,
-    /// Rows or derivatives of resets are differences.
-    pub(super) by_differences: bool,
-}
-
 /// Stations and ways found so far at one corner, and the workspace to find more.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
@@ -83,14 +76,17 @@ pub(super) struct Walk {
     pub(super) stations: Vec<Station>,
     pub(super) used_stations: usize,
     pub(super) ways: Vec<Way>,
-    used_ways: usize,
-    /// The largest entries of the maps on the way, where all orders were compared: what cancels in the end leaves the rounding of
-    /// these.
-    entries: DMatrix<f64>,
+    pub(super) used_ways: usize,
+    /// Rows `D_x h` of the members of all stations; stations share those that do not change.
+    rows: Vec<f64>,
+    /// How many of them are those of station 0.
+    root_rows: usize,
+    pub(super) sizes: Sizes,
+    /// What of states behind crossings is rounding, where that is known.
+    pub(super) rounding: Vec<f64>,
     pub(super) repeat: Repeat,
     pub(super) scratch: Vec<f64>,
     pub(super) mode: Mode,
-    by_differences: bool,
     /// Tangents before a reset.
     pub(super) before: Vec<f64>,
     /// Shifts of the time of the guard that is met next, one a tangent.
@@ -119,11 +115,13 @@ impl Walk {
             used_stations: 0,
             ways: Vec::new(),
             used_ways: 0,
-            entries: DMatrix::zeros(dim, dim),
+            rows: Vec::new(),
+            root_rows: 0,
+            sizes: Sizes::new(dim),
+            rounding: vec![0.0; dim],
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
             mode: Mode::new(count),
-            by_differences: false,
             before: Vec::new(),
             shifts: Vec::new(),
             speed: vec![0.0; dim],
@@ -150,12 +148,16 @@ impl Walk {
         self.used_ways = 0;
         self.order.clear();
         self.speed.fill(0.0);
-        self.by_differences = false;
-        self.repeat.by_differences = false;
+        self.rows.clear();
+        self.rounding.fill(0.0);
+        for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
+            *own = *known;
+        }
         let root = self.new_station(corner.x.len(), corner.mode.len());
         let station = &mut self.stations[root];
         station.x.copy_from_slice(&corner.x);
         station.mode.copy_from(&corner.mode);
+        station.level = 0;
         station.moved = false;
         let (t, system) = (corner.t, ground.system);
         system.flow(t, &corner.x, &corner.mode, &mut station.field);
@@ -164,7 +166,18 @@ impl Walk {
         for &guard in &corner.guards {
             self.add_member(ground, root, guard)?;
         }
+        self.root_rows = self.rows.len();
         Ok(())
+    }
+
+    /// Stands at station 0 again, and forgets the others.
+    pub(super) fn again(&mut self) {
+        self.used_stations = self.used_stations.min(1);
+        self.used_ways = 0;
+        self.rows.truncate(self.root_rows);
+        if let Some(root) = self.stations.first_mut() {
+            root.first_way = None;
+        }
     }
 
     fn new_station(&mut self, dim: usize, count: usize) -> usize {
@@ -176,14 +189,13 @@ impl Walk {
                 mode: Mode::new(count),
                 field: vec![0.0; dim],
                 members: Vec::new(),
-                rows: Vec::new(),
+                level: 0,
                 moved: false,
                 first_way: None,
             });
         }
         let station = &mut self.stations[i];
         station.members.clear();
-        station.rows.clear();
         station.first_way = None;
         i
     }
@@ -200,15 +212,13 @@ impl Walk {
             mode,
             field,
             members,
-            rows,
             ..
         } = &mut self.stations[station];
         let (t, system, k) = (self.t, ground.system, guard.event);
-        let from = rows.len();
-        rows.resize(from + x.len(), 0.0);
-        let row = &mut rows[from..];
+        let from = self.rows.len();
+        self.rows.resize(from + x.len(), 0.0);
+        let row = &mut self.rows[from..];
         let moving = system.gradient(k, t, x, mode, row).unwrap_or_else(|| {
-            self.by_differences = true;
             let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
             difference::gradient(h, (t, x), row, &mut self.scratch)
         });
@@ -220,14 +230,16 @@ impl Walk {
             guard,
             moving,
             rate,
+            row: from,
         });
         Ok(())
     }
 
     /// The row `D_x h` of member `m`.
     pub(super) fn row(&self, station: usize, m: usize) -> &[f64] {
-        let Station { x, rows, .. } = &self.stations[station];
-        &rows[m * x.len()..(m + 1) * x.len()]
+        let Station { x, members, .. } = &self.stations[station];
+        let from = members[m].row;
+        &self.rows[from..from + x.len()]
     }
 
     /// True when member `m` is crossed from this station: it moves across at its least rate at least.
@@ -251,21 +263,37 @@ impl Walk {
             }
             known = self.ways[way].next;
         }
+        ground.interrupt.check()?;
         if self.used_stations > MOST_STATIONS {
-            return Err(Error::NoProgress {
-                guard,
-                t: self.t,
-                state: self.stations[from].x.clone(),
-            });
+            return Err(self.too_large("states between crossings", MOST_STATIONS));
         }
+        let rows = self.rows.len();
         let way = self.make_way(ground, from, m)?;
+        self.sizes.note(&self.ways[way].jump, {
+            let member = &self.stations[from].members[m];
+            let row = &self.rows[member.row..member.row + self.scratch.len()];
+            (row, member.rate)
+        });
         let (to, twin) = (self.ways[way].to, self.twin(self.ways[way].to));
         if let Some(twin) = twin {
             self.ways[way].to = twin;
             debug_assert_eq!(to + 1, self.used_stations, "the newest station");
             self.used_stations -= 1;
+            self.rows.truncate(rows);
         }
         Ok(way)
+    }
+
+    /// The refusal of a corner that is larger than searches go.
+    #[cold]
+    pub(super) fn too_large(&self, what: &'static str, limit: usize) -> Error {
+        let guards = self.stations.first().map_or(0, |root| root.members.len());
+        Error::CornerTooLarge {
+            guards,
+            what,
+            limit,
+            t: self.t,
+        }
     }
 
     /// An earlier station that is the same: other orders of the same guards meet there.
@@ -273,10 +301,13 @@ impl Walk {
         let new = &self.stations[newest];
         let largest = new.x.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         // Resets that commute do so to within rounding.
-        let same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest);
+        let same = |i: usize, a: f64, b: f64| {
+            (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest) + self.rounding[i]
+        };
         self.stations[..newest].iter().position(|old| {
-            old.mode.is(&new.mode)
-                && old.x.iter().zip(&new.x).all(same)
+            (old.level == new.level || new.moved)
+                && old.mode.is(&new.mode)
+                && (0..new.x.len()).all(|i| same(i, old.x[i], new.x[i]))
                 && old.members.len() == new.members.len()
                 && old.moved == new.moved
                 && new
@@ -336,6 +367,7 @@ impl Walk {
         for i in 0..dim {
             jump[i] -= after.field[i];
         }
+        after.level = before.level + 1;
         after.moved = before.moved || done.moved;
         let way_made = &mut self.ways[way];
         way_made.guard = guard;
@@ -372,24 +404,18 @@ impl Walk {
         let system = ground.system;
         let keeps_rows = !moved && system.ignores_mode();
         for other in 0..self.stations[from].members.len() {
-            let Member { guard, moving, .. } = self.stations[from].members[other];
+            let member = self.stations[from].members[other];
+            let guard = member.guard;
             // Carried across by the reset, or retired: crossed already.
             let crossed = self.stations[to].mode.contains(guard.event) == guard.side_after();
             if other == m || crossed || (moved && self.is_off(ground, to, guard)) {
                 continue;
             }
-            let (before, after) = self.stations.split_at_mut(to);
-            let (before, after) = (&before[from], &mut after[0]);
             if keeps_rows {
-                let dim = after.x.len();
-                let row = &before.rows[other * dim..(other + 1) * dim];
-                after.rows.extend_from_slice(row);
-                let rate = moving + dot(row, &after.field);
-                after.members.push(Member {
-                    guard,
-                    moving,
-                    rate,
-                });
+                let after = &mut self.stations[to];
+                let row = &self.rows[member.row..member.row + after.x.len()];
+                let rate = member.moving + dot(row, &after.field);
+                after.members.push(Member { rate, ..member });
             } else {
                 self.add_member(ground, to, guard)?;
             }
@@ -428,48 +454,6 @@ impl Walk {
             return Ok(());
         }
         self.add_member(ground, to, guard)
-    }
-}
-
-impl Walk {
-    /// Forgets the entries of maps.
-    pub(super) fn forget_entries(&mut self) {
-        self.entries.fill(0.0);
-    }
-
-    /// Keeps in mind how large the entries of a map on the way are.
-    pub(super) fn note_entries(&mut self, map: &DMatrix<f64>) {
-        self.entries
-            .zip_apply(map, |most, entry| *most = most.max(entry.abs()));
-    }
-
-    /// The size that entry `(i, j)` of a map has by its making: the jumps of component `i` times the time shifts by component
-    /// `j`. What is small beside it is rounding, whatever the units.
-    pub(super) fn natural_size(&self) -> Natural {
-        let dim = self.scratch.len();
-        let (mut jumps, mut shifts) = (vec![0.0f64; dim], vec![0.0f64; dim]);
-        for way in &self.ways[..self.used_ways] {
-            for i in 0..dim {
-                jumps[i] = jumps[i].max(way.jump[i].abs());
-            }
-        }
-        for (s, station) in self.stations[..self.used_stations].iter().enumerate() {
-            for (m, member) in station.members.iter().enumerate() {
-                let row = self.row(s, m);
-                for j in 0..dim {
-                    shifts[j] = shifts[j].max((row[j] / member.rate).abs());
-                }
-            }
-        }
-        Natural {
-            size: DMatrix::from_fn(dim, dim, |i, j| {
-                (jumps[i] * shifts[j]).max(self.entries[(i, j)])
-            }),
-            rounding: DMatrix::from_fn(dim, dim, |i, j| {
-                100.0 * f64::EPSILON * self.speed[i] * shifts[j]
-            }),
-            by_differences: self.by_differences || self.repeat.by_differences,
-        }
     }
 }
 

@@ -130,7 +130,7 @@ impl<B: Buffer> Run<B> {
 
             let (mode, statistics) = (&self.mode, &mut self.statistics);
             let mut flow = |t: f64, x: &[f64], dx: &mut [f64]| system.flow(t, x, mode, dx);
-            self.ode.step(&mut flow, self.t, self.x.get(), step);
+            self.ode.advance(&mut flow, self.t, self.x.get(), step);
             statistics.flow += 6;
             let error = self.ode.error(self.x.get(), step, &self.tolerance);
             let good = if settings.fixed_step.is_some() {

@@ -25,7 +25,8 @@ impl<'a> Interpolant<'a> {
         }
     }
 
-    /// Writes the state at time `t` into `x`.
+    /// Writes the state at time `t` into `x`. Where `x` and the coefficients differ in length, the entries that all of them have
+    /// are written, and the others are left alone.
     #[inline]
     pub fn at(&self, t: f64, x: &mut [f64]) {
         let theta = if self.length > 0.0 {
@@ -36,11 +37,13 @@ impl<'a> Interpolant<'a> {
         self.at_fraction(theta, x);
     }
 
-    /// Writes the state at the fraction `theta` of the step into `x`.
+    /// Writes the state at the fraction `theta` of the step into `x`; lengths as in [`at`](Self::at).
     #[inline]
     pub fn at_fraction(&self, theta: f64, x: &mut [f64]) {
-        let n = x.len();
+        let lengths = self.coefficients.iter().map(|c| c.len());
+        let n = lengths.fold(x.len(), usize::min);
         let [c0, c1, c2, c3, c4] = self.coefficients.map(|c| &c[..n]);
+        let x = &mut x[..n];
         let rest = 1.0 - theta;
         for i in 0..n {
             x[i] = c0[i] + theta * (c1[i] + rest * (c2[i] + theta * (c3[i] + rest * c4[i])));
@@ -103,6 +106,26 @@ impl<B: Buffer> Dense<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn states_of_another_length_are_written_as_far_as_they_go() {
+        let (long, short) = ([1.0, 2.0, 3.0], [0.5]);
+        let view = |coefficients| Interpolant {
+            start: 0.0,
+            length: 1.0,
+            coefficients,
+        };
+        let mut x = [f64::NAN; 5];
+        view([&long[..]; 5]).at(0.0, &mut x);
+        assert_eq!(x[..3], long);
+        assert!(x[3..].iter().all(|x| x.is_nan()));
+        let mut x = [f64::NAN; 2];
+        view([&long, &long, &short, &long, &long]).at_fraction(0.0, &mut x);
+        assert!((x[0] - 1.0).abs() < 1e-15 && x[1].is_nan());
+        view([&[]; 5]).at(0.5, &mut x);
+        assert!((x[0] - 1.0).abs() < 1e-15 && x[1].is_nan());
+        view([&long[..]; 5]).at(0.0, &mut []);
+    }
 
     #[test]
     fn hermite_reproduces_a_cubic() {

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::{Buffer, Dense, Interpolant, Tolerance};
+use crate::{Error, refuse};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 /// The longest time between two stages, as a part of the step.
@@ -61,8 +62,9 @@ const D: [f64; 7] = [
 /// let mut step = DormandPrince::<[f64; 1]>::new(1);
 /// let mut decay = |_t: f64, x: &[f64], dx: &mut [f64]| dx[0] = -x[0];
 /// decay(0.0, &[1.0], step.first_stage());
-/// step.step(&mut decay, 0.0, &[1.0], 0.1);
+/// step.step(&mut decay, 0.0, &[1.0], 0.1)?;
 /// assert!((step.state()[0] - (-0.1f64).exp()).abs() < 1e-9);
+/// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct DormandPrince<V> {
@@ -73,7 +75,7 @@ pub struct DormandPrince<V> {
 }
 
 impl<V: Buffer> DormandPrince<V> {
-    /// Workspace for `dim` state variables.
+    /// Workspace for `dim` state variables; for `[f64; N]`, whatever `dim` is, for `N`.
     pub fn new(dim: usize) -> Self {
         Self {
             k: std::array::from_fn(|_| V::zeros(dim)),
@@ -109,8 +111,22 @@ impl<V: Buffer> DormandPrince<V> {
 
     /// One step of length `h` from `(t, x)`: six evaluations of `f`; the first stage must stand in
     /// [`first_stage`](Self::first_stage).
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`] when `x` has another length than the workspace.
     #[inline]
-    pub fn step<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64)
+    pub fn step<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64) -> Result<(), Error>
+    where
+        F: FnMut(f64, &[f64], &mut [f64]),
+    {
+        refuse::length("x", self.y.get().len(), x.len())?;
+        self.advance(f, t, x, h);
+        Ok(())
+    }
+
+    /// As [`step`](Self::step), for an `x` that is known to have the right length.
+    #[inline]
+    pub(crate) fn advance<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64)
     where
         F: FnMut(f64, &[f64], &mut [f64]),
     {
@@ -266,6 +282,31 @@ mod tests {
     }
 
     #[test]
+    fn a_state_of_another_length_is_refused() {
+        let mut calls = 0;
+        let mut never = |_: f64, _: &[f64], _: &mut [f64]| calls += 1;
+        let refused = |found| {
+            Err(Error::WrongLength {
+                name: "x",
+                expected: 2,
+                found,
+            })
+        };
+        let mut step = DormandPrince::<Vec<f64>>::new(2);
+        assert_eq!(step.step(&mut never, 0.0, &[1.0], 0.1), refused(1));
+        assert_eq!(step.step(&mut never, 0.0, &[1.0; 3], 0.1), refused(3));
+        // An array keeps its own size.
+        let mut step = DormandPrince::<[f64; 2]>::new(7);
+        assert_eq!(step.step(&mut never, 0.0, &[], 0.1), refused(0));
+        assert_eq!(calls, 0);
+        assert_eq!(step.step(&mut field2, 0.0, &[1.0; 2], 0.1), Ok(()));
+    }
+
+    fn field2(_: f64, x: &[f64], dx: &mut [f64]) {
+        dx.copy_from_slice(x);
+    }
+
+    #[test]
     fn rows_of_the_tableau_add_up() {
         for (c, row) in [
             (C[1], &A2[..]),
@@ -287,7 +328,7 @@ mod tests {
         let (mut ends, mut middles) = (Vec::new(), Vec::new());
         for h in [0.1, 0.05, 0.025] {
             field(0.3, &[solution(0.3)], step.first_stage());
-            step.step(&mut field, 0.3, &[solution(0.3)], h);
+            step.advance(&mut field, 0.3, &[solution(0.3)], h);
             step.form_interpolant(0.3, &[solution(0.3)], h);
             ends.push((step.state()[0] - solution(0.3 + h)).abs());
             let errors = (1..20).map(|part| {

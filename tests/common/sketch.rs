@@ -16,6 +16,7 @@ pub(crate) struct Sketch {
     gradient: GradientBox,
     reset: ResetBox,
     watch: Vec<Watch>,
+    ignores_mode: bool,
 }
 
 impl Sketch {
@@ -28,6 +29,7 @@ impl Sketch {
             gradient: Box::new(|_, _, _, _, _| None),
             reset: Box::new(|_, _, _, _| Ok(())),
             watch: Vec::new(),
+            ignores_mode: false,
         }
     }
 
@@ -39,6 +41,24 @@ impl Sketch {
     ) -> Self {
         self.watch = watch.into();
         self.event = Box::new(event);
+        self
+    }
+
+    /// `count` event functions, all watched alike.
+    pub(crate) fn events_of(
+        mut self,
+        count: usize,
+        watch: Watch,
+        event: impl Fn(usize, f64, &[f64], &Mode) -> f64 + 'static,
+    ) -> Self {
+        self.watch = vec![watch; count];
+        self.event = Box::new(event);
+        self
+    }
+
+    /// Promises that no event function reads the mode.
+    pub(crate) fn ignoring_mode(mut self) -> Self {
+        self.ignores_mode = true;
         self
     }
 
@@ -80,6 +100,9 @@ impl EventFunction for Sketch {
     }
     fn watch(&self, k: usize) -> Watch {
         self.watch[k]
+    }
+    fn ignores_mode(&self) -> bool {
+        self.ignores_mode
     }
     fn on_crossing(
         &self,

@@ -1,7 +1,7 @@
 //! Corners to which first order has no answer, or only a careful one: resets that go round, that move another guard, that come out
 //! with another mode; guards that are nearly met; units of any size.
 
-use saltation::derivative::{CornerKind, Verdict, WithParameters};
+use saltation::derivative::{Compared, CornerKind, Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
 use saltation::{Error, Guard, Integrator, Mode, Rearm, Status, Tangents, Watch, flow_fn};
 
@@ -279,33 +279,44 @@ fn a_stop_at_the_final_time_is_an_edge() {
 
 #[test]
 fn a_word_that_a_sample_of_orders_misses_is_not_missed_by_directions() {
-    // Eleven guards; the field jumps only in the one word {0, 2, 4, 6, 8}.
-    let rare = Sketch::new(12, |_, _, mode, dx| {
-        dx.fill(1.0);
-        let word: Vec<usize> = mode.ones().collect();
-        dx[11] = if word == [0, 2, 4, 6, 8] { 5.0 } else { 0.0 };
-    })
-    .events([Watch::BOTH; 11], |k, _, x, _| x[k] - 1.0);
-    let mut integrator = Integrator::new(&rare).unwrap();
-    let d = integrator.derivative(0.0, &[0.0; 12], 2.0).unwrap();
-    assert_eq!(*d.verdict(), Verdict::Bouligand);
-    assert!(matches!(
-        d.corners().next().unwrap().kind(),
-        CornerKind::Linear {
-            all_orders: false,
-            ..
-        }
-    ));
-    let mut v = [0.0; 12];
-    for (k, v) in v.iter_mut().enumerate().take(11) {
-        *v = if k.is_multiple_of(2) && k < 10 {
-            1.0
+    // The field jumps only in the one word {0, 2, 4, 6, 8}.
+    for n in [11, 14] {
+        let rare = Sketch::new(n + 1, move |_, _, mode, dx| {
+            dx.fill(1.0);
+            let word: Vec<usize> = mode.ones().collect();
+            dx[n] = if word == [0, 2, 4, 6, 8] { 5.0 } else { 0.0 };
+        })
+        .events_of(n, Watch::BOTH, |k, _, x, _| x[k] - 1.0);
+        let mut integrator = Integrator::new(&rare).unwrap();
+        let d = integrator.derivative(0.0, &vec![0.0; n + 1], 2.0).unwrap();
+        let corner = d.corners().next().unwrap();
+        if n == 11 {
+            // All orders are compared.
+            assert_eq!(*d.verdict(), Verdict::Bouligand);
+            assert!(matches!(corner.kind(), CornerKind::PiecewiseLinear));
         } else {
-            -1.0
-        };
+            // Nothing that two guards do tells of it: the corner says how far its orders were compared.
+            assert!(matches!(
+                corner.kind(),
+                CornerKind::Linear {
+                    compared: Compared::Pairs,
+                    ..
+                }
+            ));
+        }
+        let mut v = vec![0.0; n + 1];
+        for (k, v) in v.iter_mut().enumerate().take(n) {
+            *v = if k.is_multiple_of(2) && k < 10 {
+                1.0
+            } else {
+                -1.0
+            };
+        }
+        // Between the first five and the others two seconds pass per unit of v.
+        assert!((d.apply(&v).unwrap()[n] - 10.0).abs() < 1e-9);
+        let piece = d.matrix_towards(&v).unwrap();
+        assert!((crate::support::times(&piece, &v)[n] - 10.0).abs() < 1e-9);
     }
-    // Between the first five and the others two seconds pass per unit of v.
-    assert!((d.apply(&v).unwrap()[11] - 10.0).abs() < 1e-9);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod answers;
+mod clocks;
 mod courses;
 mod crowded;
 mod differences;
@@ -12,15 +13,21 @@ mod edges;
 mod exact;
 mod examples;
 mod faces;
+mod forgetting;
+mod forwarding;
 mod kinds;
 mod kit;
+mod landings;
+mod large;
 mod limits;
 mod moving_table;
 mod oracle;
 mod pieces;
 mod resets;
+mod reuse;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod spread;
 mod support;
 mod verdicts;
+mod work;

@@ -3,6 +3,8 @@
 
 mod admissible;
 mod ball;
+#[cfg(feature = "dual")]
+mod by_differences;
 mod checked;
 mod continuity;
 mod decoupled;

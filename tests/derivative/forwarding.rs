@@ -1,0 +1,374 @@
+//! Wrappers of systems hand every method on: to a model whose every method is its own, and remembers that it was asked.
+//!
+//! Names are read from the source of the traits, so that a method that is new there and forgotten here fails.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use saltation::derivative::WithParameters;
+use saltation::{Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Watch};
+
+type Names = BTreeSet<String>;
+
+/// The methods of a trait in a source file.
+fn methods(source: &str, name: &str) -> Names {
+    let start = format!("pub trait {name} {{");
+    let (_, rest) = source.split_once(&start).expect("the trait");
+    let (body, _) = rest.split_once("\n}\n").expect("its end");
+    let functions = body.lines().filter_map(|line| line.strip_prefix("    fn "));
+    functions
+        .map(|line| line.split(['(', '<']).next().expect("a name").to_owned())
+        .collect()
+}
+
+/// Methods of `Flow` and of `EventFunction`.
+fn all_methods() -> Names {
+    let flow = methods(include_str!("../../src/hybrid/flow.rs"), "Flow");
+    let events = methods(include_str!("../../src/hybrid/event.rs"), "EventFunction");
+    flow.union(&events).cloned().collect()
+}
+
+thread_local! {
+    static ASKED: RefCell<Names> = const { RefCell::new(BTreeSet::new()) };
+}
+
+fn asked(name: &str) {
+    ASKED.with_borrow_mut(|names| names.insert(name.to_owned()));
+}
+
+/// What was asked since the last time.
+fn taken() -> Names {
+    ASKED.take()
+}
+
+/// A model that provides every method, none as the trait does.
+struct Own;
+
+impl Flow for Own {
+    fn dim(&self) -> usize {
+        asked("dim");
+        2
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        asked("flow");
+        let drag = if mode.contains(0) { 0.5 } else { 0.0 };
+        dx.copy_from_slice(&[x[1] + t, -x[0] - drag * x[1]]);
+    }
+    fn jacobian_times(&self, _t: f64, _x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
+        asked("jacobian_times");
+        let drag = if mode.contains(0) { 0.5 } else { 0.0 };
+        out.copy_from_slice(&[v[1], -v[0] - drag * v[1]]);
+        true
+    }
+    fn jacobian_times_each(
+        &self,
+        _t: f64,
+        _x: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        asked("jacobian_times_each");
+        let drag = if mode.contains(0) { 0.5 } else { 0.0 };
+        for (v, out) in v.chunks_exact(2).zip(out.chunks_exact_mut(2)) {
+            out.copy_from_slice(&[v[1], -v[0] - drag * v[1]]);
+        }
+        true
+    }
+    fn flip(&self, _t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+        asked("flip");
+        let sign = if mode.contains(0) { -0.5 } else { 0.5 };
+        if k == 0 {
+            dx[1] += sign * x[1];
+        }
+        true
+    }
+    fn correct(&self, _t: f64, x: &mut [f64], _mode: &Mode) -> bool {
+        asked("correct");
+        x[1] = 0.25;
+        true
+    }
+}
+
+impl EventFunction for Own {
+    fn count(&self) -> usize {
+        asked("count");
+        2
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        asked("event");
+        x[k] - t
+    }
+    fn events(&self, t: f64, x: &[f64], _mode: &Mode, h: &mut [f64]) {
+        asked("events");
+        h.copy_from_slice(&[x[0] - t, x[1] - t]);
+    }
+    fn gradient(&self, k: usize, _t: f64, _x: &[f64], _mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        asked("gradient");
+        dh.fill(0.0);
+        dh[k] = 1.0;
+        Some(-1.0)
+    }
+    fn watch(&self, k: usize) -> Watch {
+        asked("watch");
+        [Watch::RISING, Watch::FALLING.and_stop()][k]
+    }
+    fn least_rate(&self, k: usize) -> f64 {
+        asked("least_rate");
+        0.25 + k as f64
+    }
+    fn noise(&self, k: usize) -> f64 {
+        asked("noise");
+        0.125 + k as f64
+    }
+    fn ignores_mode(&self) -> bool {
+        asked("ignores_mode");
+        true
+    }
+    fn on_crossing(
+        &self,
+        _t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        asked("on_crossing");
+        x[0] *= -0.5 * crossed.guards()[0].rate;
+        mode.set(1, true);
+        Ok(())
+    }
+    fn reset_times(
+        &self,
+        _t: f64,
+        crossed: &Crossed<'_>,
+        _x: &[f64],
+        _mode: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        asked("reset_times");
+        out.copy_from_slice(&[-0.5 * crossed.guards()[0].rate * dx[0], dx[1]]);
+        true
+    }
+    fn reset_times_each(
+        &self,
+        _t: f64,
+        crossed: &Crossed<'_>,
+        _x: &[f64],
+        _mode: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        asked("reset_times_each");
+        for (dx, out) in dx.chunks_exact(2).zip(out.chunks_exact_mut(2)) {
+            out.copy_from_slice(&[-0.5 * crossed.guards()[0].rate * dx[0], dx[1]]);
+        }
+        true
+    }
+}
+
+const T: f64 = 0.5;
+const X: [f64; 2] = [0.75, -1.5];
+
+/// Asks a wrapper of [`Own`] for everything, `more` state variables behind those of the model; compares what it answers with the
+/// model's own answers, and gives the names of the methods asked.
+fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
+    let (mode, own) = (Mode::with(2, &[0]), Own);
+    let x = [&X[..], more].concat();
+    let d = x.len();
+    let crossed = [CrossedGuard {
+        guard: Guard::rising(0),
+        rate: 2.0,
+    }];
+    let crossed = Crossed::new(&crossed);
+    let zeros = vec![0.0; more.len()];
+    // Two directions of the state, one of them along what is behind it.
+    let one = [&[0.5, 0.25][..], &zeros].concat();
+    let two = [&one[..], &[-1.0, 0.125], &zeros].concat();
+    let nan = |n: usize| vec![f64::NAN; n];
+    let mut names = Names::new();
+    let mut called = |name: &str| names.insert(name.to_owned());
+
+    called("dim");
+    assert_eq!(system.dim(), d);
+    called("flow");
+    let (mut found, mut expected) = (nan(d), [0.0; 2]);
+    system.flow(T, &x, &mode, &mut found);
+    own.flow(T, &X, &mode, &mut expected);
+    assert_eq!(found, [&expected[..], &zeros].concat());
+    called("flip");
+    let back = Mode::new(2);
+    assert!(system.flip(T, &x, &back, 0, &mut found));
+    own.flow(T, &X, &back, &mut expected);
+    assert_eq!(found, [&expected[..], &zeros].concat());
+    called("jacobian_times");
+    found = nan(d);
+    assert!(system.jacobian_times(T, &x, &mode, &one, &mut found));
+    let along = [0.25, -0.5 - 0.125];
+    assert_eq!(found, [&along[..], &zeros].concat());
+    called("jacobian_times_each");
+    found = nan(2 * d);
+    assert!(system.jacobian_times_each(T, &x, &mode, &two, &mut found));
+    let second = [0.125, 1.0 - 0.0625];
+    let both = [&along[..], &zeros, &second, &zeros].concat();
+    assert_eq!(found, both);
+    called("correct");
+    let mut state = x.clone();
+    assert!(system.correct(T, &mut state, &mode));
+    assert_eq!(state, [&[X[0], 0.25][..], more].concat());
+
+    called("count");
+    assert_eq!(system.count(), 2);
+    called("event");
+    assert_eq!(system.event(1, T, &x, &mode).to_bits(), (-2f64).to_bits());
+    called("events");
+    found = nan(2);
+    system.events(T, &x, &mode, &mut found);
+    assert_eq!(found, [0.25, -2.0]);
+    called("gradient");
+    found = nan(d);
+    assert_eq!(system.gradient(1, T, &x, &mode, &mut found), Some(-1.0));
+    assert_eq!(found, [&[0.0, 1.0][..], &zeros].concat());
+    called("watch");
+    assert_eq!(system.watch(1), Watch::FALLING.and_stop());
+    called("least_rate");
+    assert!((system.least_rate(1) - 1.25).abs() < 1e-15);
+    called("noise");
+    assert!((system.noise(1) - 1.125).abs() < 1e-15);
+    called("ignores_mode");
+    assert!(system.ignores_mode());
+    called("on_crossing");
+    let (mut state, mut after) = (x.clone(), mode.clone());
+    let done = system.on_crossing(T, &crossed, &mut state, &mut after);
+    assert_eq!(done, Ok(()));
+    assert_eq!(state, [&[-X[0], X[1]][..], more].concat());
+    assert!(after.contains(1));
+    called("reset_times");
+    found = nan(d);
+    assert!(system.reset_times(T, &crossed, &x, &mode, (0.0, &one), &mut found));
+    assert_eq!(found, [&[-0.5, 0.25][..], &zeros].concat());
+    called("reset_times_each");
+    found = nan(2 * d);
+    assert!(system.reset_times_each(T, &crossed, &x, &mode, (0.0, &two), &mut found));
+    let both = [&[-0.5, 0.25][..], &zeros, &[1.0, 0.125], &zeros].concat();
+    assert_eq!(found, both);
+    names
+}
+
+#[test]
+fn every_wrapper_hands_every_method_on() {
+    let all = all_methods();
+    let parameters = [3.0, -0.5];
+    let check = |wrapper: &str, ask: &dyn Fn() -> Names| {
+        taken();
+        assert_eq!(ask(), all, "`ask` asks for all");
+        let handed_on = taken();
+        let lost: Vec<_> = all.difference(&handed_on).collect();
+        assert!(lost.is_empty(), "{wrapper} loses {lost:?}");
+    };
+    check("nothing", &|| ask(Own, &[]));
+    check("&", &|| ask(&Own, &[]));
+    check("Box", &|| ask(Box::new(Own), &[]));
+    check("Rc", &|| ask(Rc::new(Own), &[]));
+    check("Arc", &|| ask(Arc::new(Own), &[]));
+    check("WithParameters", &|| {
+        ask(WithParameters::new(|_| Own, &parameters), &parameters)
+    });
+}
+
+/// The same model for any scalar, under `Dual`, which makes the derivatives and hands the rest on.
+#[cfg(feature = "dual")]
+mod dual {
+    use saltation::derivative::{Dual, GuardSet, RealField, SmoothEvents, SmoothFlow, convert};
+
+    use super::*;
+
+    struct Smooth;
+
+    impl SmoothFlow for Smooth {
+        fn dim(&self) -> usize {
+            asked("dim");
+            2
+        }
+        fn flow<T: RealField + Copy>(&self, t: T, x: &[T], mode: &Mode, dx: &mut [T]) {
+            asked("flow");
+            let drag: T = convert(if mode.contains(0) { 0.5 } else { 0.0 });
+            dx.copy_from_slice(&[x[1] + t, -x[0] - drag * x[1]]);
+        }
+        fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+            Own.flip(t, x, mode, k, dx)
+        }
+        fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
+            Own.correct(t, x, mode)
+        }
+    }
+
+    impl SmoothEvents for Smooth {
+        fn count(&self) -> usize {
+            asked("count");
+            2
+        }
+        fn event<T: RealField + Copy>(&self, k: usize, t: T, x: &[T], _mode: &Mode) -> T {
+            asked("event");
+            x[k] - t
+        }
+        fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+            Own.events(t, x, mode, h);
+        }
+        fn watch(&self, k: usize) -> Watch {
+            Own.watch(k)
+        }
+        fn least_rate(&self, k: usize) -> f64 {
+            Own.least_rate(k)
+        }
+        fn noise(&self, k: usize) -> f64 {
+            Own.noise(k)
+        }
+        fn ignores_mode(&self) -> bool {
+            Own.ignores_mode()
+        }
+        fn on_crossing<T: RealField + Copy>(
+            &self,
+            _t: T,
+            crossed: &GuardSet<'_>,
+            x: &mut [T],
+            mode: &mut Mode,
+        ) -> Result<(), Error> {
+            asked("on_crossing");
+            assert!(crossed.contains(0));
+            x[0] = -x[0];
+            mode.set(1, true);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn dual_hands_every_method_on() {
+        let source = include_str!("../../src/derivative/dual.rs");
+        let flow = methods(source, "SmoothFlow");
+        let own: Names = methods(source, "SmoothEvents")
+            .union(&flow)
+            .cloned()
+            .collect();
+        taken();
+        assert_eq!(ask(Dual(Smooth), &[]), all_methods());
+        let handed_on = taken();
+        let lost: Vec<_> = own.difference(&handed_on).collect();
+        assert!(lost.is_empty(), "{lost:?}");
+        // What is new in the traits has to be there under `Dual` too, but for derivatives, which it makes itself.
+        let made = [
+            "jacobian_times",
+            "jacobian_times_each",
+            "gradient",
+            "reset_times",
+            "reset_times_each",
+        ];
+        let lost: Vec<_> = all_methods()
+            .into_iter()
+            .filter(|name| !made.contains(&&name[..]) && !own.contains(name))
+            .collect();
+        assert!(lost.is_empty(), "{lost:?}");
+    }
+}
