@@ -6,6 +6,8 @@ mod bad_input;
 mod contacts;
 mod enumeration;
 mod impacts;
+mod limits;
+mod nearly_dependent;
 #[path = "../common/random.rs"]
 mod random;
 mod random_problems;
