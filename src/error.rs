@@ -487,13 +487,39 @@ pub enum Error {
 
     /// The contact speeds of dependent contacts are not those of any motion.
     #[error(
-        "the speeds of the dependent contacts {set:?} are not those of a motion: they miss one by {by:e} (unit normals)"
+        "the speeds of the dependent contacts {set:?} are not those of a motion: they miss one by {by:e} (unit normals); from_mechanics takes the motion itself"
     )]
     InconsistentSpeeds {
         /// The contacts that depend on each other.
         set: Vec<usize>,
         /// How far the speeds are from those of a motion (`√(J)`, scaled speed).
         by: f64,
+    },
+
+    /// A body is squeezed between contacts of which one is to rebound: no impulses make it.
+    #[error(
+        "contacts {set:?} squeeze a body between them: none can part unless another closes, so contact {contact}, which approaches, cannot rebound with restitution {restitution}; restitution 0 has an outcome"
+    )]
+    Squeezed {
+        /// The contacts that squeeze it: some combination of their normals with positive weights vanishes.
+        set: Vec<usize>,
+        /// The one of them that approaches with the largest speed of rebound, `e_i |u_i|/√G_ii`.
+        contact: usize,
+        /// Its coefficient of restitution.
+        restitution: f64,
+    },
+
+    /// A coefficient of friction is given to what ignores it.
+    #[error(
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores; frictionless() says that it does not matter"
+    )]
+    FrictionIgnored {
+        /// The impact law, or the part of the driver, that knows no friction.
+        law: &'static str,
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of friction.
+        friction: f64,
     },
 
     /// An impact law would have to pull, and was told to refuse that.
@@ -579,11 +605,32 @@ pub enum Error {
         limit: usize,
     },
 
-    /// One outcome was asked for where a law predicts several, or none before its cap.
-    #[error("the impact law has {count} outcomes here, not one: resolve() gives the set")]
+    /// One outcome was asked for where a law predicts several or none, or where its search stopped at a cap.
+    #[error(
+        "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
+    )]
     NotSingle {
+        /// Number of outcomes that are known.
+        count: usize,
+    },
+
+    /// A [`Selection`](crate::impact::Selection) chose an outcome that does not exist, or none.
+    #[error("the selection chose {} of {count} outcomes",
+        chosen.map_or_else(|| "none".to_owned(), |chosen| format!("number {chosen}, counted from 0,")))]
+    NoSuchOutcome {
+        /// What it chose.
+        chosen: Option<usize>,
         /// Number of outcomes.
         count: usize,
+    },
+
+    /// More outcomes of an impact than are compared with each other.
+    #[error("the impact has {count} outcomes: up to {limit} are compared with each other")]
+    TooManyOutcomes {
+        /// Number of outcomes.
+        count: usize,
+        /// The limit.
+        limit: usize,
     },
 
     /// A velocity was asked for of a problem that was given in contact space.

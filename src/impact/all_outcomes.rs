@@ -55,7 +55,12 @@ impl Default for AllOutcomes {
 }
 
 impl ImpactLaw for AllOutcomes {
+    fn name(&self) -> &'static str {
+        "AllOutcomes"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let search = Search::run(problem, self.cap);
         interior::check_search(problem.space(), self.cap, search.is_complete)?;

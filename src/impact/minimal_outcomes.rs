@@ -48,7 +48,12 @@ impl Default for MinimalOutcomes {
 }
 
 impl ImpactLaw for MinimalOutcomes {
+    fn name(&self) -> &'static str {
+        "MinimalOutcomes"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let mut search = WordSearch::new(problem, self.cap);
         let is_complete = search.run();

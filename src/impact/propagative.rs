@@ -48,7 +48,12 @@ impl Default for Propagative {
 }
 
 impl ImpactLaw for Propagative {
+    fn name(&self) -> &'static str {
+        "Propagative"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let mut reflections = Reflections::new(problem);
         if let Err(error) = reflections.run(self.rule, self.cap) {

@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::complementarity::solve_lcp;
+use super::complementarity::rebound;
 use super::interior;
-use super::unilateral::restituted;
 use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::Error;
 
@@ -45,7 +44,12 @@ impl Default for NewOnly {
 }
 
 impl ImpactLaw for NewOnly {
+    fn name(&self) -> &'static str {
+        "NewOnly"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let space = problem.space();
         let threshold = problem.threshold();
         let mut speeds = space.speeds.clone();
@@ -75,8 +79,9 @@ impl ImpactLaw for NewOnly {
             let k = stage.len();
             let gram = DMatrix::from_fn(k, k, |i, j| space.gram[(stage[i], stage[j])]);
             let e = problem.restitution();
-            let q = DVector::from_fn(k, |i, _| restituted(speeds[stage[i]], e[stage[i]]));
-            let pushes = solve_lcp(&gram, &q)?;
+            let before = DVector::from_fn(k, |i, _| speeds[stage[i]]);
+            let pushes = rebound(&gram, &before, |i| e[stage[i]], problem);
+            let pushes = pushes.map_err(|error| named(error, &stage))?;
             for (&contact, push) in stage.iter().zip(pushes.iter()) {
                 impulses[contact] += push;
                 speeds.axpy(*push, &space.gram.column(contact), 1.0);
@@ -87,4 +92,14 @@ impl ImpactLaw for NewOnly {
         let outcome = Outcome::new(problem, impulses.as_slice(), order, Vec::new())?;
         Ok(Outcomes::of_one(outcome))
     }
+}
+
+/// An error of a stage, which counts its own contacts, with those of the problem.
+fn named(mut error: Error, stage: &[usize]) -> Error {
+    if let Error::Squeezed { set, contact, .. } = &mut error {
+        for i in set.iter_mut().chain([contact]) {
+            *i = stage[*i];
+        }
+    }
+    error
 }

@@ -32,5 +32,5 @@ mod subsets;
 
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use problem::residual;
-pub(crate) use semidefinite::solve_semidefinite;
+pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
 pub use solver::{LcpSolver, Rung, Solution};

@@ -45,6 +45,8 @@ pub struct LcpSolver {
     convex: Convex,
     careful: Careful,
     interrupt: Option<Interrupt>,
+    /// What is rounding in `q_i/√W_ii`.
+    noise: f64,
     /// The covering vector in scaled units.
     cover: Vec<Block>,
     candidate: Candidate,
@@ -186,6 +188,7 @@ impl LcpSolver {
             convex: Convex::default(),
             careful: Careful::default(),
             interrupt: None,
+            noise: 0.0,
             cover: Vec::new(),
             candidate: Candidate::default(),
             ray: Vec::new(),
@@ -205,6 +208,12 @@ impl LcpSolver {
     #[must_use]
     pub fn pivots_per_row(mut self, most: usize) -> Self {
         self.pivots_per_row = most.min(MOST_PIVOTS);
+        self
+    }
+
+    /// What is rounding in `q_i/√W_ii`, of a problem with a positive diagonal: no more than that proves a problem to be infeasible.
+    pub(crate) fn noise(mut self, noise: f64) -> Self {
+        self.noise = noise;
         self
     }
 
@@ -295,7 +304,7 @@ impl LcpSolver {
                     if k == 0 {
                         rungs = AFTER_A_RAY;
                     }
-                    proof = proof.max(self.keep_ray(rung, proof));
+                    proof = proof.max(self.keep_ray(rung, w, q, proof));
                     Some(Error::LcpRay { infeasible: false })
                 }
                 Attempt::Ended(End::MaxPivots) => Some(Error::LcpPivots { pivots }),
@@ -400,7 +409,8 @@ impl LcpSolver {
             self.candidate.z.clear();
             self.candidate.z.extend(self.convex.ray());
             bring_to_one(&mut self.candidate.z);
-            if proof_by(&self.scaled, &self.candidate.z) > Proof::None {
+            let u = &self.candidate.z;
+            if proof_by(&self.scaled, u) > Proof::None && !self.is_noise(w, q, u) {
                 return Ok(Attempt::Ended(End::Ray));
             }
         }
@@ -434,7 +444,13 @@ impl LcpSolver {
 
     /// Keeps the first ray, and those that prove more than the ones before. Says what it proves.
     #[cold]
-    fn keep_ray(&mut self, rung: Rung, before: Proof) -> Proof {
+    fn keep_ray(
+        &mut self,
+        rung: Rung,
+        w: &DMatrixView<'_, f64>,
+        q: &[f64],
+        before: Proof,
+    ) -> Proof {
         // The candidate's buffer serves for the ray; nothing was found.
         let u = &mut self.candidate.z;
         if rung == Rung::Convex {
@@ -451,12 +467,26 @@ impl LcpSolver {
             }
         }
         bring_to_one(u);
-        let proof = proof_by(&self.scaled, u);
+        let mut proof = proof_by(&self.scaled, u);
+        if self.is_noise(w, q, &self.candidate.z) {
+            proof = Proof::None;
+        }
+        let u = &self.candidate.z;
         if proof > before || self.ray.is_empty() && largest(u) > 0.0 {
             self.ray.clear();
             self.ray.extend_from_slice(u);
         }
         proof
+    }
+
+    /// Whether what is rounding in `q` could make `q·u` zero.
+    fn is_noise(&self, w: &DMatrixView<'_, f64>, q: &[f64], u: &[f64]) -> bool {
+        let (mut along, mut size) = (0.0, 0.0);
+        for (i, (q, u)) in q.iter().zip(u).enumerate() {
+            along += q * u;
+            size += u * w[(i, i)].sqrt();
+        }
+        self.noise > 0.0 && along >= -self.noise * size
     }
 
     /// The first complementary basis whose solution passes the check.

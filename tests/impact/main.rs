@@ -20,4 +20,5 @@ mod random;
 mod random_systems;
 mod reference;
 mod slow_approaches;
+mod squeezed;
 mod tangents;

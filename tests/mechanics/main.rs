@@ -4,9 +4,11 @@
 mod admissible;
 mod ball;
 mod checked;
+mod choices;
 mod continuity;
 mod decoupled;
 mod decoupling;
+mod discs;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
@@ -29,3 +31,4 @@ mod table;
 mod trot;
 mod trot_derivative;
 mod unwritten;
+mod wedges;
