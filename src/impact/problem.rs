@@ -412,6 +412,12 @@ impl ImpactProblem {
         self.interrupt.as_ref()
     }
 
+    /// The error when the interrupt is set.
+    #[inline]
+    pub(super) fn check_interrupt(&self) -> Result<(), Error> {
+        self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)
+    }
+
     pub(super) fn space(&self) -> &ContactSpace {
         &self.space
     }

@@ -138,6 +138,7 @@ impl Blend {
         words
             .take(if are_apart { usize::MAX } else { 1 })
             .map(|word| {
+                problem.check_interrupt()?;
                 reflections.reset(problem.space().speeds.as_slice());
                 for &contact in &word {
                     reflections.reflect(contact);

@@ -22,6 +22,9 @@ pub struct NewOnly {
 
 /// Most stages of one impact, unless another cap is set.
 const CAP: usize = 10_000;
+/// Most stages whatever the cap, and most entries of all stages together: 80 MB.
+const MOST: usize = 1_000_000;
+const ENTRIES: usize = 10_000_000;
 
 impl NewOnly {
     /// With the default cap.
@@ -29,7 +32,7 @@ impl NewOnly {
         Self { cap: CAP }
     }
 
-    /// Most stages of one impact; default 10 000.
+    /// Most stages of one impact; default 10 000, and 1 000 000 at most.
     #[must_use]
     pub const fn cap(mut self, stages: usize) -> Self {
         self.cap = stages;
@@ -55,6 +58,7 @@ impl ImpactLaw for NewOnly {
         let mut speeds = space.speeds.clone();
         let mut impulses = DVector::zeros(speeds.len());
         let mut stages: Vec<Vec<usize>> = Vec::new();
+        let cap = self.cap.min(MOST).min(ENTRIES / speeds.len());
         loop {
             let approaching = |i: &usize| speeds[*i] < -threshold;
             let mut stage: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
@@ -68,13 +72,14 @@ impl ImpactLaw for NewOnly {
             else {
                 break;
             };
-            if stages.len() >= self.cap {
+            problem.check_interrupt()?;
+            if stages.len() >= cap {
                 let capped = Error::ReflectionCap {
-                    limit: self.cap,
+                    limit: cap,
                     contact: worst,
                     speed: speeds[worst] * space.roots[worst],
                 };
-                return Err(interior::explain(space, self.cap, capped));
+                return Err(interior::explain(space, cap, capped));
             }
             let k = stage.len();
             let gram = DMatrix::from_fn(k, k, |i, j| space.gram[(stage[i], stage[j])]);

@@ -27,10 +27,12 @@ mod problem;
 mod product;
 mod scaled;
 mod semidefinite;
+mod solution;
 mod solver;
 mod subsets;
 
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use problem::residual;
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
-pub use solver::{LcpSolver, Rung, Solution};
+pub use solution::{Rung, Solution};
+pub use solver::LcpSolver;

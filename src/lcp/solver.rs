@@ -1,6 +1,6 @@
 //! The solver: a ladder of attempts, each judged by the residual alone.
 
-use nalgebra::{DMatrixView, DVectorView};
+use nalgebra::DMatrixView;
 
 use super::blocks::{Block, blocks_of, reset};
 use super::careful::Careful;
@@ -11,6 +11,7 @@ use super::lemke::{End, Lemke};
 use super::principal::Principal;
 use super::problem::{check_sizes, largest};
 use super::scaled::Scaled;
+use super::solution::{AFTER_A_RAY, LADDER, Rung, Solution};
 use super::subsets::{Subsets, list};
 use crate::{Error, Interrupt, refuse};
 
@@ -52,93 +53,6 @@ pub struct LcpSolver {
     candidate: Candidate,
     /// The ray of the last solve that failed by one, of length n, else empty.
     ray: Vec<f64>,
-}
-
-/// A solution, lent by the solver until its next solve.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Solution<'s> {
-    z: &'s [f64],
-    w: &'s [f64],
-    residual: f64,
-    pivots: usize,
-    rung: Rung,
-}
-
-/// What found a solution: the rungs of the ladder, in the order in which they are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Rung {
-    /// `q ≥ 0`, hence `z = 0`.
-    Zero,
-    /// Lemke's method with the covering vector asked for.
-    Lemke,
-    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows of friction times `max(1, μ)`.
-    RowSizes,
-    /// Lemke's method with the first of two fixed covering vectors.
-    FirstFixed,
-    /// Lemke's method with the second of two fixed covering vectors.
-    SecondFixed,
-    /// Complementary bases one by one (n ≤ 12).
-    Bases,
-    /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over. Tried next where Lemke's
-    /// method left along a ray, which then is a matter of rounding or says that there is no solution.
-    Convex,
-    /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤ 200; at most 10 n pivots).
-    Careful,
-}
-
-/// The order in which rungs are tried.
-const LADDER: [Rung; 7] = [
-    Rung::Lemke,
-    Rung::RowSizes,
-    Rung::FirstFixed,
-    Rung::SecondFixed,
-    Rung::Bases,
-    Rung::Convex,
-    Rung::Careful,
-];
-
-/// The order when the first left along a ray.
-const AFTER_A_RAY: [Rung; 7] = [
-    Rung::Lemke,
-    Rung::Convex,
-    Rung::RowSizes,
-    Rung::FirstFixed,
-    Rung::SecondFixed,
-    Rung::Bases,
-    Rung::Careful,
-];
-
-impl<'s> Solution<'s> {
-    /// `z`, n entries, none negative.
-    pub fn z(&self) -> &'s [f64] {
-        self.z
-    }
-
-    /// `z` as a vector of nalgebra.
-    pub fn vector(&self) -> DVectorView<'s, f64> {
-        DVectorView::from_slice(self.z, self.z.len())
-    }
-
-    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within the residual.
-    pub fn w(&self) -> &'s [f64] {
-        self.w
-    }
-
-    /// `max |min(z, W z + q)|`, as [`residual`](super::residual) says.
-    pub fn residual(&self) -> f64 {
-        self.residual
-    }
-
-    /// Pivots of Lemke's method, all rungs together.
-    pub fn pivots(&self) -> usize {
-        self.pivots
-    }
-
-    /// What found it.
-    pub fn rung(&self) -> Rung {
-        self.rung
-    }
 }
 
 /// What became of one rung.
@@ -333,13 +247,8 @@ impl LcpSolver {
 
     fn solution(&mut self, residual: f64, pivots: usize, rung: Rung) -> Solution<'_> {
         self.ray.clear();
-        Solution {
-            z: &self.candidate.z,
-            w: &self.candidate.slack,
-            residual,
-            pivots,
-            rung,
-        }
+        let (z, w) = (&self.candidate.z, &self.candidate.slack);
+        Solution::new((z, w), residual, pivots, rung)
     }
 
     /// One run of Lemke's method, its basis solved afresh and checked.
