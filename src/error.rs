@@ -552,13 +552,39 @@ pub enum Error {
 
     /// The contact speeds of dependent contacts are not those of any motion.
     #[error(
-        "the speeds of the dependent contacts {set:?} are not those of a motion: they miss one by {by:e} (unit normals)"
+        "the speeds of the dependent contacts {set:?} are not those of a motion: they miss one by {by:e} (unit normals); from_mechanics takes the motion itself"
     )]
     InconsistentSpeeds {
         /// The contacts that depend on each other.
         set: Vec<usize>,
         /// How far the speeds are from those of a motion (`√(J)`, scaled speed).
         by: f64,
+    },
+
+    /// A body is squeezed between contacts of which one is to rebound: no impulses make it.
+    #[error(
+        "contacts {set:?} squeeze a body between them: none can part unless another closes, so contact {contact}, which approaches, cannot rebound with restitution {restitution}; restitution 0 has an outcome"
+    )]
+    Squeezed {
+        /// The contacts that squeeze it: some combination of their normals with positive weights vanishes.
+        set: Vec<usize>,
+        /// The one of them that approaches with the largest speed of rebound, `e_i |u_i|/√G_ii`.
+        contact: usize,
+        /// Its coefficient of restitution.
+        restitution: f64,
+    },
+
+    /// A coefficient of friction is given to what ignores it.
+    #[error(
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores; frictionless() says that it does not matter"
+    )]
+    FrictionIgnored {
+        /// The impact law, or the part of the driver, that knows no friction.
+        law: &'static str,
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of friction.
+        friction: f64,
     },
 
     /// An impact law would have to pull, and was told to refuse that.
@@ -575,9 +601,24 @@ pub enum Error {
     #[error("the path of Lemke's method left along a ray{}",
         if *infeasible { ", which proves that no z ≥ 0 has W z + q ≥ 0" } else { ": there may be no solution" })]
     LcpRay {
-        /// The ray `u` is a certificate that there is no solution: `Wᵀu ≤ 0` and `q·u < 0`, to rounding. Always so when `W`
-        /// is positive semidefinite or copositive-plus.
+        /// The ray `u` is a certificate that there is no solution: `u ≥ 0`, `Wᵀu ≤ 0` and `q·u < 0`, so that `u·(W z + q)` is negative for
+        /// every `z ≥ 0`. In numbers, with rows and columns scaled to 1: no entry of `Wᵀu` is above 1e-12 of its terms, and a
+        /// solution would have to be larger than 1e8.
+        ///
+        /// In exact arithmetic a path of Lemke's method that ends in a ray proves this whenever `W` is copositive-plus, as every
+        /// positive semidefinite one is. In numbers of this precision that holds where the problem is infeasible by more than rounding: a symmetric
+        /// semidefinite problem with `q·u` within 1e-6 of the size of its terms counts as solvable, by a large `z`. For other
+        /// matrices a ray proves nothing in general, and problems that have a solution may end in one.
         infeasible: bool,
+    },
+
+    /// A linear complementarity problem has more solutions than are listed, or more singular complementary bases that hold some.
+    #[error(
+        "the complementarity problem has more than {limit} solutions, or singular bases that hold solutions: too many to list"
+    )]
+    TooManySolutions {
+        /// The limit.
+        limit: usize,
     },
 
     /// A linear complementarity problem needed more pivots than allowed.
@@ -587,7 +628,7 @@ pub enum Error {
         pivots: usize,
     },
 
-    /// A solution of a linear complementarity problem came out that the residual check refused.
+    /// A solution of a linear complementarity problem came out that the residual check refused, or none because of rounding.
     #[error(
         "the residual {residual:e} of the complementarity problem exceeds the {allowed:e} allowed"
     )]
@@ -629,11 +670,32 @@ pub enum Error {
         limit: usize,
     },
 
-    /// One outcome was asked for where a law predicts several, or none before its cap.
-    #[error("the impact law has {count} outcomes here, not one: resolve() gives the set")]
+    /// One outcome was asked for where a law predicts several or none, or where its search stopped at a cap.
+    #[error(
+        "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
+    )]
     NotSingle {
+        /// Number of outcomes that are known.
+        count: usize,
+    },
+
+    /// A [`Selection`](crate::impact::Selection) chose an outcome that does not exist, or none.
+    #[error("the selection chose {} of {count} outcomes",
+        chosen.map_or_else(|| "none".to_owned(), |chosen| format!("number {chosen}, counted from 0,")))]
+    NoSuchOutcome {
+        /// What it chose.
+        chosen: Option<usize>,
         /// Number of outcomes.
         count: usize,
+    },
+
+    /// More outcomes of an impact than are compared with each other.
+    #[error("the impact has {count} outcomes: up to {limit} are compared with each other")]
+    TooManyOutcomes {
+        /// Number of outcomes.
+        count: usize,
+        /// The limit.
+        limit: usize,
     },
 
     /// A velocity was asked for of a problem that was given in contact space.

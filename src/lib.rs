@@ -91,6 +91,7 @@ pub mod mechanics;
 pub mod models;
 pub mod ode;
 mod quantity;
+mod random;
 mod refuse;
 
 pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};

@@ -29,6 +29,8 @@ pub struct AllOutcomes {
 
 /// Most momenta of a search, unless another cap is set.
 const CAP: usize = 100_000;
+/// Most speeds of all momenta of a search, and most letters of its words.
+const MOST: usize = 10_000_000;
 
 impl AllOutcomes {
     /// With the default cap.
@@ -36,7 +38,9 @@ impl AllOutcomes {
         Self { cap: CAP }
     }
 
-    /// Most momenta of a search; default 100 000. A cradle of `n` equal balls has `n!`.
+    /// Most momenta of a search; default 100 000. A cradle of `n` equal balls has `n!`. Whatever the cap, there are no more than
+    /// 10 000 000 divided by the number of contacts, which takes up to half a gigabyte, and the words of the outcomes have no more
+    /// than 10 000 000 letters together.
     #[must_use]
     pub const fn cap(mut self, momenta: usize) -> Self {
         self.cap = momenta;
@@ -55,13 +59,25 @@ impl Default for AllOutcomes {
 }
 
 impl ImpactLaw for AllOutcomes {
+    fn name(&self) -> &'static str {
+        "AllOutcomes"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
-        let search = Search::run(problem, self.cap);
-        interior::check_search(problem.space(), self.cap, search.is_complete)?;
+        let cap = self.cap.min(MOST / problem.contacts());
+        let search = Search::run(problem, cap)?;
+        interior::check_search(problem.space(), cap, search.is_complete)?;
+        let mut letters = 0;
+        let words = search.words().take_while(|word| {
+            letters += word.len();
+            letters <= MOST
+        });
+        let list = blend.outcomes(problem, words)?;
         Ok(Outcomes {
-            list: blend.outcomes(problem, search.words())?,
-            is_complete: search.is_complete,
+            list,
+            is_complete: search.is_complete && letters <= MOST,
             effort: search.parents.len(),
         })
     }
@@ -82,18 +98,18 @@ struct Search {
 
 impl Search {
     /// Goes through all momenta, or as many as `cap`.
-    fn run(problem: &ImpactProblem, cap: usize) -> Self {
-        let mut search = Self::with(problem, cap, meeting(problem));
+    fn run(problem: &ImpactProblem, cap: usize) -> Result<Self, Error> {
+        let mut search = Self::with(problem, cap, meeting(problem))?;
         if search.is_complete && !search.reaches_ends() {
             // In a narrow cone slow contacts go to and fro by little more than the threshold.
-            search = Self::with(problem, cap, rounding(problem));
+            search = Self::with(problem, cap, rounding(problem))?;
             search.is_complete = search.is_complete && search.reaches_ends();
         }
-        search
+        Ok(search)
     }
 
     /// Likewise; momenta meet within a tolerance.
-    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Self {
+    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, Error> {
         let space = problem.space();
         let threshold = problem.threshold();
         let mut momenta = Momenta::new(space.contacts(), tolerance, threshold);
@@ -109,6 +125,7 @@ impl Search {
         let mut next = vec![0.0; space.contacts()];
         let mut current = 0;
         while current < momenta.len() {
+            problem.check_interrupt()?;
             let mut is_end = true;
             for contact in 0..space.contacts() {
                 let speeds = momenta.get(current);
@@ -142,7 +159,7 @@ impl Search {
             }
             current += 1;
         }
-        search
+        Ok(search)
     }
 
     /// True when an end can be reached from each momentum. Reflections need not end where no motion opens all contacts, and

@@ -27,6 +27,18 @@ const CLEARLY: f64 = 1e-8;
 /// Speeds of dependent contacts may differ from those of a motion by this part of the greatest.
 const INCONSISTENT: f64 = 1e-8;
 
+/// Rounding of the eigenvalues of `C`, over the number of contacts and the greatest eigenvalue: nothing is known of smaller ones.
+const NOISE: f64 = 4.0 * f64::EPSILON;
+
+/// Where contact speeds come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// They are given, and may be those of no motion.
+    Given,
+    /// They are `J v`.
+    Motion,
+}
+
 /// The problem with unit normals.
 #[derive(Clone, Debug)]
 pub(super) struct ContactSpace {
@@ -44,7 +56,11 @@ pub(super) struct ContactSpace {
 
 impl ContactSpace {
     /// From a normal block that is symmetric and finite with a positive diagonal, and finite speeds.
-    pub(super) fn new(delassus: &DMatrix<f64>, speeds: &[f64]) -> Result<Self, Error> {
+    pub(super) fn new(
+        delassus: &DMatrix<f64>,
+        speeds: &[f64],
+        source: Source,
+    ) -> Result<Self, Error> {
         let (gram, roots) = unit_diagonal(delassus);
         let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
         let finite = |scaled: &DVector<f64>| match scaled.iter().position(|s| !s.is_finite()) {
@@ -65,14 +81,26 @@ impl ContactSpace {
         if let Some(factor) = space.independent_factor() {
             finite(&space.speeds)?;
             space.norm = norm_in(&factor, &space.speeds);
-            return Ok(space);
+            return space.of_finite_norm();
         }
         let spectrum = positive_spectrum("Delassus", &space.gram)?;
         finite(&space.speeds)?;
         let least = RANK * spectrum.greatest();
         space.dependent = dependent(&spectrum, least);
-        space.norm = space.measure(&spectrum, least)?;
-        Ok(space)
+        space.norm = space.measure(&spectrum, source)?;
+        space.of_finite_norm()
+    }
+
+    /// Refuses a norm so large that a reflection overflows.
+    fn of_finite_norm(self) -> Result<Self, Error> {
+        if self.norm <= 0.25 * f64::MAX {
+            return Ok(self);
+        }
+        Err(Error::ImpactOverflow {
+            quantity: "momentum",
+            contact: self.speeds.iamax(),
+            value: self.norm,
+        })
     }
 
     /// The Cholesky factor of `C` when it shows that all contacts are independent, without eigenvalues. With a unit diagonal, the
@@ -110,6 +138,17 @@ impl ContactSpace {
         spectrum.least() / spectrum.greatest()
     }
 
+    /// Rounding of the eigenvalues of `C`, over the greatest.
+    fn noise(&self) -> f64 {
+        NOISE * self.contacts() as f64
+    }
+
+    /// What is rounding in the speeds of a motion of some momentum: where contacts are dependent to rounding, they may lie outside the
+    /// range of `C` by that.
+    pub(super) fn noise_of_speeds(&self, momentum: f64) -> f64 {
+        self.noise().sqrt() * momentum
+    }
+
     /// Number of contacts.
     pub(super) fn contacts(&self) -> usize {
         self.roots.len()
@@ -126,24 +165,29 @@ impl ContactSpace {
         })
     }
 
-    /// `√(sᵀ C⁺ s)`; refuses speeds that dependent contacts cannot have.
-    fn measure(&self, spectrum: &Spectrum, least: f64) -> Result<f64, Error> {
+    /// `√(sᵀ C⁺ s)`; refuses speeds that are given and that dependent contacts cannot have.
+    ///
+    /// Along an eigenvector of the eigenvalue `λ` a motion with momentum `p` has speeds up to `√λ ‖p‖`: where `λ` is known, any, and
+    /// where it is rounding, up to the root of that.
+    fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Error> {
         // in units of the greatest: squares of finite speeds may overflow
         let unit = self.speeds.amax();
         if unit == 0.0 {
             return Ok(0.0);
         }
         let scaled = &self.speeds / unit;
+        let noise = self.noise() * spectrum.greatest();
         let (mut sum, mut off) = (0.0, 0.0_f64);
         for (value, vector) in spectrum.values.iter().zip(&spectrum.vectors) {
             let part = vector.dot(&scaled);
-            if *value > least {
+            if *value > noise {
                 sum += part * part / value;
             } else {
                 off = off.hypot(part);
             }
         }
-        if off > INCONSISTENT {
+        let allowed = (noise * sum).sqrt().max(INCONSISTENT);
+        if source == Source::Given && off > allowed {
             return Err(Error::InconsistentSpeeds {
                 set: self.dependent.clone(),
                 by: off * unit,
@@ -219,7 +263,8 @@ mod tests {
     use super::*;
 
     fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, Error> {
-        ContactSpace::new(&DMatrix::from_row_slice(rows, rows, entries), speeds)
+        let matrix = DMatrix::from_row_slice(rows, rows, entries);
+        ContactSpace::new(&matrix, speeds, Source::Given)
     }
 
     #[test]
@@ -247,6 +292,41 @@ mod tests {
         assert!(
             matches!(refused, Err(Error::InconsistentSpeeds { by, .. }) if (by - 2f64.sqrt()).abs() < 1e-13)
         );
+    }
+
+    /// Opposite walls that meet at an angle of a, and a motion into the wedge: both speeds are sin a, and C is known to rounding.
+    #[test]
+    fn speeds_of_narrow_wedges_are_those_of_a_motion_as_far_as_that_is_known() {
+        for angle in [1e-3, 1e-5, 1e-6, 1e-7] {
+            let (sin, cos) = f64::sin_cos(2.0 * angle);
+            let _ = sin;
+            let found = space(2, &[1.0, -cos, -cos, 1.0], &[-angle, -angle]);
+            let norm = found.map(|space| space.norm).unwrap();
+            assert!((norm - 1.0).abs() < 0.1, "{angle:e}: {norm}");
+        }
+        // Along the wedge, and a little into it: the angle is lost in rounding.
+        let along = space(2, &[1.0, -1.0, -1.0, 1.0], &[-1.0 - 1e-8, 1.0 - 1e-8]).unwrap();
+        assert!((along.norm - 1.0).abs() < 1e-7);
+        let matrix = DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
+        let speeds = [-1e-8, -1e-8];
+        let refused = ContactSpace::new(&matrix, &speeds, Source::Given);
+        assert!(matches!(refused, Err(Error::InconsistentSpeeds { .. })));
+        assert!(ContactSpace::new(&matrix, &speeds, Source::Motion).is_ok());
+    }
+
+    #[test]
+    fn no_momentum_is_infinite() {
+        for entries in [[1.0, 0.5, 0.5, 1.0], [1.0, 1.0, 1.0, 1.0]] {
+            let refused = space(2, &entries, &[1.7e308, 1.7e308]);
+            let quantity = "momentum";
+            assert!(
+                matches!(refused, Err(Error::ImpactOverflow { quantity: q, .. }) if q == quantity),
+                "{refused:?}"
+            );
+        }
+        // Each speed can be reflected, the two together cannot.
+        let fast = space(2, &[1.0, 0.0, 0.0, 1.0], &[0.4e308, 0.4e308]);
+        assert!(matches!(fast, Err(Error::ImpactOverflow { .. })));
     }
 
     #[test]

@@ -15,7 +15,8 @@ const CLOSED: f64 = 1e-9;
 /// `⟨r, u_i⟩ ≥ 1` is `Σ λ_i u_i` with `0 ≤ λ ⊥ C λ − 1 ≥ 0`, and `‖r‖² = Σ λ_i`; without a solution there is none.
 fn exists(space: &ContactSpace) -> bool {
     let ones = DVector::repeat(space.contacts(), -1.0);
-    solve_lcp(&space.gram, &ones).is_ok_and(|weights| weights.sum().sqrt() < 1.0 / CLOSED)
+    solve_lcp(&space.gram, &ones, 0.0, None)
+        .is_ok_and(|weights| weights.sum().sqrt() < 1.0 / CLOSED)
 }
 
 /// The error for a cap that was reached: `found`, or that the stages need not end.
@@ -42,12 +43,13 @@ pub(super) fn check_search(
 
 #[cfg(test)]
 mod tests {
+    use super::super::contact_space::Source;
     use super::*;
     use nalgebra::{DMatrix, dmatrix};
 
     fn opens(gram: &DMatrix<f64>) -> bool {
         let still = vec![0.0; gram.nrows()];
-        exists(&ContactSpace::new(gram, &still).unwrap())
+        exists(&ContactSpace::new(gram, &still, Source::Given).unwrap())
     }
 
     #[test]

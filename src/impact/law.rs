@@ -9,10 +9,22 @@ use crate::Error;
 ///
 /// A law is a value; laws can be compared on the same problem. Single-valued ones return one outcome.
 pub trait ImpactLaw {
+    /// The name of the law, for messages; provided: the name of its type.
+    fn name(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
+    /// True when the law takes coefficients of friction into account; provided: false. What ignores them must not be given any: a
+    /// driver refuses to run, and the laws of this crate refuse to resolve, with [`Error::FrictionIgnored`].
+    fn honours_friction(&self) -> bool {
+        false
+    }
+
     /// All outcomes the law allows, each with its impulses.
     ///
     /// # Errors
-    /// The reasons for which a law has no answer are those of the law: see each.
+    /// The reasons for which a law has no answer are those of the law: see each. [`Error::FrictionIgnored`] for a problem with
+    /// friction by a law that knows none.
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error>;
 
     /// The only outcome.
@@ -25,12 +37,28 @@ pub trait ImpactLaw {
 }
 
 impl<L: ImpactLaw + ?Sized> ImpactLaw for &L {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn honours_friction(&self) -> bool {
+        (**self).honours_friction()
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
         (**self).resolve(problem)
     }
 }
 
 impl<L: ImpactLaw + ?Sized> ImpactLaw for Box<L> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn honours_friction(&self) -> bool {
+        (**self).honours_friction()
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
         (**self).resolve(problem)
     }
@@ -71,7 +99,8 @@ impl Outcomes {
         }
     }
 
-    /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy (`√J`); 0 for one.
+    /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy (`√J`); 0 for one. All pairs are
+    /// compared: a second for 5000 outcomes.
     pub fn spread(&self) -> f64 {
         let pairs = self
             .list

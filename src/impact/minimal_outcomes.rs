@@ -18,7 +18,8 @@ use crate::Error;
 /// minimal, and the set can be empty.
 ///
 /// A depth-first search over words that carries all momenta which subsequences reach; exponential in the length of words.
-/// Beyond the cap the set is incomplete and says so. Errors as for [`AllOutcomes`](super::AllOutcomes).
+/// Beyond the cap, or with more momenta than there is room for, the set is incomplete and says so. Errors as for
+/// [`AllOutcomes`](super::AllOutcomes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimalOutcomes {
     cap: usize,
@@ -26,6 +27,10 @@ pub struct MinimalOutcomes {
 
 /// Most reflections of a search, unless another cap is set.
 const CAP: usize = 10_000_000;
+/// Most reflections whatever the cap.
+const MOST: usize = 1_000_000_000;
+/// Most speeds of all momenta that are carried along, and most letters of the words found.
+const ROOM: usize = 2_000_000;
 
 impl MinimalOutcomes {
     /// With the default cap.
@@ -33,7 +38,9 @@ impl MinimalOutcomes {
         Self { cap: CAP }
     }
 
-    /// Most reflections of a search, those of subsequences included; default 10 000 000, about a second.
+    /// Most reflections of a search, those of subsequences included; default 10 000 000, about a second, and 1 000 000 000 at most. Whatever
+    /// the cap, the search carries no more than 2 000 000 speeds of momenta along, about 60 MB with two contacts, and the words that
+    /// it finds have no more than 2 000 000 letters together.
     #[must_use]
     pub const fn cap(mut self, reflections: usize) -> Self {
         self.cap = reflections;
@@ -48,11 +55,17 @@ impl Default for MinimalOutcomes {
 }
 
 impl ImpactLaw for MinimalOutcomes {
+    fn name(&self) -> &'static str {
+        "MinimalOutcomes"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
-        let mut search = WordSearch::new(problem, self.cap);
-        let is_complete = search.run();
-        interior::check_search(problem.space(), self.cap, is_complete)?;
+        let cap = self.cap.min(MOST);
+        let mut search = WordSearch::new(problem, cap);
+        let is_complete = search.run()?;
+        interior::check_search(problem.space(), cap, is_complete)?;
         let mut words = search.words;
         words.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         Ok(Outcomes {
@@ -73,6 +86,8 @@ struct WordSearch<'p> {
     /// The ends of minimal words, and the best word for each.
     ends: Momenta,
     words: Vec<Vec<usize>>,
+    /// Letters of all words.
+    letters: usize,
 }
 
 /// A word on the way, with its momentum and the letter to be tried next.
@@ -92,16 +107,17 @@ impl<'p> WordSearch<'p> {
             subsequences: Momenta::new(problem.contacts(), meeting(problem), problem.threshold()),
             ends: Momenta::of_ends(problem),
             words: Vec::new(),
+            letters: 0,
         }
     }
 
     /// Goes through all words; false when the cap was reached.
-    fn run(&mut self) -> bool {
+    fn run(&mut self) -> Result<bool, Error> {
         let mut word: Vec<usize> = Vec::new();
         let start = self.problem.space().speeds.as_slice().to_vec();
         if self.is_feasible(&start) {
             self.end(&start, &word);
-            return true;
+            return Ok(true);
         }
         let mut path = vec![Prefix {
             speeds: start,
@@ -109,7 +125,9 @@ impl<'p> WordSearch<'p> {
             subsequences: 0,
         }];
         let threshold = self.problem.threshold();
+        let room = ROOM / self.problem.contacts();
         while let Some(top) = path.last_mut() {
+            self.problem.check_interrupt()?;
             self.subsequences.truncate(top.subsequences);
             let Some(letter) =
                 (top.next..top.speeds.len()).find(|&contact| top.speeds[contact] < -threshold)
@@ -124,8 +142,9 @@ impl<'p> WordSearch<'p> {
             if self.extend(&speeds, letter) {
                 continue;
             }
-            if self.reflections > self.cap {
-                return false;
+            if self.reflections > self.cap || self.subsequences.len() > room || self.letters > ROOM
+            {
+                return Ok(false);
             }
             let mut after = speeds;
             self.reflect(&mut after, letter);
@@ -141,7 +160,7 @@ impl<'p> WordSearch<'p> {
                 });
             }
         }
-        true
+        Ok(true)
     }
 
     /// Adds a letter to all proper subsequences of a word that reaches `full`, and the word without the letter; true when one of
@@ -177,9 +196,11 @@ impl<'p> WordSearch<'p> {
     fn end(&mut self, speeds: &[f64], word: &[usize]) {
         if self.ends.add(speeds).is_some() {
             self.words.push(word.to_vec());
+            self.letters += word.len();
         } else if let Some(k) = self.ends.find(speeds) {
             // words come in lexicographic order: of equal length, the first stays
             if word.len() < self.words[k].len() {
+                self.letters -= self.words[k].len() - word.len();
                 self.words[k] = word.to_vec();
             }
         }

@@ -4,14 +4,13 @@
 //! (arXiv 1609.04056, eq. 3). The problem in contact space: `problem`, `contact_space`, `matrix`; what comes out: `outcome`,
 //! `law`. Laws at once: `unilateral`, `projective`, `restitution` (plastic outcomes and blends), on `complementarity`; one after
 //! another: `sequential`, `propagative` with `rule` and `reflections`; sets: `all_outcomes`, `minimal_outcomes` on `momenta`;
-//! what is known of them: `uniqueness`, `interior`. `draws`: numbers keyed by seed. The page below is `guide.md`.
+//! what is known of them: `uniqueness`, `interior`; which one a run takes: `selection`. The page below is `guide.md`.
 #![doc = ""]
 #![doc = include_str!("guide.md")]
 
 mod all_outcomes;
 mod complementarity;
 mod contact_space;
-mod draws;
 mod interior;
 mod law;
 mod matrix;
@@ -24,6 +23,7 @@ mod propagative;
 mod reflections;
 mod restitution;
 mod rule;
+mod selection;
 mod sequential;
 mod unilateral;
 mod uniqueness;
@@ -39,6 +39,7 @@ pub use propagative::Propagative;
 pub use reflections::Reflections;
 pub use restitution::Plastic;
 pub use rule::Rule;
+pub use selection::{Selection, SelectionFn};
 pub use sequential::NewOnly;
 pub use unilateral::Unilateral;
 pub use uniqueness::{Uniqueness, indeterminacy, uniqueness};

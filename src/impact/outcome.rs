@@ -170,10 +170,20 @@ impl Outcome {
         if self.speeds.len() != other.speeds.len() || self.impulses.len() != other.impulses.len() {
             return f64::NAN;
         }
-        let impulses = &self.impulses - &other.impulses;
-        let speeds = &self.speeds - &other.speeds;
+        // Halves, in units of the greatest: differences and products of finite numbers may overflow.
+        let impulses = || self.impulses.iter().zip(&other.impulses);
+        let speeds = || self.speeds.iter().zip(&other.speeds);
+        let half = |(a, b): (&f64, &f64)| 0.5 * a - 0.5 * b;
+        let greatest = |most: f64, v: f64| most.max(v.abs());
+        let p = impulses().map(half).fold(0.0, greatest);
+        let u = speeds().map(half).fold(0.0, greatest);
+        if p == 0.0 || u == 0.0 {
+            return 0.0;
+        }
+        let products = impulses().map(half).zip(speeds().map(half));
+        let product: f64 = products.map(|(dp, du)| (dp / p) * (du / u)).sum();
         // zero but for rounding when they are equal
-        impulses.dot(&speeds).max(0.0).sqrt()
+        2.0 * p.sqrt() * u.sqrt() * product.max(0.0).sqrt()
     }
 }
 

@@ -3,9 +3,9 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::Outcome;
-use super::contact_space::ContactSpace;
+use super::contact_space::{ContactSpace, Source};
 use super::matrix::{check_symmetric, unit_diagonal};
-use crate::{Error, MatrixFault, refuse};
+use crate::{Error, Interrupt, MatrixFault, refuse};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
 /// resolves.
@@ -47,6 +47,7 @@ pub struct ImpactProblem {
     momentum: f64,
     space: ContactSpace,
     motion: Option<Motion>,
+    interrupt: Option<Interrupt>,
 }
 
 /// What brings impulses back to velocities.
@@ -66,11 +67,13 @@ impl ImpactProblem {
     /// normals, `½ uᵀ G⁻¹ u`; [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
     ///
     /// # Errors
-    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadMatrix`] (`Delassus`), and
-    /// [`Error::InconsistentSpeeds`] when contacts are dependent and no motion has these speeds.
+    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadMatrix`] (`Delassus`),
+    /// [`Error::ImpactOverflow`] for a momentum that is infinite, and [`Error::InconsistentSpeeds`] when contacts are dependent and no
+    /// motion has these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the motion itself, and
+    /// does not ask.
     pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Error> {
         let contacts = delassus.nrows();
-        Self::with_rows(delassus, speeds, vec![0.0; contacts])
+        Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
     }
 
     /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and `G`, `u` with the rows of
@@ -83,14 +86,38 @@ impl ImpactProblem {
         speeds: DVector<f64>,
         friction: &[f64],
     ) -> Result<Self, Error> {
-        Self::with_rows(delassus, speeds, friction.to_vec())
+        Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
+    }
+
+    /// Without friction, from `G` and contact speeds that are `J v`, of a motion with so much momentum, `√(vᵀ M v)`.
+    pub(crate) fn of_motion(
+        delassus: DMatrix<f64>,
+        speeds: DVector<f64>,
+        momentum: f64,
+    ) -> Result<Self, Error> {
+        let friction = vec![0.0; delassus.nrows()];
+        let problem = Self::with_rows(delassus, speeds, friction, Source::Motion)?;
+        problem.with_momentum(momentum)
+    }
+
+    fn with_momentum(mut self, momentum: f64) -> Result<Self, Error> {
+        if !momentum.is_finite() {
+            return Err(Error::ImpactOverflow {
+                quantity: "momentum",
+                contact: 0,
+                value: momentum,
+            });
+        }
+        self.momentum = momentum;
+        Ok(self)
     }
 
     /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the Jacobian `J` of the gaps
     /// (`n × d`) and the velocity `v⁻` (`d`). It keeps `M⁻¹ Jᵀ`, so that [`velocity_after`](Self::velocity_after) works.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`], [`Error::NotFiniteInput`], and those of [`new`](Self::new).
+    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`], [`Error::NotFiniteInput`], and those of
+    /// [`new`](Self::new) but [`Error::InconsistentSpeeds`].
     pub fn from_mechanics(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
@@ -150,15 +177,8 @@ impl ImpactProblem {
         let speeds = jacobian * velocity;
         // ‖Lᵀ v‖ is √(vᵀ M v) without the square of large numbers
         let momentum = stable_norm(&(factor.l().transpose() * velocity.component_mul(&roots)));
-        let mut problem = Self::with_rows(delassus, speeds, friction)?;
-        if !momentum.is_finite() {
-            return Err(Error::ImpactOverflow {
-                quantity: "momentum",
-                contact: 0,
-                value: momentum,
-            });
-        }
-        problem.momentum = momentum;
+        let problem = Self::with_rows(delassus, speeds, friction, Source::Motion)?;
+        let mut problem = problem.with_momentum(momentum)?;
         problem.motion = Some(Motion {
             velocity: velocity.clone(),
             response,
@@ -170,6 +190,7 @@ impl ImpactProblem {
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
         friction: Vec<f64>,
+        source: Source,
     ) -> Result<Self, Error> {
         let contacts = friction.len();
         let rows = delassus.nrows();
@@ -184,7 +205,7 @@ impl ImpactProblem {
         refuse::finite("contact speeds", speeds.as_slice())?;
         refuse::not_negative("coefficient of friction", &friction)?;
         let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
-        let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts])?;
+        let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts], source)?;
         Ok(Self {
             delassus,
             speeds,
@@ -195,6 +216,7 @@ impl ImpactProblem {
             momentum: space.norm,
             space,
             motion: None,
+            interrupt: None,
         })
     }
 
@@ -257,6 +279,22 @@ impl ImpactProblem {
         refuse::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
         self.tolerance = tolerance;
         Ok(self)
+    }
+
+    /// Without friction: laws that know none take the problem as it is, instead of refusing it with [`Error::FrictionIgnored`].
+    #[must_use]
+    pub fn frictionless(mut self) -> Self {
+        self.friction.fill(0.0);
+        self
+    }
+
+    /// Ends searches on this problem with [`Error::Interrupted`] when `interrupt` is set: those of
+    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes), [`NewOnly`](super::NewOnly) and
+    /// [`indeterminacy`](super::indeterminacy), and [`Reflections::run`](super::Reflections::run).
+    #[must_use]
+    pub fn with_interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.interrupt = Some(interrupt.clone());
+        self
     }
 
     /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
@@ -350,6 +388,34 @@ impl ImpactProblem {
         let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
         refuse::length("impulses", self.speeds.len(), outcome.impulses.len())?;
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
+    }
+
+    /// Refuses friction that a law of this name does not know.
+    #[inline]
+    pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Error> {
+        match self.friction.iter().position(|&mu| mu != 0.0) {
+            None => Ok(()),
+            Some(contact) => Err(Error::FrictionIgnored {
+                law,
+                contact,
+                friction: self.friction[contact],
+            }),
+        }
+    }
+
+    /// What is rounding in the scaled speeds where contacts are dependent to rounding.
+    pub(crate) fn noise(&self) -> f64 {
+        self.space.noise_of_speeds(self.momentum)
+    }
+
+    pub(super) fn interrupt(&self) -> Option<&Interrupt> {
+        self.interrupt.as_ref()
+    }
+
+    /// The error when the interrupt is set.
+    #[inline]
+    pub(super) fn check_interrupt(&self) -> Result<(), Error> {
+        self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)
     }
 
     pub(super) fn space(&self) -> &ContactSpace {

@@ -35,7 +35,12 @@ impl Projective {
 }
 
 impl ImpactLaw for Projective {
+    fn name(&self) -> &'static str {
+        "Projective"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let space = problem.space();
         let e = problem.restitution();
         let change = DVector::from_fn(e.len(), |i, _| -(1.0 + e[i]) * space.speeds[i]);

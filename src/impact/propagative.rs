@@ -31,8 +31,8 @@ impl Propagative {
         Self { rule, cap: CAP }
     }
 
-    /// Most reflections of one impact; default 10 000. Random systems of 6 contacts need some hundred on average and now and then
-    /// 50 000.
+    /// Most reflections of one impact; default 10 000, and 10 000 000 at most. Random systems of 6 contacts need some hundred on
+    /// average and now and then 50 000.
     #[must_use]
     pub const fn cap(mut self, reflections: usize) -> Self {
         self.cap = reflections;
@@ -48,12 +48,19 @@ impl Default for Propagative {
 }
 
 impl ImpactLaw for Propagative {
+    fn name(&self) -> &'static str {
+        "Propagative"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let mut reflections = Reflections::new(problem);
         if let Err(error) = reflections.run(self.rule, self.cap) {
             return Err(match error {
-                Error::ReflectionCap { .. } => interior::explain(problem.space(), self.cap, error),
+                Error::ReflectionCap { limit, .. } => {
+                    interior::explain(problem.space(), limit, error)
+                }
                 other => other,
             });
         }

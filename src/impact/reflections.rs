@@ -1,8 +1,7 @@
 //! Reflections in contact space, the workspace of propagative impact.
 
-use super::contact_space::ContactSpace;
 use super::{ImpactProblem, Rule};
-use crate::{Error, refuse};
+use crate::{Error, Interrupt, refuse};
 
 /// Reflects contacts one after another; made once for a Delassus matrix, then reused without allocation.
 ///
@@ -29,22 +28,26 @@ pub struct Reflections {
     impulses: Vec<f64>,
     word: Vec<usize>,
     threshold: f64,
+    interrupt: Option<Interrupt>,
 }
+
+/// Most reflections of one run, whatever its cap.
+pub(super) const MOST: usize = 10_000_000;
+/// An interrupt is looked at once in so many reflections.
+const OFTEN: usize = 256;
 
 impl Reflections {
     /// At the start of a problem.
     pub fn new(problem: &ImpactProblem) -> Self {
-        Self::start(problem.space(), problem.threshold())
-    }
-
-    fn start(space: &ContactSpace, threshold: f64) -> Self {
+        let space = problem.space();
         Self {
             gram: space.gram.as_slice().to_vec(),
             roots: space.roots.clone(),
             speeds: space.speeds.as_slice().to_vec(),
             impulses: vec![0.0; space.contacts()],
             word: Vec::with_capacity(64),
-            threshold,
+            threshold: problem.threshold(),
+            interrupt: problem.interrupt().cloned(),
         }
     }
 
@@ -97,25 +100,39 @@ impl Reflections {
         rule.select(&self.speeds, self.threshold, self.word.len())
     }
 
-    /// Reflects until no contact approaches; returns the number of reflections.
+    /// Reflects until no contact approaches; returns the number of reflections. A `cap` above 10 000 000 counts as that; the word
+    /// takes eight bytes a reflection.
     ///
     /// # Errors
     /// [`Error::NotApproaching`] when the rule asks for a first contact that does not approach while another does,
-    /// [`Error::NoSuchContact`] when there is none of that number, [`Error::ReflectionCap`] after `cap` reflections.
+    /// [`Error::NoSuchContact`] when there is none of that number, [`Error::ReflectionCap`] after `cap` reflections,
+    /// [`Error::ImpactOverflow`] when speeds overflow, [`Error::Interrupted`] ([`ImpactProblem::with_interrupt`]).
     pub fn run(&mut self, rule: Rule, cap: usize) -> Result<usize, Error> {
         if let Rule::GivenFirst(contact) = rule
             && self.word.is_empty()
         {
             self.check_first(contact)?;
         }
-        let start = self.word.len();
+        let (start, cap) = (self.word.len(), cap.min(MOST));
         while let Some(contact) = self.next(rule) {
             if self.word.len() - start >= cap {
                 return Err(self.stuck(cap));
             }
+            if self.word.len().is_multiple_of(OFTEN)
+                && let Some(interrupt) = &self.interrupt
+            {
+                interrupt.check()?;
+            }
             self.reflect(contact);
         }
-        Ok(self.word.len() - start)
+        match self.speeds.iter().position(|s| !s.is_finite()) {
+            None => Ok(self.word.len() - start),
+            Some(contact) => Err(Error::ImpactOverflow {
+                quantity: "scaled speed",
+                contact,
+                value: self.speeds[contact],
+            }),
+        }
     }
 
     fn check_first(&self, contact: usize) -> Result<(), Error> {

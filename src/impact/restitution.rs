@@ -23,7 +23,12 @@ use crate::{Error, refuse};
 pub struct Plastic;
 
 impl ImpactLaw for Plastic {
+    fn name(&self) -> &'static str {
+        "Plastic"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let plastic = PlasticPart::of(problem)?;
         let remarks = plastic.remarks();
         let outcome = Outcome::new(
@@ -55,7 +60,12 @@ impl PlasticPart {
         let is_unilateral = bilateral.is_none();
         let impulses = match bilateral {
             Some(impulses) => impulses,
-            None => solve_lcp(&space.gram, &space.speeds)?,
+            None => solve_lcp(
+                &space.gram,
+                &space.speeds,
+                problem.noise(),
+                problem.interrupt(),
+            )?,
         };
         Ok(Self {
             speeds: &space.speeds + &space.gram * &impulses,
@@ -128,6 +138,7 @@ impl Blend {
         words
             .take(if are_apart { usize::MAX } else { 1 })
             .map(|word| {
+                problem.check_interrupt()?;
                 reflections.reset(problem.space().speeds.as_slice());
                 for &contact in &word {
                     reflections.reflect(contact);

@@ -1,6 +1,6 @@
 //! Which violated contact is reflected next.
 
-use super::draws::draw;
+use crate::random::below;
 
 /// Chooses among the contacts that approach: by scaled speed `s_i = u_i/√G_ii`, so that masses and units do not matter.
 ///
@@ -59,7 +59,7 @@ impl Rule {
             Self::Random { seed } => {
                 let approaching = || speeds.iter().enumerate().filter(|(_, s)| **s < -threshold);
                 let count = approaching().count();
-                let chosen = approaching().nth(draw(seed, stage, count))?;
+                let chosen = approaching().nth(below(seed, stage as u64, count))?;
                 Some(chosen.0)
             }
         }

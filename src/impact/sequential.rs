@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::complementarity::solve_lcp;
+use super::complementarity::rebound;
 use super::interior;
-use super::unilateral::restituted;
 use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::Error;
 
@@ -23,6 +22,9 @@ pub struct NewOnly {
 
 /// Most stages of one impact, unless another cap is set.
 const CAP: usize = 10_000;
+/// Most stages whatever the cap, and most entries of all stages together: 80 MB.
+const MOST: usize = 1_000_000;
+const ENTRIES: usize = 10_000_000;
 
 impl NewOnly {
     /// With the default cap.
@@ -30,7 +32,7 @@ impl NewOnly {
         Self { cap: CAP }
     }
 
-    /// Most stages of one impact; default 10 000.
+    /// Most stages of one impact; default 10 000, and 1 000 000 at most.
     #[must_use]
     pub const fn cap(mut self, stages: usize) -> Self {
         self.cap = stages;
@@ -45,12 +47,18 @@ impl Default for NewOnly {
 }
 
 impl ImpactLaw for NewOnly {
+    fn name(&self) -> &'static str {
+        "NewOnly"
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
         let space = problem.space();
         let threshold = problem.threshold();
         let mut speeds = space.speeds.clone();
         let mut impulses = DVector::zeros(speeds.len());
         let mut stages: Vec<Vec<usize>> = Vec::new();
+        let cap = self.cap.min(MOST).min(ENTRIES / speeds.len());
         loop {
             let approaching = |i: &usize| speeds[*i] < -threshold;
             let mut stage: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
@@ -64,19 +72,21 @@ impl ImpactLaw for NewOnly {
             else {
                 break;
             };
-            if stages.len() >= self.cap {
+            problem.check_interrupt()?;
+            if stages.len() >= cap {
                 let capped = Error::ReflectionCap {
-                    limit: self.cap,
+                    limit: cap,
                     contact: worst,
                     speed: speeds[worst] * space.roots[worst],
                 };
-                return Err(interior::explain(space, self.cap, capped));
+                return Err(interior::explain(space, cap, capped));
             }
             let k = stage.len();
             let gram = DMatrix::from_fn(k, k, |i, j| space.gram[(stage[i], stage[j])]);
             let e = problem.restitution();
-            let q = DVector::from_fn(k, |i, _| restituted(speeds[stage[i]], e[stage[i]]));
-            let pushes = solve_lcp(&gram, &q)?;
+            let before = DVector::from_fn(k, |i, _| speeds[stage[i]]);
+            let pushes = rebound(&gram, &before, |i| e[stage[i]], problem);
+            let pushes = pushes.map_err(|error| named(error, &stage))?;
             for (&contact, push) in stage.iter().zip(pushes.iter()) {
                 impulses[contact] += push;
                 speeds.axpy(*push, &space.gram.column(contact), 1.0);
@@ -87,4 +97,14 @@ impl ImpactLaw for NewOnly {
         let outcome = Outcome::new(problem, impulses.as_slice(), order, Vec::new())?;
         Ok(Outcomes::of_one(outcome))
     }
+}
+
+/// An error of a stage, which counts its own contacts, with those of the problem.
+fn named(mut error: Error, stage: &[usize]) -> Error {
+    if let Error::Squeezed { set, contact, .. } = &mut error {
+        for i in set.iter_mut().chain([contact]) {
+            *i = stage[*i];
+        }
+    }
+    error
 }

@@ -30,6 +30,9 @@ pub enum Uniqueness {
     Unknown,
 }
 
+/// Most outcomes that are compared with each other.
+const COMPARED: usize = 5000;
+
 /// Angles may differ from `π/k` by this much (rad).
 const ANGLE: f64 = 1e-9;
 
@@ -84,7 +87,8 @@ fn order(cosine: f64) -> Option<usize> {
 /// `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
 ///
 /// # Errors
-/// Those of [`AllOutcomes`], and [`Error::ReflectionCap`] when that stops at its cap.
+/// Those of [`AllOutcomes`], [`Error::ReflectionCap`] when that stops at its cap, and [`Error::TooManyOutcomes`] when there are more than
+/// 5000: the work is quadratic in their number, a second for 5000.
 pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Error> {
     let elastic = problem.clone().with_restitution(1.0)?;
     let law = AllOutcomes::new();
@@ -96,10 +100,21 @@ pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Error> {
             speed: problem.speeds()[0],
         });
     }
+    let count = outcomes.list.len();
+    if count > COMPARED {
+        let limit = COMPARED;
+        return Err(Error::TooManyOutcomes { count, limit });
+    }
     if problem.momentum() == 0.0 {
         return Ok(0.0);
     }
-    Ok(outcomes.spread() / problem.momentum())
+    let mut spread = 0.0f64;
+    for (i, a) in outcomes.list.iter().enumerate() {
+        problem.check_interrupt()?;
+        let distances = outcomes.list[..i].iter().map(|b| a.distance(b));
+        spread = distances.fold(spread, f64::max);
+    }
+    Ok(spread / problem.momentum())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::problem::check_sizes;
 use super::scaled::Scaled;
 use super::solver::LcpSolver;
 use super::subsets::{MOST, Subsets, list};
-use crate::{Error, refuse};
+use crate::{Error, Interrupt, refuse};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].
 const TOLERANCE: f64 = 1e-10;
@@ -16,6 +16,8 @@ const TOLERANCE: f64 = 1e-10;
 const MERGED: f64 = 1e-8;
 /// A basis with a smaller pivot is singular.
 const SINGULAR: f64 = 1e-11;
+/// Most solutions that are listed, and most singular bases that hold some.
+const LISTED: usize = 4096;
 /// What stands for zero on the diagonal of the problem for a point of a face.
 const SOFTNESS: f64 = 1e-13;
 
@@ -37,9 +39,10 @@ pub struct Listed {
 /// A singular basis holds a polyhedron of solutions, or none: its point of least norm (in scaled units) is listed, and it and
 /// all other listed points of that polyhedron are marked as not isolated, unless the polyhedron is that single point.
 ///
-/// 2ⁿ bases: milliseconds at n = 10, up to a fifth of a second at n = 12 when most bases are singular. The impulses of rigid contacts are rarely isolated, even where the
-/// velocities are: with friction, opposite directions can push against each other. Contacts have fewer modes (7 each, in the
-/// plane) than bases (32), and are to be listed by modes.
+/// 2ⁿ bases: milliseconds at n = 10, about a second at n = 16 when most of them are singular. There may be 4096 solutions, and 4096
+/// singular bases that hold some. The impulses of rigid contacts are rarely isolated, even where the velocities are: with friction,
+/// opposite directions can push against each other. Contacts have fewer modes (7 each, in the plane) than bases (32), and are to be
+/// listed by modes.
 ///
 /// ```
 /// use nalgebra::DMatrix;
@@ -52,8 +55,20 @@ pub struct Listed {
 /// ```
 ///
 /// # Errors
-/// Wrong sizes, numbers that are not finite, and [`Error::BadSetting`] for n > 16.
+/// Wrong sizes, numbers that are not finite, [`Error::BadSetting`] for n > 16, and [`Error::TooManySolutions`] beyond 4096.
 pub fn enumerate<'w>(w: impl Into<DMatrixView<'w, f64>>, q: &[f64]) -> Result<Vec<Listed>, Error> {
+    enumerate_until(w, q, &Interrupt::new())
+}
+
+/// [`enumerate`], unless `interrupt` is set before it ends.
+///
+/// # Errors
+/// Those of [`enumerate`], and [`Error::Interrupted`].
+pub fn enumerate_until<'w>(
+    w: impl Into<DMatrixView<'w, f64>>,
+    q: &[f64],
+    interrupt: &Interrupt,
+) -> Result<Vec<Listed>, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
     refuse::finite("q", q)?;
@@ -69,18 +84,26 @@ pub fn enumerate<'w>(w: impl Into<DMatrixView<'w, f64>>, q: &[f64]) -> Result<Ve
         candidate: Candidate::default(),
         faces: LcpSolver::new(3 * q.len()).ladder(false),
         found: Vec::new(),
+        singular: 0,
         continua: Vec::new(),
     };
+    let mut ended = Ok(());
     Subsets::new(&problem).any(|basis| {
         search.visit(basis);
-        false
+        ended = interrupt.check();
+        if search.found.len().max(search.singular) > LISTED {
+            ended = Err(Error::TooManySolutions { limit: LISTED });
+        }
+        ended.is_err()
     });
-    Ok(search.finish())
+    ended.map(|()| search.finish())
 }
 
 /// A solution in scaled units beside the one to be listed.
 struct Found {
     scaled: Vec<f64>,
+    /// Its largest entry, at least 1.
+    size: f64,
     listed: Listed,
     slack: Vec<f64>,
 }
@@ -93,7 +116,9 @@ struct Search<'a> {
     candidate: Candidate,
     faces: LcpSolver,
     found: Vec<Found>,
-    /// Bases that hold infinitely many solutions.
+    /// Singular bases that hold solutions.
+    singular: usize,
+    /// Those of them that hold infinitely many.
     continua: Vec<u32>,
 }
 
@@ -113,12 +138,13 @@ impl Search<'_> {
         if !self.keep(&point) {
             return;
         }
+        self.singular += 1;
         // Some direction leads on from the point, or the opposite one does, unless the point is alone.
         let generic = |i: usize| 0.5 + (0.6180339887498949 * (i + 1) as f64).fract();
         let far = [1.0, -1.0].into_iter().any(|sign| {
             let aim: Vec<f64> = (0..n).map(|i| point[i] + sign * generic(i)).collect();
             let other = self.nearest(&aim);
-            other.is_some_and(|other| self.passes(&other) && !close(&other, &point, 10.0 * MERGED))
+            other.is_some_and(|other| self.passes(&other) && is_apart(&other, &point))
         });
         if far {
             self.continua.push(basis);
@@ -132,16 +158,26 @@ impl Search<'_> {
         check.passed
     }
 
+    fn is_known(&self, z: &[f64]) -> bool {
+        let size = largest(z);
+        self.found.iter().any(|found| {
+            let allowed = MERGED * size.max(found.size);
+            let mut pairs = found.scaled.iter().zip(z);
+            pairs.all(|(a, b)| (a - b).abs() <= allowed)
+        })
+    }
+
     /// Lists a solution that is new. Says whether it is a solution at all.
     fn keep(&mut self, z: &[f64]) -> bool {
         let check = self
             .candidate
             .judge(self.problem, &self.w, self.q, z, TOLERANCE);
-        if check.passed && !self.found.iter().any(|f| close(&f.scaled, z, MERGED)) {
+        if check.passed && !self.is_known(z) {
             let unit = self.problem.unit.recip();
             let slack = self.candidate.slack.iter().zip(&self.problem.row);
             self.found.push(Found {
                 scaled: z.to_vec(),
+                size: largest(z),
                 listed: Listed {
                     z: DVector::from_column_slice(&self.candidate.z),
                     residual: check.residual,
@@ -193,7 +229,6 @@ impl Search<'_> {
 
     fn finish(self) -> Vec<Listed> {
         let on = |found: &Found, basis: u32| {
-            let size = largest(&found.scaled);
             let zero = |i: usize| {
                 if basis >> i & 1 == 1 {
                     found.slack[i]
@@ -201,7 +236,7 @@ impl Search<'_> {
                     found.scaled[i]
                 }
             };
-            (0..found.scaled.len()).all(|i| zero(i) <= MERGED * size)
+            (0..found.scaled.len()).all(|i| zero(i) <= MERGED * found.size)
         };
         let continua = self.continua;
         self.found
@@ -219,7 +254,8 @@ fn largest(v: &[f64]) -> f64 {
     v.iter().fold(1.0, |most, v| most.max(v.abs()))
 }
 
-fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
-    let allowed = tolerance * largest(a).max(largest(b));
-    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= allowed)
+/// Whether two points differ by more than what is merged.
+fn is_apart(a: &[f64], b: &[f64]) -> bool {
+    let allowed = 10.0 * MERGED * largest(a).max(largest(b));
+    a.iter().zip(b).any(|(a, b)| (a - b).abs() > allowed)
 }

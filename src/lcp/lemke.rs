@@ -8,6 +8,8 @@
 use super::blocks::{Block, blocks_of, largest, reset};
 use super::product::Product;
 use super::scaled::Scaled;
+use crate::random::word;
+use crate::{Error, Interrupt};
 
 /// Rows take part in a ratio test above this pivot, relative to the column's largest or 1.
 const LEAST_PIVOT: f64 = 1e-10;
@@ -19,6 +21,9 @@ const TIE: f64 = 1e-11;
 /// of zero, and the path ends in a false ray. The only departure from the lexicographic rule.
 const SMALL_AMONG_TIED: f64 = 1e-3;
 
+/// A path of more than this times n pivots is looked at whether it goes round.
+const LONG: usize = 50;
+
 /// How a path ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -26,7 +31,7 @@ pub(super) enum End {
     Complementary,
     /// No row limits the variable that enters.
     Ray,
-    /// More pivots than allowed.
+    /// More pivots than allowed, or a path that goes round.
     MaxPivots,
     /// The basis became singular or the numbers overflowed: rounding spoilt the path.
     Lost,
@@ -74,11 +79,22 @@ impl Lemke {
     }
 
     /// Follows the path of a problem (`n ≥ 1`, some `q < 0`) with a covering vector, `d > 0` in scaled units.
-    pub(super) fn run(&mut self, problem: &Scaled, cover: &[Block], most: usize) -> End {
+    pub(super) fn run(
+        &mut self,
+        problem: &Scaled,
+        cover: &[Block],
+        most: usize,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<End, Error> {
         self.start(problem, cover);
+        let mut marked = None;
         while self.pivots < most {
+            interrupt.map_or(Ok(()), Interrupt::check)?;
+            if self.pivots >= LONG * self.n && self.comes_back(&mut marked) {
+                return Ok(End::MaxPivots);
+            }
             if self.product.is_long(self.n) && !self.make_anew(problem, cover) {
-                return End::Lost;
+                return Ok(End::Lost);
             }
             self.form_column(problem, cover);
             let row = match self.leaving_row() {
@@ -88,21 +104,35 @@ impl Lemke {
                     self.form_column(problem, cover);
                     match self.leaving_row() {
                         Some(row) => row,
-                        None if largest(&self.column).is_finite() => return End::Ray,
-                        None => return End::Lost,
+                        None if largest(&self.column).is_finite() => return Ok(End::Ray),
+                        None => return Ok(End::Lost),
                     }
                 }
-                None => return End::Lost,
+                None => return Ok(End::Lost),
             };
             let leaving = std::mem::replace(&mut self.basic[row], self.entering);
             self.product.push(row, &self.column, &mut self.x);
             self.pivots += 1;
             if leaving == 2 * self.n {
-                return End::Complementary;
+                return Ok(End::Complementary);
             }
             self.entering = self.complement(leaving);
         }
-        End::MaxPivots
+        Ok(End::MaxPivots)
+    }
+
+    /// True when the basis is one that was marked: without rounding none comes back. Marks ever later ones (Brent 1980).
+    #[cold]
+    fn comes_back(&self, marked: &mut Option<u64>) -> bool {
+        let keys = self.basic.iter().map(|&variable| word(0, variable as u64));
+        let key = keys.fold(word(1, self.entering as u64), |sum, key| sum ^ key);
+        if *marked == Some(key) {
+            return true;
+        }
+        if self.pivots.is_power_of_two() {
+            *marked = Some(key);
+        }
+        false
     }
 
     /// The indices of the basic `z`, ascending, of a complementary basis.

@@ -105,7 +105,7 @@ impl Scaled {
 
 /// A power of two that brings a size between 1 and 2; 1 for zero. At the ends of the range of numbers, as near as it goes.
 #[inline]
-fn inverse_power_of_two(size: f64) -> f64 {
+pub(super) fn inverse_power_of_two(size: f64) -> f64 {
     if size == 0.0 {
         return 1.0;
     }

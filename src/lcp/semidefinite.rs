@@ -5,18 +5,24 @@ use nalgebra::DMatrixView;
 
 use super::LcpSolver;
 use super::problem::check_sizes;
-use crate::{Error, refuse};
+use crate::{Error, Interrupt, refuse};
 
 /// Largest problem for which it is tried whether all push, on the stack.
 const FEW: usize = 8;
 /// Least pivot of such a problem, as a part of its diagonal entry: of contacts that are closer to dependent the solver finds a few.
 const DEFINITE: f64 = 1e-8;
 
-/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`.
+/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. So much of `q_i/√W_ii` is rounding as `noise` says: where the rows of `W` are dependent to rounding,
+/// `q` may lie outside its range by that.
 ///
 /// # Errors
 /// As [`LcpSolver::solve`].
-pub(crate) fn solve_semidefinite(w: DMatrixView<'_, f64>, q: &[f64]) -> Result<Vec<f64>, Error> {
+pub(crate) fn solve_semidefinite(
+    w: DMatrixView<'_, f64>,
+    q: &[f64],
+    noise: f64,
+    interrupt: Option<&Interrupt>,
+) -> Result<Vec<f64>, Error> {
     check_sizes(&w, q)?;
     refuse::finite("q", q)?;
     for j in 0..q.len() {
@@ -28,8 +34,21 @@ pub(crate) fn solve_semidefinite(w: DMatrixView<'_, f64>, q: &[f64]) -> Result<V
     if let Some(z) = all_push(&w, q) {
         return Ok(z);
     }
-    let mut solver = LcpSolver::growing();
+    let mut solver = LcpSolver::growing().noise(noise);
+    if let Some(interrupt) = interrupt {
+        solver = solver.interrupt(interrupt);
+    }
     Ok(solver.solve(w, q)?.z().to_vec())
+}
+
+/// The `u ≥ 0` that proves that a problem has no solution, if it has none.
+#[cold]
+pub(crate) fn proof_of_none(w: DMatrixView<'_, f64>, q: &[f64], noise: f64) -> Option<Vec<f64>> {
+    let mut solver = LcpSolver::growing().noise(noise);
+    match solver.solve(w, q) {
+        Err(Error::LcpRay { infeasible: true }) => solver.ray().map(<[f64]>::to_vec),
+        _ => None,
+    }
 }
 
 /// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the solution.
@@ -100,7 +119,7 @@ mod tests {
             let w = &a * a.transpose();
             let q = &q[..n];
             let mut solver = LcpSolver::new(n);
-            let (Ok(found), Ok(solved)) = (solve_semidefinite(w.as_view(), q), solver.solve(&w, q))
+            let (Ok(found), Ok(solved)) = (solve_semidefinite(w.as_view(), q, 0.0, None), solver.solve(&w, q))
             else {
                 return Ok(());
             };
@@ -121,7 +140,7 @@ mod tests {
         let blunt = DMatrix::from_row_slice(2, 2, &[1.0, 0.5, 0.5, 1.0]);
         assert_eq!(all_push(&blunt.as_view(), &[-1.0, 0.0]), None);
         assert_eq!(
-            solve_semidefinite(blunt.as_view(), &[-1.0, 0.0]).unwrap(),
+            solve_semidefinite(blunt.as_view(), &[-1.0, 0.0], 0.0, None).unwrap(),
             [1.0, 0.0]
         );
         let dependent = DMatrix::from_element(2, 2, 1.0);
@@ -130,11 +149,12 @@ mod tests {
         assert_eq!(all_push(&almost.as_view(), &[-1.0, -1.0]), None);
         assert_eq!(all_push(&w.as_view(), &[-1.0, f64::NAN]), None);
         // Nothing is taken for a solution without a look at the data.
-        let refused = |w: &DMatrix<f64>, q: &[f64]| solve_semidefinite(w.as_view(), q).is_err();
+        let refused =
+            |w: &DMatrix<f64>, q: &[f64]| solve_semidefinite(w.as_view(), q, 0.0, None).is_err();
         assert!(refused(&w, &[f64::INFINITY, 1.0]) && refused(&w, &[1.0]));
         assert!(refused(&DMatrix::from_element(2, 2, f64::NAN), &[1.0, 1.0]));
         assert_eq!(
-            solve_semidefinite(w.as_view(), &[0.0, 2.0]).unwrap(),
+            solve_semidefinite(w.as_view(), &[0.0, 2.0], 0.0, None).unwrap(),
             [0.0, 0.0]
         );
     }

@@ -2,10 +2,11 @@
 //! impacts that follow each other too fast taken as one (spec `unilateral_mechanics` 4).
 
 use super::log::{ContactEvent, ContactEventKind};
+use super::redundant::change_rates;
 use super::strike::LOW;
 use super::zeno::Accumulation;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
-use crate::impact::{ImpactLaw, Unilateral};
+use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::{CrossedSet, Error, Flow, Integrator, Mode};
 
 /// Where a run is.
@@ -138,9 +139,13 @@ where
             let mut p: Vec<f64> = (0..held.len())
                 .map(|i| -super::dynamics::dot(frame.row(i), v))
                 .collect();
-            frame.solve_gram(&mut p, self.redundant)?;
-            for (i, &p) in p.iter().enumerate() {
-                frame.push(i, p, v);
+            let wanted = p.clone();
+            if frame.solve_gram(&mut p, self.redundant)? {
+                for (i, &p) in p.iter().enumerate() {
+                    frame.push(i, p, v);
+                }
+            } else {
+                change_rates(frame, &wanted, v);
             }
             Ok(p)
         })?;
@@ -153,7 +158,8 @@ where
         let new = self.approaching(q, v, &touching)?;
         if new.iter().any(|&new| new) {
             let restitution = vec![0.0; touching.len()];
-            let outcome = self.hit_by(&Unilateral, &restitution, t, state, (&touching, &new))?;
+            let by = (&Unilateral, &Selection::Single);
+            let outcome = self.hit_by(by, &restitution, t, state, (&touching, &new))?;
             for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
                 *sum += p;
             }
@@ -197,6 +203,38 @@ where
         event.activated = approaches.map(|(&j, _)| j).collect();
         event.contacts = touching;
         Ok(Some(self.finished(event, place)))
+    }
+
+    /// Whether an impact accumulates in no time: a body rattles between contacts that squeeze it, or contacts that lose energy throw it to
+    /// and fro more often than the law follows.
+    pub(super) fn is_endless(&self, error: &Error) -> bool {
+        let Error::Impact {
+            contacts,
+            reason,
+            state,
+            ..
+        } = error
+        else {
+            return false;
+        };
+        let (q, v) = state.split_at(self.system().dof());
+        match **reason {
+            Error::Squeezed { .. } | Error::NoFeasibleInterior { .. } => true,
+            Error::ReflectionCap { .. } => contacts
+                .iter()
+                .all(|&j| self.system().restitution(j, q, v) < 1.0),
+            _ => false,
+        }
+    }
+
+    /// The contacts whose gaps are zero, closed ones too, those excepted that part faster than the tolerance.
+    pub(super) fn touching_and_not_parting(&self, place: &Place) -> Vec<usize> {
+        let d = self.system().dof();
+        let mut touching = self.touching(&place.state[..d], &self.closed(&place.mode));
+        let rates = self.approach(&place.state, &touching);
+        let mut rates = rates.iter();
+        touching.retain(|_| rates.next().is_none_or(|&rate| rate <= self.rate_tolerance));
+        touching
     }
 
     /// The contacts in `also`, and those whose gaps are zero.

@@ -92,6 +92,21 @@ fn few_times<const N: usize>(a: &[f64], x: &[f64], out: &mut [f64]) {
     out.copy_from_slice(&sum);
 }
 
+/// `√(vᵀ A v)` for a symmetric positive definite `A`.
+pub(super) fn norm_in(a: &[f64], v: &[f64]) -> f64 {
+    // In units of the greatest: squares of finite numbers may overflow.
+    let unit = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    if unit == 0.0 {
+        return 0.0;
+    }
+    let mut sum = 0.0;
+    for (w, column) in v.iter().zip(a.chunks_exact(v.len())) {
+        let product: f64 = column.iter().zip(v).map(|(a, v)| a * (v / unit)).sum();
+        sum += w / unit * product;
+    }
+    unit * sum.max(0.0).sqrt()
+}
+
 /// The inverse of the matrix with this factor.
 pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
     let mut inverse = vec![0.0; n * n];
@@ -129,6 +144,17 @@ mod tests {
         assert_eq!(factor(&mut [1.0, 2.0, 2.0, 1.0], 2), None);
         assert_eq!(factor(&mut [f64::NAN], 1), None);
         assert!(factor(&mut [1.0, 1.0, 1.0, 1.0 + 1e-14], 2).unwrap() < 1e-13);
+    }
+
+    #[test]
+    fn norms_of_any_size() {
+        let a = [4.0, 2.0, 2.0, 5.0];
+        for unit in [1.0, 1e-200, 1e200] {
+            let norm = norm_in(&a, &[unit, -2.0 * unit]);
+            assert!((norm / unit - 4.0).abs() < 1e-15, "{unit:e}: {norm:e}");
+        }
+        assert!(norm_in(&a, &[0.0, 0.0]).abs() < f64::MIN_POSITIVE);
+        assert!(norm_in(&[], &[]).abs() < f64::MIN_POSITIVE);
     }
 
     #[test]

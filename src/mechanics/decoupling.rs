@@ -126,6 +126,7 @@ where
             }
         }
         let contacts = &distinct[..];
+        self.check_friction()?;
         let x = self.checked_corner(t, q, v, contacts)?;
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
             let m = contacts.len();

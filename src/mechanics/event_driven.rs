@@ -6,8 +6,8 @@
 
 use super::dynamics::Bodies;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
-use crate::Mode;
-use crate::impact::{ImpactLaw, Unilateral};
+use crate::impact::{ImpactLaw, Selection, Unilateral};
+use crate::{Error, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with [`EventFunction`](crate::EventFunction)s.
 ///
@@ -37,6 +37,10 @@ use crate::impact::{ImpactLaw, Unilateral};
 pub struct EventDriven<S, L = Unilateral> {
     pub(super) bodies: Bodies<S>,
     pub(super) law: L,
+    /// Which outcome of the law is taken.
+    pub(super) selection: Selection,
+    /// Coefficients of friction do not matter.
+    frictionless: bool,
     /// Gaps within this of zero are zero (m).
     pub(super) gap_tolerance: f64,
     /// Contacts that part no faster than this after an impact may stay closed; those that close no faster graze (m/s).
@@ -61,11 +65,13 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// With a law of one's choice. Of a law that gives several outcomes the first is taken.
+    /// With a law of one's choice. One that gives several outcomes wants a [`selection`](Self::selection).
     pub fn with_law(system: S, law: L) -> Self {
         Self {
             bodies: Bodies::new(system),
             law,
+            selection: Selection::default(),
+            frictionless: false,
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
@@ -93,6 +99,40 @@ where
     pub fn redundant(mut self, policy: Redundant) -> Self {
         self.redundant = policy;
         self
+    }
+
+    /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in which there is more than one ends
+    /// with [`Error::NotSingle`].
+    #[must_use]
+    pub fn selection(mut self, selection: Selection) -> Self {
+        self.selection = selection;
+        self
+    }
+
+    /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and between them. Without this a system whose
+    /// [`friction`](UnilateralConstraints::friction) is not zero is refused when a run starts, with [`Error::FrictionIgnored`].
+    #[must_use]
+    pub fn frictionless(mut self) -> Self {
+        self.frictionless = true;
+        self
+    }
+
+    /// Refuses friction unless it was said not to matter.
+    pub(super) fn check_friction(&self) -> Result<(), Error> {
+        let contacts = 0..self.system().contacts();
+        let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
+        match coefficients.find(|(_, mu)| *mu != 0.0) {
+            Some((contact, friction)) if !self.frictionless => Err(Error::FrictionIgnored {
+                law: if self.law.honours_friction() {
+                    "the motion between impacts"
+                } else {
+                    self.law.name()
+                },
+                contact,
+                friction,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Takes coefficients of restitution outside [0, 1]: beyond 1 impacts add energy.

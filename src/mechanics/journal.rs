@@ -35,7 +35,7 @@ impl Journal {
         &mut self,
         model: &EventDriven<S, L>,
         (t, state): (f64, &[f64]),
-        start: &Start,
+        (start, kind): (&Start, ContactEventKind),
     ) where
         S: MechanicalSystem + UnilateralConstraints,
         L: ImpactLaw,
@@ -52,7 +52,7 @@ impl Journal {
             state_before: state.to_vec(),
             state_after: start.state.clone(),
             contacts: start.touching.clone(),
-            ..ContactEvent::new(t, ContactEventKind::Contact)
+            ..ContactEvent::new(t, kind)
         });
     }
 

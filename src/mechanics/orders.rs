@@ -6,12 +6,13 @@ use nalgebra::{DMatrix, DVector};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::derivative::saltation_product;
 use crate::impact::ImpactLaw;
+use crate::random::below;
 use crate::{Crossed, CrossedGuard, Error, EventFunction, Guard, Mode};
 
 /// Up to this many contacts all orders are taken.
 const ALL_ORDERS: usize = 4;
 /// Random orders taken beyond.
-const SAMPLE: usize = 24;
+const SAMPLE: u64 = 24;
 /// Most impacts of one order.
 const CAP: usize = 1000;
 
@@ -132,11 +133,7 @@ pub(super) fn orders(contacts: &[usize]) -> Vec<Vec<usize>> {
         // Fisher–Yates with numbers that depend on sample and place alone.
         let mut order = contacts.to_vec();
         for last in (1..n).rev() {
-            let key = (sample * n + last) as u64;
-            let state = (key + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let draw = (state ^ state >> 31) % (last as u64 + 1);
-            order.swap(last, usize::try_from(draw).unwrap_or(0));
+            order.swap(last, below(sample, last as u64, last + 1));
         }
         found.push(order);
     }

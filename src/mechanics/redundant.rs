@@ -1,11 +1,14 @@
 //! Redundant contacts: rows that depend on each other, as those of a table on four legs. Accelerations are unique still,
 //! multipliers are not (spec `unilateral_mechanics` 2, our own).
 
-use super::cholesky::{factor, solve};
+use super::dynamics::{Frame, dot};
 use super::scratch::Cut;
 
 /// Residual of a row of `G_J`, as a part of its diagonal entry, below which the row counts as dependent.
 pub(super) const DEPENDENT: f64 = 1e-12;
+
+/// Part of a row that is left of it without the others, in the metric of kinetic energy, below which it is their combination.
+const COMBINATION: f64 = 1e-12;
 
 /// What to do when the contacts that stay closed depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -26,10 +29,10 @@ pub(super) fn least_norm_size(m: usize) -> usize {
 /// Replaces `b` by the `x` of least norm with `G x = b` for a positive semidefinite `G` (`m × m`) and a `b` in its range; gives
 /// the rank of `G`.
 ///
-/// With the pivoted Cholesky factor `G = L Lᵀ` of full column rank, `x = L (LᵀL)⁻² Lᵀ b`.
+/// With the pivoted Cholesky factor `G = L Lᵀ` of full column rank and `L = Q R`, `x = Q R⁻ᵀ R⁻¹ Qᵀ b`.
 pub(super) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f64]) -> usize {
     let mut cut = Cut(scratch);
-    let (l, square) = (cut.take(m * m), cut.take(m * m));
+    let (l, triangle) = (cut.take(m * m), cut.take(m * m));
     let (left, y) = (cut.take(m), cut.take(m));
     for i in 0..m {
         left[i] = gram[i * m + i];
@@ -53,24 +56,84 @@ pub(super) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f
         left[p] = 0.0;
         rank += 1;
     }
-    let r = rank;
-    for i in 0..r {
-        for k in 0..r {
-            square[k * r + i] = (0..m).map(|j| l[i * m + j] * l[k * m + j]).sum();
+    // The columns of L become those of Q, by the modified Gram–Schmidt method, each twice.
+    for k in 0..rank {
+        let (before, rest) = l.split_at_mut(k * m);
+        let column = &mut rest[..m];
+        for _ in 0..2 {
+            for (i, q) in before.chunks_exact(m).enumerate() {
+                let along = dot(q, column);
+                triangle[k * m + i] += along;
+                for (c, q) in column.iter_mut().zip(q) {
+                    *c -= along * q;
+                }
+            }
         }
-        y[i] = (0..m).map(|j| l[i * m + j] * b[j]).sum();
+        let norm = dot(column, column).sqrt();
+        triangle[k * m + k] = norm;
+        for c in column {
+            *c /= norm;
+        }
     }
-    let (square, y) = (&mut square[..r * r], &mut y[..r]);
-    if factor(square, r).is_none() {
-        b.fill(f64::NAN);
-        return 0;
+    for k in 0..rank {
+        y[k] = dot(&l[k * m..(k + 1) * m], b);
     }
-    solve(square, r, y);
-    solve(square, r, y);
+    for k in (0..rank).rev() {
+        let known: f64 = (k + 1..rank).map(|i| triangle[i * m + k] * y[i]).sum();
+        y[k] = (y[k] - known) / triangle[k * m + k];
+    }
+    for k in 0..rank {
+        let known: f64 = (0..k).map(|i| triangle[k * m + i] * y[i]).sum();
+        y[k] = (y[k] - known) / triangle[k * m + k];
+    }
     for j in 0..m {
-        b[j] = (0..r).map(|i| l[i * m + j] * y[i]).sum();
+        b[j] = (0..rank).map(|k| l[k * m + j] * y[k]).sum();
     }
     rank
+}
+
+/// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates of the contacts of a frame as
+/// `wanted`: by orthonormal rows, for the Gram matrix knows rows only to the root of rounding. Rows that are combinations of
+/// others are passed over.
+pub(super) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
+    let (d, m) = (frame.d, wanted.len());
+    let (mut rows, mut lifts) = (frame.rows.to_vec(), frame.lift.to_vec());
+    let mut wanted = wanted.to_vec();
+    let mut left: Vec<usize> = (0..m).collect();
+    let whole: Vec<f64> = (0..m)
+        .map(|i| dot(frame.row(i), &lifts[i * d..(i + 1) * d]))
+        .collect();
+    loop {
+        let size = |i: usize| dot(&rows[i * d..(i + 1) * d], &lifts[i * d..(i + 1) * d]);
+        let part = |i: usize| size(i) / whole[i];
+        let Some(k) = (0..left.len()).max_by(|&a, &b| part(left[a]).total_cmp(&part(left[b])))
+        else {
+            return;
+        };
+        let i = left.swap_remove(k);
+        // Written so that NaN ends it.
+        if !(part(i) > COMBINATION * COMBINATION) {
+            return;
+        }
+        let norm = size(i).sqrt();
+        let row: Vec<f64> = rows[i * d..(i + 1) * d].iter().map(|r| r / norm).collect();
+        let lift: Vec<f64> = lifts[i * d..(i + 1) * d].iter().map(|l| l / norm).collect();
+        let change = wanted[i] / norm;
+        for (v, l) in v.iter_mut().zip(&lift) {
+            *v += change * l;
+        }
+        for &j in &left {
+            // Twice: what is left may be small.
+            for _ in 0..2 {
+                let along = dot(&rows[j * d..(j + 1) * d], &lift);
+                for c in 0..d {
+                    rows[j * d + c] -= along * row[c];
+                    lifts[j * d + c] -= along * lift[c];
+                }
+                wanted[j] -= along * change;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

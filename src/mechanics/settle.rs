@@ -3,7 +3,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::cholesky::factor;
+use super::cholesky::{factor, norm_in};
 use super::dynamics::{Bodies, Frame, Trouble, accelerate};
 use super::redundant::{DEPENDENT, Redundant, least_norm, least_norm_size};
 use super::scratch::with_zeros;
@@ -16,6 +16,11 @@ use crate::ode::difference::step_along;
 pub(super) const TRY_ALL: usize = 12;
 /// Where the solver fails, contacts with a smaller reciprocal condition number are the reason.
 const ALMOST_DEPENDENT: f64 = 1e-8;
+/// Contacts with a smaller reciprocal condition number do not stay closed where unique forces are asked for: rounding changes these
+/// by more than 1e-5 of their size. Above [`DEPENDENT`], so that those that stay closed do so while they move.
+const NEARLY_DEPENDENT: f64 = 1e-11;
+/// Rounding of the Gram matrix of unit rows, over their number.
+const NOISE: f64 = 4.0 * f64::EPSILON;
 /// Accelerations and forces within this part of their size are zero.
 const SMALL: f64 = 1e-10;
 
@@ -66,6 +71,10 @@ where
         }
         frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
         let small = frame.least_acceleration(SMALL, rate_tolerance);
+        // Rows that are dependent to rounding differ by the root of rounding.
+        let mut mass = vec![0.0; d * d];
+        bodies.system.mass(q, &mut mass);
+        let noise = (NOISE * m as f64).sqrt() * norm_in(&mass, free);
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
                 frame.push(i, force, free);
@@ -73,7 +82,7 @@ where
             a_moment_later(bodies, (t, q, v), free, (candidates, rate_tolerance))
         };
         let gram = frame.gram.to_vec();
-        match choose(&gram, gaps, small, redundant, ahead) {
+        match choose(&gram, gaps, (small, noise), redundant, ahead) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
                 Settled::Trouble(trouble, set)
@@ -110,12 +119,12 @@ where
     })
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; what is `small`, in units of rows, is zero. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; what is `small`, in units of rows, is zero, and `b` lies outside the range of `G` by `noise`. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
 /// without acceleration the problem a moment later decides, given by `ahead` of the forces; if that does not either, it stays closed.
 fn choose(
     gram: &[f64],
     b: &[f64],
-    small: f64,
+    (small, noise): (f64, f64),
     redundant: Redundant,
     ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
 ) -> Settled {
@@ -126,10 +135,10 @@ fn choose(
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let Ok((z, w)) = forces(gram, b) else {
+    let Ok((z, w)) = forces(gram, b, noise) else {
         // A semidefinite problem of accelerations has a solution: what defeats the solver is that the contacts are almost dependent.
         let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
-        if rcond < ALMOST_DEPENDENT {
+        if rcond < ALMOST_DEPENDENT && redundant == Redundant::Refuse {
             return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
         }
         return Settled::Nobody;
@@ -138,13 +147,18 @@ fn choose(
     // The contacts that do not open: w = 0 where λ > 0.
     let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
     if set.iter().any(|&i| is_small(z[i] * unit(i))) {
-        let later =
-            ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| opening(&gram, &b, rounding));
+        let later = ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| {
+            opening(&gram, &b, (rounding, noise))
+        });
         set.retain(|i| !(is_small(z[*i] * unit(*i)) && later.contains(i)));
     }
     let marks = |set: &[usize]| (0..m).map(|i| set.contains(&i)).collect();
     let rcond = factor(&mut part(gram, m, &set), set.len()).unwrap_or(0.0);
-    if rcond > DEPENDENT {
+    let least = match redundant {
+        Redundant::Refuse => NEARLY_DEPENDENT,
+        Redundant::LeastSquares => DEPENDENT,
+    };
+    if rcond > least {
         return Settled::Closed(marks(&set));
     }
     if redundant == Redundant::Refuse {
@@ -178,10 +192,10 @@ fn choose(
 }
 
 /// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0` by more than rounding.
-fn opening(gram: &[f64], b: &[f64], rounding: f64) -> Vec<usize> {
+fn opening(gram: &[f64], b: &[f64], (rounding, noise): (f64, f64)) -> Vec<usize> {
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
-    match forces(gram, b) {
+    match forces(gram, b, noise) {
         Ok((_, w)) => (0..m).filter(|&i| w[i] > rounding * unit(i)).collect(),
         Err(_) => Vec::new(),
     }
@@ -189,9 +203,9 @@ fn opening(gram: &[f64], b: &[f64], rounding: f64) -> Vec<usize> {
 
 /// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left of terms that cancel, which are
 /// large where forces are (wedges, heavy bodies on light ones).
-fn forces(gram: &[f64], b: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
+fn forces(gram: &[f64], b: &[f64], noise: f64) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let m = b.len();
-    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b)?;
+    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, None)?;
     let opening = (0..m).map(|i| {
         let (mut sum, mut size) = (b[i], b[i].abs());
         for (k, force) in force.iter().enumerate() {
@@ -312,7 +326,13 @@ mod tests {
     }
 
     fn chosen(gram: &[f64], b: &[f64]) -> Settled {
-        choose(gram, b, SMALL * largest(b), Redundant::Refuse, |_| None)
+        choose(
+            gram,
+            b,
+            (SMALL * largest(b), 0.0),
+            Redundant::Refuse,
+            |_| None,
+        )
     }
 
     #[test]
@@ -350,7 +370,7 @@ mod tests {
             chosen(&same, &b),
             Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
         ));
-        let shared = choose(&same, &b, SMALL, Redundant::LeastSquares, |_| None);
+        let shared = choose(&same, &b, (SMALL, 0.0), Redundant::LeastSquares, |_| None);
         assert_eq!(shared, Settled::Closed(vec![true, true]));
     }
 
@@ -368,7 +388,7 @@ mod tests {
         let all = choose(
             &gram,
             &load(0.2, 0.1),
-            SMALL,
+            (SMALL, 0.0),
             Redundant::LeastSquares,
             |_| None,
         );
@@ -376,7 +396,7 @@ mod tests {
         let three = choose(
             &gram,
             &load(0.7, 0.7),
-            SMALL,
+            (SMALL, 0.0),
             Redundant::LeastSquares,
             |_| None,
         );
@@ -385,7 +405,7 @@ mod tests {
         let two = choose(
             &gram,
             &load(1.5, 0.0),
-            SMALL,
+            (SMALL, 0.0),
             Redundant::LeastSquares,
             |_| None,
         );

@@ -7,7 +7,7 @@ use super::event_driven::EventDriven;
 use super::journal::Journal;
 use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
 use super::zeno::{Accumulation, Detector, Zeno};
-use super::{MechanicalSystem, UnilateralConstraints};
+use super::{MechanicalSystem, Start, UnilateralConstraints};
 use crate::derivative::Derivative;
 use crate::impact::ImpactLaw;
 use crate::{Error, Integrator, Statistics, Status, Trajectory, refuse};
@@ -164,21 +164,22 @@ where
         for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
             refuse::not_negative(name, &[value])?;
         }
-        let start = self.model().start(t0, q, v)?;
+        let (start, kind) = self.begin(t0, q, v)?;
         let n = self.model().system().contacts();
         let mut journal = Journal::new(
             Detector::new(n, near, tf),
             n,
             self.integrator.max_memory_set(),
         );
-        journal.begin(self.model(), (t0, &[q, v].concat()), &start);
+        journal.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
         let initial = closed(&start.mode, n);
         let mut place = Place {
             t: t0,
             state: start.state,
             mode: start.mode,
         };
-        let (mut statistics, mut guaranteed) = (Statistics::default(), true);
+        let mut statistics = Statistics::default();
+        let mut guaranteed = kind == ContactEventKind::Contact;
         let tolerance = self.integrator.corner_tolerance_set();
         // When something was dealt with last, how often at that time, and how much more may be.
         let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
@@ -197,7 +198,7 @@ where
             }
             last = place.t;
             left -= 1;
-            match self.deal_with(&reason, tf, &mut place) {
+            match self.deal_with(&reason, repeats > 0, tf, &mut place) {
                 Ok(Some(event)) => {
                     guaranteed = false;
                     journal.between(event, &place.mode);
@@ -258,6 +259,18 @@ where
         self.integrator.derivative(t0, &start.state, tf)
     }
 
+    /// The start, and what kind of event it is when it is one.
+    fn begin(&self, t0: f64, q: &[f64], v: &[f64]) -> Result<(Start, ContactEventKind), Error> {
+        let model = self.model();
+        match model.start(t0, q, v) {
+            Err(error) if self.zeno == Zeno::Absorb && model.is_endless(&error) => {
+                let start = model.plastic_start(t0, q, v)?;
+                Ok((start, ContactEventKind::ZenoAbsorbed))
+            }
+            start => Ok((start?, ContactEventKind::Contact)),
+        }
+    }
+
     /// One run of the core, from a place to wherever it ends.
     fn stretch(
         &mut self,
@@ -299,6 +312,7 @@ where
     fn deal_with(
         &self,
         reason: &Reason,
+        again: bool,
         tf: f64,
         place: &mut Place,
     ) -> Result<Option<ContactEvent>, Error> {
@@ -313,9 +327,36 @@ where
                 let kind = ContactEventKind::ZenoAbsorbed;
                 return model.close(&found.contacts, kind, place).map(Some);
             }
-            (Reason::Error(Error::NoProgress { .. }), _, _) => {
-                let struck = model.strike_together(place)?;
-                return struck.map(Some).ok_or_else(|| reason.error(place.t));
+            // Impacts follow each other faster than time can tell: they are taken as one. What comes back even then is an
+            // accumulation in no time.
+            (Reason::Error(Error::NoProgress { .. }), zeno, _) => {
+                let together = if again && zeno == Zeno::Absorb {
+                    Ok(None)
+                } else {
+                    model.strike_together(place)
+                };
+                let error = match together {
+                    Ok(Some(event)) => return Ok(Some(event)),
+                    Ok(None) => reason.error(place.t),
+                    Err(error) if model.is_endless(&error) => error,
+                    Err(error) => return Err(error),
+                };
+                let contacts = model.touching_and_not_parting(place);
+                return match zeno {
+                    Zeno::Absorb if !contacts.is_empty() => {
+                        let kind = ContactEventKind::ZenoAbsorbed;
+                        model.close(&contacts, kind, place).map(Some)
+                    }
+                    Zeno::StopAt => Ok(None),
+                    _ => Err(error),
+                };
+            }
+            // So is an impact that does not end.
+            (Reason::Error(error), Zeno::StopAt, _) if model.is_endless(error) => return Ok(None),
+            (Reason::Error(error), Zeno::Absorb, _) if model.is_endless(error) => {
+                let contacts = model.touching_and_not_parting(place);
+                let kind = ContactEventKind::ZenoAbsorbed;
+                return model.close(&contacts, kind, place).map(Some);
             }
             (Reason::Error(Error::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
                 return model.open(*contact, place).map(Some);

@@ -1,7 +1,7 @@
 //! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts that stay closed.
 
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
-use crate::impact::{ImpactLaw, matrix_fault};
+use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral, matrix_fault};
 use crate::{Error, MatrixFault, Mode, Quantity, refuse};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
@@ -25,9 +25,31 @@ where
     /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the contacts that stay closed.
     ///
     /// # Errors
-    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a tolerance, a mass matrix that is not symmetric and positive
-    /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the impact or of settling.
+    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a tolerance, [`Error::FrictionIgnored`],
+    /// a mass matrix that is not symmetric and positive definite, a gap that is negative beyond the tolerance), and what stands in
+    /// the way of the impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+        self.start_by(t, q, v, |state, touching, new| {
+            self.hit(t, state, touching, new)
+        })
+    }
+
+    /// Likewise, with a plastic impact by [`Unilateral`].
+    pub(super) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+        let by = (&Unilateral, &Selection::Single);
+        self.start_by(t, q, v, |state, touching, new| {
+            let restitution = vec![0.0; touching.len()];
+            self.hit_by(by, &restitution, t, state, (touching, new))
+        })
+    }
+
+    fn start_by(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        hit: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Error>,
+    ) -> Result<Start, Error> {
         let tolerances = [
             ("gap_tolerance", self.gap_tolerance),
             ("rate_tolerance", self.rate_tolerance),
@@ -36,6 +58,7 @@ where
             refuse::not_negative(name, &[value])?;
         }
         check_input(self.system().dof(), t, q, v)?;
+        self.check_friction()?;
         self.check_mass(q)?;
         let n = self.system().contacts();
         let mut mode = Mode::new(2 * n);
@@ -61,7 +84,7 @@ where
         }
         let approaching = self.approaching(q, v, &touching)?;
         if approaching.iter().any(|&a| a) {
-            self.hit(t, &mut state, &touching, &approaching)?;
+            hit(&mut state, &touching, &approaching)?;
         }
         self.rest(t, &mut state, &touching, &[], &mut mode)?;
         let approached = touching.iter().zip(approaching).filter(|(_, a)| *a);

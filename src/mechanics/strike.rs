@@ -1,10 +1,12 @@
 //! What an event does: the impact of the contacts that take part, and which of them are closed behind it
 //! (Pace & Burden, eq. 3 and section 3.4).
 
+use super::cholesky::norm_in;
+use super::redundant::change_rates;
 use super::settle::{Settled, settle};
 use super::trouble::explain;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
-use crate::impact::{ImpactLaw, ImpactProblem, Outcome};
+use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection};
 use crate::{Crossed, Error, Mode, Quantity};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
@@ -42,13 +44,14 @@ where
             .iter()
             .map(|&j| self.checked_restitution(j, t, q, v))
             .collect::<Result<_, _>>()?;
-        self.hit_by(&self.law, &restitution, t, state, (touching, new))
+        let by = (&self.law, &self.selection);
+        self.hit_by(by, &restitution, t, state, (touching, new))
     }
 
     /// The same by another law and with other coefficients of restitution.
     pub(super) fn hit_by<K: ImpactLaw>(
         &self,
-        law: &K,
+        (law, selection): (&K, &Selection),
         restitution: &[f64],
         t: f64,
         state: &mut [f64],
@@ -59,6 +62,9 @@ where
         if !self.system().constant_mass() {
             self.check_mass(q)?;
         }
+        let mut mass = vec![0.0; q.len() * q.len()];
+        self.system().mass(q, &mut mass);
+        let momentum = norm_in(&mass, v);
         let m = touching.len();
         let (problem, lift) = self.in_frame(q, touching, |frame| {
             let speeds: Vec<f64> = (0..m)
@@ -66,18 +72,19 @@ where
                 .collect();
             let gram = nalgebra::DMatrix::from_column_slice(m, m, frame.gram);
             let speeds = nalgebra::DVector::from_vec(speeds);
-            (ImpactProblem::new(gram, speeds), frame.lift.to_vec())
+            let problem = ImpactProblem::of_motion(gram, speeds, momentum);
+            (problem, frame.lift.to_vec())
         })?;
         let fresh: Vec<usize> = (0..m).filter(|&i| new[i]).collect();
+        let mut noise = None;
         let resolved = problem
             .and_then(|problem| problem.with_any_restitutions(restitution))
             .and_then(|problem| problem.with_new_contacts(&fresh))
-            .and_then(|problem| law.resolve(&problem))
-            // Of a law that predicts several outcomes the first is taken, as the type says.
-            .and_then(|outcomes| {
-                let first = outcomes.list.into_iter().next();
-                first.ok_or(Error::NotSingle { count: 0 })
-            });
+            .and_then(|problem| {
+                noise = (!problem.dependent().is_empty()).then(|| problem.noise());
+                law.resolve(&problem)
+            })
+            .and_then(|outcomes| selection.select(outcomes, t));
         let outcome = resolved.map_err(|reason| Error::Impact {
             contacts: touching.to_vec(),
             reason: Box::new(reason),
@@ -90,7 +97,44 @@ where
                 *v += p * l;
             }
         }
+        if let Some(noise) = noise {
+            self.stop_slow_approaches(q, v, touching, (&outcome, noise))?;
+        }
         Ok(outcome)
+    }
+
+    /// What dependent contacts still approach by after an impact, when it is no more than `noise` in units of rows, is lost in the
+    /// rounding of their Gram matrix: they are stopped, and the others that push keep their rates.
+    #[cold]
+    fn stop_slow_approaches(
+        &self,
+        q: &[f64],
+        v: &mut [f64],
+        touching: &[usize],
+        (outcome, noise): (&Outcome, f64),
+    ) -> Result<(), Error> {
+        let rates = self.in_frame(q, touching, |frame| {
+            (0..touching.len())
+                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .collect::<Vec<f64>>()
+        })?;
+        let slow = |i: &usize| rates[*i] < -self.rate_tolerance;
+        if !(0..touching.len()).any(|i| slow(&i)) {
+            return Ok(());
+        }
+        let takes_part = |i: &usize| slow(i) || outcome.impulses[*i] > 0.0;
+        let taking_part: Vec<usize> = (0..touching.len()).filter(takes_part).collect();
+        let contacts: Vec<usize> = taking_part.iter().map(|&i| touching[i]).collect();
+        let wanted = taking_part
+            .iter()
+            .map(|i| if slow(i) { -rates[*i] } else { 0.0 });
+        let wanted: Vec<f64> = wanted.collect();
+        self.in_frame(q, &contacts, |frame| {
+            let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
+            if (0..contacts.len()).all(|i| wanted[i] <= noise * unit(i)) {
+                change_rates(frame, &wanted, v);
+            }
+        })
     }
 
     /// The coefficient of restitution of a contact, if it is one.

@@ -107,7 +107,7 @@ pub trait UnilateralConstraints {
         0.0
     }
 
-    /// Coefficient of friction, ≥ 0; laws without friction do not ask.
+    /// Coefficient of friction, ≥ 0. What knows no friction refuses one that is not zero.
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
         0.0

@@ -12,8 +12,14 @@ pub enum Zeno {
     Error,
     /// Go to the accumulation time without the contacts, close them there by a plastic impact, and go on. What derivatives say
     /// beyond is not guaranteed.
+    ///
+    /// An accumulation in no time is absorbed too: impacts that follow each other faster than time can tell, when one impact of all
+    /// contacts that touch does not end them; and an impact that does not end by its law, because contacts squeeze a body
+    /// ([`Error::Squeezed`](crate::Error::Squeezed), [`Error::NoFeasibleInterior`](crate::Error::NoFeasibleInterior)) or lose
+    /// energy stage after stage up to the cap ([`Error::ReflectionCap`](crate::Error::ReflectionCap), restitutions below 1).
     Absorb,
-    /// End the run at the accumulation time, without an error; the contacts are open still.
+    /// End the run at the accumulation time, without an error; the contacts are open still. Impacts that do not end by their law
+    /// end the run likewise.
     StopAt,
 }
 

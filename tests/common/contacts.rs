@@ -143,6 +143,16 @@ impl Contacts {
     /// `count` contacts anywhere between `bodies` bodies of different mass in the plane and the ground, friction up to 2, some
     /// without; rank deficient when 2 `count` > 3 `bodies`.
     pub(crate) fn random(count: usize, bodies: usize, unit: &mut impl FnMut() -> f64) -> Self {
+        Self::random_of_masses(count, bodies, 4.0, unit)
+    }
+
+    /// The same with masses between `1/spread` and `spread`.
+    pub(crate) fn random_of_masses(
+        count: usize,
+        bodies: usize,
+        spread: f64,
+        unit: &mut impl FnMut() -> f64,
+    ) -> Self {
         let mut contacts = Vec::new();
         for k in 0..count {
             let angle = std::f64::consts::TAU * unit();
@@ -155,7 +165,7 @@ impl Contacts {
                 other,
             });
         }
-        let mut size = || 4f64.powf(2.0 * unit() - 1.0);
+        let mut size = || spread.powf(2.0 * unit() - 1.0);
         let masses: Vec<f64> = (0..bodies)
             .flat_map(|_| {
                 let mass = size();

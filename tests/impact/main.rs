@@ -13,11 +13,18 @@ mod bounds;
 mod brute;
 mod cradles;
 mod dependent;
+mod extremes;
 mod laws;
 mod level_landing;
+mod limits;
+#[path = "../common/extremes.rs"]
+mod numbers;
 mod one_sided;
 mod random;
+#[path = "../common/random.rs"]
+mod random_bits;
 mod random_systems;
 mod reference;
 mod slow_approaches;
+mod squeezed;
 mod tangents;

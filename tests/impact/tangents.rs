@@ -30,6 +30,12 @@ fn slips_follow_from_the_impulses_along_the_normals() {
         );
         assert_eq!(problem.friction(), mu);
         assert_eq!(problem.delassus().nrows(), contacts * (1 + tangents));
+        let refused = Unilateral.resolve(&problem);
+        assert!(matches!(
+            refused,
+            Err(Error::FrictionIgnored { law: "Unilateral", contact: 0, friction }) if friction == 0.3
+        ));
+        let problem = problem.frictionless();
         let bare = system.problem();
         for law in [
             &Propagative::default() as &dyn ImpactLaw,

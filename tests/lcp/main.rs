@@ -5,7 +5,12 @@ mod bad_input;
 #[path = "../common/contacts.rs"]
 mod contacts;
 mod enumeration;
+mod extremes;
 mod impacts;
+mod limits;
+mod nearly_dependent;
+#[path = "../common/extremes.rs"]
+mod numbers;
 #[path = "../common/random.rs"]
 mod random;
 mod random_problems;

@@ -116,7 +116,7 @@ fn every_kind_ten_thousand_in_all() {
 }
 
 /// `u ≥ 0`, `Wᵀu ≤ 0`, `q·u < 0`.
-fn proof_holds((w, q): &Lcp, u: &[f64]) {
+pub(crate) fn proof_holds((w, q): &Lcp, u: &[f64]) {
     assert!(u.iter().all(|&u| (0.0..=1.0).contains(&u)));
     let u = DMatrix::from_column_slice(u.len(), 1, u);
     assert!((w.transpose() * &u).max() <= 1e-10 * w.amax());

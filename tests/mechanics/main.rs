@@ -6,9 +6,11 @@ mod ball;
 #[cfg(feature = "dual")]
 mod by_differences;
 mod checked;
+mod choices;
 mod continuity;
 mod decoupled;
 mod decoupling;
+mod discs;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
@@ -35,3 +37,4 @@ mod throws;
 mod trot;
 mod trot_derivative;
 mod unwritten;
+mod wedges;

@@ -1,17 +1,17 @@
 //! Random draws keyed by seed and index: no state, so that any split of the indices gives the same list.
 
-/// A number below `count` (0 when `count` is 0) for draw `index` of a seed.
-pub(super) fn draw(seed: u64, index: usize, count: usize) -> usize {
-    // The high half of the product of a 64-bit fraction and the count lies below the count.
-    let product = u128::from(word(seed, index as u64)) * count as u128;
-    usize::try_from(product >> 64).unwrap_or(0)
-}
-
 /// Draw `index` of a seed: the finaliser of `SplitMix64` (Steele, Lea, Flood, OOPSLA 2014) on the mixed seed plus `index`
 /// golden-ratio steps.
-fn word(seed: u64, index: u64) -> u64 {
+pub(crate) fn word(seed: u64, index: u64) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(index.wrapping_mul(GOLDEN)))
+}
+
+/// A number below `count` (0 when `count` is 0) for draw `index` of a seed.
+pub(crate) fn below(seed: u64, index: u64, count: usize) -> usize {
+    // The high half of the product of a 64-bit fraction and the count lies below the count.
+    let product = u128::from(word(seed, index)) * count as u128;
+    usize::try_from(product >> 64).unwrap_or(0)
 }
 
 fn mix(z: u64) -> u64 {
@@ -26,9 +26,9 @@ mod tests {
 
     #[test]
     fn draws_lie_below_the_count_and_differ_by_seed() {
-        assert_eq!(draw(1, 2, 0), 0);
-        assert_eq!(draw(1, 2, 1), 0);
-        let row = |seed| (0..64).map(|i| draw(seed, i, 10)).collect::<Vec<_>>();
+        assert_eq!(below(1, 2, 0), 0);
+        assert_eq!(below(1, 2, 1), 0);
+        let row = |seed| (0..64).map(|i| below(seed, i, 10)).collect::<Vec<_>>();
         assert!(row(3).iter().all(|&d| d < 10));
         assert_eq!(row(3), row(3));
         assert_ne!(row(3), row(4));

@@ -1,0 +1,154 @@
+//! Which outcome a run takes where a law has several.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Outcome, Outcomes};
+use crate::Error;
+use crate::random::below;
+
+/// Takes one outcome of a set, for a run that needs one.
+///
+/// A set that is incomplete, because its search stopped at a cap, is refused by `Single`; the others choose from what is known.
+/// What is chosen depends on the set and the time of the impact alone, so that an impact that is repeated, for the log or for a
+/// derivative, comes out the same.
+///
+/// ```
+/// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Selection};
+/// use saltation::nalgebra::{dmatrix, dvector};
+/// let problem = ImpactProblem::new(dmatrix![1.0, -0.6; -0.6, 1.0], dvector![-1.0, -1.0])?;
+/// let outcomes = AllOutcomes::new().resolve(&problem)?;
+/// assert_eq!(outcomes.list.len(), 2);
+/// assert!(Selection::Single.select(outcomes.clone(), 0.0).is_err());
+/// assert_eq!(Selection::First.select(outcomes.clone(), 0.0)?, outcomes.list[0]);
+/// // The one that spreads impulses most evenly.
+/// let evenly = Selection::by(|outcomes, _t| {
+///     let largest = |i: &usize| outcomes.list[*i].impulses.amax();
+///     (0..outcomes.list.len()).min_by(|a, b| largest(a).total_cmp(&largest(b)))
+/// });
+/// assert!(evenly.select(outcomes, 0.0).is_ok());
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Selection {
+    /// The only one: more, none, or an incomplete set end the run with [`Error::NotSingle`].
+    #[default]
+    Single,
+    /// The first in the order of the set, be it complete or not.
+    First,
+    /// Any, be the set complete or not, drawn by this seed and the bits of the time: the same seed gives the same run.
+    Keyed(u64),
+    /// The number of the one to take, from 0, by a function of the set and the time (s); none ends the run with
+    /// [`Error::NoSuchOutcome`]. Incomplete sets are its own matter ([`Outcomes::is_complete`]).
+    By(SelectionFn),
+}
+
+/// A function that chooses: the number of an outcome, by the set and the time of the impact (s).
+pub type SelectionFn = Arc<dyn Fn(&Outcomes, f64) -> Option<usize> + Send + Sync>;
+
+impl Selection {
+    /// By a function, as [`Selection::By`].
+    pub fn by(choose: impl Fn(&Outcomes, f64) -> Option<usize> + Send + Sync + 'static) -> Self {
+        Self::By(Arc::new(choose))
+    }
+
+    /// The outcome that it takes of an impact at time `t` (s).
+    ///
+    /// # Errors
+    /// [`Error::NotSingle`] by `Single`, and by the others where there is none; [`Error::NoSuchOutcome`] by a function that chooses
+    /// none.
+    pub fn select(&self, mut outcomes: Outcomes, t: f64) -> Result<Outcome, Error> {
+        let count = outcomes.list.len();
+        let chosen = match self {
+            Self::Single => return outcomes.single(),
+            _ if count == 0 => return Err(Error::NotSingle { count }),
+            Self::First => Some(0),
+            Self::Keyed(seed) => Some(below(*seed, t.to_bits(), count)),
+            Self::By(choose) => choose(&outcomes, t),
+        };
+        match chosen {
+            Some(chosen) if chosen < count => Ok(outcomes.list.swap_remove(chosen)),
+            _ => Err(Error::NoSuchOutcome { chosen, count }),
+        }
+    }
+}
+
+impl fmt::Debug for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => f.write_str("Single"),
+            Self::First => f.write_str("First"),
+            Self::Keyed(seed) => f.debug_tuple("Keyed").field(seed).finish(),
+            Self::By(_) => f.write_str("By(..)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{dmatrix, dvector};
+
+    use super::super::{AllOutcomes, ImpactLaw, ImpactProblem, Unilateral};
+    use super::*;
+
+    fn two() -> Outcomes {
+        let problem =
+            ImpactProblem::new(dmatrix![1.0, -0.6; -0.6, 1.0], dvector![-1.0, -1.0]).unwrap();
+        AllOutcomes::new().resolve(&problem).unwrap()
+    }
+
+    fn one() -> Outcomes {
+        let problem = ImpactProblem::new(dmatrix![1.0], dvector![-1.0]).unwrap();
+        Unilateral.resolve(&problem).unwrap()
+    }
+
+    #[test]
+    fn single_takes_the_only_one_of_a_complete_set() {
+        let single = Selection::default();
+        assert_eq!(single.select(one(), 1.0).as_ref(), Ok(&one().list[0]));
+        let refused = |count| Err(Error::NotSingle { count });
+        assert_eq!(single.select(two(), 1.0), refused(2));
+        let mut incomplete = one();
+        incomplete.is_complete = false;
+        assert_eq!(single.select(incomplete.clone(), 1.0), refused(1));
+        assert!(Selection::First.select(incomplete, 1.0).is_ok());
+        let mut none = one();
+        none.list.clear();
+        for selection in [single, Selection::First, Selection::Keyed(1)] {
+            assert_eq!(selection.select(none.clone(), 1.0), refused(0));
+        }
+    }
+
+    #[test]
+    fn draws_depend_on_seed_and_time_and_reach_all() {
+        let chosen = |seed, t| Selection::Keyed(seed).select(two(), t).unwrap();
+        let mut counts = [0; 2];
+        for k in 0..200 {
+            let t = 0.1 * f64::from(k);
+            assert_eq!(chosen(3, t), chosen(3, t));
+            counts[usize::from(chosen(3, t) == two().list[0])] += 1;
+        }
+        assert!(counts.iter().all(|&c| c > 70), "{counts:?}");
+        assert!((0..20).any(|k| chosen(3, f64::from(k)) != chosen(4, f64::from(k))));
+    }
+
+    #[test]
+    fn functions_choose_or_refuse() {
+        let last = Selection::by(|outcomes, _| outcomes.list.len().checked_sub(1));
+        assert_eq!(last.select(two(), 0.0).as_ref(), Ok(&two().list[1]));
+        let late = Selection::by(|_, t| (t > 1.0).then_some(0));
+        assert!(late.select(two(), 2.0).is_ok());
+        let (chosen, count) = (None, 2);
+        let refused = Err(Error::NoSuchOutcome { chosen, count });
+        assert_eq!(late.select(two(), 0.5), refused);
+        let beyond = Selection::by(|outcomes, _| Some(outcomes.list.len()));
+        let chosen = Some(2);
+        let refused = Err(Error::NoSuchOutcome { chosen, count });
+        assert_eq!(beyond.select(two(), 0.5), refused);
+        assert_eq!(
+            format!("{beyond:?} {:?}", Selection::Keyed(5)),
+            "By(..) Keyed(5)"
+        );
+    }
+}

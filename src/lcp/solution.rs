@@ -1,0 +1,105 @@
+//! A solution, and what found it.
+
+use nalgebra::DVectorView;
+
+/// A solution, lent by the solver until its next solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solution<'s> {
+    z: &'s [f64],
+    w: &'s [f64],
+    residual: f64,
+    pivots: usize,
+    rung: Rung,
+}
+
+/// What found a solution: the rungs of the ladder, in the order in which they are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Rung {
+    /// `q ≥ 0`, hence `z = 0`.
+    Zero,
+    /// Lemke's method with the covering vector asked for.
+    Lemke,
+    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows of friction times `max(1, μ)`.
+    RowSizes,
+    /// Lemke's method with the first of two fixed covering vectors.
+    FirstFixed,
+    /// Lemke's method with the second of two fixed covering vectors.
+    SecondFixed,
+    /// Complementary bases one by one (n ≤ 12).
+    Bases,
+    /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over. Tried next where Lemke's
+    /// method left along a ray, which then is a matter of rounding or says that there is no solution.
+    Convex,
+    /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤ 200; at most 10 n pivots).
+    Careful,
+}
+
+/// The order in which rungs are tried.
+pub(super) const LADDER: [Rung; 7] = [
+    Rung::Lemke,
+    Rung::RowSizes,
+    Rung::FirstFixed,
+    Rung::SecondFixed,
+    Rung::Bases,
+    Rung::Convex,
+    Rung::Careful,
+];
+
+/// The order when the first left along a ray.
+pub(super) const AFTER_A_RAY: [Rung; 7] = [
+    Rung::Lemke,
+    Rung::Convex,
+    Rung::RowSizes,
+    Rung::FirstFixed,
+    Rung::SecondFixed,
+    Rung::Bases,
+    Rung::Careful,
+];
+
+impl<'s> Solution<'s> {
+    pub(super) fn new(
+        (z, w): (&'s [f64], &'s [f64]),
+        residual: f64,
+        pivots: usize,
+        rung: Rung,
+    ) -> Self {
+        Self {
+            z,
+            w,
+            residual,
+            pivots,
+            rung,
+        }
+    }
+
+    /// `z`, n entries, none negative.
+    pub fn z(&self) -> &'s [f64] {
+        self.z
+    }
+
+    /// `z` as a vector of nalgebra.
+    pub fn vector(&self) -> DVectorView<'s, f64> {
+        DVectorView::from_slice(self.z, self.z.len())
+    }
+
+    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within the residual.
+    pub fn w(&self) -> &'s [f64] {
+        self.w
+    }
+
+    /// `max |min(z, W z + q)|`, as [`residual`](super::residual) says.
+    pub fn residual(&self) -> f64 {
+        self.residual
+    }
+
+    /// Pivots of Lemke's method, all rungs together.
+    pub fn pivots(&self) -> usize {
+        self.pivots
+    }
+
+    /// What found it.
+    pub fn rung(&self) -> Rung {
+        self.rung
+    }
+}

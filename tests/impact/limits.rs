@@ -1,0 +1,129 @@
+//! Searches end: by caps on work and memory that the documentation states, and by interrupts.
+
+use std::f64::consts::PI;
+
+use saltation::impact::{
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Propagative, Reflections,
+    Rule, Unilateral, indeterminacy,
+};
+use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
+use saltation::{Error, Interrupt};
+
+use crate::random::Random;
+
+fn squeezed() -> ImpactProblem {
+    ImpactProblem::new(dmatrix![1.0, -1.0; -1.0, 1.0], dvector![-1.0, 1.0]).unwrap()
+}
+
+/// Balls in a row of very different masses: words are long and outcomes many.
+fn many_outcomes(n: usize) -> ImpactProblem {
+    let masses: Vec<f64> = (0..n).map(|i| 1.0 + 1.7 * i as f64).collect();
+    let mass = DMatrix::from_diagonal(&DVector::from_vec(masses));
+    let gaps = DMatrix::from_fn(n - 1, n, |j, i| match i.wrapping_sub(j) {
+        0 => -1.0,
+        1 => 1.0,
+        _ => 0.0,
+    });
+    let velocity = DVector::from_fn(n, |i, _| -((i * i) as f64) - 0.3 * i as f64);
+    ImpactProblem::from_mechanics(&mass, &gaps, &velocity).unwrap()
+}
+
+#[test]
+fn no_cap_is_endless() {
+    let ended = Reflections::new(&squeezed()).run(Rule::IndexOrder, usize::MAX);
+    let limit = 10_000_000;
+    assert!(
+        matches!(ended, Err(Error::ReflectionCap { limit: found, .. }) if found == limit),
+        "{ended:?}"
+    );
+    let limit = 1_000_000;
+    let ended = NewOnly::new().cap(usize::MAX).outcome(&squeezed());
+    assert_eq!(ended, Err(Error::NoFeasibleInterior { limit }));
+}
+
+#[test]
+fn searches_say_that_they_stopped_before_their_memory_grows() {
+    let problem = many_outcomes(8);
+    let minimal = MinimalOutcomes::new().cap(usize::MAX).resolve(&problem);
+    assert!(!minimal.unwrap().is_complete);
+    let all = AllOutcomes::new().cap(2000).resolve(&problem).unwrap();
+    assert!(!all.is_complete && all.effort == 2000);
+}
+
+#[test]
+fn many_outcomes_are_not_compared() {
+    let mut random = Random(3);
+    for number in 0..12 {
+        let n = 5 + number % 3;
+        let normals = random.matrix(n, n);
+        let velocity = random.vector(n) - DVector::repeat(n, 0.5);
+        let mass = DMatrix::identity(n, n);
+        let problem = ImpactProblem::from_mechanics(&mass, &normals, &velocity).unwrap();
+        match indeterminacy(&problem) {
+            Ok(xi) => assert!((0.0..=2.0 + 1e-9).contains(&xi), "{xi}"),
+            Err(Error::TooManyOutcomes { count, limit }) => assert!(count > limit),
+            Err(Error::ReflectionCap { limit, .. }) => assert_eq!(limit, 100_000),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// At the ends of the range of numbers: refused by name, and quickly.
+#[test]
+fn momenta_that_overflow_are_refused() {
+    let cosine = (PI / 3.0 + 0.1).cos();
+    let gram = dmatrix![1.0, -cosine; -cosine, 1.0];
+    for speed in [1e308, 1.7e308] {
+        let refused = ImpactProblem::new(gram.clone(), dvector![-speed, -speed]);
+        assert!(
+            matches!(
+                refused,
+                Err(Error::ImpactOverflow {
+                    quantity: "momentum",
+                    ..
+                })
+            ),
+            "{refused:?}"
+        );
+        let mass = DMatrix::identity(2, 2);
+        let refused = ImpactProblem::from_mechanics(&mass, &mass, &dvector![-speed, -speed]);
+        assert!(matches!(refused, Err(Error::ImpactOverflow { .. })));
+    }
+    for speed in [1e150, 1e300] {
+        let fast = ImpactProblem::new(gram.clone(), dvector![-speed, -speed]).unwrap();
+        let slow = ImpactProblem::new(gram.clone(), dvector![-1.0, -1.0]).unwrap();
+        // The energy overflows, which outcomes tell.
+        match (indeterminacy(&fast), indeterminacy(&slow)) {
+            (Ok(a), Ok(b)) => assert!((a - b).abs() < 1e-12, "{a} {b}"),
+            (Err(Error::ImpactOverflow { .. }), Ok(_)) => assert!(speed > 1e160),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn interrupts_end_searches_and_change_nothing_else() {
+    let interrupt = Interrupt::new();
+    let plain = many_outcomes(5);
+    let problem = plain.clone().with_interrupt(&interrupt);
+    let laws: [&dyn ImpactLaw; 4] = [
+        &AllOutcomes::new(),
+        &MinimalOutcomes::new(),
+        &Propagative::default(),
+        &NewOnly::new(),
+    ];
+    for law in laws {
+        assert_eq!(law.resolve(&problem), law.resolve(&plain));
+    }
+    assert_eq!(indeterminacy(&problem), indeterminacy(&plain));
+    interrupt.set();
+    for law in laws {
+        assert_eq!(law.resolve(&problem), Err(Error::Interrupted));
+    }
+    assert_eq!(indeterminacy(&problem), Err(Error::Interrupted));
+    let mut reflections = Reflections::new(&problem);
+    let ended = reflections.run(Rule::ArgMin, 10);
+    assert_eq!(ended, Err(Error::Interrupted));
+    // What does not search does not look.
+    assert!(Unilateral.resolve(&problem).is_ok());
+}

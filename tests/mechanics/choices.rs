@@ -1,0 +1,208 @@
+//! What a model says is used or refused: friction that the law does not know, and outcomes of which a run needs one.
+
+use saltation::derivative::Verdict;
+use saltation::impact::{
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection, Unilateral,
+};
+use saltation::mechanics::{
+    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
+};
+use saltation::{Error, Status};
+
+/// Three points in a row of masses 1, 2 and 3; the outer ones hit the one between at one instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    friction: f64,
+}
+
+const START: ([f64; 3], [f64; 3]) = ([-1.0, 0.0, 1.0], [1.0, 0.0, -1.0]);
+
+impl MechanicalSystem for Row {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(0.0);
+    }
+}
+
+impl UnilateralConstraints for Row {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j + 1] - q[j]
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        true
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        1.0
+    }
+    fn friction(&self, j: usize) -> f64 {
+        if j == 1 { self.friction } else { 0.0 }
+    }
+}
+
+fn simulation<L: ImpactLaw>(model: EventDriven<Row, L>) -> Simulation<Row, L> {
+    Simulation::new(model).unwrap().rtol(1e-10)
+}
+
+fn run<L: ImpactLaw>(model: EventDriven<Row, L>) -> MechanicalRun {
+    let (q, v) = START;
+    simulation(model).run(0.0, &q, &v, 1.5).unwrap()
+}
+
+#[test]
+fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
+    let (q, v) = START;
+    for friction in [0.3, f64::NAN] {
+        let row = Row { friction };
+        for refused in [
+            simulation(EventDriven::new(row))
+                .run(0.0, &q, &v, 1.0)
+                .err(),
+            EventDriven::new(row).start(0.0, &q, &v).err(),
+            simulation(EventDriven::new(row))
+                .derivative(0.0, &q, &v, 1.0)
+                .err(),
+        ] {
+            assert!(
+                matches!(
+                    refused,
+                    Some(Error::FrictionIgnored {
+                        law: "Unilateral",
+                        contact: 1,
+                        friction: found,
+                    }) if found.to_bits() == friction.to_bits()
+                ),
+                "{refused:?}"
+            );
+        }
+        // Unless it is said not to matter.
+        let free = EventDriven::new(row).frictionless();
+        assert_eq!(*run(free).trajectory().status(), Status::ReachedEnd);
+    }
+    let text = simulation(EventDriven::new(Row { friction: 0.3 }))
+        .run(0.0, &q, &v, 1.0)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("contact 1") && text.contains("Unilateral"),
+        "{text}"
+    );
+}
+
+/// A law of one's own, which says that it knows friction.
+struct Rough;
+
+impl ImpactLaw for Rough {
+    fn name(&self) -> &'static str {
+        "Rough"
+    }
+    fn honours_friction(&self) -> bool {
+        true
+    }
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        Unilateral.resolve(&problem.clone().frictionless())
+    }
+}
+
+#[test]
+fn laws_say_what_they_honour_also_behind_references_and_boxes() {
+    let boxed: Box<dyn ImpactLaw> = Box::new(Rough);
+    for law in [&Rough as &dyn ImpactLaw, &&Rough, &boxed] {
+        assert!(law.honours_friction() && law.name() == "Rough");
+    }
+    assert!(!Unilateral.honours_friction());
+    // The motion between impacts knows no friction.
+    let (q, v) = START;
+    let model = EventDriven::with_law(Row { friction: 0.3 }, Rough);
+    let refused = model.start(0.0, &q, &v);
+    assert!(
+        matches!(refused, Err(Error::FrictionIgnored { contact: 1, law, .. }) if law != "Rough"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn several_outcomes_end_a_run_unless_one_is_chosen() {
+    let refused = run(EventDriven::with_law(Row::default(), AllOutcomes::new()));
+    let Status::Refused(Error::Impact { reason, t, .. }) = refused.trajectory().status() else {
+        panic!("{}", refused.trajectory().status());
+    };
+    assert_eq!(**reason, Error::NotSingle { count: 2 });
+    assert!((t - 1.0).abs() < 1e-9);
+    let after = |selection: &Selection| {
+        let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
+        let run = run(model.selection(selection.clone()));
+        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+        run.trajectory().state().rows(3, 3).into_owned()
+    };
+    let first = after(&Selection::First);
+    let second = after(&Selection::by(|_, _| Some(1)));
+    assert!((&first - &second).amax() > 0.1);
+    // Both keep momentum and energy.
+    for v in [&first, &second] {
+        assert!((v[0] + 2.0 * v[1] + 3.0 * v[2] + 2.0).abs() < 1e-9);
+        assert!((v[0] * v[0] + 2.0 * v[1] * v[1] + 3.0 * v[2] * v[2] - 4.0).abs() < 1e-9);
+    }
+    let mut drawn = [0, 0];
+    for seed in 0..40 {
+        let found = after(&Selection::Keyed(seed));
+        assert_eq!(found, after(&Selection::Keyed(seed)));
+        drawn[usize::from(found == second)] += 1;
+    }
+    assert!(drawn[0] > 5 && drawn[1] > 5, "{drawn:?}");
+    let none = EventDriven::with_law(Row::default(), AllOutcomes::new())
+        .selection(Selection::by(|_, _| None));
+    let refused = run(none);
+    let (chosen, count) = (None, 2);
+    assert!(matches!(
+        refused.trajectory().status(),
+        Status::Refused(Error::Impact { reason, .. })
+            if **reason == Error::NoSuchOutcome { chosen, count }
+    ));
+}
+
+#[test]
+fn a_set_that_is_incomplete_is_no_single_outcome() {
+    let model = || EventDriven::with_law(Row::default(), MinimalOutcomes::new().cap(2));
+    let refused = run(model());
+    assert!(
+        matches!(
+            refused.trajectory().status(),
+            Status::Refused(Error::Impact { reason, .. }) if matches!(**reason, Error::NotSingle { .. })
+        ),
+        "{}",
+        refused.trajectory().status()
+    );
+}
+
+/// The log repeats the impact, and so does the derivative: what was drawn is drawn again.
+#[test]
+fn what_was_chosen_is_chosen_again_by_the_log_and_the_derivative() {
+    for seed in 0..10 {
+        let model = || {
+            EventDriven::with_law(Row::default(), AllOutcomes::new())
+                .selection(Selection::Keyed(seed))
+        };
+        let run = run(model());
+        let event = &run.events()[0];
+        let (before, after) = (&event.state_before[3..], &event.state_after[3..]);
+        // Impulses are those of the change of velocity.
+        assert!((after[0] - before[0] + event.impulses[0]).abs() < 1e-9);
+        assert!((3.0 * (after[2] - before[2]) - event.impulses[1]).abs() < 1e-9);
+        // With the first contact alone at the start there is one outcome, and a derivative.
+        let (q, v) = ([-1.0, 0.0, 5.0], [1.0, 0.0, 0.0]);
+        let mut simulation = simulation(model());
+        let derivative = simulation.derivative(0.0, &q, &v, 1.5).unwrap();
+        assert_eq!(*derivative.verdict(), Verdict::Classical);
+    }
+}
