@@ -263,6 +263,48 @@ pub enum Error {
         gap: f64,
     },
 
+    /// A guard was crossed, but hardly.
+    #[error(
+        "guard {guard} is crossed at t = {t} by no more than {depth:e}, less than the tolerances tell from a touch: neighbours cross it or do not"
+    )]
+    Shallow {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// How deep (`u_k`).
+        depth: f64,
+    },
+
+    /// What an event function does between samples was not settled.
+    #[error(
+        "what the event function of guard {guard} does near t = {t} was not settled, however close samples were (to {error:e}): noise, or oscillations faster than the search goes"
+    )]
+    Unresolved {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// What samples leave open of the event function (`u_k`).
+        error: f64,
+    },
+
+    /// A matrix was asked for where the run may have met a corner.
+    #[error(
+        "guards {} are met within {apart:e} s at t = {t}, which is known to {error:e} s only, and their orders have different maps: the run may have met a corner; ask possible_corner() for them, a smaller tolerance for more, apply(v) for the order of this run",
+        list(guards)
+    )]
+    PossibleCorner {
+        /// When the first of them was crossed (s).
+        t: f64,
+        /// The guards.
+        guards: Vec<Guard>,
+        /// Time from the first to the last (s).
+        apart: f64,
+        /// How far that may be off (s).
+        error: f64,
+    },
+
     /// A matrix was asked for where the derivative is piecewise linear.
     #[error(
         "the derivative is no single matrix: the orders of guards {} at the corner at t = {t} have different maps; ask apply(v) for a direction, matrix_towards(v) for its piece, pieces() for all",

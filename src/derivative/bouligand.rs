@@ -27,6 +27,8 @@ const COMPARE_PAIRS: [usize; 2] = [100, 24];
 pub struct CornerDerivative {
     pub(super) point: CornerPoint,
     pub(super) kind: CornerKind,
+    /// Events closer in time than this are one there (s).
+    tolerance: f64,
     /// What of its maps is rounding, where that was measured.
     rounding: Option<DMatrix<f64>>,
     /// The shifts of the times of guards, as rows on displacements before it, where all orders have the same.
@@ -82,7 +84,8 @@ impl CornerDerivative {
         self.point.t
     }
 
-    /// Its guards, in the order in which the run crossed them; without those that a reset crossed back at once.
+    /// Its guards, in the order in which the run crossed them; without those that a reset crossed back at once. Guards that resets
+    /// turned the motion away from come last.
     pub fn guards(&self) -> &[Guard] {
         &self.point.guards
     }
@@ -138,6 +141,7 @@ impl CornerDerivative {
         let mut corner = Self {
             point,
             kind: CornerKind::PiecewiseLinear,
+            tolerance: ground.tolerance,
             rounding: None,
             time_rows: Vec::new(),
         };
@@ -159,6 +163,10 @@ impl CornerDerivative {
                 t: self.point.t,
             });
         }
+        let ground = Ground {
+            tolerance: self.tolerance,
+            ..ground
+        };
         walk.begin(ground, &self.point)?;
         region::regions(ground, walk, self.rounding.as_ref(), |walk, passed| {
             walk.is_exit(ground, passed, &self.point)

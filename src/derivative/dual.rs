@@ -24,6 +24,11 @@ pub trait SmoothFlow {
         false
     }
 
+    /// As [`Flow::flow_time_scale`].
+    fn flow_time_scale(&self) -> Option<f64> {
+        None
+    }
+
     /// As [`Flow::correct`].
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         let _ = (t, x, mode);
@@ -64,6 +69,12 @@ pub trait SmoothEvents {
     fn noise(&self, k: usize) -> f64 {
         let _ = k;
         0.0
+    }
+
+    /// As [`EventFunction::time_scale`].
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
     }
 
     /// As [`EventFunction::ignores_mode`].
@@ -191,6 +202,10 @@ impl<M: SmoothFlow> Flow for Dual<M> {
         self.0.flip(t, x, mode, k, dx)
     }
 
+    fn flow_time_scale(&self) -> Option<f64> {
+        self.0.flow_time_scale()
+    }
+
     #[inline]
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         self.0.correct(t, x, mode)
@@ -242,6 +257,10 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     #[inline]
     fn noise(&self, k: usize) -> f64 {
         self.0.noise(k)
+    }
+
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        self.0.time_scale(k)
     }
 
     #[inline]

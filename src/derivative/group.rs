@@ -10,7 +10,7 @@ pub(super) struct Group {
     /// Crossings are in it.
     pub(super) is_open: bool,
     /// A reset changed the state.
-    moved: bool,
+    pub(super) moved: bool,
 }
 
 /// What a set of crossings is to the group.

@@ -2,9 +2,9 @@
 //!
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004), Burden et al. (SIADS 15 (2016)
 //! 1227). The chain rule along a run: `run` on what `record` leaves, `tangents` for a few directions; smooth parts:
-//! `variational`; which crossings are one corner: `group`; ways through it: `walk`, `pass`; one crossing with its reset:
+//! `variational`; which crossings are one corner: `group`, and may be one: `possible`, in view of the error found by `defect`; ways through it: `walk`, `pass`; one crossing with its reset:
 //! `repeat`, `saltation`; kinds of corners, pieces and their cones: `bouligand`, `region`, `piece`, `cone`; whether orders have one
-//! map: `compare`, up to `scale` and `rounding`; `verdict`, `touch`; parameters as states: `parameters`. At a point: `jacobian`,
+//! map: `compare`, up to `scale` and `rounding`; `verdict`; parameters as states: `parameters`. At a point: `jacobian`,
 //! `check`, `report`, `dual`. The page below is `guide.md`.
 #![doc = ""]
 #![doc = include_str!("guide.md")]
@@ -13,6 +13,7 @@ mod bouligand;
 mod check;
 mod compare;
 mod cone;
+mod defect;
 #[cfg(feature = "dual")]
 mod dual;
 mod group;
@@ -20,6 +21,7 @@ mod jacobian;
 mod parameters;
 mod pass;
 mod piece;
+mod possible;
 mod record;
 mod region;
 mod repeat;
@@ -29,7 +31,6 @@ mod run;
 mod saltation;
 mod scale;
 mod tangents;
-mod touch;
 mod variational;
 mod verdict;
 mod walk;
@@ -50,5 +51,4 @@ pub use report::{DerivativeReport, Entry, Partial};
 pub use run::Derivative;
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use tangents::Tangents;
-pub(crate) use touch::TouchWatch;
 pub use verdict::Verdict;

@@ -126,6 +126,10 @@ where
         })
     }
 
+    fn flow_time_scale(&self) -> Option<f64> {
+        self.nominal.flow_time_scale()
+    }
+
     fn correct(&self, t: f64, state: &mut [f64], mode: &Mode) -> bool {
         let (model, _) = self.model(state);
         let split = self.split();
@@ -311,6 +315,10 @@ where
 
     fn noise(&self, k: usize) -> f64 {
         self.nominal.noise(k)
+    }
+
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        self.nominal.time_scale(k)
     }
 
     fn ignores_mode(&self) -> bool {

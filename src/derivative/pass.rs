@@ -207,6 +207,33 @@ impl Walk {
         Ok((passed, true))
     }
 
+    /// Lets the guards of `corner` cross one after another, in its order, as far as they are crossed; where that leads is where `corner`
+    /// goes on.
+    pub(super) fn go_on_to_exit<S: Flow + EventFunction>(
+        &mut self,
+        ground: Ground<'_, S>,
+        corner: &mut CornerPoint,
+    ) -> Result<(), Error> {
+        self.begin(ground, corner)?;
+        let mut station = 0;
+        for &guard in &corner.guards {
+            let mut members = self.stations[station].members.iter();
+            let member = members.position(|member| member.guard == guard);
+            let Some(m) = member.filter(|&m| self.is_live(ground.system, station, m)) else {
+                continue;
+            };
+            let way = self.follow(ground, station, m)?;
+            station = self.ways[way].to;
+            if self.ways[way].stops {
+                break;
+            }
+        }
+        let Station { x, mode, .. } = &self.stations[station];
+        corner.x_after.copy_from_slice(x);
+        corner.mode_after.copy_from(mode);
+        Ok(())
+    }
+
     /// The guards in the order in which the last direction met them.
     pub(super) fn order_met(&self) -> Vec<Guard> {
         self.order.iter().map(|met| met.guard).collect()

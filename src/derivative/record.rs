@@ -4,17 +4,18 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
 use super::bouligand::{Compared, CornerDerivative, CornerKind};
+use super::defect::Defect;
 use super::group::{Group, Joins, check_sides};
+use super::possible::{Close, close_guards, is_followed};
 use super::region::shift_row;
 use super::repeat::{Ground, zero};
-use super::touch::TouchWatch;
 use super::variational::Columns;
 use super::walk::Walk;
 use crate::hybrid::probe;
 use crate::hybrid::settings::Settings;
 use crate::ode::difference;
 use crate::{
-    CrossedSet, CrossingEvent, Error, EventFunction, Flow, Guard, Mode, Observer, Rearm, Segment,
+    CrossedSet, CrossingEvent, Doubt, Error, EventFunction, Flow, Guard, Mode, Observer, Segment,
     Status,
 };
 
@@ -53,8 +54,11 @@ pub(super) struct Recorder<'a, S> {
     pub(super) ground: Ground<'a, S>,
     settings: &'a Settings,
     columns: Columns,
+    /// How far the state is off, to first order: at the last crossing but what the steps since add, and that.
+    error: DVector<f64>,
+    new_error: DVector<f64>,
+    defect: Defect,
     walk: Walk,
-    touch: TouchWatch,
     group: Group,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
@@ -66,6 +70,11 @@ pub(super) struct Recorder<'a, S> {
     pub(super) shifts: Vec<Shift>,
     pub(super) verdict: Verdict,
     pub(super) edges: Vec<Edge>,
+    /// A corner that the run met if its errors are what they may be, and that would change its derivative.
+    pub(super) possible: Option<Box<CornerDerivative>>,
+    /// Guards of the last one that was looked at, and when it was over (s).
+    possible_seen: Vec<Guard>,
+    possible_until: f64,
     /// Why there is no derivative from here on.
     pub(super) failure: Option<Error>,
 }
@@ -77,8 +86,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             ground,
             settings,
             columns: Columns::new(dim, dim),
+            error: DVector::zeros(dim),
+            new_error: DVector::zeros(dim),
+            defect: Defect::new(dim),
             walk: Walk::new(dim, count),
-            touch: TouchWatch::new(dim, count),
             group: Group::new(dim, count),
             total: DMatrix::identity(dim, dim),
             waiting: Vec::new(),
@@ -88,6 +99,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             shifts: Vec::new(),
             verdict: Verdict::Classical,
             edges: Vec::new(),
+            possible: None,
+            possible_seen: Vec::new(),
+            possible_until: f64::NEG_INFINITY,
             failure: None,
         }
     }
@@ -96,8 +110,23 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
     fn collect(&mut self) {
         let dim = self.total.nrows();
         let columns = DMatrix::from_column_slice(dim, dim, &self.columns.delta);
-        self.total = columns * &self.total;
+        self.total = &columns * &self.total;
+        self.error = columns * &self.error + &self.new_error;
+        self.new_error.fill(0.0);
         self.columns.set_identity();
+    }
+
+    /// Carries the error of the state through a corner.
+    fn pass_error(&mut self, corner: &CornerDerivative) {
+        if let Some(map) = corner.linear() {
+            self.error = map * &self.error;
+            return;
+        }
+        let mut error = self.error.clone();
+        let begun = self.walk.begin(self.ground, &corner.point);
+        if begun.is_ok_and(|()| self.walk.pass(self.ground, error.as_mut_slice()).is_ok()) {
+            self.error = error;
+        }
     }
 
     /// Ends the group of crossings, if there is one: now all its members are known.
@@ -105,7 +134,13 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         if !std::mem::take(&mut self.group.is_open) || self.failure.is_some() {
             return;
         }
-        self.look_for_bystanders();
+        let error = Defect::bound(self.settings, &self.group.point.x, self.error.as_slice());
+        let close = close_guards(self.ground, &self.group.point, &error);
+        self.take_turned_away(&close);
+        self.look_for_possible(&close);
+        if self.failure.is_some() {
+            return;
+        }
         let point = self.group.point.clone();
         let corner = CornerDerivative::examine(self.ground, &mut self.walk, point);
         let (t, guards) = (corner.time(), corner.guards().to_vec());
@@ -122,6 +157,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                     .map(|_| Shift::Row(link, row.clone())),
             );
             self.total = matrix * &self.total;
+            self.error = matrix * &self.error;
             return;
         }
         match &corner.kind {
@@ -142,6 +178,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 .verdict
                 .worsen(Verdict::Discontinuous { time: t, guards }),
         }
+        self.pass_error(&corner);
         let dim = self.total.nrows();
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
         self.chain.push(Link::Map(map));
@@ -154,37 +191,62 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.chain.push(Link::Corner(Box::new(corner)));
     }
 
-    /// Looks for a guard that was about to be crossed at the instant of the group and was not, because the others turned the
-    /// motion away from it: neighbours may cross it.
-    fn look_for_bystanders(&mut self) {
-        let (system, point) = (self.ground.system, &self.group.point);
-        let (t, x, mode) = (point.t, &point.x[..], &point.mode);
-        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        system.flow(t, x, mode, &mut field);
-        for k in 0..system.count() {
-            let guard = Guard::ahead(k, mode.contains(k));
-            let is_member = point.guards.iter().any(|g| g.event == k);
-            if is_member || !is_followed(self.ground, guard) {
-                continue;
-            }
-            let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
-            let own = guard.sign() * system.event(k, t, x, mode);
-            let near = own.abs() <= zero(self.ground, k, t, rate);
-            let least = system.least_rate(k);
-            if !near || guard.sign() * rate.value < least {
-                continue;
-            }
-            let (x, mode) = (&point.x_after[..], &point.mode_after);
-            let mut behind = vec![0.0; x.len()];
-            system.flow(t, x, mode, &mut behind);
-            let after = probe::rate(system, k, (t, x), mode, &behind, &mut row).value;
-            let is_ahead = mode.contains(k) != guard.side_after();
-            if is_ahead && guard.sign() * after < least {
-                let gap = -own;
+    /// Takes in guards that the resets of the group turned the motion away from at its instant: neighbours may meet them first.
+    /// What turns it away otherwise leaves no derivative to neighbours that cross them.
+    fn take_turned_away(&mut self, close: &[Close]) {
+        for &Close { guard, gap, .. } in close.iter().filter(|c| c.at_once && c.turned_away) {
+            let t = self.group.point.t;
+            if self.group.moved {
+                self.group.point.guards.push(guard);
+            } else {
                 self.verdict
                     .worsen(Verdict::NotGuaranteed(Error::Touch { guard, t, gap }));
             }
         }
+    }
+
+    /// Looks whether guards that may belong to the corner of the group would make it another one.
+    fn look_for_possible(&mut self, close: &[Close]) {
+        let known = &self.group.point.guards;
+        let mut close: Vec<Close> = close.to_vec();
+        close.retain(|c| c.apart <= c.error && !known.contains(&c.guard));
+        close.sort_by(|a, b| a.apart.total_cmp(&b.apart));
+        let (Some(last), false) = (close.last(), self.verdict.is_past_possible()) else {
+            return;
+        };
+        let mut guards = known.iter().chain(close.iter().map(|c| &c.guard));
+        let was_seen = self.group.point.t <= self.possible_until
+            && guards.all(|guard| self.possible_seen.contains(guard));
+        if was_seen {
+            return;
+        }
+        let error = close.iter().map(|c| c.error).fold(0.0, f64::max);
+        let tolerance = self.ground.tolerance.max(error) + last.apart.max(0.0);
+        let ground = Ground {
+            tolerance,
+            ..self.ground
+        };
+        let mut point = self.group.point.clone();
+        point.rounding.clear();
+        point.guards.extend(close.iter().map(|c| c.guard));
+        self.possible_seen.clone_from(&point.guards);
+        self.possible_until = point.t + tolerance;
+        let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
+        // An order that is refused is refused again.
+        let _ = self.walk.go_on_to_exit(ground, &mut point);
+        let corner = CornerDerivative::examine(ground, &mut self.walk, point);
+        match &corner.kind {
+            CornerKind::NotGuaranteed(Error::Interrupted) => return self.fail(Error::Interrupted),
+            _ if corner.linear().is_some() => return,
+            _ => {}
+        }
+        self.possible = Some(Box::new(corner));
+        self.verdict.worsen(Verdict::PossibleCorner {
+            time,
+            guards,
+            apart,
+            error,
+        });
     }
 
     fn fail(&mut self, error: Error) {
@@ -270,18 +332,12 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
     }
 }
 
-/// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming tell.
-fn is_followed<S: EventFunction>(ground: Ground<'_, S>, guard: Guard) -> bool {
-    let watch = ground.system.watch(guard.event);
-    let follows = matches!(ground.rearm, Rearm::Pairs) && watch.is_any();
-    follows || watch.sees(guard.direction)
-}
-
 impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
     fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.t0 = time;
         self.mode.copy_from(mode);
         self.columns.begin(self.settings);
+        self.defect.begin(self.settings);
         self.columns.set_identity();
         self.look_for_edge(time, state, mode);
     }
@@ -291,16 +347,20 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
             return;
         }
         if let Err(error) = self.columns.advance(self.ground, segment) {
+            return self.fail(error);
+        }
+        if self.ground.system.count() > 0
+            && let Err(error) = self
+                .defect
+                .advance(self.ground, segment, &mut self.new_error)
+        {
             self.fail(error);
         }
-        let scale =
-            |i: usize, x: f64| self.settings.atol.get(i) + self.settings.rtol.get(i) * x.abs();
-        let follows = matches!(self.ground.rearm, Rearm::Pairs);
-        if let Some(touch) =
-            self.touch
-                .look(self.ground.system, segment, follows, scale, |_, _, _| 0.0)
-        {
-            self.verdict.worsen(Verdict::NotGuaranteed(touch));
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        if self.failure.is_none() {
+            self.verdict.worsen(Verdict::of_doubt(doubt));
         }
     }
 

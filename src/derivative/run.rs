@@ -59,6 +59,7 @@ pub struct Derivative<'a, S> {
     shifts: Vec<Shift>,
     verdict: Verdict,
     edges: Vec<Edge>,
+    possible: Option<Box<CornerDerivative>>,
     /// Why nothing is given: there is no derivative, or the run was refused.
     failure: Option<Error>,
 }
@@ -114,6 +115,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             shifts,
             verdict,
             edges,
+            possible,
             failure,
             ..
         } = recorder;
@@ -128,6 +130,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             shifts,
             verdict,
             edges,
+            possible,
             failure,
         })
     }
@@ -167,6 +170,24 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         let Some(corner) = self.corners().nth(index) else {
             let count = self.corners().count();
             return Err(Error::NoSuchCorner { index, count });
+        };
+        corner.regions(self.ground, &mut self.walk())
+    }
+
+    /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its kind, as if all its guards were
+    /// met at the first of them.
+    pub fn possible_corner(&self) -> Option<&CornerDerivative> {
+        self.possible.as_deref()
+    }
+
+    /// The regions of [`possible_corner`](Self::possible_corner): each order that displacements may take, with its outcome and map. Empty
+    /// when there is none.
+    ///
+    /// # Errors
+    /// As [`regions`](Self::regions).
+    pub fn possible_regions(&self) -> Result<Vec<Region>, Error> {
+        let Some(corner) = &self.possible else {
+            return Ok(Vec::new());
         };
         corner.regions(self.ground, &mut self.walk())
     }
@@ -246,6 +267,17 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             Verdict::Discontinuous { time, guards } => Err(Error::Discontinuous {
                 t: *time,
                 order: guards.clone(),
+            }),
+            Verdict::PossibleCorner {
+                time,
+                guards,
+                apart,
+                error,
+            } => Err(Error::PossibleCorner {
+                t: *time,
+                guards: guards.clone(),
+                apart: *apart,
+                error: *error,
             }),
             Verdict::NotGuaranteed(reason) => Err(reason.clone()),
         }

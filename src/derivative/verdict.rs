@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, Guard};
+use crate::{Doubt, Error, Guard};
 
 /// What kind of derivative the final state of a run has with respect to its start.
 ///
@@ -25,6 +25,20 @@ pub enum Verdict {
         guard: Guard,
         /// When (s).
         time: f64,
+    },
+    /// Guards that the run met one by one are closer in time than its errors tell apart, and not all orders of them have the same map or
+    /// outcome: the run may have met a corner. Numbers are those of the order in which it met them, exact for the run as it is.
+    /// [`Derivative::possible_corner`](super::Derivative::possible_corner) tells what kind of corner it would be, with the map of each
+    /// order. A run with a smaller tolerance tells more.
+    PossibleCorner {
+        /// When the first of them was crossed (s).
+        time: f64,
+        /// The guards, in the order in which the run met them.
+        guards: Vec<Guard>,
+        /// Time from the first to the last, as it was expected at the first (s).
+        apart: f64,
+        /// How far that may be off (s): an estimate from the errors of the steps before.
+        error: f64,
     },
     /// Outcomes differ by order at a corner: the final state jumps there. A direction whose outcome is the one in which the run
     /// went on has a derivative; the others have a limit and a map of their own behind the corner
@@ -54,8 +68,30 @@ impl Verdict {
             Self::Classical => 0,
             Self::Bouligand => 1,
             Self::OneSided { .. } => 2,
-            Self::Discontinuous { .. } => 3,
-            Self::NotGuaranteed(_) => 4,
+            Self::PossibleCorner { .. } => 3,
+            Self::Discontinuous { .. } => 4,
+            Self::NotGuaranteed(_) => 5,
+        }
+    }
+
+    /// True when a corner that the run may have met does not change it.
+    pub(super) fn is_past_possible(&self) -> bool {
+        self.rank() >= 3
+    }
+
+    /// What a decision that its errors may turn makes of a run.
+    pub(super) fn of_doubt(doubt: &Doubt) -> Self {
+        match *doubt {
+            Doubt::Touch { guard, t, gap, .. } => {
+                Self::NotGuaranteed(Error::Touch { guard, t, gap })
+            }
+            Doubt::Shallow {
+                guard, t, depth, ..
+            } => Self::NotGuaranteed(Error::Shallow { guard, t, depth }),
+            Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, time: t },
+            Doubt::Unresolved { guard, t, error } => {
+                Self::NotGuaranteed(Error::Unresolved { guard, t, error })
+            }
         }
     }
 }
@@ -70,6 +106,18 @@ impl fmt::Display for Verdict {
                     f,
                     "one-sided: guard {guard} at t = {time}, at the edge of the run"
                 )
+            }
+            Self::PossibleCorner {
+                time,
+                guards,
+                apart,
+                error,
+            } => {
+                write!(
+                    f,
+                    "possibly a corner: at t = {time} the order matters of guards that are {apart:e} s apart, with an error of {error:e} s:"
+                )?;
+                guards.iter().try_for_each(|guard| write!(f, " {guard}"))
             }
             Self::Discontinuous { time, guards } => {
                 write!(

@@ -2,7 +2,7 @@
 
 use super::run::{Run, Terms};
 use super::window::Window;
-use super::{EventFunction, Flow, Observer, Statistics};
+use super::{Arrival, EventFunction, Flow, Observer, Statistics};
 use crate::Guard;
 use crate::ode::Buffer;
 
@@ -174,18 +174,23 @@ impl<B: Buffer> Run<B> {
         system: &S,
         guard: Guard,
         rate: f64,
+        arrival: Arrival,
     ) -> f64 {
         let k = guard.event;
         self.need_spread(system, k);
         let error = self.error_of(k);
         let own = guard.sign() * rate;
+        let since = self.t - self.guards.fired_at[guard.partner().index()];
+        if arrival == Arrival::Jumped || since == 0.0 {
+            // A reset decided that, not a maximum.
+            return error / own.abs();
+        }
         // How deep it goes, when the bend of its function turns it back; how deep the other side was that it comes from.
         let ahead = if self.bend < 0.0 {
             -0.5 * own * own / self.bend
         } else {
             f64::INFINITY
         };
-        let since = self.t - self.guards.fired_at[guard.partner().index()];
         let behind = 0.25 * own * since;
         let depth = ahead.min(behind);
         if depth < error {
@@ -219,9 +224,11 @@ impl<B: Buffer> Run<B> {
             self.need_spread(system, k);
             let error = self.error_of(k);
             if own >= -error {
-                let rate = self.own_rate(k).abs();
-                let (guard, t) = (self.ahead(k), self.t);
-                let error = error / rate.max(f64::MIN_POSITIVE);
+                let rate = self.own_rate(k);
+                let (ahead, t) = (self.ahead(k), self.t);
+                // What moves away has just been crossed.
+                let guard = if rate < 0.0 { ahead.partner() } else { ahead };
+                let error = error / rate.abs().max(f64::MIN_POSITIVE);
                 self.keep_doubt(Doubt::AtEnd { guard, t, error });
             }
         }

@@ -420,7 +420,7 @@ impl<B: Buffer> Run<B> {
         let mut latest: f64 = 0.0;
         for i in 0..self.crossed.len() {
             let CrossedGuard { guard, rate } = self.crossed[i];
-            let error = self.time_error(system, guard, rate);
+            let error = self.time_error(system, guard, rate, arrival);
             self.work.time_errors[guard.event] = error;
             latest = latest.max(error);
         }

@@ -170,8 +170,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Crossings within this time of each other are reported as one [`Corner`](crate::Corner) (s). Default 1e-9; it
-    /// groups the report and does not change the motion.
+    /// Crossings within this time of the first of them are one corner (s). Default 1e-9. It groups the report
+    /// ([`Corner`](crate::Corner)) and does not change the motion.
+    ///
+    /// A [`derivative`](Self::derivative) takes them as met at once: it is that of all their orders. It decides nothing about crossings
+    /// that are farther apart than this and nearer than the errors of the run tell: these are
+    /// [`Verdict::PossibleCorner`](crate::derivative::Verdict::PossibleCorner) where their order matters, whatever the tolerance is.
     #[must_use]
     pub fn corner_tolerance(mut self, tolerance: f64) -> Self {
         self.settings.corner_tolerance = tolerance;

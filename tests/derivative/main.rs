@@ -23,6 +23,7 @@ mod limits;
 mod moving_table;
 mod oracle;
 mod pieces;
+mod possible;
 mod resets;
 mod reuse;
 #[path = "../common/sketch.rs"]

@@ -1,0 +1,112 @@
+//! Which crossings the errors of a run do not tell apart: guards that may have been met at the instant of others, or before them.
+//!
+//! A true corner is met by a run with errors as crossings that follow each other closely. An error `δ` of the state shifts the time of
+//! guard `k` by `τ_k δ`, `τ_k = −D_x h_k / (dh_k/dt)`, so that the time between two guards is off by `(τ_k − τ_j) δ`: guards that
+//! shift together keep their order however large the error is.
+
+use super::repeat::{Ground, zero};
+use super::walk::CornerPoint;
+use crate::hybrid::probe;
+use crate::ode::difference;
+use crate::{EventFunction, Flow, Guard, Rearm};
+
+/// A guard that the run had still before it when it crossed others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Close {
+    pub(super) guard: Guard,
+    /// How much later it is met, if nothing changes (s).
+    pub(super) apart: f64,
+    /// How far that may be off (s).
+    pub(super) error: f64,
+    /// It cannot be told from zero at the instant of the others.
+    pub(super) at_once: bool,
+    /// The others turned the motion away from it.
+    pub(super) turned_away: bool,
+    /// What is left of it (`u_k`).
+    pub(super) gap: f64,
+}
+
+/// Guards close to those of `point`, which are crossed there by a state whose components may be off by `error`.
+pub(super) fn close_guards<S: Flow + EventFunction>(
+    ground: Ground<'_, S>,
+    point: &CornerPoint,
+    error: &[f64],
+) -> Vec<Close> {
+    let system = ground.system;
+    let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+    let dim = x.len();
+    let [mut field, mut behind, mut row] = [0, 1, 2].map(|_| vec![0.0; dim]);
+    system.flow(t, x, mode, &mut field);
+    system.flow(t, &point.x_after, &point.mode_after, &mut behind);
+    // Rows of the members, once a close guard is found.
+    let mut members: Vec<Vec<f64>> = Vec::new();
+    let mut found = Vec::new();
+    for k in 0..system.count() {
+        let guard = Guard::ahead(k, mode.contains(k));
+        let is_member = point.guards.iter().any(|g| g.event == k);
+        if is_member || !is_followed(ground, guard) {
+            continue;
+        }
+        let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
+        let own = guard.sign() * rate.value;
+        let gap = -guard.sign() * system.event(k, t, x, mode);
+        if own < system.least_rate(k) {
+            continue;
+        }
+        let at_once = gap.abs() <= zero(ground, k, t, rate);
+        if !at_once && gap < 0.0 {
+            continue;
+        }
+        if members.is_empty() {
+            let of_member = |guard: &Guard| shift_row(ground, point, &field, guard.event);
+            members = point.guards.iter().map(of_member).collect();
+        }
+        let shift = shift_row(ground, point, &field, k);
+        let off = |member: &Vec<f64>| -> f64 {
+            let apart = |i: usize| (shift[i] - member[i]).abs() * error[i];
+            (0..dim).map(apart).sum()
+        };
+        let error = members.iter().map(off).fold(0.0, f64::max);
+        let apart = gap / own;
+        if !at_once && apart > error {
+            continue;
+        }
+        let (x, mode) = (&point.x_after[..], &point.mode_after);
+        let after = probe::rate(system, k, (t, x), mode, &behind, &mut row).value;
+        let is_ahead = mode.contains(k) != guard.side_after();
+        found.push(Close {
+            guard,
+            apart,
+            error,
+            at_once,
+            turned_away: is_ahead && guard.sign() * after < system.least_rate(k),
+            gap,
+        });
+    }
+    found
+}
+
+/// The shift of the time of event function `k` as a row on displacements at `point`.
+fn shift_row<S: EventFunction>(
+    ground: Ground<'_, S>,
+    point: &CornerPoint,
+    field: &[f64],
+    k: usize,
+) -> Vec<f64> {
+    let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+    let mut row = vec![0.0; x.len()];
+    let system = ground.system;
+    let moving = system.gradient(k, t, x, mode, &mut row).unwrap_or_else(|| {
+        let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
+        difference::gradient(h, (t, x), &mut row, &mut vec![0.0; x.len()])
+    });
+    let rate = moving + super::walk::dot(&row, field);
+    row.iter().map(|entry| -entry / rate).collect()
+}
+
+/// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming tell.
+pub(super) fn is_followed<S: EventFunction>(ground: Ground<'_, S>, guard: Guard) -> bool {
+    let watch = ground.system.watch(guard.event);
+    let follows = matches!(ground.rearm, Rearm::Pairs) && watch.is_any();
+    follows || watch.sees(guard.direction)
+}
