@@ -24,6 +24,11 @@ pub trait SmoothFlow {
         false
     }
 
+    /// As [`Flow::flow_time_scale`].
+    fn flow_time_scale(&self) -> Option<f64> {
+        None
+    }
+
     /// As [`Flow::correct`].
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         let _ = (t, x, mode);
@@ -55,15 +60,21 @@ pub trait SmoothEvents {
     }
 
     /// As [`EventFunction::least_rate`].
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
-        1e-6
+        None
     }
 
     /// As [`EventFunction::noise`].
     fn noise(&self, k: usize) -> f64 {
         let _ = k;
         0.0
+    }
+
+    /// As [`EventFunction::time_scale`].
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
     }
 
     /// As [`EventFunction::ignores_mode`].
@@ -192,6 +203,11 @@ impl<M: SmoothFlow> Flow for Dual<M> {
     }
 
     #[inline]
+    fn flow_time_scale(&self) -> Option<f64> {
+        self.0.flow_time_scale()
+    }
+
+    #[inline]
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         self.0.correct(t, x, mode)
     }
@@ -235,13 +251,18 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.0.least_rate(k)
     }
 
     #[inline]
     fn noise(&self, k: usize) -> f64 {
         self.0.noise(k)
+    }
+
+    #[inline]
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        self.0.time_scale(k)
     }
 
     #[inline]
@@ -359,8 +380,8 @@ mod tests {
                 Watch::BOTH
             }
         }
-        fn least_rate(&self, _k: usize) -> f64 {
-            0.25
+        fn least_rate(&self, _k: usize) -> Option<f64> {
+            Some(0.25)
         }
         fn noise(&self, _k: usize) -> f64 {
             1e-3
@@ -444,7 +465,10 @@ mod tests {
         let h = SmoothEvents::event(&ring, 0, T, &x, &mode);
         assert_eq!(wrapped.event(0, T, &x, &mode).to_bits(), h.to_bits());
         assert_eq!(wrapped.watch(0), Watch::FALLING.and_stop());
-        assert_eq!((wrapped.least_rate(1), wrapped.noise(1)), (0.25, 1e-3));
+        assert_eq!(
+            (wrapped.least_rate(1), wrapped.noise(1)),
+            (Some(0.25), 1e-3)
+        );
         assert!(wrapped.ignores_mode());
         let (mut after, mut mode) = (x.clone(), mode);
         wrapped

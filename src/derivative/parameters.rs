@@ -126,6 +126,10 @@ where
         })
     }
 
+    fn flow_time_scale(&self) -> Option<f64> {
+        self.nominal.flow_time_scale()
+    }
+
     fn correct(&self, t: f64, state: &mut [f64], mode: &Mode) -> bool {
         let (model, _) = self.model(state);
         let split = self.split();
@@ -305,12 +309,16 @@ where
         self.nominal.watch(k)
     }
 
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.nominal.least_rate(k)
     }
 
     fn noise(&self, k: usize) -> f64 {
         self.nominal.noise(k)
+    }
+
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        self.nominal.time_scale(k)
     }
 
     fn ignores_mode(&self) -> bool {

@@ -170,7 +170,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
             let own = guard.sign() * system.event(k, t, x, mode);
             let near = own.abs() <= zero(self.ground, k, t, rate);
-            let least = system.least_rate(k);
+            let least = point.least_rates[k];
             if !near || guard.sign() * rate.value < least {
                 continue;
             }

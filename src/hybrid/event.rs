@@ -42,10 +42,16 @@ pub trait EventFunction {
     }
 
     /// The least rate `c_k > 0` at which `h_k` counts as crossing (`u_k` per second): the liveness bound of the paper.
-    /// Slower crossings are refused as grazing or sliding. Default 1e-6, whatever the unit; finite and above zero.
-    fn least_rate(&self, k: usize) -> f64 {
+    /// Slower crossings are refused as grazing or sliding. Finite and above zero.
+    ///
+    /// The provided `None` follows the guard, whatever its unit: `c_k` is 1e-6 times the largest `|dh_k/dt|` that the run has seen
+    /// so far, at its start, at ends of steps and at crossings. An approach that slows down to a millionth of earlier rates is
+    /// grazing. A guard that is met at the only rate that was seen of it is crossed, however small that rate is; only a rate within
+    /// the rounding of its own evaluation counts as zero at the start. What a crossing was held against is in
+    /// [`Crossing::least_rate`](crate::Crossing::least_rate).
+    fn least_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
-        1e-6
+        None
     }
 
     /// Size of the numerical noise in `h_k` (unit `u_k`): values within it count as zero when guards are grouped at one

@@ -428,6 +428,7 @@ impl<B: Buffer> Run<B> {
         observer.together(&CrossedSet {
             time: self.t,
             guards: &self.crossed,
+            least_rates: &self.guards.least_rate,
             arrival,
             state_before: self.work.x_before.get(),
             mode_before: &self.work.mode_before,

@@ -336,8 +336,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             refuse::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
         }
         for k in 0..count {
-            let (rate, noise) = (self.system.least_rate(k), self.system.noise(k));
-            refuse::positive("least_rate", &[rate]).map_err(refuse::counted_from(k))?;
+            if let Some(rate) = self.system.least_rate(k) {
+                refuse::positive("least_rate", &[rate]).map_err(refuse::counted_from(k))?;
+            }
+            let noise = self.system.noise(k);
             refuse::not_negative("noise", &[noise]).map_err(refuse::counted_from(k))?;
             if let Some(scale) = self.system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");

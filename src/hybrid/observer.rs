@@ -63,6 +63,8 @@ pub struct CrossedSet<'a> {
     pub time: f64,
     /// The guards in rising order of their event functions, with their rates just before.
     pub guards: &'a [CrossedGuard],
+    /// The liveness bounds `c_k` of all event functions, as they are now (`u_k`/s).
+    pub least_rates: &'a [f64],
     /// How the state came there.
     pub arrival: Arrival,
     /// State on the guards, before any reset.

@@ -348,5 +348,10 @@ impl<B: Buffer> Run<B> {
         for k in 0..n {
             rate[k] = (after[k] - before[k]) / dt;
         }
+        if self.tells_rates(dt) {
+            for k in 0..n {
+                self.guards.see_rate(k, self.guards.rate[k]);
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::settings::Settings;
-use super::{EventFunction, Flow, Mode, Observer, Rearm};
+use super::{EventFunction, Flow, Mode, Observer, Rearm, probe};
 use crate::Error;
 use crate::Guard;
 use crate::ode::{Buffer, STAGES_APART, first_step};
@@ -23,7 +23,7 @@ impl<B: Buffer> Run<B> {
     {
         for k in 0..self.count() {
             self.guards.watch[k] = system.watch(k);
-            self.guards.least_rate[k] = system.least_rate(k);
+            self.guards.state_least_rate(k, system.least_rate(k));
             self.guards.noise[k] = system.noise(k);
         }
         self.longest_step = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
@@ -76,6 +76,7 @@ impl<B: Buffer> Run<B> {
             for k in 0..self.count() {
                 if self.guards.ready[k] {
                     self.refresh_rate(system, k)?;
+                    self.exclude_rounding(system, k);
                 }
             }
             for k in 0..self.count() {
@@ -95,6 +96,21 @@ impl<B: Buffer> Run<B> {
             self.refresh_events(system)?;
         }
         Ok(())
+    }
+
+    /// Raises the liveness bound of a guard above the rounding of its rate at the start, where the user states none: the only rate
+    /// seen of it may be no more than that.
+    fn exclude_rounding<S: EventFunction>(&mut self, system: &S, k: usize) {
+        if self.guards.part_of_rate[k] <= 0.0 {
+            return;
+        }
+        let (at, field) = ((self.t, self.x.get()), self.ode.slope_at_start());
+        let space = (self.work.row.get_mut(), self.guards.terms[k].magnitude);
+        let error = probe::rate_error(system, k, at, &self.mode, field, space);
+        self.statistics.event += 3;
+        if error.is_finite() {
+            self.guards.least_rate[k] = self.guards.least_rate[k].max(error);
+        }
     }
 
     #[cold]
@@ -117,6 +133,9 @@ impl<B: Buffer> Run<B> {
     {
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
+            if self.guards.h[k].abs() <= 4.0 * self.guards.zero[k] {
+                self.exclude_rounding(system, k);
+            }
             let (rate, least) = (self.own_rate(k), self.guards.least_rate[k]);
             let beyond = self.own_h(k) > self.guards.zero[k];
             let watch = self.guards.watch[k];

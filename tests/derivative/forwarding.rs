@@ -85,6 +85,10 @@ impl Flow for Own {
         }
         true
     }
+    fn flow_time_scale(&self) -> Option<f64> {
+        asked("flow_time_scale");
+        Some(0.75)
+    }
     fn correct(&self, _t: f64, x: &mut [f64], _mode: &Mode) -> bool {
         asked("correct");
         x[1] = 0.25;
@@ -115,13 +119,17 @@ impl EventFunction for Own {
         asked("watch");
         [Watch::RISING, Watch::FALLING.and_stop()][k]
     }
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         asked("least_rate");
-        0.25 + k as f64
+        Some(0.25 + k as f64)
     }
     fn noise(&self, k: usize) -> f64 {
         asked("noise");
         0.125 + k as f64
+    }
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        asked("time_scale");
+        Some(2.5 + k as f64)
     }
     fn ignores_mode(&self) -> bool {
         asked("ignores_mode");
@@ -214,6 +222,8 @@ fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     let second = [0.125, 1.0 - 0.0625];
     let both = [&along[..], &zeros, &second, &zeros].concat();
     assert_eq!(found, both);
+    called("flow_time_scale");
+    assert_eq!(system.flow_time_scale(), Some(0.75));
     called("correct");
     let mut state = x.clone();
     assert!(system.correct(T, &mut state, &mode));
@@ -234,9 +244,11 @@ fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     called("watch");
     assert_eq!(system.watch(1), Watch::FALLING.and_stop());
     called("least_rate");
-    assert!((system.least_rate(1) - 1.25).abs() < 1e-15);
+    assert_eq!(system.least_rate(1), Some(1.25));
     called("noise");
     assert!((system.noise(1) - 1.125).abs() < 1e-15);
+    called("time_scale");
+    assert_eq!(system.time_scale(1), Some(3.5));
     called("ignores_mode");
     assert!(system.ignores_mode());
     called("on_crossing");
@@ -300,6 +312,9 @@ mod dual {
         fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
             Own.flip(t, x, mode, k, dx)
         }
+        fn flow_time_scale(&self) -> Option<f64> {
+            Own.flow_time_scale()
+        }
         fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
             Own.correct(t, x, mode)
         }
@@ -320,11 +335,14 @@ mod dual {
         fn watch(&self, k: usize) -> Watch {
             Own.watch(k)
         }
-        fn least_rate(&self, k: usize) -> f64 {
+        fn least_rate(&self, k: usize) -> Option<f64> {
             Own.least_rate(k)
         }
         fn noise(&self, k: usize) -> f64 {
             Own.noise(k)
+        }
+        fn time_scale(&self, k: usize) -> Option<f64> {
+            Own.time_scale(k)
         }
         fn ignores_mode(&self) -> bool {
             Own.ignores_mode()
