@@ -15,11 +15,14 @@ pub trait EventFunction {
     /// Number of event functions; 0 makes a plain differential equation.
     fn count(&self) -> usize;
 
-    /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its length; where `h_k` is not
-    /// finite there, the step is shortened.
+    /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its length.
+    ///
+    /// A value that is not finite means "not defined here", as in [`Flow::flow`](crate::Flow::flow): the step is shortened, down to
+    /// the shortest, and a run that comes to the end of the domain ends there with
+    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the event function. A guard before that end is found.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
 
-    /// All event functions at once; override when sharing work pays.
+    /// All event functions at once; override when sharing work pays. What is not finite means the same as in [`event`](Self::event).
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
         for (k, h_k) in h.iter_mut().enumerate() {
             *h_k = self.event(k, t, x, mode);

@@ -168,6 +168,7 @@ impl<B: Buffer> Run<B> {
             self.work.h_before.copy_from_slice(&self.guards.h);
         }
         let reset = self.apply_reset(system, rearm, &mut fresh)?;
+        self.forget_terms(system);
         self.refresh(system, fresh, reset)?;
         let anew = reset.any() || !system.ignores_mode();
         self.mark_ready(system, rearm, anew)?;

@@ -120,7 +120,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Steps of exactly `step` seconds without error test (shorter only before events and the end).
+    /// Steps of exactly `step` seconds without error test (shorter only before events and the end). Event functions are searched in up
+    /// to 100,000 windows of each; what is left of a step beyond is sampled at four places and counts as
+    /// [unresolved](Statistics::unresolved).
     #[must_use]
     pub fn fixed_step(mut self, step: f64) -> Self {
         self.settings.fixed_step = Some(step);

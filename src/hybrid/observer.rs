@@ -102,7 +102,8 @@ pub trait Observer {
         let _ = crossing;
     }
 
-    /// The run decided something that its error might turn; after the step or the crossing where it did.
+    /// The run decided something that its error might turn. Told before the segment or the crossing in which the doubtful time lies;
+    /// what concerns the whole run follows [`start`](Self::start), what concerns its end comes last.
     fn doubt(&mut self, doubt: &Doubt) {
         let _ = doubt;
     }

@@ -156,6 +156,9 @@ impl Guards {
     }
 }
 
+/// Doubts of one step that are told, at most.
+const MOST_TOLD: usize = 16;
+
 /// Whether a guard is zero is asked when it is this part of its motion in the last step away from it.
 const NEAR: f64 = 1e-3;
 
@@ -234,7 +237,7 @@ impl<B: Buffer> Run<B> {
                 tried: vec![false; count],
                 tops: Vec::with_capacity(count),
                 time_errors: values(),
-                doubts: Vec::with_capacity(count.min(16)),
+                doubts: Vec::with_capacity(MOST_TOLD),
                 armed_before: vec![false; count],
                 ready_before: vec![false; count],
                 x_before: state(),
@@ -341,6 +344,15 @@ impl<B: Buffer> Run<B> {
         let time = self.t.abs() + self.last_step;
         let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
         rounding.max(self.guards.noise[k])
+    }
+
+    /// Forgets how event functions depend on the state, now that the mode is another, unless they do not read it.
+    #[inline]
+    pub(crate) fn forget_terms<S: EventFunction>(&mut self, system: &S) {
+        if !system.ignores_mode() {
+            self.guards.spread.fill(0.0);
+            self.guards.terms.fill(Terms::default());
+        }
     }
 
     /// Evaluates the field at the present state and mode.

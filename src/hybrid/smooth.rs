@@ -246,6 +246,7 @@ impl<B: Buffer> Run<B> {
         if flipped {
             observer.settled(self.t, self.x.get(), &self.mode);
             self.guards.stale.fill(true);
+            self.forget_terms(system);
             self.refresh_field(system)?;
             if !system.ignores_mode() {
                 self.refresh_events(system)?;

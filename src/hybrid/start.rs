@@ -1,8 +1,8 @@
 //! The beginning of a run: on which side of each guard it starts, what is armed, how long the first step is.
 
 use super::run::Run;
-use super::settings::Settings;
-use super::{EventFunction, Flow, Mode, Observer, Rearm, probe};
+use super::settings::{Resolution, Settings};
+use super::{Doubt, EventFunction, Flow, Mode, Observer, Rearm, probe};
 use crate::Error;
 use crate::Guard;
 use crate::ode::{Buffer, STAGES_APART, first_step};
@@ -33,6 +33,12 @@ impl<B: Buffer> Run<B> {
             None => self.decide_sides(system),
         };
         observer.start(self.t, self.x.get(), &self.mode);
+        if settings.resolution == Resolution::Samples
+            && self.guards.watch.iter().any(|watch| watch.is_any())
+        {
+            self.keep_doubt(Doubt::Unsearched { t: self.t });
+            self.tell_doubts(observer);
+        }
         sides?;
         self.arm(system, rearm)?;
         self.choose_step(system, settings);
@@ -72,6 +78,7 @@ impl<B: Buffer> Run<B> {
             }
         }
         if undecided > 0 {
+            self.forget_terms(system);
             self.refresh_field(system)?;
             for k in 0..self.count() {
                 if self.guards.ready[k] {
@@ -93,6 +100,7 @@ impl<B: Buffer> Run<B> {
             self.refresh_field(system)?;
         }
         if self.count() > 0 && !system.ignores_mode() {
+            self.forget_terms(system);
             self.refresh_events(system)?;
         }
         Ok(())
