@@ -20,6 +20,7 @@ pub trait EventFunction {
     /// A value that is not finite means "not defined here", as in [`Flow::flow`](crate::Flow::flow): the step is shortened, down to
     /// the shortest, and a run that comes to the end of the domain ends there with
     /// [`Error::NotFinite`](crate::Error::NotFinite), naming the event function. A guard before that end is found.
+    /// Differences in place of a gradient that is not written reach about 6e-6 of the size of the state ahead of it.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
 
     /// All event functions at once; override when sharing work pays. What is not finite means the same as in [`event`](Self::event).
