@@ -289,6 +289,15 @@ pub enum Error {
         error: f64,
     },
 
+    /// Guards were looked for at samples only.
+    #[error(
+        "guards were looked for at the samples of steps only, from t = {t} on: what lies between is not known; use Resolution::Adaptive"
+    )]
+    Unsearched {
+        /// From when on (s).
+        t: f64,
+    },
+
     /// A matrix was asked for where the run may have met a corner.
     #[error(
         "guards {} are met within {apart:e} s at t = {t}, which is known to {error:e} s only, and their orders have different maps: the run may have met a corner; ask possible_corner() for them, a smaller tolerance for more, apply(v) for the order of this run",

@@ -60,9 +60,9 @@ pub trait SmoothEvents {
     }
 
     /// As [`EventFunction::least_rate`].
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
-        1e-6
+        None
     }
 
     /// As [`EventFunction::noise`].
@@ -250,7 +250,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.0.least_rate(k)
     }
 
@@ -378,8 +378,8 @@ mod tests {
                 Watch::BOTH
             }
         }
-        fn least_rate(&self, _k: usize) -> f64 {
-            0.25
+        fn least_rate(&self, _k: usize) -> Option<f64> {
+            Some(0.25)
         }
         fn noise(&self, _k: usize) -> f64 {
             1e-3
@@ -463,7 +463,10 @@ mod tests {
         let h = SmoothEvents::event(&ring, 0, T, &x, &mode);
         assert_eq!(wrapped.event(0, T, &x, &mode).to_bits(), h.to_bits());
         assert_eq!(wrapped.watch(0), Watch::FALLING.and_stop());
-        assert_eq!((wrapped.least_rate(1), wrapped.noise(1)), (0.25, 1e-3));
+        assert_eq!(
+            (wrapped.least_rate(1), wrapped.noise(1)),
+            (Some(0.25), 1e-3)
+        );
         assert!(wrapped.ignores_mode());
         let (mut after, mut mode) = (x.clone(), mode);
         wrapped

@@ -32,6 +32,7 @@ impl Group {
                 guards: Vec::with_capacity(count),
                 x_after: vec![0.0; dim],
                 mode_after: Mode::new(count),
+                least_rates: vec![0.0; count],
                 rounding: Vec::new(),
             },
             is_open: false,
@@ -82,6 +83,7 @@ impl Group {
             point.x_after[i] += set.state[i] - set.state_before[i];
         }
         point.mode_after.copy_from(set.mode);
+        point.least_rates.copy_from_slice(set.least_rates);
     }
 }
 

@@ -309,7 +309,7 @@ where
         self.nominal.watch(k)
     }
 
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.nominal.least_rate(k)
     }
 

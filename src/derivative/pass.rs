@@ -331,7 +331,7 @@ impl Walk {
                 guard: left.guard,
                 rate_before: left.rate,
                 rate_after: f64::NAN,
-                least_rate: system.least_rate(left.guard.event),
+                least_rate: self.least_rate(system, left.guard.event),
                 t: self.t,
                 state: x.clone(),
             }),

@@ -50,7 +50,7 @@ pub(super) fn close_guards<S: Flow + EventFunction>(
         let rate = probe::rate(system, k, (t, x), mode, &field, &mut row);
         let own = guard.sign() * rate.value;
         let gap = -guard.sign() * system.event(k, t, x, mode);
-        if own < system.least_rate(k) {
+        if own < point.least_rates[k] {
             continue;
         }
         let at_once = gap.abs() <= zero(ground, k, t, rate);
@@ -79,7 +79,7 @@ pub(super) fn close_guards<S: Flow + EventFunction>(
             apart,
             error,
             at_once,
-            turned_away: is_ahead && guard.sign() * after < system.least_rate(k),
+            turned_away: is_ahead && guard.sign() * after < point.least_rates[k],
             gap,
         });
     }

@@ -89,6 +89,7 @@ impl Verdict {
                 guard, t, depth, ..
             } => Self::NotGuaranteed(Error::Shallow { guard, t, depth }),
             Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, time: t },
+            Doubt::Unsearched { t } => Self::NotGuaranteed(Error::Unsearched { t }),
             Doubt::Unresolved { guard, t, error } => {
                 Self::NotGuaranteed(Error::Unresolved { guard, t, error })
             }

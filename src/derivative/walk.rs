@@ -26,6 +26,8 @@ pub(super) struct CornerPoint {
     /// State and mode in which the run went on.
     pub(super) x_after: Vec<f64>,
     pub(super) mode_after: Mode,
+    /// The liveness bounds of all event functions in the run; none outside of runs.
+    pub(super) least_rates: Vec<f64>,
     /// What of states behind its crossings is rounding, where that was measured.
     pub(super) rounding: Vec<f64>,
 }
@@ -82,6 +84,8 @@ pub(super) struct Walk {
     /// How many of them are those of station 0.
     root_rows: usize,
     pub(super) sizes: Sizes,
+    /// The liveness bounds of all event functions in the run, if there is one.
+    pub(super) least_rates: Vec<f64>,
     /// What of states behind crossings is rounding, where that is known.
     pub(super) rounding: Vec<f64>,
     pub(super) repeat: Repeat,
@@ -118,6 +122,7 @@ impl Walk {
             rows: Vec::new(),
             root_rows: 0,
             sizes: Sizes::new(dim),
+            least_rates: Vec::with_capacity(count),
             rounding: vec![0.0; dim],
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
@@ -153,6 +158,7 @@ impl Walk {
         for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
             *own = *known;
         }
+        self.least_rates.clone_from(&corner.least_rates);
         let root = self.new_station(corner.x.len(), corner.mode.len());
         let station = &mut self.stations[root];
         station.x.copy_from_slice(&corner.x);
@@ -245,7 +251,18 @@ impl Walk {
     /// True when member `m` is crossed from this station: it moves across at its least rate at least.
     pub(super) fn is_live<S: EventFunction>(&self, system: &S, station: usize, m: usize) -> bool {
         let member = &self.stations[station].members[m];
-        member.guard.sign() * member.rate >= system.least_rate(member.guard.event)
+        member.guard.sign() * member.rate >= self.least_rate(system, member.guard.event)
+    }
+
+    /// The liveness bound of event function `k`: that of the run; outside of runs that of the user, or by its rate at station 0.
+    pub(super) fn least_rate<S: EventFunction>(&self, system: &S, k: usize) -> f64 {
+        let known = self.least_rates.get(k).copied();
+        known.or_else(|| system.least_rate(k)).unwrap_or_else(|| {
+            let mut members = self.stations[0].members.iter();
+            let seen = members.find(|member| member.guard.event == k);
+            let rate = seen.map_or(0.0, |member| member.rate.abs());
+            (probe::PART_OF_RATE * rate).max(f64::MIN_POSITIVE)
+        })
     }
 
     /// The way by which member `m` is crossed, found on first use.
@@ -450,7 +467,7 @@ impl Walk {
         let row = &mut self.scratch;
         let rate = probe::rate(system, k, (t, x), mode, &station.field, row);
         let off = system.event(k, t, x, mode).abs() > zero(ground, k, t, rate);
-        if off || guard.sign() * rate.value < system.least_rate(k) {
+        if off || guard.sign() * rate.value < self.least_rate(system, k) {
             return Ok(());
         }
         self.add_member(ground, to, guard)

@@ -57,6 +57,12 @@ pub enum Doubt {
         /// What samples leave open of the event function (`u_k`).
         error: f64,
     },
+    /// Steps from here on look at event functions at four places only, whatever lies between:
+    /// [`Resolution::Samples`](super::Resolution::Samples). Told once, at the start.
+    Unsearched {
+        /// When (s).
+        t: f64,
+    },
 }
 
 /// A maximum of a guard that is not passed.
@@ -153,6 +159,10 @@ impl<B: Buffer> Run<B> {
         self.statistics.doubts += 1;
         if self.work.doubts.len() < self.work.doubts.capacity() {
             self.work.doubts.push(doubt);
+        } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.work.doubts.last_mut())
+        {
+            // What was not searched tells more than what was close.
+            *last = doubt;
         }
     }
 

@@ -61,7 +61,7 @@ macro_rules! forward {
                 (**self).watch(k)
             }
             #[inline]
-            fn least_rate(&self, k: usize) -> f64 {
+            fn least_rate(&self, k: usize) -> Option<f64> {
                 (**self).least_rate(k)
             }
             #[inline]

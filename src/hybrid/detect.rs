@@ -17,12 +17,16 @@ use crate::{Error, Quantity};
 const GROWTH: f64 = 4.0;
 /// The same when it did not: as steps grow.
 const CALM_GROWTH: f64 = 10.0;
+/// The last window of a step may be this much longer: that spares one of almost no length.
+const LAST: f64 = 1.1;
 /// Where the samples of a window do not settle, it becomes this part of itself.
 const NARROWER: f64 = 0.4;
 /// Most times a window is narrowed at one place: to a 1500th.
 const MOST_NARROWED: u32 = 8;
 /// Most windows of one step, before a shorter step is tried.
 const MOST_WINDOWS: usize = 64;
+/// The same of a step whose length is fixed. What is left of it beyond is one window then, and counts as unresolved.
+const MOST_WINDOWS_FIXED: usize = 100_000;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
 
@@ -63,7 +67,7 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
-        let adaptive = settings.resolution == Resolution::Adaptive;
+        let mut adaptive = settings.resolution == Resolution::Adaptive;
         let may_shorten = adaptive && settings.fixed_step.is_none();
         let longest = if adaptive {
             self.longest_window / step
@@ -77,8 +81,7 @@ impl<B: Buffer> Run<B> {
         let (mut from, mut windows, mut narrowed) = (0.0, 0, 0);
         let mut has_narrowed = false;
         loop {
-            // A last window that is a little longer spares one of almost no length.
-            let to = if from + 1.1 * width >= 1.0 {
+            let to = if from + LAST * width >= 1.0 {
                 1.0
             } else {
                 from + width
@@ -127,9 +130,17 @@ impl<B: Buffer> Run<B> {
             if may_shorten && windows >= MOST_WINDOWS {
                 return Ok(Met::TooMuch(to));
             }
+            if adaptive && windows >= MOST_WINDOWS_FIXED {
+                self.give_up_on_step(window);
+                adaptive = false;
+            }
             self.next_window_starts();
             from = to;
-            width = (self.next_window / step).min(longest);
+            width = if adaptive {
+                (self.next_window / step).min(longest)
+            } else {
+                f64::INFINITY
+            };
             narrowed = 0;
         }
     }
@@ -216,6 +227,23 @@ impl<B: Buffer> Run<B> {
         self.guards.blur[k] = self.guards.blur[k].max(doubt);
         self.statistics.unresolved += 1;
         let (guard, t, error) = (self.ahead(k), self.t, doubt);
+        self.keep_doubt(Doubt::Unresolved { guard, t, error });
+    }
+
+    /// Ends the search in a step that may not be shortened, for a guard that asked for the last window, or any that is watched.
+    #[cold]
+    fn give_up_on_step(&mut self, window: Window) {
+        let watched = |&k: &usize| self.guards.watch[k].is_any();
+        let near = self.near.first().copied();
+        let Some(k) = near.or_else(|| (0..self.count()).find(watched)) else {
+            return;
+        };
+        let own = self.own_samples(k, window);
+        let (least, most) = own.iter().fold((own[0], own[0]), |(least, most), v| {
+            (v.min(least), v.max(most))
+        });
+        self.statistics.unresolved += 1;
+        let (guard, t, error) = (self.ahead(k), self.t, most - least);
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
@@ -418,7 +446,7 @@ impl<B: Buffer> Run<B> {
         let of_the_run = (self.tf - self.t) / LEAST_SAMPLES;
         let watched = (0..self.count()).filter(|&k| self.guards.watch[k].is_any());
         let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_the_run));
-        apart.fold(f64::INFINITY, f64::min) / WIDEST
+        apart.fold(f64::INFINITY, f64::min) / (LAST * WIDEST)
     }
 }
 

@@ -15,11 +15,15 @@ pub trait EventFunction {
     /// Number of event functions; 0 makes a plain differential equation.
     fn count(&self) -> usize;
 
-    /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its length; where `h_k` is not
-    /// finite there, the step is shortened.
+    /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its length.
+    ///
+    /// A value that is not finite means "not defined here", as in [`Flow::flow`](crate::Flow::flow): the step is shortened, down to
+    /// the shortest, and a run that comes to the end of the domain ends there with
+    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the event function. A guard before that end is found.
+    /// Differences in place of a gradient that is not written reach about 6e-6 of the size of the state ahead of it.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
 
-    /// All event functions at once; override when sharing work pays.
+    /// All event functions at once; override when sharing work pays. What is not finite means the same as in [`event`](Self::event).
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
         for (k, h_k) in h.iter_mut().enumerate() {
             *h_k = self.event(k, t, x, mode);
@@ -42,10 +46,16 @@ pub trait EventFunction {
     }
 
     /// The least rate `c_k > 0` at which `h_k` counts as crossing (`u_k` per second): the liveness bound of the paper.
-    /// Slower crossings are refused as grazing or sliding. Default 1e-6, whatever the unit; finite and above zero.
-    fn least_rate(&self, k: usize) -> f64 {
+    /// Slower crossings are refused as grazing or sliding. Finite and above zero.
+    ///
+    /// The provided `None` follows the guard, whatever its unit: `c_k` is 1e-6 times the largest `|dh_k/dt|` that the run has seen
+    /// so far, at its start, at ends of steps and at crossings. An approach that slows down to a millionth of earlier rates is
+    /// grazing. A guard that is met at the only rate that was seen of it is crossed, however small that rate is; only a rate within
+    /// the rounding of its own evaluation counts as zero at the start. What a crossing was held against is in
+    /// [`Crossing::least_rate`](crate::Crossing::least_rate).
+    fn least_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
-        1e-6
+        None
     }
 
     /// Size of the numerical noise in `h_k` (unit `u_k`): values within it count as zero when guards are grouped at one

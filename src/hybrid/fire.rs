@@ -168,6 +168,7 @@ impl<B: Buffer> Run<B> {
             self.work.h_before.copy_from_slice(&self.guards.h);
         }
         let reset = self.apply_reset(system, rearm, &mut fresh)?;
+        self.forget_terms(system);
         self.refresh(system, fresh, reset)?;
         let anew = reset.any() || !system.ignores_mode();
         self.mark_ready(system, rearm, anew)?;
@@ -428,6 +429,7 @@ impl<B: Buffer> Run<B> {
         observer.together(&CrossedSet {
             time: self.t,
             guards: &self.crossed,
+            least_rates: &self.guards.least_rate,
             arrival,
             state_before: self.work.x_before.get(),
             mode_before: &self.work.mode_before,

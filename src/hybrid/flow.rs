@@ -16,6 +16,11 @@ pub trait Flow {
     fn dim(&self) -> usize;
 
     /// Writes `f(t, x; mode)` into `dx` (unit of the state per second).
+    ///
+    /// A value that is not finite means "not defined here": the step is shortened, again and again down to the shortest that moves
+    /// the time (8 units in the last place of `t`). A run whose state comes to the end of the domain ends there with
+    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the component, time and state, and keeps all before. A step of
+    /// [fixed](crate::Integrator::fixed_step) length is not shortened: the run ends at its start.
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]);
 
     /// Writes `D_x f(t, x; mode) · v` into `out` and returns `true`; the provided method returns `false`, and the crate

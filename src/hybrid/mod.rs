@@ -8,6 +8,27 @@
 //! `window`, `examine` and `cubic` (what samples of event functions say of what lies between them),
 //! `survey` and `ranking` (who is near, who comes first), `project` (one step in the event variable), `fire` and `live` (what
 //! a crossing does, and what it must fulfil).
+//!
+//! Every search is bounded:
+//!
+//! | search | bound | beyond it |
+//! |---|---|---|
+//! | smooth steps of a run, rejected ones too ([`Integrator::max_steps`]) | 10,000,000 | `TooManySteps` |
+//! | crossings of a run ([`Integrator::max_events`]) | 100,000 | `TooManyEvents` |
+//! | bytes of a kept trajectory ([`Integrator::max_memory`]) | 2³⁰ | `TrajectoryTooLarge` |
+//! | doubts of a kept trajectory, all of them are counted | 1,000 | counted |
+//! | doubts of one step that are told, all of them are counted | 16 | counted |
+//! | windows of a step | 64 | a shorter step |
+//! | windows of a step of fixed length | 100,000 | unresolved |
+//! | narrowings of a window at one place | 8 | unresolved |
+//! | evaluations for one root within a window | 199 | the better end of the bracket |
+//! | evaluations for one maximum within a window | 61 | the best so far |
+//! | halvings after a start on a guard | 60 | not passed |
+//! | guards tried as the first one passed, and projections redone, at one place | number of guards | the last one tried |
+//! | shortest step | 8 units in the last place of `t` | `StepTooSmall`, `NotFinite` |
+//! | crossings of one guard at one instant | 1 (1,000 with [`Integrator::corner_order`]) | `NoProgress` |
+//! | states, event functions | 1,000,000 each | `BadSetting` |
+//!
 //! The loop: `integrator`. What comes out: `observer`, `trajectory`, `corner`.
 
 mod accuracy;

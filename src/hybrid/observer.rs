@@ -63,6 +63,8 @@ pub struct CrossedSet<'a> {
     pub time: f64,
     /// The guards in rising order of their event functions, with their rates just before.
     pub guards: &'a [CrossedGuard],
+    /// The liveness bounds `c_k` of all event functions, as they are now (`u_k`/s).
+    pub least_rates: &'a [f64],
     /// How the state came there.
     pub arrival: Arrival,
     /// State on the guards, before any reset.
@@ -100,7 +102,8 @@ pub trait Observer {
         let _ = crossing;
     }
 
-    /// The run decided something that its error might turn; after the step or the crossing where it did.
+    /// The run decided something that its error might turn. Told before the segment or the crossing in which the doubtful time lies;
+    /// what concerns the whole run follows [`start`](Self::start), what concerns its end comes last.
     fn doubt(&mut self, doubt: &Doubt) {
         let _ = doubt;
     }

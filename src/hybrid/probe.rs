@@ -14,6 +14,8 @@ pub(crate) struct Rate {
     pub(crate) magnitude: f64,
     /// The row is written, and in the buffer that was passed.
     pub(crate) written: bool,
+    /// The largest value of `h_k` that a difference in its stead used (`u_k`).
+    pub(crate) beside: f64,
 }
 
 /// Rate of guard `k` at `(t, x)` along `field`; by the user's row or by a central difference along the flow. `row` is
@@ -37,14 +39,53 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
             value,
             magnitude,
             written: true,
+            beside: 0.0,
         };
     }
-    let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
+    let mut beside: f64 = 0.0;
+    let h = |t: f64, x: &[f64]| {
+        let value = system.event(k, t, x, mode);
+        beside = beside.max(value.abs());
+        value
+    };
     Rate {
         value: difference::scalar_along(h, (t, x), (1.0, field), row),
         magnitude: 0.0,
         written: false,
+        beside,
     }
+}
+
+/// The least rate of a guard, where the user states none, as a part of the largest rate that was seen of it.
+pub(crate) const PART_OF_RATE: f64 = 1e-6;
+
+/// How far the rate of guard `k` at `(t, x)` along `field` may be off by the rounding of its evaluation, or by that of the difference
+/// in its stead (`u_k`/s). `magnitude` is that of the terms of `h_k` where its row is not written.
+#[cold]
+pub(crate) fn rate_error<S: EventFunction + ?Sized>(
+    system: &S,
+    k: usize,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    field: &[f64],
+    (row, magnitude): (&mut [f64], f64),
+) -> f64 {
+    if let Some(moving) = system.gradient(k, t, x, mode, row) {
+        let terms = row.iter().zip(field).map(|(r, f)| (r * f).abs());
+        return 16.0 * f64::EPSILON * (moving.abs() + terms.sum::<f64>());
+    }
+    // The third derivative, of which the error of the difference is made, is taken to be at most so many times the second one.
+    const THIRD: f64 = 1e-3;
+    let s = difference::step_along(t, x, 1.0, field);
+    let mut at = |s: f64| {
+        for i in 0..x.len() {
+            row[i] = x[i] + s * field[i];
+        }
+        system.event(k, t + s, row, mode)
+    };
+    let (behind, here, ahead) = (at(-s), at(0.0), at(s));
+    let terms = magnitude + behind.abs() + ahead.abs();
+    (THIRD * (ahead - 2.0 * here + behind).abs() + 16.0 * f64::EPSILON * terms) / (2.0 * s)
 }
 
 /// Refuses a right-hand side that is not finite.

@@ -29,6 +29,8 @@ pub(crate) struct Guards {
     pub(crate) watch: Vec<Watch>,
     /// Liveness bound `c_k`.
     pub(crate) least_rate: Vec<f64>,
+    /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
+    pub(crate) part_of_rate: Vec<f64>,
     pub(crate) noise: Vec<f64>,
     /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`); 0 where it is not known.
     pub(crate) spread: Vec<f64>,
@@ -135,6 +137,28 @@ pub(crate) struct Work<B> {
     pub(crate) armed_by: Vec<Option<Guard>>,
 }
 
+impl Guards {
+    /// Takes over the liveness bound of event function `k`, or that there is none yet.
+    pub(crate) fn state_least_rate(&mut self, k: usize, stated: Option<f64>) {
+        (self.least_rate[k], self.part_of_rate[k]) = match stated {
+            Some(least) => (least, 0.0),
+            None => (f64::MIN_POSITIVE, probe::PART_OF_RATE),
+        };
+    }
+
+    /// Lets the liveness bound of event function `k` follow a rate of it, where the user states none.
+    #[inline]
+    pub(crate) fn see_rate(&mut self, k: usize, rate: f64) {
+        let least = self.part_of_rate[k] * rate.abs();
+        if least > self.least_rate[k] {
+            self.least_rate[k] = least;
+        }
+    }
+}
+
+/// Doubts of one step that are told, at most.
+const MOST_TOLD: usize = 16;
+
 /// Whether a guard is zero is asked when it is this part of its motion in the last step away from it.
 const NEAR: f64 = 1e-3;
 
@@ -167,6 +191,7 @@ impl<B: Buffer> Run<B> {
                 ready: vec![false; count],
                 watch: vec![Watch::BOTH; count],
                 least_rate: values(),
+                part_of_rate: values(),
                 noise: values(),
                 spread: values(),
                 terms: vec![Terms::default(); count],
@@ -212,7 +237,7 @@ impl<B: Buffer> Run<B> {
                 tried: vec![false; count],
                 tops: Vec::with_capacity(count),
                 time_errors: values(),
-                doubts: Vec::with_capacity(count.min(16)),
+                doubts: Vec::with_capacity(MOST_TOLD),
                 armed_before: vec![false; count],
                 ready_before: vec![false; count],
                 x_before: state(),
@@ -321,6 +346,15 @@ impl<B: Buffer> Run<B> {
         rounding.max(self.guards.noise[k])
     }
 
+    /// Forgets how event functions depend on the state, now that the mode is another, unless they do not read it.
+    #[inline]
+    pub(crate) fn forget_terms<S: EventFunction>(&mut self, system: &S) {
+        if !system.ignores_mode() {
+            self.guards.spread.fill(0.0);
+            self.guards.terms.fill(Terms::default());
+        }
+    }
+
     /// Evaluates the field at the present state and mode.
     #[inline]
     pub(crate) fn refresh_field<S: Flow>(&mut self, system: &S) -> Result<(), Error> {
@@ -357,7 +391,8 @@ impl<B: Buffer> Run<B> {
             self.guards.spread[k] = self.tolerance.along(row, at.1);
         } else {
             let moves = rate.value.abs() * self.last_step.max(NEAR * (self.tf - self.t));
-            if self.guards.h[k].abs() <= NEAR * moves {
+            // At a tangent the rate does not tell how far the guard moves.
+            if self.guards.h[k].abs() <= NEAR * moves.max(rate.beside) {
                 let terms = &mut self.guards.terms[k];
                 let space = (row, &self.tolerance);
                 terms.evaluate(system, k, at, &self.mode, space, &mut self.statistics);
@@ -373,6 +408,7 @@ impl<B: Buffer> Run<B> {
     #[inline]
     pub(crate) fn set_rate(&mut self, k: usize, rate: probe::Rate) {
         self.guards.rate[k] = rate.value;
+        self.guards.see_rate(k, rate.value);
         self.guards.zero[k] = self.zero(k, rate.value, rate.magnitude);
         self.guards.stale[k] = false;
     }
@@ -418,6 +454,12 @@ impl<B: Buffer> Run<B> {
             self.need_rate(system, self.near[i])?;
         }
         Ok(())
+    }
+
+    /// True when slopes of event functions over so many seconds are no rounding of times, so that they tell of rates.
+    #[inline]
+    pub(crate) fn tells_rates(&self, seconds: f64) -> bool {
+        seconds >= 1e6 * f64::EPSILON * (self.t.abs() + self.last_step)
     }
 
     /// True when guard `k` is off its surface, or on it, to within `residual`, and known to leave it.

@@ -131,6 +131,20 @@ impl Projection {
 }
 
 /// How closely a smooth step looks at the event functions within it.
+///
+/// A step is looked at in windows. Event functions are sampled at the fractions 0, 0.309, 0.6803 and 1 of each window, so that two
+/// samples are at most 0.372 of a window apart. Windows are as long as the samples allow: where a cubic through them does not settle
+/// what happens between, a window is narrowed to 0.4 of itself, up to eight times at one place (to a 1500th); where they agree, the
+/// next one is up to ten times longer. No window is so long that two samples are farther apart in time than the shortest
+/// [`time_scale`](crate::EventFunction::time_scale) of a guard, a hundredth of the run for those that state none.
+///
+/// **What can still hide** is a spike between two samples: an event function that goes beyond zero and comes back in a shorter time
+/// than the distance of two samples, and is flat on both sides. Whatever is beyond zero for at least that time, by default a
+/// hundredth of the run, is found, with both its crossings. A shorter spike may leave no trace, or one so small that a cubic through
+/// the samples explains it; then nothing tells of it, and the run counts as guaranteed. A time
+/// scale no longer than the time beyond zero finds it. Oscillations, and whatever is smooth on the scale of the run, leave traces and are
+/// followed at any rate, up to 64 windows of a step (a shorter step is tried then; of a [fixed](crate::Integrator::fixed_step) step,
+/// 100,000, beyond which it counts as [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resolution {
@@ -139,7 +153,7 @@ pub enum Resolution {
     #[default]
     Adaptive,
     /// At four places of each step, whatever lies between. For event functions that are known to be smooth on the scale of a step;
-    /// the run is not guaranteed then.
+    /// the run is not guaranteed then, and says so by [`Doubt::Unsearched`](crate::Doubt::Unsearched).
     Samples,
 }
 

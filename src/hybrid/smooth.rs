@@ -246,6 +246,7 @@ impl<B: Buffer> Run<B> {
         if flipped {
             observer.settled(self.t, self.x.get(), &self.mode);
             self.guards.stale.fill(true);
+            self.forget_terms(system);
             self.refresh_field(system)?;
             if !system.ignores_mode() {
                 self.refresh_events(system)?;
@@ -347,6 +348,11 @@ impl<B: Buffer> Run<B> {
         let (before, after) = (&h[..n], &self.work.h[2][..n]);
         for k in 0..n {
             rate[k] = (after[k] - before[k]) / dt;
+        }
+        if self.tells_rates(dt) {
+            for k in 0..n {
+                self.guards.see_rate(k, self.guards.rate[k]);
+            }
         }
     }
 }

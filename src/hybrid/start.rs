@@ -1,8 +1,8 @@
 //! The beginning of a run: on which side of each guard it starts, what is armed, how long the first step is.
 
 use super::run::Run;
-use super::settings::Settings;
-use super::{EventFunction, Flow, Mode, Observer, Rearm};
+use super::settings::{Resolution, Settings};
+use super::{Doubt, EventFunction, Flow, Mode, Observer, Rearm, probe};
 use crate::Error;
 use crate::Guard;
 use crate::ode::{Buffer, STAGES_APART, first_step};
@@ -23,7 +23,7 @@ impl<B: Buffer> Run<B> {
     {
         for k in 0..self.count() {
             self.guards.watch[k] = system.watch(k);
-            self.guards.least_rate[k] = system.least_rate(k);
+            self.guards.state_least_rate(k, system.least_rate(k));
             self.guards.noise[k] = system.noise(k);
         }
         self.longest_step = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
@@ -33,6 +33,12 @@ impl<B: Buffer> Run<B> {
             None => self.decide_sides(system),
         };
         observer.start(self.t, self.x.get(), &self.mode);
+        if settings.resolution == Resolution::Samples
+            && self.guards.watch.iter().any(|watch| watch.is_any())
+        {
+            self.keep_doubt(Doubt::Unsearched { t: self.t });
+            self.tell_doubts(observer);
+        }
         sides?;
         self.arm(system, rearm)?;
         self.choose_step(system, settings);
@@ -72,10 +78,12 @@ impl<B: Buffer> Run<B> {
             }
         }
         if undecided > 0 {
+            self.forget_terms(system);
             self.refresh_field(system)?;
             for k in 0..self.count() {
                 if self.guards.ready[k] {
                     self.refresh_rate(system, k)?;
+                    self.exclude_rounding(system, k);
                 }
             }
             for k in 0..self.count() {
@@ -92,9 +100,25 @@ impl<B: Buffer> Run<B> {
             self.refresh_field(system)?;
         }
         if self.count() > 0 && !system.ignores_mode() {
+            self.forget_terms(system);
             self.refresh_events(system)?;
         }
         Ok(())
+    }
+
+    /// Raises the liveness bound of a guard above the rounding of its rate at the start, where the user states none: the only rate
+    /// seen of it may be no more than that.
+    fn exclude_rounding<S: EventFunction>(&mut self, system: &S, k: usize) {
+        if self.guards.part_of_rate[k] <= 0.0 {
+            return;
+        }
+        let (at, field) = ((self.t, self.x.get()), self.ode.slope_at_start());
+        let space = (self.work.row.get_mut(), self.guards.terms[k].magnitude);
+        let error = probe::rate_error(system, k, at, &self.mode, field, space);
+        self.statistics.event += 3;
+        if error.is_finite() {
+            self.guards.least_rate[k] = self.guards.least_rate[k].max(error);
+        }
     }
 
     #[cold]
@@ -117,6 +141,9 @@ impl<B: Buffer> Run<B> {
     {
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
+            if self.guards.h[k].abs() <= 4.0 * self.guards.zero[k] {
+                self.exclude_rounding(system, k);
+            }
             let (rate, least) = (self.own_rate(k), self.guards.least_rate[k]);
             let beyond = self.own_h(k) > self.guards.zero[k];
             let watch = self.guards.watch[k];

@@ -58,7 +58,7 @@ pub struct Statistics {
     pub windows: usize,
     /// Windows narrowed because their samples did not settle what happens between them.
     pub narrowed: usize,
-    /// Windows of guards whose samples did not settle it however narrow the window was.
+    /// Windows of guards whose samples did not settle it however narrow the window was, and fixed steps with too many windows.
     pub unresolved: usize,
     /// Decisions that the error of the run might turn.
     pub doubts: usize,

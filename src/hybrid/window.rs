@@ -180,6 +180,29 @@ impl<B: Buffer> Run<B> {
         self.guards.sign[k] * system.event(k, self.t + fraction * step, point, &self.mode)
     }
 
+    /// Lets the liveness bounds follow the slopes at the end of a step, the last window of which is so long.
+    #[inline]
+    fn see_slopes(&mut self, seconds: f64) {
+        if !self.tells_rates(seconds) {
+            return;
+        }
+        let n = self.count();
+        let Guards {
+            least_rate,
+            part_of_rate,
+            ..
+        } = &mut self.guards;
+        let (least, part, rate) = (
+            &mut least_rate[..n],
+            &part_of_rate[..n],
+            &self.work.rate[..n],
+        );
+        for k in 0..n {
+            let seen = part[k] * rate[k].abs();
+            least[k] = if seen > least[k] { seen } else { least[k] };
+        }
+    }
+
     /// Takes the slopes between the last two samples for the rates at the end of the step, until a row is asked for.
     pub(crate) fn slopes_at_end(&mut self, window: Window, step: f64) {
         let n = self.count();
@@ -190,6 +213,8 @@ impl<B: Buffer> Run<B> {
         for k in 0..n {
             rate[k] = (h3[k] - h2[k]) * per_second;
         }
+        self.see_slopes(window.width() * step);
+        let work = &mut self.work;
         work.zero.copy_from_slice(&self.guards.zero);
         work.stale.fill(true);
     }

@@ -10,7 +10,7 @@ use super::orders::{OrderOutcome, orders};
 use super::start::check_input;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
-use crate::{Error, EventFunction, Guard, Mode};
+use crate::{Error, Guard, Mode};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the energy allows.
 const SMALL: f64 = 1e-9;
@@ -237,7 +237,7 @@ where
                 guard: Guard::falling(event),
                 rate_before: self.approach(&x, &[event])[0],
                 rate_after: f64::NAN,
-                least_rate: self.least_rate(event),
+                least_rate: self.rate_tolerance,
                 t,
                 state: x,
             });

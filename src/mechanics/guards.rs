@@ -81,8 +81,8 @@ where
         }
     }
 
-    fn least_rate(&self, _k: usize) -> f64 {
-        self.rate_tolerance
+    fn least_rate(&self, _k: usize) -> Option<f64> {
+        Some(self.rate_tolerance)
     }
 
     fn noise(&self, _k: usize) -> f64 {

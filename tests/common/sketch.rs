@@ -16,6 +16,8 @@ pub(crate) struct Sketch {
     gradient: GradientBox,
     reset: ResetBox,
     watch: Vec<Watch>,
+    least_rate: Option<f64>,
+    time_scale: Option<f64>,
     ignores_mode: bool,
 }
 
@@ -29,6 +31,8 @@ impl Sketch {
             gradient: Box::new(|_, _, _, _, _| None),
             reset: Box::new(|_, _, _, _| Ok(())),
             watch: Vec::new(),
+            least_rate: None,
+            time_scale: None,
             ignores_mode: false,
         }
     }
@@ -53,6 +57,18 @@ impl Sketch {
     ) -> Self {
         self.watch = vec![watch; count];
         self.event = Box::new(event);
+        self
+    }
+
+    /// The liveness bound of all event functions.
+    pub(crate) fn least_rate(mut self, rate: f64) -> Self {
+        self.least_rate = Some(rate);
+        self
+    }
+
+    /// The time scale of all event functions (s).
+    pub(crate) fn time_scale(mut self, scale: f64) -> Self {
+        self.time_scale = Some(scale);
         self
     }
 
@@ -100,6 +116,12 @@ impl EventFunction for Sketch {
     }
     fn watch(&self, k: usize) -> Watch {
         self.watch[k]
+    }
+    fn least_rate(&self, _k: usize) -> Option<f64> {
+        self.least_rate
+    }
+    fn time_scale(&self, _k: usize) -> Option<f64> {
+        self.time_scale
     }
     fn ignores_mode(&self) -> bool {
         self.ignores_mode

@@ -357,8 +357,8 @@ impl EventFunction for Odd {
     fn event(&self, k: usize, _: f64, x: &[f64], _: &Mode) -> f64 {
         x[0] - 0.25 - 0.5 * k as f64
     }
-    fn least_rate(&self, k: usize) -> f64 {
-        [1e-6, self.least_rate][k]
+    fn least_rate(&self, k: usize) -> Option<f64> {
+        [None, Some(self.least_rate)][k]
     }
     fn noise(&self, k: usize) -> f64 {
         [0.0, self.noise][k]

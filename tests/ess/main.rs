@@ -8,6 +8,7 @@ mod domains;
 mod endings;
 mod fuzzed;
 mod grazing;
+mod hidden;
 mod hopper_exact;
 mod humps;
 mod matrix;

@@ -142,7 +142,7 @@ impl<S: EventFunction> EventFunction for Permuted<S> {
     fn watch(&self, k: usize) -> Watch {
         self.system.watch(self.inside[k])
     }
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.system.least_rate(self.inside[k])
     }
     fn noise(&self, k: usize) -> f64 {
@@ -238,7 +238,7 @@ impl<S: EventFunction> EventFunction for Counting<S> {
     fn watch(&self, k: usize) -> Watch {
         self.system.watch(k)
     }
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.system.least_rate(k)
     }
     fn noise(&self, k: usize) -> f64 {

@@ -29,15 +29,15 @@ fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {
                 ),
                 "{what}: {reason:?}"
             );
-            // Speeds fall from 4.43 m/s to the least rate of 1e-6 m/s in ln(4.43e6) / ln(1 / e) bounces.
-            let last = 4.43e6f64.ln() / (1.0 / e).ln();
+            // Speeds fall from 4.43 m/s to the least rate, a millionth of that, in ln(1e6) / ln(1 / e) bounces.
+            let last = 1e6f64.ln() / (1.0 / e).ln();
             let crossings = trajectory.crossings().len() as f64;
             assert!(
                 (last - 2.0..last + 2.0).contains(&crossings),
                 "{what}: {crossings} of {last}"
             );
-            // What is left then: flights of 2 v / g, v ≤ 1e-6 / e, e times shorter each.
-            let left = 2.0 * 1e-6 / e / G / (1.0 - e);
+            // What is left then: flights of 2 v / g, v ≤ 4.43e-6 / e, e times shorter each.
+            let left = 2.0 * 4.43e-6 / e / G / (1.0 - e);
             let away = trajectory.time() - accumulation;
             assert!(
                 away.abs() < left + 1e-7,

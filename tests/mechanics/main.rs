@@ -8,6 +8,7 @@ mod by_differences;
 mod checked;
 mod choices;
 mod continuity;
+mod cuts;
 mod decoupled;
 mod decoupling;
 mod discs;
