@@ -2,7 +2,7 @@
 //! happens between them (spec 4.3).
 
 use super::accuracy::{Doubt, Top};
-use super::cubic::{SLOPE_DOUBT, WIDEST};
+use super::cubic::{FRACTIONS, SLOPE_DOUBT, WIDEST};
 use super::examine::{Finding, Passage};
 use super::locate::{Sample, root};
 use super::probe::{self, Rate};
@@ -23,6 +23,14 @@ const LAST: f64 = 1.1;
 const NARROWER: f64 = 0.4;
 /// Most times a window is narrowed at one place: to a 1500th.
 const MOST_NARROWED: u32 = 8;
+/// From here on what samples leave open is held against the rounding of the event function,
+const NOISE_AFTER: u32 = 3;
+/// seen in so many places,
+const NOISE_SAMPLES: u32 = 8;
+/// this part of the window apart.
+const NOISE_APART: f64 = 1e-7;
+/// What such windows leave open counts as noise of this many times its size.
+const BLUR: f64 = 4.0;
 /// Most windows of one step, before a shorter step is tried.
 const MOST_WINDOWS: usize = 64;
 /// The same of a step whose length is fixed. What is left of it beyond is one window then, and counts as unresolved.
@@ -54,6 +62,14 @@ pub(crate) enum Met {
     TooMuch(f64),
 }
 
+/// Whether a window that its samples do not settle is to be narrower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Narrowable {
+    Yes,
+    UnlessNoise,
+    No,
+}
+
 impl<B: Buffer> Run<B> {
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one, leaves the event
     /// functions at the end of the step in `work.h[2]`, and what is known of their rates in `work.rate`, `work.zero`,
@@ -80,6 +96,7 @@ impl<B: Buffer> Run<B> {
         }
         let (mut from, mut windows, mut narrowed) = (0.0, 0, 0);
         let mut has_narrowed = false;
+        let (mut wide, mut unresolved) = (width, self.statistics.unresolved);
         loop {
             let to = if from + LAST * width >= 1.0 {
                 1.0
@@ -92,7 +109,13 @@ impl<B: Buffer> Run<B> {
             windows += 1;
             self.statistics.windows += 1;
             let crossed = self.list_near(settings, window, step);
-            let narrowable = adaptive && narrowed < MOST_NARROWED;
+            let narrowable = if !adaptive || narrowed >= MOST_NARROWED {
+                Narrowable::No
+            } else if narrowed >= NOISE_AFTER {
+                Narrowable::UnlessNoise
+            } else {
+                Narrowable::Yes
+            };
             let narrower = NARROWER * window.width();
             match self.first_passed(system, settings, (window, step), crossed, narrowable)? {
                 First::Open => {
@@ -134,6 +157,10 @@ impl<B: Buffer> Run<B> {
                 self.give_up_on_step(window);
                 adaptive = false;
             }
+            if self.statistics.unresolved > unresolved {
+                // What is noise at any width is not followed: the next window is as wide as this one was at first.
+                (self.next_window, has_narrowed) = (wide * step, false);
+            }
             self.next_window_starts();
             from = to;
             width = if adaptive {
@@ -142,6 +169,7 @@ impl<B: Buffer> Run<B> {
                 f64::INFINITY
             };
             narrowed = 0;
+            (wide, unresolved) = (width, self.statistics.unresolved);
         }
     }
 
@@ -172,7 +200,7 @@ impl<B: Buffer> Run<B> {
         settings: &Settings,
         (window, step): (Window, f64),
         crossed: Option<Crossed>,
-        narrowable: bool,
+        narrowable: Narrowable,
     ) -> Result<First, Error>
     where
         S: Flow + EventFunction,
@@ -182,7 +210,13 @@ impl<B: Buffer> Run<B> {
         for i in 0..self.near.len() {
             let k = self.near[i];
             let found = match self.examine(system, settings, k, window, step)? {
-                Finding::Open(_) if narrowable => return Ok(First::Open),
+                Finding::Open(_) if narrowable == Narrowable::Yes => return Ok(First::Open),
+                Finding::Open(doubt)
+                    if narrowable == Narrowable::UnlessNoise
+                        && !self.is_noise(system, (k, doubt), window, step) =>
+                {
+                    return Ok(First::Open);
+                }
                 Finding::Open(doubt) => {
                     self.give_up(k, doubt);
                     // With its doubt known it is taken as its samples are.
@@ -221,10 +255,34 @@ impl<B: Buffer> Run<B> {
         Ok(first.map_or(First::Nobody, |(_, passage)| First::Passage(passage)))
     }
 
+    /// True when a guard, in places so close together that nothing smooth moves, varies by no small part of what its samples leave open.
+    #[cold]
+    fn is_noise<S: EventFunction>(
+        &mut self,
+        system: &S,
+        (k, doubt): (usize, f64),
+        window: Window,
+        step: f64,
+    ) -> bool {
+        // Times that are rounded to the same tell nothing; nor does a window that is no longer than they are apart.
+        let rounding = 8.0 * f64::EPSILON * self.t.abs() / (window.width() * step);
+        let apart = NOISE_APART.max(rounding);
+        if apart > 0.01 {
+            return true;
+        }
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for i in 0..NOISE_SAMPLES {
+            let place = window.at(FRACTIONS[1] + f64::from(i) * apart);
+            let value = self.own_h_at(system, k, place, step);
+            (least, most) = (value.min(least), value.max(most));
+        }
+        most - least > 0.1 * doubt
+    }
+
     /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the search.
     #[cold]
     fn give_up(&mut self, k: usize, doubt: f64) {
-        self.guards.blur[k] = self.guards.blur[k].max(doubt);
+        self.guards.blur[k] = self.guards.blur[k].max(BLUR * doubt);
         self.statistics.unresolved += 1;
         let (guard, t, error) = (self.ahead(k), self.t, doubt);
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
@@ -256,7 +314,7 @@ impl<B: Buffer> Run<B> {
         mut passage: Passage,
         window: Window,
         step: f64,
-        narrowable: bool,
+        narrowable: Narrowable,
     ) -> Result<Option<Stop>, Error>
     where
         S: Flow + EventFunction,
@@ -276,7 +334,7 @@ impl<B: Buffer> Run<B> {
                 None
             };
             let fits = |rate: Rate| self.rate_fits(passage, rate, s, window.width() * step);
-            if narrowable && !rate.is_none_or(fits) {
+            if narrowable != Narrowable::No && !rate.is_none_or(fits) {
                 return Ok(None);
             }
             let seconds = window.width() * step;
