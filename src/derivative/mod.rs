@@ -50,5 +50,4 @@ pub use report::{DerivativeReport, Entry, Partial};
 pub use run::Derivative;
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use tangents::Tangents;
-pub(crate) use touch::TouchWatch;
 pub use verdict::Verdict;

@@ -23,6 +23,8 @@ const NARROWER: f64 = 0.4;
 const MOST_NARROWED: u32 = 8;
 /// Most windows of one step, before a shorter step is tried.
 const MOST_WINDOWS: usize = 64;
+/// The same where steps may not be shorter: what is left of the step is one window then, and unresolved.
+const MOST_WINDOWS_OF_FIXED: usize = 4096;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
 
@@ -78,7 +80,8 @@ impl<B: Buffer> Run<B> {
         let mut has_narrowed = false;
         loop {
             // A last window that is a little longer spares one of almost no length.
-            let to = if from + 1.1 * width >= 1.0 {
+            let is_last = windows >= MOST_WINDOWS_OF_FIXED;
+            let to = if is_last || from + 1.1 * width >= 1.0 {
                 1.0
             } else {
                 from + width
@@ -89,7 +92,10 @@ impl<B: Buffer> Run<B> {
             windows += 1;
             self.statistics.windows += 1;
             let crossed = self.list_near(settings, window, step);
-            let narrowable = adaptive && narrowed < MOST_NARROWED;
+            let narrowable = adaptive && narrowed < MOST_NARROWED && !is_last;
+            if is_last {
+                self.statistics.unresolved += 1;
+            }
             let narrower = NARROWER * window.width();
             match self.first_passed(system, settings, (window, step), crossed, narrowable)? {
                 First::Open => {
