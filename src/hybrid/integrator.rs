@@ -308,6 +308,22 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.settings.max_events
     }
 
+    /// The most smooth steps and crossings that are set.
+    pub(crate) fn limits_set(&self) -> (usize, usize) {
+        (self.settings.max_steps, self.settings.max_events)
+    }
+
+    /// The interrupt that ends runs.
+    pub(crate) fn interrupt_set(&self) -> &Interrupt {
+        &self.settings.interrupt
+    }
+
+    /// Sets the most smooth steps and crossings, in place.
+    pub(crate) fn set_limits(&mut self, (steps, events): (usize, usize)) {
+        self.settings.max_steps = steps;
+        self.settings.max_events = events;
+    }
+
     pub(crate) fn corner_tolerance_set(&self) -> f64 {
         self.settings.corner_tolerance
     }

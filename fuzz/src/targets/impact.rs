@@ -151,7 +151,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     );
     for _ in 0..3 {
         // Searches with their own caps are the slow part.
-        let law = if draw.chance(0.1) {
+        let law = if draw.chance(0.02) {
             law_as_it_comes(&mut draw)
         } else {
             law(&mut draw)
@@ -182,7 +182,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     reflections(&mut draw, trial, &problem);
     let why: Uniqueness = uniqueness(&problem);
     trial.note("uniqueness", &why);
-    if problem.contacts() <= 4 || draw.chance(0.05) {
+    if problem.contacts() <= 3 || draw.chance(0.02) {
         trial.result("indeterminacy", indeterminacy(&problem));
     }
 }
@@ -213,17 +213,15 @@ fn reflections(draw: &mut Draw, trial: &mut Trial, problem: &ImpactProblem) {
     let n = problem.contacts();
     let mut reflections = Reflections::new(problem);
     let speeds: Vec<f64> = (0..draw.length(n)).map(|_| draw.number()).collect();
-    if trial.is_second || draw.chance(0.3) {
+    if trial.is_second {
         let other = draw.aside("before").numbers(n);
+        let rule = rule(&mut draw.aside("rule"));
         let _ = reflections
             .restart(&other, 0.0)
-            .and_then(|()| reflections.run(rule(&mut draw.aside("rule")), 5));
+            .and_then(|()| reflections.run(rule, 5));
     }
     let threshold = 1e-9 * draw.positive();
     trial.result("restart", reflections.restart(&speeds, threshold));
-    if trial.is_second && speeds.len() != n {
-        return;
-    }
     let one = draw.size(n);
     if speeds.len() == n {
         let done = (

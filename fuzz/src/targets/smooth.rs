@@ -116,8 +116,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let mut p = draw.numbers(6);
     p.push(draw.positive());
     p.push(draw.part());
+    let is_large = draw.chance(0.02);
     let model = Dual(Model {
-        dim: if draw.chance(0.02) {
+        // a few beyond what dual numbers do without heap memory
+        dim: if is_large {
             draw.from_to(60, 70)
         } else {
             draw.from_to(1, 4)
@@ -126,6 +128,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         guards: draw.below(5),
     });
     match draw.below(4) {
+        _ if is_large => point(&mut draw, trial, &model),
         0 => point(&mut draw, trial, &model),
         1 => hybrid(&mut draw, trial, &model),
         2 => mechanics(&mut draw, trial, &model),
