@@ -45,7 +45,7 @@ impl Trial {
     pub fn note(&mut self, what: &str, value: &(impl Debug + ?Sized)) {
         if self.trace {
             let text = format!("{value:?}");
-            let short: String = text.chars().take(2000).collect();
+            let short: String = text.chars().take(4000).collect();
             println!("    {what} = {short}");
         }
         // a hash takes every text

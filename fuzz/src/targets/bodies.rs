@@ -86,6 +86,7 @@ pub fn time(draw: &mut Draw) -> (f64, f64) {
 
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     let model = driven(&mut draw, 5, 5);
+    trial.note("body", model.system());
     let (q, v) = model.system().place(&mut draw);
     let other = model.system().place(&mut draw.aside("before"));
     let (mut simulation, steps) = match simulation(&mut draw, model) {

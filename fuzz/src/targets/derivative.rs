@@ -34,6 +34,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             .derivative(other.t0, &other.x0, other.tf)
             .map(|d| d.matrix());
     }
+    trial.note("system", &system);
     trial.note("span", &asked);
     explore(trial, &mut draw, &mut integrator, &asked, Some(limits));
     tangents(trial, &mut draw, &mut integrator, &asked, limits);

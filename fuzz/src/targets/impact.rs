@@ -221,9 +221,10 @@ fn reflections(draw: &mut Draw, trial: &mut Trial, problem: &ImpactProblem) {
             .and_then(|()| reflections.run(rule, 5));
     }
     let threshold = 1e-9 * draw.positive();
-    trial.result("restart", reflections.restart(&speeds, threshold));
+    let restarted = trial.result("restart", reflections.restart(&speeds, threshold));
     let one = draw.size(n);
-    if speeds.len() == n {
+    // What is refused leaves all as it was.
+    if restarted.is_some() {
         let done = (
             reflections.reflect(one),
             reflections.next(rule(draw)),
