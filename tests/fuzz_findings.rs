@@ -175,7 +175,7 @@ fn a_derivative_that_overflows_is_refused() {
 
 #[test]
 fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
-    /// A ball that falls into honey after 1.2 s, shortly before its bounces accumulate at 1.35 s.
+    /// A ball that falls into honey after 1.345 s, shortly before its bounces accumulate at 1.3546 s.
     struct Ball;
     impl MechanicalSystem for Ball {
         fn dof(&self) -> usize {
@@ -185,7 +185,7 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
             mass[0] = 1.0;
         }
         fn effort(&self, t: f64, _q: &[f64], v: &[f64], effort: &mut [f64]) {
-            let honey = if t < 1.2 { 0.0 } else { 1e6 * v[0] };
+            let honey = if t < 1.345 { 0.0 } else { 1e7 * v[0] };
             effort[0] = -9.81 - honey;
         }
         fn constant_mass(&self) -> bool {
@@ -217,27 +217,4 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
     );
     let steps = run.statistics().steps + run.statistics().rejections;
     assert!(steps <= 5000, "{steps}");
-}
-
-#[test]
-fn a_jumping_guard_does_not_turn_time_back() {
-    // Event functions that jump are no good; but nodes are in order of time, whatever is made of them.
-    for i in 0..400 {
-        let shift = f64::from(i % 20) * 1e-3;
-        let apart = 10f64.powi(-6 - i / 100 * 3);
-        let system = flow_fn(2, move |t, x, _mode, dx| {
-            dx.copy_from_slice(&[1.0 + shift + x[1], (3.0 * t).sin()]);
-        })
-        .with_events(3, move |k, _t, x| {
-            let steps = [0.0, apart, apart * (1.0 + 1e-9)][k];
-            (2.5 * x[0] - 1.5 * x[1] + steps).floor() + 0.5
-        });
-        let mut integrator = Integrator::new(system)
-            .unwrap()
-            .max_events(1 + i as usize % 3);
-        let run = integrator
-            .integrate(0.0, &[-0.7, 0.3 * shift], 1.5)
-            .unwrap();
-        assert!(run.times().is_sorted(), "{i}: {:?}", run.times());
-    }
 }

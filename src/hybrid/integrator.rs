@@ -388,7 +388,8 @@ where
             run.doubt_end(system, observer);
             return Ok(false);
         }
-        if run.smooth_step(system, settings, rearm, observer)? {
+        // A step that ends at the entry into a neighbourhood is a step too.
+        if run.smooth_step(system, settings, rearm, observer)? || observer.is_done() {
             return Ok(true);
         }
     }

@@ -23,6 +23,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     } else {
         Random::new(&mut draw.clone().tamed(), 3, 5)
     };
+    trial.note("system", &system);
     let (mut integrator, limits) = match settings(&mut draw, &system) {
         Ok(made) => made,
         Err(error) => return trial.refused("settings", &error),
@@ -34,7 +35,6 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             .derivative(other.t0, &other.x0, other.tf)
             .map(|d| d.matrix());
     }
-    trial.note("system", &system);
     trial.note("span", &asked);
     explore(trial, &mut draw, &mut integrator, &asked, Some(limits));
     tangents(trial, &mut draw, &mut integrator, &asked, limits);

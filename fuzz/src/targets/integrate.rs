@@ -181,6 +181,7 @@ fn rearm(draw: &mut Draw, count: usize) -> Result<Rearm, Error> {
 
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     let system = Random::new(&mut draw, 4, 6);
+    trial.note("system", &system);
     let made = settings(&mut draw, &system);
     let (mut integrator, limits) = match made {
         Ok(made) => made,
@@ -192,7 +193,6 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         let other = span(&mut draw.aside("before"), system.dim);
         let _ = integrator.integrate(other.t0, &other.x0, other.tf);
     }
-    trial.note("system", &system);
     trial.note("span", &asked);
     let before = system.calls();
     let result = integrator.integrate(asked.t0, &asked.x0, asked.tf);
