@@ -71,9 +71,10 @@ impl Guard {
         }
     }
 
-    /// Number of this guard among all directed guards: `2 · event`, plus one when falling.
+    /// Number of this guard among all directed guards: `2 · event`, plus one when falling; `usize::MAX` where that is more.
     pub const fn index(self) -> usize {
-        2 * self.event + matches!(self.direction, Direction::Falling) as usize
+        let falling = matches!(self.direction, Direction::Falling) as usize;
+        self.event.saturating_mul(2).saturating_add(falling)
     }
 }
 

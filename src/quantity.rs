@@ -34,6 +34,12 @@ pub enum Quantity {
         /// Component of `D_x R · v`.
         component: usize,
     },
+    /// A derivative of a run or of a crossing, which overflows; the first offending component.
+    #[error("component {component} of a derivative")]
+    Derivative {
+        /// Component of the state that is derived, or of the displacement.
+        component: usize,
+    },
     /// The state after [`correct`](crate::Flow::correct); the first offending component.
     #[error("component {component} of the corrected state")]
     Correction {

@@ -132,7 +132,11 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         for column in 0..dim {
             let [(behind, below), (ahead, above)] = self.neighbours(column);
             let change = self.flow(&above, self.mode)? - self.flow(&below, self.mode)?;
-            jacobian.set_column(column, &(change / (ahead - behind)));
+            let slope = change / (ahead - behind);
+            if let Some(component) = slope.iter().position(|entry| !entry.is_finite()) {
+                return Err(not_finite(Quantity::Jacobian { component }, self.t, self.x));
+            }
+            jacobian.set_column(column, &slope);
         }
         Ok(jacobian)
     }
@@ -157,7 +161,12 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         let step = step_along(self.t, &[], 1.0, &[]);
         let (behind, ahead) = (self.t - step, self.t + step);
         let change = self.event(k, ahead, self.x)? - self.event(k, behind, self.x)?;
-        Ok((row, change / (ahead - behind)))
+        let rate = change / (ahead - behind);
+        if rate.is_finite() && row.iter().all(|entry| entry.is_finite()) {
+            Ok((row, rate))
+        } else {
+            Err(not_finite(Quantity::Gradient { event: k }, self.t, self.x))
+        }
     }
 
     /// `f(t, x; mode)` in another mode.
@@ -206,6 +215,21 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
             Ok(value)
         } else {
             Err(not_finite(Quantity::Event { event: k }, t, x))
+        }
+    }
+}
+
+/// Refuses a derivative that overflows; `rows` is the length of a column.
+pub(super) fn check_derivative(
+    entries: &[f64],
+    rows: usize,
+    (t, x): (f64, &[f64]),
+) -> Result<(), Error> {
+    match entries.iter().position(|entry| !entry.is_finite()) {
+        None => Ok(()),
+        Some(entry) => {
+            let component = entry % rows.max(1);
+            Err(not_finite(Quantity::Derivative { component }, t, x))
         }
     }
 }

@@ -93,6 +93,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         }
         let mut pieces: Vec<(Vec<usize>, Piece)> = Vec::new();
         for part in parts {
+            self.check_finite(part.matrix.as_slice())?;
             let cone = Cone {
                 orders: part.orders,
                 inequalities: part.inequalities,

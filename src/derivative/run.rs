@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::Verdict;
 use super::bouligand::{CornerDerivative, CornerKind};
 use super::compare::SAMPLES;
+use super::jacobian::check_derivative;
 use super::record::{Edge, Link, Recorder, Shift};
 use super::region::Region;
 use super::repeat::Ground;
@@ -389,7 +390,14 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 },
             }
         }
+        self.check_finite(delta.as_slice())?;
         Ok(delta)
+    }
+
+    /// Refuses a derivative that overflows.
+    pub(super) fn check_finite(&self, entries: &[f64]) -> Result<(), Error> {
+        let (t, x) = (self.trajectory.time(), self.trajectory.state());
+        check_derivative(entries, x.len(), (t, x.as_slice()))
     }
 
     /// Carries a displacement through a corner, and refuses it where it comes out elsewhere than the run.
@@ -437,6 +445,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 },
             };
         }
+        self.check_finite(product.as_slice())?;
         Ok(product)
     }
 

@@ -3,6 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::jacobian::check_derivative;
 use super::region::shift_row;
 use super::repeat::Ground;
 use super::walk::{CornerPoint, Walk};
@@ -124,6 +125,8 @@ where
             station = cross(ground, &mut walk, (station, back), &mut matrix)?;
         }
     }
+    check_derivative(matrix.as_slice(), x.len(), (t, x))?;
+    check_derivative(time_shift.as_slice(), x.len(), (t, x))?;
     let after = walk.station(station);
     Ok(Saltation {
         matrix,

@@ -16,6 +16,9 @@ use crate::{
     refuse,
 };
 
+/// Most numbers of all directions.
+const MOST_NUMBERS: usize = 1 << 22;
+
 /// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for each column `v`.
 ///
 /// Through a corner each column takes the order in which it meets the guards itself. Cost: that of the columns alone, not of
@@ -48,7 +51,12 @@ pub struct Tangents {
 impl Tangents {
     /// Workspace for `count` directions of a system with `dim` state variables; they begin as the first unit vectors, and as
     /// zero beyond.
+    ///
+    /// All directions together hold 2²² numbers at most (half a gigabyte of workspace): of more directions there are as many as that
+    /// allows, and [`set`](Self::set) refuses the others by their length. A system has a million state variables at most.
     pub fn new(dim: usize, count: usize) -> Self {
+        let dim = dim.min(refuse::MOST);
+        let count = count.min(MOST_NUMBERS / dim.max(1));
         let mut columns = Columns::new(dim, count);
         if dim > 0 {
             columns.set_identity();

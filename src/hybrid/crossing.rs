@@ -56,6 +56,11 @@ impl<B: Buffer> Run<B> {
             if self.t + landing.dt > self.tf {
                 return Ok(false);
             }
+            // A landing that does not go on in time is none: a smooth step decides.
+            if landing.dt < 0.0 {
+                self.statistics.projections_failed += 1;
+                return Ok(false);
+            }
             entered = None;
             let start = self.t;
             if let Err(error) = self.land(system, settings, observer, j, landing) {

@@ -34,7 +34,7 @@ const BLUR: f64 = 4.0;
 /// Most windows of one step, before a shorter step is tried.
 const MOST_WINDOWS: usize = 64;
 /// The same of a step whose length is fixed. What is left of it beyond is one window then, and counts as unresolved.
-const MOST_WINDOWS_FIXED: usize = 100_000;
+const MOST_WINDOWS_FIXED: usize = 4096;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
 

@@ -121,7 +121,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     /// Steps of exactly `step` seconds without error test (shorter only before events and the end). Event functions are searched in up
-    /// to 100,000 windows of each; what is left of a step beyond is sampled at four places and counts as
+    /// to 4,096 windows of each; what is left of a step beyond is sampled at four places and counts as
     /// [unresolved](Statistics::unresolved).
     #[must_use]
     pub fn fixed_step(mut self, step: f64) -> Self {
@@ -314,6 +314,22 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.settings.max_events
     }
 
+    /// The most smooth steps and crossings that are set.
+    pub(crate) fn limits_set(&self) -> (usize, usize) {
+        (self.settings.max_steps, self.settings.max_events)
+    }
+
+    /// The interrupt that ends runs.
+    pub(crate) fn interrupt_set(&self) -> &Interrupt {
+        &self.settings.interrupt
+    }
+
+    /// Sets the most smooth steps and crossings, in place.
+    pub(crate) fn set_limits(&mut self, (steps, events): (usize, usize)) {
+        self.settings.max_steps = steps;
+        self.settings.max_events = events;
+    }
+
     pub(crate) fn corner_tolerance_set(&self) -> f64 {
         self.settings.corner_tolerance
     }
@@ -380,7 +396,8 @@ where
             run.doubt_end(system, observer);
             return Ok(false);
         }
-        if run.smooth_step(system, settings, rearm, observer)? {
+        // A step that ends at the entry into a neighbourhood is a step too.
+        if run.smooth_step(system, settings, rearm, observer)? || observer.is_done() {
             return Ok(true);
         }
     }

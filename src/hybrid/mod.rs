@@ -19,7 +19,7 @@
 //! | doubts of a kept trajectory, all of them are counted | 1,000 | counted |
 //! | doubts of one step that are told, all of them are counted | 16 | counted |
 //! | windows of a step | 64 | a shorter step |
-//! | windows of a step of fixed length | 100,000 | unresolved |
+//! | windows of a step of fixed length | 4,096 | unresolved |
 //! | narrowings of a window at one place | 8 | unresolved |
 //! | evaluations for one root within a window | 199 | the better end of the bracket |
 //! | evaluations for one maximum within a window | 61 | the best so far |

@@ -2,7 +2,7 @@
 
 use super::Mode;
 use crate::Error;
-use crate::Guard;
+use crate::{Guard, refuse};
 
 /// Which guards may be crossed again, and when.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,8 +91,10 @@ pub struct RowConflict {
 }
 
 impl RearmMatrix {
-    /// The zero matrix for `count` event functions, that is `2 · count` directed guards.
+    /// The zero matrix for `count` event functions, that is `2 · count` directed guards; for a million where `count` is more, the
+    /// most that an integrator takes.
     pub fn new(count: usize) -> Self {
+        let count = count.min(refuse::MOST);
         Self {
             count,
             rows: vec![Vec::new(); 2 * count],
@@ -103,7 +105,7 @@ impl RearmMatrix {
     /// does what [`Rearm::Pairs`] does.
     pub fn pairs(count: usize) -> Self {
         let mut matrix = Self::new(count);
-        for k in 0..count {
+        for k in 0..matrix.count {
             for by in [Guard::rising(k), Guard::falling(k)] {
                 matrix.rows[by.index()].push((by.partner(), Effect::Arm));
             }

@@ -17,6 +17,8 @@ use crate::{Error, Interrupt, refuse};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.
 const FEW: usize = 12;
+/// Largest problem for which a new solver has buffers.
+const MOST_RESERVED: usize = 1024;
 /// Most pivots of one run of Lemke's method, times n.
 const MOST_PIVOTS: usize = 1000;
 
@@ -75,8 +77,9 @@ impl Default for LcpSolver {
 }
 
 impl LcpSolver {
-    /// A solver with buffers for problems up to size `n`; for larger ones they grow.
+    /// A solver with buffers for problems up to size `n`, and up to 1024 at most; for larger ones they grow.
     pub fn new(n: usize) -> Self {
+        let n = n.min(MOST_RESERVED);
         let mut solver = Self::growing();
         solver.scaled.reserve(n);
         solver.lemke.reserve(n);
@@ -169,6 +172,8 @@ impl LcpSolver {
         q: &[f64],
         d: &[f64],
     ) -> Result<Solution<'_>, Error> {
+        // A problem that is refused has no ray, whatever the one before had.
+        self.ray.clear();
         refuse::length("d", q.len(), d.len())?;
         refuse::finite("d", d)?;
         refuse::accepted("d", d, "a covering vector must be > 0", |d| d > 0.0)?;

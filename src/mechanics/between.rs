@@ -7,7 +7,7 @@ use super::strike::LOW;
 use super::zeno::Accumulation;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
-use crate::{CrossedSet, Error, Flow, Integrator, Mode};
+use crate::{CrossedSet, Error, Flow, Integrator, Interrupt, Mode, Statistics, Status};
 
 /// Where a run is.
 #[derive(Clone, Debug)]
@@ -15,6 +15,16 @@ pub(super) struct Place {
     pub(super) t: f64,
     pub(super) state: Vec<f64>,
     pub(super) mode: Mode,
+}
+
+/// What is left to a run that a driver carries on by itself.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    /// Smooth steps, accepted or not.
+    pub(super) steps: usize,
+    /// Memory of a trajectory (bytes).
+    pub(super) memory: usize,
+    pub(super) interrupt: Interrupt,
 }
 
 impl<S, L> EventDriven<S, L>
@@ -81,23 +91,38 @@ where
         found
     }
 
-    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed on the way.
+    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed on the way; gives what it cost.
+    ///
+    /// # Errors
+    /// [`Error::TooManySteps`] and [`Error::Interrupted`], as the run of which this is a part; what else ends the flight.
     pub(super) fn fly_to(
         &self,
         found: &Accumulation,
         tf: f64,
         place: &mut Place,
-    ) -> Result<(), Error> {
+        bounds: &Bounds,
+    ) -> Result<Statistics, Error> {
         let end = found.time.clamp(place.t, tf.max(place.t));
         let mode = &place.mode;
         let free = crate::flow_fn(self.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
             self.flow(t, x, mode, dx);
         });
-        let run =
-            Integrator::new(free)?
-                .rtol(1e-9)
-                .atol(1e-12)
-                .integrate(place.t, &place.state, end)?;
+        let run = Integrator::new(free)?
+            .rtol(1e-9)
+            .atol(1e-12)
+            .max_steps(bounds.steps)
+            .max_memory(bounds.memory)
+            .interrupt(&bounds.interrupt)
+            .integrate(place.t, &place.state, end)?;
+        if let Status::Refused(
+            reason @ (Error::TooManySteps { .. }
+            | Error::TrajectoryTooLarge { .. }
+            | Error::Interrupted),
+        ) = run.status()
+        {
+            return Err(reason.clone());
+        }
+        let cost = *run.statistics();
         let clear = |part: f64| {
             let state = run.at(place.t + part * (end - place.t));
             state.is_ok_and(|state| {
@@ -113,7 +138,7 @@ where
             place.state = run.completed()?.state().as_slice().to_vec();
             place.t = end;
         }
-        Ok(())
+        Ok(cost)
     }
 
     /// Closes contacts, and whatever is closed already, by a plastic impact that holds both ways; what they then run into takes

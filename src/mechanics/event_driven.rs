@@ -152,9 +152,10 @@ where
         &self.law
     }
 
-    /// True when contact `j` is closed in `mode`.
+    /// True when contact `j` is closed in `mode`; false where there is no such contact.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        mode.contains(self.system().contacts() + j)
+        let contacts = self.system().contacts();
+        j < contacts && mode.contains(contacts + j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.

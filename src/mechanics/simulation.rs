@@ -2,7 +2,7 @@
 //! can tell: accumulations, touches, modes that do not fit, and a log of contacts.
 
 use super::admissible::{Grazing, Watcher};
-use super::between::Place;
+use super::between::{Bounds, Place};
 use super::event_driven::EventDriven;
 use super::journal::Journal;
 use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
@@ -198,7 +198,7 @@ where
             }
             last = place.t;
             left -= 1;
-            match self.deal_with(&reason, repeats > 0, tf, &mut place) {
+            match self.deal_with(&reason, repeats > 0, tf, &mut place, &mut statistics) {
                 Ok(Some(event)) => {
                     guaranteed = false;
                     journal.between(event, &place.mode);
@@ -282,16 +282,25 @@ where
         self.integrator.set_start_mode(place.mode.clone());
         let grazing = self.grazing;
         let (t, state) = (place.t, std::mem::take(&mut place.state));
-        let (summary, (_, watcher)) =
-            self.integrator.observe_with(t, &state, tf, |model, _, _| {
-                (&mut *journal, Watcher::new(model, grazing))
-            })?;
-        let Watcher {
-            trouble,
-            low,
-            touches,
-            ..
-        } = watcher;
+        // The limits are those of the whole run.
+        let limits = self.integrator.limits_set();
+        let steps = statistics.steps + statistics.rejections;
+        let left = |limit: usize, used: usize| limit.saturating_sub(used);
+        self.integrator
+            .set_limits((left(limits.0, steps), left(limits.1, statistics.crossings)));
+        let observed = self.integrator.observe_with(t, &state, tf, |model, _, _| {
+            (&mut *journal, Watcher::new(model, grazing))
+        });
+        let observed = observed.map(|(mut summary, (_, watcher))| {
+            match &mut summary.status {
+                Status::Refused(Error::TooManySteps { limit, .. }) => *limit = limits.0,
+                Status::Refused(Error::TooManyEvents { limit, .. }) => *limit = limits.1,
+                _ => {}
+            }
+            (summary, watcher.trouble, watcher.low, watcher.touches)
+        });
+        self.integrator.set_limits(limits);
+        let (summary, trouble, low, touches) = observed?;
         *statistics = add(*statistics, summary.statistics);
         place.t = summary.time;
         place.state = self.integrator.state().to_vec();
@@ -315,15 +324,24 @@ where
         again: bool,
         tf: f64,
         place: &mut Place,
+        statistics: &mut Statistics,
     ) -> Result<Option<ContactEvent>, Error> {
         let model = self.model();
+        let used = statistics.steps + statistics.rejections;
+        let bounds = Bounds {
+            steps: self.integrator.limits_set().0.saturating_sub(used),
+            memory: self.integrator.max_memory_set(),
+            interrupt: self.integrator.interrupt_set().clone(),
+        };
         let contact = match (reason, self.zeno, self.grazing) {
             (Reason::Zeno(found), Zeno::StopAt, _) => {
-                model.fly_to(found, tf, place)?;
+                let cost = model.fly_to(found, tf, place, &bounds)?;
+                *statistics = add(*statistics, cost);
                 return Ok(None);
             }
             (Reason::Zeno(found), Zeno::Absorb, _) => {
-                model.fly_to(found, tf, place)?;
+                let cost = model.fly_to(found, tf, place, &bounds)?;
+                *statistics = add(*statistics, cost);
                 let kind = ContactEventKind::ZenoAbsorbed;
                 return model.close(&found.contacts, kind, place).map(Some);
             }

@@ -1,7 +1,7 @@
 //! The hopper in one dimension: a mass that falls onto a spring.
 
 use super::slices::{load, store};
-use crate::{EventFunction, Flow, Mode};
+use crate::{EventFunction, Flow, Mode, refuse};
 
 /// A point mass above a massless, undamped leg: `z'' = −g` in flight, `z'' = −g + k (L0 − z)/m` in contact.
 ///
@@ -105,7 +105,7 @@ impl Hopper {
 
     /// Times of all touch-downs and lift-offs up to `until` (s), in turn, after a drop from rest at `z0` (m).
     ///
-    /// Empty unless `z0 > L0` and `until` is finite.
+    /// Empty unless `z0 > L0` and `until` is finite; at most a million are listed.
     pub fn contact_times(&self, z0: f64, until: f64) -> Vec<f64> {
         let hop = self.hop(z0);
         let period = hop.period();
@@ -117,6 +117,7 @@ impl Hopper {
             .map(|hops| f64::from(hops) * period + hop.fall)
             .flat_map(|touch_down| [touch_down, touch_down + hop.stance])
             .take_while(|&t| t <= until)
+            .take(refuse::MOST)
             .collect()
     }
 }

@@ -8,12 +8,15 @@ mod sealed {
     impl<const N: usize> Sealed for [f64; N] {}
 }
 
+/// Most numbers of a vector.
+const MOST: usize = 1 << 27;
+
 /// Storage of one state vector: `[f64; N]` when the size is known, `Vec<f64>` otherwise. Sealed.
 ///
 /// Loops over an array have a length the compiler knows and unrolls: worth it for two states, hardly for six
 /// (`cargo bench --bench ratios -- step`).
 pub trait Buffer: Clone + Debug + sealed::Sealed {
-    /// `n` zeros; an array of another size than `n` keeps its own size.
+    /// `n` zeros, none where `n` is more than 2²⁷ (a gibibyte); an array of another size than `n` keeps its own size.
     fn zeros(n: usize) -> Self;
     /// The entries.
     fn get(&self) -> &[f64];
@@ -23,7 +26,7 @@ pub trait Buffer: Clone + Debug + sealed::Sealed {
 
 impl Buffer for Vec<f64> {
     fn zeros(n: usize) -> Self {
-        vec![0.0; n]
+        vec![0.0; if n > MOST { 0 } else { n }]
     }
     #[inline(always)]
     fn get(&self) -> &[f64] {

@@ -75,7 +75,8 @@ pub struct DormandPrince<V> {
 }
 
 impl<V: Buffer> DormandPrince<V> {
-    /// Workspace for `dim` state variables; for `[f64; N]`, whatever `dim` is, for `N`.
+    /// Workspace for `dim` state variables; for `[f64; N]`, whatever `dim` is, for `N`. More than 2²⁷ variables have none, and every
+    /// step is refused.
     pub fn new(dim: usize) -> Self {
         Self {
             k: std::array::from_fn(|_| V::zeros(dim)),

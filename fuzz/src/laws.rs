@@ -1,0 +1,59 @@
+//! Every impact law, drawn.
+
+use saltation::impact::{
+    AllOutcomes, ImpactLaw, MinimalOutcomes, NewOnly, Outcomes, Plastic, Projective, Propagative,
+    Rule, Selection, SelectionFn, Unilateral,
+};
+
+use crate::draw::Draw;
+
+pub fn rule(draw: &mut Draw) -> Rule {
+    match draw.below(6) {
+        0 | 1 => Rule::ArgMin,
+        2 => Rule::ArgMax,
+        3 => Rule::IndexOrder,
+        4 => Rule::GivenFirst(draw.size(4)),
+        _ => Rule::Random { seed: draw.word() },
+    }
+}
+
+/// A law; searches have caps that a case can pay for.
+pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw> {
+    let cap = draw.below(400);
+    match draw.below(10) {
+        0 | 1 => Box::new(Unilateral),
+        2 => Box::new(Projective::new()),
+        3 => Box::new(Projective::new().refuse_adhesion()),
+        4 => Box::new(Plastic),
+        5 => Box::new(Propagative::new(rule(draw)).cap(cap)),
+        6 => Box::new(NewOnly::new().cap(cap)),
+        7 => Box::new(AllOutcomes::new().cap(cap)),
+        8 => Box::new(MinimalOutcomes::new().cap(cap)),
+        _ => Box::new(Propagative::new(rule(draw))),
+    }
+}
+
+/// A law with its own cap, whatever that takes.
+pub fn law_as_it_comes(draw: &mut Draw) -> Box<dyn ImpactLaw> {
+    match draw.below(6) {
+        0 => Box::new(AllOutcomes::new()),
+        1 => Box::new(MinimalOutcomes::new()),
+        2 => Box::new(NewOnly::new()),
+        3 => Box::new(Propagative::new(rule(draw)).cap(usize::MAX)),
+        _ => law(draw),
+    }
+}
+
+pub fn selection(draw: &mut Draw) -> Selection {
+    match draw.below(5) {
+        0 => Selection::Single,
+        1 => Selection::Keyed(draw.word()),
+        2 => {
+            let last: SelectionFn =
+                std::sync::Arc::new(|outcomes: &Outcomes, _t| outcomes.list.len().checked_sub(1));
+            Selection::By(last)
+        }
+        3 => Selection::by(|outcomes, t| (t.to_bits() as usize).checked_rem(outcomes.list.len())),
+        _ => Selection::First,
+    }
+}

@@ -1,0 +1,74 @@
+//! What is fuzzed: one file for each room of the library.
+
+mod bodies;
+mod derivative;
+mod impact;
+mod integrate;
+mod lcp;
+mod models;
+mod ode;
+mod point;
+mod runs;
+mod smooth;
+mod values;
+
+use crate::draw::Draw;
+use crate::trial::Trial;
+
+/// One family of cases.
+#[derive(Debug)]
+pub struct Target {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub run: fn(Draw, &mut Trial),
+}
+
+const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial)) -> Target {
+    Target { name, what, run }
+}
+
+pub static TARGETS: [Target; 11] = [
+    target(
+        "integrate",
+        "random systems and settings, kept and observed runs",
+        integrate::run,
+    ),
+    target(
+        "derivative",
+        "derivatives of runs, pieces, regions, tangents, parameters",
+        derivative::run,
+    ),
+    target(
+        "point",
+        "Jacobians, gradient rows, saltation matrices, checks at a point",
+        point::run,
+    ),
+    target(
+        "smooth",
+        "models in dual numbers, closures, pointers",
+        smooth::run,
+    ),
+    target(
+        "bodies",
+        "simulations of bodies with contacts, every law and policy",
+        bodies::run,
+    ),
+    target(
+        "runs",
+        "starts, multipliers, decoupling and derivatives of bodies",
+        runs::run,
+    ),
+    target(
+        "impact",
+        "impact problems, laws, selections, reflections",
+        impact::run,
+    ),
+    target("lcp", "linear complementarity problems", lcp::run),
+    target("ode", "the stepper and its interpolant", ode::run),
+    target("models", "the models, with any parameters", models::run),
+    target(
+        "values",
+        "modes, guards, re-arming matrices, sizes",
+        values::run,
+    ),
+];
