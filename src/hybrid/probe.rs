@@ -59,6 +59,9 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
 /// The least rate of a guard, where the user states none, as a part of the largest rate that was seen of it.
 pub(crate) const PART_OF_RATE: f64 = 1e-6;
 
+/// The third derivative, of which the error of a difference is made, is taken to be at most so many times the second one.
+const THIRD: f64 = 1e-3;
+
 /// How far the rate of guard `k` at `(t, x)` along `field` may be off by the rounding of its evaluation, or by that of the difference
 /// in its stead (`u_k`/s). `magnitude` is that of the terms of `h_k` where its row is not written.
 #[cold]
@@ -74,8 +77,6 @@ pub(crate) fn rate_error<S: EventFunction + ?Sized>(
         let terms = row.iter().zip(field).map(|(r, f)| (r * f).abs());
         return 16.0 * f64::EPSILON * (moving.abs() + terms.sum::<f64>());
     }
-    // The third derivative, of which the error of the difference is made, is taken to be at most so many times the second one.
-    const THIRD: f64 = 1e-3;
     let s = difference::step_along(t, x, 1.0, field);
     let mut at = |s: f64| {
         for i in 0..x.len() {

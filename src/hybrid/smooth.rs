@@ -162,7 +162,7 @@ impl<B: Buffer> Run<B> {
     /// True when the state moves in a step of this length, or rests.
     fn moves(&self, step: f64) -> bool {
         let (x, field) = (self.x.get(), self.field());
-        let moved = |(x, f): (&f64, &f64)| x + step * f != *x;
+        let moved = |(x, f): (&f64, &f64)| (x + step * f).to_bits() != x.to_bits();
         x.iter().zip(field).any(moved) || field.iter().all(|f| *f == 0.0)
     }
 

@@ -111,8 +111,8 @@ pub(super) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
             return;
         };
         let i = left.swap_remove(k);
-        // Written so that NaN ends it.
-        if !(part(i) > COMBINATION * COMBINATION) {
+        let share = part(i);
+        if share.is_nan() || share <= COMBINATION * COMBINATION {
             return;
         }
         let norm = size(i).sqrt();
