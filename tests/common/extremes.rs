@@ -33,7 +33,7 @@ pub(crate) fn number(next: &mut impl FnMut() -> u64, wildness: u64) -> f64 {
         numbers[place.expect("below the length")]
     };
     match next() % 8 {
-        0 if wildness >= 3 && next() % 8 == 0 => of(&OTHERS, next),
+        0 if wildness >= 3 && next().is_multiple_of(8) => of(&OTHERS, next),
         0 | 1 if wildness >= 2 => of(&FINITE, next),
         2 if wildness >= 1 => of(&FINITE[..6], next),
         3 if wildness >= 4 => f64::from_bits(next()),

@@ -61,7 +61,9 @@ fn wavy(guards: usize, draw: &mut Draw) -> Wavy {
     let mut vector =
         |size: f64| -> Vec<f64> { (0..dim).map(|_| draw.between(-size, size)).collect() };
     let mut base = vector(0.2);
-    base.iter_mut().for_each(|b| *b += 2.0);
+    for b in &mut base {
+        *b += 2.0;
+    }
     let kicks = (0..guards).map(|_| vector(0.2)).collect();
     let (pair, phase, p) = (vector(0.2), vector(3.0), vector(1.0));
     let rows = (0..guards)
@@ -93,7 +95,9 @@ impl Flow for Backward<'_> {
     }
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
         self.0.flow(-t, x, mode, dx);
-        dx.iter_mut().for_each(|v| *v = -*v);
+        for v in dx {
+            *v = -*v;
+        }
     }
 }
 

@@ -164,7 +164,7 @@ impl Case {
             self.surfaces.get(k).map_or(Watch::NONE, |s| s.watch)
         });
         Sketch::new(2, move |_, x, mode, dx| {
-            flow.flow(x, |k| mode.contains(k), dx)
+            flow.flow(x, |k| mode.contains(k), dx);
         })
         .events(watches, move |k, t, x, _| {
             events.surfaces.get(k).map_or(-1.0, |s| s.at(t, x))
@@ -194,6 +194,20 @@ struct Reference {
     /// Crossings in either direction.
     crossings: Vec<(f64, Guard)>,
     end: End,
+}
+
+/// Where a function that is negative at 0 and not at `beyond` is zero.
+fn bisect(beyond: f64, function: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (0.0, beyond);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if function(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
 }
 
 /// The motion in steps of 1 ms.
@@ -237,15 +251,8 @@ fn reference(case: &Case) -> Reference {
                 }
                 continue;
             }
-            let (mut low, mut high) = (0.0, if b >= 0.0 { 0.5 * step } else { step });
-            for _ in 0..50 {
-                let middle = 0.5 * (low + high);
-                if own(k, t + middle, case.step(x, &sides, middle), &sides) < 0.0 {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
+            let beyond = if b >= 0.0 { 0.5 * step } else { step };
+            let high = bisect(beyond, |s| own(k, t + s, case.step(x, &sides, s), &sides));
             if let Some((at, _)) = first
                 && (at - high).abs() < DOUBTFUL
             {

@@ -247,7 +247,7 @@ fn a_ball_with_resets_in_pieces_is_the_ball() {
 /// Ticks of a clock that is part of the state: the controller samples when `t` reaches `next`.
 #[test]
 fn a_sampled_controller_starts_with_a_sample() {
-    let controlled = |_: ()| {
+    let controlled = |(): ()| {
         Sketch::new(3, |_, x, _, dx| dx.copy_from_slice(&[x[1], 0.0, 0.0]))
             .events([Watch::RISING], |_, t, x, _| t - x[2])
             .reset(|_, _, x, _| {

@@ -133,7 +133,7 @@ fn a_state_that_overflows_is_not_a_reached_end() {
 #[test]
 fn a_coarse_landing_outside_the_domain_of_another_guard_is_no_reason_to_refuse() {
     // The second guard has no values below −0.2; a landing on the first that curves overshoots.
-    let system = |_: ()| {
+    let system = |(): ()| {
         Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[1.0, 8.0 * x[0]])).events(
             [Watch::BOTH; 2],
             |k, _, x, _| match k {
@@ -157,28 +157,30 @@ fn a_coarse_landing_outside_the_domain_of_another_guard_is_no_reason_to_refuse()
     }
 }
 
+/// Says that it has more event functions than there is memory.
+struct Many;
+impl saltation::Flow for Many {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx[0] = 0.0;
+    }
+}
+impl saltation::EventFunction for Many {
+    fn count(&self) -> usize {
+        usize::MAX
+    }
+    fn event(&self, _k: usize, _t: f64, _x: &[f64], _mode: &Mode) -> f64 {
+        1.0
+    }
+}
+
 #[test]
 fn a_mode_of_any_size_is_made_or_cut() {
     let huge = Mode::new(usize::MAX);
     assert_eq!(huge.len(), Mode::MOST);
     assert!(!huge.contains(usize::MAX) && huge.count_ones() == 0);
-    struct Many;
-    impl saltation::Flow for Many {
-        fn dim(&self) -> usize {
-            1
-        }
-        fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
-            dx[0] = 0.0;
-        }
-    }
-    impl saltation::EventFunction for Many {
-        fn count(&self) -> usize {
-            usize::MAX
-        }
-        fn event(&self, _k: usize, _t: f64, _x: &[f64], _mode: &Mode) -> f64 {
-            1.0
-        }
-    }
     assert!(matches!(
         Integrator::new(Many),
         Err(Error::BadSetting { .. })

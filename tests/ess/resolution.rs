@@ -69,7 +69,7 @@ fn a_guard_that_moves_faster_than_the_state_is_crossed_each_time() {
             .events([Watch::BOTH], |_, t, x, _| x[0] - (10.0 * t).sin());
         let mut integrator = Integrator::new(system).unwrap().projection(projection);
         let run = integrator.integrate(0.0, &[0.05], 10.0).unwrap();
-        assert_all_found(&run, &[expected.clone()], 1e-6, "x − sin 10 t");
+        assert_all_found(&run, std::slice::from_ref(&expected), 1e-6, "x − sin 10 t");
         assert!(run.is_guaranteed());
     }
 }

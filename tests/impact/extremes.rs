@@ -35,10 +35,14 @@ fn problem(random: &mut SplitMix64) -> Result<ImpactProblem, Error> {
     let restitution: Vec<f64> = (0..n).map(|_| entry()).collect();
     let energy = entry();
     let mass = &root * root.transpose() + DMatrix::identity(d, d) * 0.1;
-    if random.next() % 4 == 0 {
+    if random.next().is_multiple_of(4) {
         // Contacts that are alike, or opposite.
         for i in 1..n {
-            let sign = if random.next() % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if random.next().is_multiple_of(2) {
+                1.0
+            } else {
+                -1.0
+            };
             let other = jacobian.row(i / 2).into_owned() * sign;
             jacobian.row_mut(i).copy_from(&other);
         }
@@ -48,7 +52,7 @@ fn problem(random: &mut SplitMix64) -> Result<ImpactProblem, Error> {
         1 => ImpactProblem::from_mechanics_with_tangents(&mass, &jacobian, &velocity, &friction),
         2 => {
             let gram = &jacobian * jacobian.transpose();
-            let speeds = if random.next() % 2 == 0 {
+            let speeds = if random.next().is_multiple_of(2) {
                 &jacobian * &velocity
             } else {
                 speeds
@@ -116,7 +120,7 @@ fn no_numbers_make_an_impact_panic_lie_or_hang() {
         };
         made += 1;
         let start = Instant::now();
-        let problem = if random.next() % 8 == 0 {
+        let problem = if random.next().is_multiple_of(8) {
             problem
         } else {
             problem.frictionless()
@@ -146,10 +150,10 @@ fn no_numbers_make_an_impact_panic_lie_or_hang() {
             resolved += usize::from(look_at(&problem, law, &mut random));
         }
         let _ = (uniqueness(&problem), problem.rcond(), problem.is_feasible());
-        if problem.contacts() < 5 {
-            if let Ok(xi) = indeterminacy(&problem) {
-                assert!(xi.is_finite(), "{draw}: {xi}");
-            }
+        if problem.contacts() < 5
+            && let Ok(xi) = indeterminacy(&problem)
+        {
+            assert!(xi.is_finite(), "{draw}: {xi}");
         }
         let mut reflections = Reflections::new(&problem);
         let _ = reflections.run(rule, cap);

@@ -54,7 +54,7 @@ fn no_numbers_make_it_panic_lie_or_hang() {
             .collect();
         let start = Instant::now();
         let most = [0, 1, 50, usize::MAX][usize::try_from(random.next() % 4).unwrap()];
-        let ladder = random.next() % 4 != 0;
+        let ladder = !random.next().is_multiple_of(4);
         let tolerance = [1e-10, 0.0, f64::NAN, number(&mut || random.next(), 3)]
             [usize::try_from(random.next() % 16).unwrap().min(3)];
         let fresh = || {
@@ -108,5 +108,5 @@ fn no_numbers_make_it_panic_lie_or_hang() {
 }
 
 fn random_bit(draw: u64) -> bool {
-    draw % 2 == 0
+    draw.is_multiple_of(2)
 }
