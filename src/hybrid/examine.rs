@@ -212,14 +212,15 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
-        if self.guards.ready[k] && window.is_first() && own[0] <= 4.0 * zero {
+        // One that was just crossed may lie beyond its surface by the residual of a projection, and leaves it all the same.
+        if self.guards.ready[k] && window.is_first() {
             self.need_rate(system, k)?;
             let slope = self.own_rate(k) * window.width() * step;
             if own.iter().all(|v| v.abs() <= 8.0 * zero) {
                 // So short a window tells nothing.
                 return Ok(Finding::NotPassed(None));
             }
-            if slope > 0.0 {
+            if slope > 0.0 && own[0] <= 4.0 * zero {
                 return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
             }
             if slope < 0.0 {

@@ -8,9 +8,21 @@ fn largest(v: &[f64]) -> f64 {
 }
 
 /// Parameter step for a central difference along `(dt, dx)` from `(t, x)`: moves the state by about `CENTRAL` of its size
-/// (or of 1, when it is smaller) and the time likewise.
+/// (or of 1, when it is smaller) and the time likewise. Where components differ in size, what suits the largest is `s_1`, too far for
+/// the others by truncation, and what suits each is `s_0`, too short for the largest by rounding: of `s³ = s_0² s_1` both errors are
+/// alike.
 pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
-    let state = CENTRAL * largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+    let widest = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+    let each = x
+        .iter()
+        .zip(dx)
+        .map(|(x, dx)| x.abs().max(1.0) / dx.abs().max(f64::MIN_POSITIVE));
+    let shortest = each.fold(widest, f64::min);
+    let state = if shortest < widest {
+        CENTRAL * (shortest * shortest * widest).cbrt()
+    } else {
+        CENTRAL * widest
+    };
     let time = CENTRAL * t.abs().max(1.0) / dt.abs().max(f64::MIN_POSITIVE);
     state.min(time)
 }
@@ -87,5 +99,19 @@ mod tests {
         let d = scalar_along(g, (0.4, &[2.0, 3.0]), (1.0, &[0.5, -1.0]), &mut [0.0; 2]);
         let exact = 0.4f64.cos() * 6.0 + 0.4f64.sin() * (0.5 * 3.0 - 2.0);
         assert!((d - exact).abs() < 1e-9, "{d} {exact}");
+    }
+
+    #[test]
+    fn components_of_other_sizes_do_not_spoil_each_other() {
+        // A length in millimetres and an angle, along a direction that moves both.
+        let g = |_: f64, x: &[f64]| 1e-3 * x[0] + x[1].sin();
+        for size in [1e2, 1e3, 1e4] {
+            let d = scalar_along(g, (0.0, &[size, 0.4]), (0.0, &[1.0, 1.0]), &mut [0.0; 2]);
+            let exact = 1e-3 + 0.4f64.cos();
+            assert!(
+                (d - exact).abs() < 1e-8 * (1e-2 * size).powf(2.0 / 3.0),
+                "{size} {d} {exact}"
+            );
+        }
     }
 }

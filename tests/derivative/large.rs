@@ -130,7 +130,11 @@ fn uncoupled_guards_have_a_matrix_and_time_rows() {
         (12, false, Compared::AllOrders),
         (12, true, Compared::Pairs),
         (13, false, Compared::Pairs),
-        (80, false, Compared::Pairs),
+        (
+            if cfg!(debug_assertions) { 40 } else { 80 },
+            false,
+            Compared::Pairs,
+        ),
     ] {
         let (system, expected) = uncoupled(n, resets);
         let mut integrator = Integrator::new(&system).unwrap();

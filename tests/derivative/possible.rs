@@ -129,7 +129,7 @@ const TOLERANCES: [f64; 7] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
 
 #[test]
 fn a_corner_is_never_classical_however_coarse_the_run() {
-    let cases = if cfg!(debug_assertions) { 60 } else { 2000 };
+    let cases = if cfg!(debug_assertions) { 20 } else { 2000 };
     let mut found = [0; 3];
     for case in 0..cases {
         let mut draw = Draw(case);
@@ -174,7 +174,7 @@ fn a_corner_is_never_classical_however_coarse_the_run() {
 
 #[test]
 fn guards_that_come_one_after_the_other_are_classical_when_the_run_can_tell() {
-    let cases = if cfg!(debug_assertions) { 60 } else { 2000 };
+    let cases = if cfg!(debug_assertions) { 20 } else { 2000 };
     let (mut classical, mut needless) = (0, 0);
     for case in 0..cases {
         let mut draw = Draw(1_000_000 + case);

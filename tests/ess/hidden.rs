@@ -70,7 +70,7 @@ fn random_spikes(
 
 #[test]
 fn a_spike_that_lasts_a_hundredth_of_the_run_is_found() {
-    let cases = if cfg!(debug_assertions) { 400 } else { 20_000 };
+    let cases = if cfg!(debug_assertions) { 200 } else { 20_000 };
     for (seed, widths) in [(31, (0.01, 0.0101)), (32, (0.01, 0.05))] {
         random_spikes(seed, cases, widths, |spike, of_time, projection| {
             let run = pass(spike, of_time, projection, None);
