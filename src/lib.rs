@@ -59,9 +59,10 @@
 //!
 //! # What is guaranteed
 //!
-//! For an event-selected system (every guard live in every mode near its surface) whose event functions are smooth on the
-//! scale of a step, all crossings are found and reported in order, guards at one instant (to rounding, which is known best
-//! where the gradient is written) cross together, and the final state does not depend on the numbering of the guards.
+//! For an event-selected system (every guard live in every mode near its surface) all crossings are found and reported in order, guards
+//! at one instant (to rounding, which is known best where the gradient is written) cross together, and the final state does not depend on
+//! the numbering of the guards. Event functions may oscillate within a step: what can hide between samples is said at [`Resolution`].
+//! What the errors of a run may turn is a [`Doubt`], and [`Trajectory::is_guaranteed`] is false then.
 //! [`Projection::Auto`] keeps the tolerance of the smooth phase. The same input gives the same bits. A run that ends early
 //! says why and keeps what it has.
 //!
@@ -73,9 +74,11 @@
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on each other are in
 //!   [`mechanics`], without friction.)
-//! * Event functions that wiggle faster than the state: a guard entered and left between two of the four samples of a step
-//!   is found when `h` has one rounded maximum there, not when it has several or a narrow spike. So are forces on bodies at rest,
-//!   where steps are long. Limit the step with [`Integrator::max_step`]. A touch without crossing is no event.
+//! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth of the run, unless a time scale is
+//!   stated ([`EventFunction::time_scale`], [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
+//!   crossing is no event.
+//! * Guards whose rates at crossings differ by more than a million within a run: slow ones are refused as grazing, unless
+//!   [`EventFunction::least_rate`] is stated.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
