@@ -45,7 +45,7 @@ pub struct Body {
 
 impl Body {
     pub fn new(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Self {
-        let dof = draw.from_to(1, most_dof);
+        let dof = draw.whole(1, most_dof);
         let mass = mass(draw, dof);
         let restitution = draw.below(4);
         let has_friction = draw.chance(0.08);

@@ -81,7 +81,7 @@ impl Draw {
     }
 
     /// A whole number from `least` to `most`, both included.
-    pub fn from_to(&mut self, least: usize, most: usize) -> usize {
+    pub fn whole(&mut self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
 
@@ -166,7 +166,7 @@ impl Draw {
         }
         match self.below(10) {
             0..=5 => self.between(0.1, 3.0),
-            6 | 7 => self.from_to(1, 4) as f64,
+            6 | 7 => self.whole(1, 4) as f64,
             _ => self.decades(-4.0, 3.0),
         }
     }

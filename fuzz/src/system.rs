@@ -80,7 +80,7 @@ pub struct Random {
     fields: Vec<Field>,
     surfaces: Vec<Surface>,
     watches: Vec<Watch>,
-    least_rates: Vec<f64>,
+    least_rates: Vec<Option<f64>>,
     noises: Vec<f64>,
     scales: Vec<Option<f64>>,
     flow_scale: Option<f64>,
@@ -94,9 +94,9 @@ pub struct Random {
 
 impl Random {
     pub fn new(draw: &mut Draw, most_dim: usize, most_guards: usize) -> Self {
-        let dim = draw.from_to(1, most_dim);
+        let dim = draw.whole(1, most_dim);
         let count = draw.below(most_guards + 1);
-        let fields = (0..draw.from_to(1, 3)).map(|_| field(draw, dim)).collect();
+        let fields = (0..draw.whole(1, 3)).map(|_| field(draw, dim)).collect();
         let mut surfaces: Vec<Surface> = Vec::new();
         for _ in 0..count {
             let again = draw.chance(0.1);
@@ -128,7 +128,9 @@ impl Random {
             dim,
             fields,
             watches: (0..count).map(|_| watch(draw)).collect(),
-            least_rates: (0..count).map(|_| rates(draw)).collect(),
+            least_rates: (0..count)
+                .map(|k| (k % 2 == 0).then(|| rates(draw)))
+                .collect(),
             noises: (0..count).map(|_| noises(draw)).collect(),
             scales: (0..count).map(|_| scale(draw)).collect(),
             flow_scale: scale(draw),
@@ -345,7 +347,7 @@ impl EventFunction for Random {
         self.watches[k]
     }
 
-    fn least_rate(&self, k: usize) -> f64 {
+    fn least_rate(&self, k: usize) -> Option<f64> {
         self.least_rates[k]
     }
 

@@ -168,6 +168,9 @@ impl<'p> WordSearch<'p> {
     fn extend(&mut self, full: &[f64], letter: usize) -> bool {
         let mut speeds = full.to_vec();
         for k in 0..self.subsequences.len() {
+            if self.reflections > self.cap {
+                break;
+            }
             speeds.copy_from_slice(self.subsequences.get(k));
             self.reflect(&mut speeds, letter);
             if self.is_feasible(&speeds) {

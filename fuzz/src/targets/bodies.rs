@@ -36,10 +36,10 @@ pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven 
     model
 }
 
-pub fn simulation(
-    draw: &mut Draw,
-    model: Driven,
-) -> Result<(Simulation<Body, Box<dyn ImpactLaw>>, usize), saltation::Error> {
+/// Bodies under any law.
+type Bodies = Simulation<Body, Box<dyn ImpactLaw>>;
+
+pub fn simulation(draw: &mut Draw, model: Driven) -> Result<(Bodies, usize), saltation::Error> {
     let steps = *draw.pick(&[1500, 1500, 200, 1]);
     let mut simulation = Simulation::new(model)?;
     simulation =

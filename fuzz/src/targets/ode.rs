@@ -45,8 +45,6 @@ fn steps<V: Buffer>(draw: &mut Draw, trial: &mut Trial, mut step: DormandPrince<
             .iter_mut()
             .zip(&x)
             .for_each(|(dx, x)| *dx = a * x + b * t);
-        let mut before = 0;
-        std::mem::swap(&mut before, &mut 0);
         let done = step.step(&mut f, t, &x, h);
         trial.expect(done.is_ok() == (length == dim), || "lengths".to_owned());
         if trial.result("step", done).is_some() {

@@ -120,9 +120,9 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let model = Dual(Model {
         // a few beyond what dual numbers do without heap memory
         dim: if is_large {
-            draw.from_to(60, 70)
+            draw.whole(60, 70)
         } else {
-            draw.from_to(1, 4)
+            draw.whole(1, 4)
         },
         p,
         guards: draw.below(5),
