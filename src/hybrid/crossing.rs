@@ -1,4 +1,4 @@
-//! The crossing phase: guards that are near are reached by projection, in order, without root finding (spec 4.2).
+//! The crossing phase: guards that are near are reached by projection, in order, without root finding.
 
 use super::project::Landing;
 use super::run::Run;

@@ -1,17 +1,17 @@
-//! Which guard a smooth step passes first, and where: window after window, each as long as the samples of the guards settle what
-//! happens between them (spec 4.3).
+//! Which guard a smooth step passes first: window after window, each as long as the samples of the guards settle what happens between
+//! them.
 
 use super::accuracy::{Doubt, Top};
-use super::cubic::{FRACTIONS, SLOPE_DOUBT, WIDEST};
+use super::cubic::{FRACTIONS, WIDEST};
 use super::examine::{Finding, Passage};
-use super::locate::{Sample, root};
-use super::probe::{self, Rate};
+use super::locate::Sample;
 use super::run::Run;
 use super::settings::{Resolution, Settings};
+use super::stop::Stop;
 use super::window::{Crossed, Window};
 use super::{EventFunction, Flow};
+use crate::Error;
 use crate::ode::Buffer;
-use crate::{Error, Quantity};
 
 /// A window may be this much longer than the one before, when that held guards which needed a closer look.
 const GROWTH: f64 = 4.0;
@@ -37,21 +37,8 @@ const MOST_WINDOWS: usize = 64;
 const MOST_WINDOWS_FIXED: usize = 4096;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
-
-/// Where a smooth step has to end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stop {
-    /// The event function.
-    pub(crate) k: usize,
-    /// Fraction of the step.
-    pub(crate) fraction: f64,
-    /// True at the guard itself, false at the entry into its neighbourhood.
-    pub(crate) on_guard: bool,
-    /// `d²h/dt²` of the guard, counted in its direction (`u_k`/s²).
-    pub(crate) bend: f64,
-    /// The rate of the guard there; `work.landing_field` holds the field then, both in the mode of the step.
-    pub(crate) rate: Option<Rate>,
-}
+/// Samples of a run, at least, when guards state no time scale.
+const LEAST_SAMPLES: f64 = 100.0;
 
 /// What a smooth step meets.
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +112,14 @@ impl<B: Buffer> Run<B> {
                     continue;
                 }
                 First::Passage(passage) => {
-                    let stop = self.stop_of(system, settings, passage, window, step, narrowable)?;
+                    let stop = self.stop_of(
+                        system,
+                        settings,
+                        passage,
+                        window,
+                        step,
+                        narrowable != Narrowable::No,
+                    )?;
                     let Some(stop) = stop else {
                         self.work.tops.clear();
                         (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
@@ -305,200 +299,6 @@ impl<B: Buffer> Run<B> {
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
-    /// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed before. `None` when its
-    /// rate there does not fit its samples, which so do not settle what happens between them.
-    fn stop_of<S>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        mut passage: Passage,
-        window: Window,
-        step: f64,
-        narrowable: Narrowable,
-    ) -> Result<Option<Stop>, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        self.work.tried.fill(false);
-        loop {
-            let s = self.locate(system, passage, window, step)?;
-            self.work.tried[passage.k] = true;
-            if let Some(earlier) = self.passed_before(system, settings, s, window, step)? {
-                passage = earlier;
-                continue;
-            }
-            let on_guard = passage.level == 0.0;
-            let rate = if on_guard {
-                Some(self.rate_at(system, passage.k, window.at(s), step)?)
-            } else {
-                None
-            };
-            let fits = |rate: Rate| self.rate_fits(passage, rate, s, window.width() * step);
-            if narrowable != Narrowable::No && !rate.is_none_or(fits) {
-                return Ok(None);
-            }
-            let seconds = window.width() * step;
-            let bend = match (passage.cubic, passage.leaves) {
-                (Some(cubic), None) => cubic.bend(s) / (seconds * seconds),
-                _ => 0.0,
-            };
-            return Ok(Some(Stop {
-                k: passage.k,
-                fraction: window.at(s),
-                on_guard,
-                bend,
-                rate,
-            }));
-        }
-    }
-
-    /// Fraction of the window at which the guard passes its level.
-    fn locate<S: EventFunction>(
-        &mut self,
-        system: &S,
-        passage: Passage,
-        window: Window,
-        step: f64,
-    ) -> Result<f64, Error> {
-        self.statistics.locations += 1;
-        let end = (self.t + step).abs().max(self.t.abs());
-        let width = f64::EPSILON * (end / (step * window.width())).max(1.0);
-        let value = |s: f64| {
-            let value = self.own_h_at(system, passage.k, window.at(s), step);
-            match passage.leaves {
-                Some(start) => (value - start) / s,
-                None => value - passage.level,
-            }
-        };
-        let found = root(value, passage.low, passage.high, width);
-        self.check_sample(passage.k, found, window, step)?;
-        Ok(found.at)
-    }
-
-    /// The rate of guard `k` in the mode of the step at `work.point`, a fraction of the step; leaves the field in
-    /// `work.landing_field`.
-    fn rate_at<S>(&mut self, system: &S, k: usize, fraction: f64, step: f64) -> Result<Rate, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        let t = self.t + fraction * step;
-        let (x, field) = (self.work.point.get(), self.work.landing_field.get_mut());
-        system.flow(t, x, &self.mode, field);
-        self.statistics.flow += 1;
-        probe::check_flow(field, t, x)?;
-        let row = self.work.row.get_mut();
-        let mut rate = probe::rate(system, k, (t, x), &self.mode, field, row);
-        self.statistics.gradient += 1;
-        if !rate.written {
-            let (terms, space) = (&mut self.guards.terms[k], (row, &self.tolerance));
-            terms.evaluate(system, k, (t, x), &self.mode, space, &mut self.statistics);
-            rate.magnitude = terms.magnitude;
-        }
-        if !rate.value.is_finite() {
-            return Err(probe::not_finite(Quantity::Gradient { event: k }, t, x));
-        }
-        Ok(rate)
-    }
-
-    /// True when the rate of a guard where it is passed is that of its cubic: else it oscillates between its samples, and may have
-    /// been passed before.
-    fn rate_fits(&self, passage: Passage, rate: Rate, s: f64, seconds: f64) -> bool {
-        let Some(cubic) = passage.cubic else {
-            return true;
-        };
-        let rate = self.guards.sign[passage.k] * rate.value * seconds;
-        let slope = match passage.leaves {
-            Some(_) => s * cubic.slope(s),
-            None => cubic.slope(s),
-        };
-        let size = rate.abs().max(slope.abs());
-        let zero = self.guards.zero[passage.k];
-        (rate - slope).abs() <= 0.25 * size + 2.0 * cubic.doubt() + SLOPE_DOUBT * zero
-    }
-
-    /// Refuses a value on the interpolant that is not finite.
-    pub(crate) fn check_sample(
-        &mut self,
-        k: usize,
-        sample: Sample,
-        window: Window,
-        step: f64,
-    ) -> Result<(), Error> {
-        if sample.value.is_finite() {
-            return Ok(());
-        }
-        let fraction = window.at(sample.at);
-        let point = self.work.point.get_mut();
-        self.ode.interpolant().at_fraction(fraction, point);
-        let (quantity, t) = (Quantity::Event { event: k }, self.t + fraction * step);
-        Err(probe::not_finite(quantity, t, point))
-    }
-
-    /// Evaluates all event functions at the fraction `s` of a window into `work.h[2]`, and gives the guard farthest in time beyond
-    /// its level there, if any was not tried yet: it was passed earlier.
-    fn passed_before<S: EventFunction>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        s: f64,
-        window: Window,
-        step: f64,
-    ) -> Result<Option<Passage>, Error> {
-        let fraction = window.at(s);
-        let t = self.t + fraction * step;
-        let point = self.work.point.get_mut();
-        self.ode.interpolant().at_fraction(fraction, point);
-        let h = &mut self.work.h[2];
-        system.events(t, point, &self.mode, h);
-        self.statistics.events += 1;
-        probe::check_events(h, t, point)?;
-        let mut earliest: Option<(f64, Passage)> = None;
-        for k in 0..self.count() {
-            if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.tried[k] {
-                continue;
-            }
-            let own = self.own_samples(k, window);
-            let (own_start, own_here) = (own[0], own[3]);
-            let level = self.level(settings, k, own_start);
-            let (start, here) = (own_start - level, own_here - level);
-            let zero = self.zero(k, (here - start) / (s * window.width() * step), 0.0);
-            let zero = zero.max(self.guards.zero[k]);
-            if here <= zero {
-                continue;
-            }
-            let mut low = Sample {
-                at: 0.0,
-                value: start,
-            };
-            let mut high = Sample { at: s, value: here };
-            let mut leaves = None;
-            if level == 0.0 && start >= -4.0 * zero {
-                // It was on its surface at the start: passed only if it left and came back.
-                let slope = self.own_rate(k) * window.width() * step;
-                let left = window.is_first() && !self.guards.stale[k] && slope < 0.0;
-                if !left || here <= 4.0 * zero {
-                    continue;
-                }
-                leaves = Some(start);
-                low.value = slope;
-                high.value = (here - start) / s;
-            }
-            let lead = here / (here - start);
-            if earliest.is_none_or(|(most, _)| lead > most) {
-                let passage = Passage {
-                    k,
-                    level,
-                    leaves,
-                    low,
-                    high,
-                    cubic: None,
-                };
-                earliest = Some((lead, passage));
-            }
-        }
-        Ok(earliest.map(|(_, passage)| passage))
-    }
-
     /// The longest window that the time scales of the guards allow (s).
     pub(crate) fn window_by_time_scales<S: EventFunction>(&self, system: &S) -> f64 {
         let of_the_run = (self.tf - self.t) / LEAST_SAMPLES;
@@ -507,9 +307,6 @@ impl<B: Buffer> Run<B> {
         apart.fold(f64::INFINITY, f64::min) / (LAST * WIDEST)
     }
 }
-
-/// Samples of a run, at least, when guards state no time scale.
-const LEAST_SAMPLES: f64 = 100.0;
 
 /// What is passed first within a window.
 enum First {

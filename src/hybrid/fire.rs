@@ -1,4 +1,4 @@
-//! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same instant (spec 4.4, 5).
+//! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same instant.
 
 use super::live::Reset;
 use super::rearm::Effect;

@@ -1,5 +1,4 @@
-//! What a crossing must fulfil: liveness before and after, whatever the order, and guards armed before their surface
-//! (spec 4.4, 5).
+//! What a crossing must fulfil: liveness before and after, whatever the order, and guards armed before their surface.
 
 use super::run::Run;
 use super::{Arrival, CrossedGuard, EventFunction, Flow, Rearm, probe};

@@ -4,7 +4,7 @@
 //! What the user writes: [`Flow`] (`flow`), [`EventFunction`] (`event`); what they speak of: [`Mode`] (`mode`),
 //! [`Watch`], [`Crossed`] (`watch`), [`Rearm`] (`rearm`), [`Projection`] (`settings`); closures and references: `adapters`.
 //! Inside: `probe` (the user's functions, checked), `run` (the moving state of one integration), `start` (sides at the
-//! beginning), `smooth` and `crossing` (the two phases), `detect` and `locate` (which guard a smooth step passes, and where), from
+//! beginning), `smooth` and `crossing` (the two phases), `detect`, `stop` and `locate` (which guard a smooth step passes, and where), from
 //! `window`, `examine` and `cubic` (what samples of event functions say of what lies between them),
 //! `survey` and `ranking` (who is near, who comes first), `project` (one step in the event variable), `fire` and `live` (what
 //! a crossing does, and what it must fulfil).
@@ -54,6 +54,7 @@ mod run;
 pub(crate) mod settings;
 mod smooth;
 mod start;
+mod stop;
 mod survey;
 pub(crate) mod trajectory;
 mod watch;

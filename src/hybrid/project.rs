@@ -1,4 +1,4 @@
-//! Projection onto a guard: one explicit Runge–Kutta step in the event variable (spec 3).
+//! Projection onto a guard: one explicit Runge–Kutta step in the event variable.
 //!
 //! Between crossings `h_j` increases, so it can take the place of time (Hénon's trick): with `r = Dh_j · f + ∂h_j/∂t`,
 //! `dx/ds = f/r`, `dt/ds = 1/r`, and `s` runs from `h_j` to 0. Order 1 is exactly the projection of Anderson & Revzen,

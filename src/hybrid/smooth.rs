@@ -1,8 +1,9 @@
-//! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes (spec 4.3).
+//! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes.
 
-use super::detect::{Met, Stop};
+use super::detect::Met;
 use super::run::{Guards, Run};
 use super::settings::Settings;
+use super::stop::Stop;
 use super::survey::Where;
 use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, probe};
 use crate::ode::Buffer;
