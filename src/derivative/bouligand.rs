@@ -1,4 +1,4 @@
-//! The derivative of the flow through one corner: of which kind it is (spec 7; Burden et al., SIADS 15 (2016) 1227;
+//! The derivative of the flow through one corner: of which kind it is (Burden et al., SIADS 15 (2016) 1227;
 //! Pace & Burden, section 4).
 
 use nalgebra::{DMatrix, DVector};

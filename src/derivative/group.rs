@@ -1,4 +1,4 @@
-//! Which crossings of a run are one corner (spec 7, "when are events simultaneous").
+//! Which crossings of a run are one corner.
 
 use super::walk::CornerPoint;
 use crate::{Arrival, CrossedSet, Error, Flow, Mode};

@@ -1,5 +1,5 @@
 //! How a displacement passes a corner: across the guard that it meets first, then the next, at a cost of `O(n² d)` and `n + 1`
-//! fields, never of `n!` orders (spec 7).
+//! fields, never of `n!` orders.
 
 use nalgebra::{DMatrix, DVector};
 

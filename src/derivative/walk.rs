@@ -1,4 +1,4 @@
-//! The ways through a corner: which guard a perturbed state meets first, which field it finds behind it, and so on (spec 7;
+//! The ways through a corner: which guard a perturbed state meets first, which field it finds behind it, and so on (see
 //! Council, Revzen & Burden, JCND 17 (2022) 091004, on the corner fields of Burden et al., SIADS 15 (2016) 1227).
 //!
 //! A station is a state, a mode and a field between two crossings. A way leads from one station to the next by the crossing

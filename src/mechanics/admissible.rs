@@ -1,4 +1,4 @@
-//! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4; spec `unilateral_mechanics` 4).
+//! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4).
 
 use super::event_driven::EventDriven;
 use super::log::{ContactEvent, ContactEventKind, closed};

@@ -1,5 +1,5 @@
 //! What a simulation does itself, between two runs of the core: accumulations absorbed, touches closed, idle contacts opened,
-//! impacts that follow each other too fast taken as one (spec `unilateral_mechanics` 4).
+//! impacts that follow each other too fast taken as one.
 
 use super::log::{ContactEvent, ContactEventKind};
 use super::redundant::change_rates;

@@ -1,5 +1,5 @@
 //! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all when contacts close at once
-//! (Pace & Burden, assumption 3 and section 4; spec `unilateral_mechanics` 7).
+//! (Pace & Burden, assumption 3 and section 4).
 
 use std::f64::consts::PI;
 

@@ -1,4 +1,4 @@
-//! Drift off the closed contacts: positions and velocities are projected back after each step (spec `unilateral_mechanics` 2).
+//! Drift off the closed contacts: positions and velocities are projected back after each step.
 //! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
 //! Where contacts depend on each other the shift is unique still.
 

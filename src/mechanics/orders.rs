@@ -1,5 +1,5 @@
 //! What contacts that close at once do when they are met one after another with as little time between as you please: the
-//! one-sided limits of a corner, and their derivatives (spec `unilateral_mechanics` 6).
+//! one-sided limits of a corner, and their derivatives.
 
 use nalgebra::{DMatrix, DVector};
 

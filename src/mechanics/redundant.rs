@@ -1,5 +1,5 @@
 //! Redundant contacts: rows that depend on each other, as those of a table on four legs. Accelerations are unique still,
-//! multipliers are not (spec `unilateral_mechanics` 2, our own).
+//! multipliers are not.
 
 use super::dynamics::{Frame, dot};
 use super::scratch::Cut;

@@ -1,5 +1,5 @@
 //! Which contacts that touch and do not part stay closed: the acceleration complementarity problem
-//! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (spec `unilateral_mechanics` 3; Pace & Burden leave it open).
+//! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use nalgebra::DMatrixView;
 

@@ -1,4 +1,4 @@
-//! Accumulation of impacts: the detector and what to do about it (spec `unilateral_mechanics` 4, our own).
+//! Accumulation of impacts: the detector and what to do about it.
 //!
 //! Of each contact the last gaps `Δ_k` in time between its activations are kept. When their ratios `r_k = Δ_{k+1}/Δ_k` are
 //! below one and hardly vary, impacts accumulate at `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact:

@@ -210,7 +210,7 @@ mod tests {
     use super::super::test_support::{assert_events, assert_jacobian, assert_near, flow};
     use super::*;
 
-    /// Table of spec 6.1: time and state at the three crossings and at the end.
+    /// Table of reference: time and state at the three crossings and at the end.
     const TABLE: [(f64, [f64; 3]); 4] = [
         (
             0.209588078334645,
