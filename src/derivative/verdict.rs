@@ -85,6 +85,8 @@ impl Verdict {
             Doubt::Touch { guard, t, gap, .. } => {
                 Self::NotGuaranteed(Error::Touch { guard, t, gap })
             }
+            // The derivative looks at such guards itself, with a closer estimate of the error.
+            Doubt::TurnedAway { .. } => Self::Classical,
             Doubt::Shallow {
                 guard, t, depth, ..
             } => Self::NotGuaranteed(Error::Shallow { guard, t, depth }),

@@ -27,6 +27,18 @@ pub enum Doubt {
         /// The error of the event function (`u_k`).
         error: f64,
     },
+    /// The crossing of another guard turned the motion away from this one, which was closer to its surface than the error: neighbours
+    /// cross it first.
+    TurnedAway {
+        /// The guard, which was not crossed.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// How close (`u_k`).
+        gap: f64,
+        /// The error of the event function (`u_k`).
+        error: f64,
+    },
     /// The guard was crossed, but not deeper than the error: neighbours only touch it.
     Shallow {
         /// The guard.
@@ -119,6 +131,7 @@ impl<B: Buffer> Run<B> {
             );
             self.guards.spread[k] = terms.spread;
         }
+        self.guards.most_spread[k] = self.guards.most_spread[k].max(self.guards.spread[k]);
     }
 
     /// Takes in the maxima of guards that a window does not pass, up to the fraction `until` of it.

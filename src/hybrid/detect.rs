@@ -126,6 +126,7 @@ impl<B: Buffer> Run<B> {
                         self.statistics.narrowed += 1;
                         continue;
                     };
+                    self.doubt_turned(window);
                     let until = (stop.fraction - window.from) / window.width();
                     self.doubt_tops(system, window, step, until);
                     self.keep_window(window, step, has_narrowed);
@@ -133,6 +134,7 @@ impl<B: Buffer> Run<B> {
                 }
                 First::Nobody => {}
             }
+            self.doubt_turned(window);
             self.doubt_tops(system, window, step, f64::INFINITY);
             self.mark_clear();
             self.keep_window(window, step, has_narrowed);

@@ -4,6 +4,7 @@ use super::live::Reset;
 use super::rearm::Effect;
 use super::run::{Guards, Run};
 use super::settings::Settings;
+use super::turned::Alone;
 use super::{
     Arrival, Crossed, CrossedGuard, CrossedSet, CrossingEvent, EventFunction, Flow, Observer,
     Rearm, RearmMatrix, Segment, probe,
@@ -76,6 +77,7 @@ impl<B: Buffer> Run<B> {
         O: Observer,
     {
         self.allow(settings)?;
+        self.note_close(system, arrival);
         let reset = self.switch(system, rearm, knows_field)?;
         self.moved = reset.any() || !system.ignores_mode();
         if reset.any() {
@@ -91,7 +93,7 @@ impl<B: Buffer> Run<B> {
             self.check_armed(reset)?;
         }
         self.tell_projection(observer);
-        self.tell(system, observer, arrival);
+        self.tell(system, observer, arrival, reset);
         Ok(reset)
     }
 
@@ -412,9 +414,9 @@ impl<B: Buffer> Run<B> {
 
     /// Reports the set to the observer and counts it.
     #[inline]
-    fn tell<S, O>(&mut self, system: &S, observer: &mut O, arrival: Arrival)
+    fn tell<S, O>(&mut self, system: &S, observer: &mut O, arrival: Arrival, reset: Reset)
     where
-        S: EventFunction,
+        S: Flow + EventFunction,
         O: Observer,
     {
         self.statistics.crossings += self.counted.len();
@@ -424,6 +426,13 @@ impl<B: Buffer> Run<B> {
             let error = self.time_error(system, guard, rate, arrival);
             self.work.time_errors[guard.event] = error;
             latest = latest.max(error);
+        }
+        match self.crossed[..] {
+            [crossed] if !reset.any() && arrival != Arrival::Jumped => {
+                let (t, error) = (self.t, latest);
+                self.doubt_order(system, Alone { crossed, t, error });
+            }
+            _ => self.last_alone = None,
         }
         self.tell_doubts(observer);
         observer.together(&CrossedSet {

@@ -57,6 +57,7 @@ mod start;
 mod stop;
 mod survey;
 pub(crate) mod trajectory;
+mod turned;
 mod watch;
 mod window;
 

@@ -3,6 +3,7 @@
 use super::accuracy::{Doubt, Top};
 use super::ranking::Ranking;
 use super::settings::Settings;
+use super::turned::{Alone, Close};
 use super::{CrossedGuard, EventFunction, Flow, Mode, Statistics, Watch, probe};
 use crate::Guard;
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
@@ -34,6 +35,8 @@ pub(crate) struct Guards {
     pub(crate) noise: Vec<f64>,
     /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`); 0 where it is not known.
     pub(crate) spread: Vec<f64>,
+    /// The largest that was in this run.
+    pub(crate) most_spread: Vec<f64>,
     /// Sizes of the terms of those whose row is not written.
     pub(crate) terms: Vec<Terms>,
     /// What samples have left open of `h_k` however close they were (`u_k`).
@@ -88,6 +91,8 @@ pub(crate) struct Run<B> {
     pub(crate) untold: bool,
     /// Crossings of guards that have crossed at the present instant before.
     pub(crate) repeats: usize,
+    /// The last crossing, if the flow crossed one guard and nothing was reset.
+    pub(crate) last_alone: Option<Alone>,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
     /// Those of them that cross in a watched direction.
@@ -119,6 +124,10 @@ pub(crate) struct Work<B> {
     pub(crate) tried: Vec<bool>,
     /// Maxima of guards that the present window does not pass.
     pub(crate) tops: Vec<Top>,
+    /// Guards that came closer to their surface in the last smooth step, up to the crossing.
+    pub(crate) approached: Vec<bool>,
+    /// Guards that a crossing may have turned away.
+    pub(crate) close: Vec<Close>,
     /// Errors of the times of crossings (s).
     pub(crate) time_errors: Vec<f64>,
     /// Doubts that have not been told.
@@ -194,6 +203,7 @@ impl<B: Buffer> Run<B> {
                 part_of_rate: values(),
                 noise: values(),
                 spread: values(),
+                most_spread: values(),
                 terms: vec![Terms::default(); count],
                 blur: values(),
                 fired_at: vec![f64::NEG_INFINITY; 2 * count],
@@ -218,6 +228,7 @@ impl<B: Buffer> Run<B> {
             near: Vec::with_capacity(count),
             residual_time: 0.0,
             ranking: None,
+            last_alone: None,
             crossed: Vec::with_capacity(count),
             counted: Vec::with_capacity(count),
             stopping: Vec::with_capacity(2 * count),
@@ -236,6 +247,8 @@ impl<B: Buffer> Run<B> {
                 stale: vec![true; count],
                 tried: vec![false; count],
                 tops: Vec::with_capacity(count),
+                approached: vec![false; count],
+                close: Vec::with_capacity(count),
                 time_errors: values(),
                 doubts: Vec::with_capacity(MOST_TOLD),
                 armed_before: vec![false; count],
@@ -283,12 +296,15 @@ impl<B: Buffer> Run<B> {
         self.next_window = f64::INFINITY;
         self.settled_window = f64::INFINITY;
         self.guards.spread.fill(0.0);
+        self.guards.most_spread.fill(0.0);
         self.guards.terms.fill(Terms::default());
         self.guards.blur.fill(0.0);
+        self.work.close.clear();
         self.reach = f64::INFINITY;
         self.entered = None;
         self.untold = false;
         self.repeats = 0;
+        self.last_alone = None;
         self.ranking = None;
         self.stopping.clear();
         self.statistics = Statistics::default();

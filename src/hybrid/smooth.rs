@@ -301,6 +301,7 @@ impl<B: Buffer> Run<B> {
         }
         self.t = end;
         std::mem::swap(&mut self.x, &mut self.work.point);
+        self.note_approach();
         self.slopes_to(stop.fraction * step);
         if backed_up {
             self.refresh_events(system)?;

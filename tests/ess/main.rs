@@ -25,6 +25,7 @@ mod resolution;
 mod scales;
 mod starts;
 mod support;
+mod turned;
 mod unwritten;
 mod watch;
 mod zeno;
