@@ -9,6 +9,9 @@ use crate::ode::Buffer;
 /// Errors of steps grow along a run; they are taken to do so by this factor.
 const GROWTH: f64 = 3.0;
 
+/// How an event function depends on the state is known for this part of the last step after it was evaluated.
+const RECENT: f64 = 0.1;
+
 /// A decision that a run made although the error that its tolerances allow might turn it.
 ///
 /// The errors of the steps are added up, in units of the tolerance, and carried to event functions by their gradients: an estimate, not
@@ -105,10 +108,11 @@ impl<B: Buffer> Run<B> {
         self.error * self.guards.spread[k]
     }
 
-    /// Evaluates how event function `k` depends on the state, for its error, if that is not known.
+    /// Evaluates how event function `k` depends on the state, for its error, unless that is known for this place.
     #[inline]
     pub(crate) fn need_spread<S: EventFunction>(&mut self, system: &S, k: usize) {
-        if self.guards.spread[k] <= 0.0 {
+        let is_recent = self.t - self.guards.spread_at[k] <= RECENT * self.last_step;
+        if self.guards.spread[k] <= 0.0 || !is_recent {
             self.evaluate_spread(system, k);
         }
     }
@@ -117,21 +121,27 @@ impl<B: Buffer> Run<B> {
         let x = self.x.get();
         let row = self.work.row.get_mut();
         let tolerance = &self.tolerance;
-        if system.gradient(k, self.t, x, &self.mode, row).is_some() {
-            self.guards.spread[k] = tolerance.along(row, x);
+        self.statistics.gradient += 1;
+        let spread = if system.gradient(k, self.t, x, &self.mode, row).is_some() {
+            tolerance.along(row, x)
         } else {
             let (at, terms) = ((self.t, x), &mut self.guards.terms[k]);
-            terms.evaluate(
-                system,
-                k,
-                at,
-                &self.mode,
-                (row, tolerance),
-                &mut self.statistics,
-            );
-            self.guards.spread[k] = terms.spread;
-        }
-        self.guards.most_spread[k] = self.guards.most_spread[k].max(self.guards.spread[k]);
+            // Of another place, though perhaps of the same size.
+            terms.size = 0.0;
+            let space = (row, tolerance);
+            terms.evaluate(system, k, at, &self.mode, space, &mut self.statistics);
+            terms.spread
+        };
+        self.set_spread(k, spread);
+    }
+
+    /// Takes over how event function `k` depends on the state here.
+    #[inline]
+    pub(crate) fn set_spread(&mut self, k: usize, spread: f64) {
+        let guards = &mut self.guards;
+        guards.spread[k] = spread;
+        guards.spread_at[k] = self.t;
+        guards.most_spread[k] = guards.most_spread[k].max(spread);
     }
 
     /// Takes in the maxima of guards that a window does not pass, up to the fraction `until` of it.
@@ -177,6 +187,15 @@ impl<B: Buffer> Run<B> {
             // What was not searched tells more than what was close.
             *last = doubt;
         }
+    }
+
+    /// Drops what a step that is not taken left of doubts, of which there were `before` so many: a shorter step meets them again. What is
+    /// settled only once stays.
+    #[cold]
+    pub(crate) fn drop_doubts(&mut self, before: usize) {
+        let stays = |d: &Doubt| matches!(d, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. });
+        self.work.doubts.retain(stays);
+        self.statistics.doubts = before + self.work.doubts.len();
     }
 
     /// Tells the observer of doubts.
@@ -238,12 +257,7 @@ impl<B: Buffer> Run<B> {
             if !self.guards.armed[k] {
                 continue;
             }
-            // Those that move away by no more than that have just been crossed.
             let own = self.own_h(k);
-            if self.guards.spread[k] == 0.0 && own < -1e-2 * self.own_rate(k).abs() * self.last_step
-            {
-                continue;
-            }
             self.need_spread(system, k);
             let error = self.error_of(k);
             if own >= -error {

@@ -10,7 +10,8 @@ use crate::{Error, Guard};
 
 /// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more than states in motion allow.
 const TIME_ERROR: f64 = 100.0;
-/// How much of the last accepted smooth step `Projection::Auto` dares to project over.
+/// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the distance of samples, since what
+/// happens between the ends of a projection is not looked at.
 const AUTO_PART: f64 = 0.5;
 
 impl<B: Buffer> Run<B> {
@@ -158,6 +159,7 @@ impl<B: Buffer> Run<B> {
                 tau <= self
                     .reach
                     .min(AUTO_PART * self.last_step.min(self.settled_window))
+                    .min(AUTO_PART * self.apart)
             }
         }
     }

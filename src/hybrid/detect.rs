@@ -19,6 +19,8 @@ const GROWTH: f64 = 4.0;
 const CALM_GROWTH: f64 = 10.0;
 /// The last window of a step may be this much longer: that spares one of almost no length.
 const LAST: f64 = 1.1;
+/// Windows are shorter than they might be by up to this part.
+const IRREGULAR: f64 = 0.1;
 /// Where the samples of a window do not settle, it becomes this part of itself.
 const NARROWER: f64 = 0.4;
 /// Most times a window is narrowed at one place: to a 1500th.
@@ -77,7 +79,7 @@ impl<B: Buffer> Run<B> {
         } else {
             f64::INFINITY
         };
-        let mut width = self.next_window.min(self.longest_window) / step;
+        let mut width = self.irregular() * self.next_window.min(self.longest_window) / step;
         if !adaptive {
             width = f64::INFINITY;
         }
@@ -126,7 +128,7 @@ impl<B: Buffer> Run<B> {
                         self.statistics.narrowed += 1;
                         continue;
                     };
-                    self.doubt_turned(window);
+                    self.doubt_turned(system, window);
                     let until = (stop.fraction - window.from) / window.width();
                     self.doubt_tops(system, window, step, until);
                     self.keep_window(window, step, has_narrowed);
@@ -134,7 +136,7 @@ impl<B: Buffer> Run<B> {
                 }
                 First::Nobody => {}
             }
-            self.doubt_turned(window);
+            self.doubt_turned(system, window);
             self.doubt_tops(system, window, step, f64::INFINITY);
             self.mark_clear();
             self.keep_window(window, step, has_narrowed);
@@ -160,13 +162,19 @@ impl<B: Buffer> Run<B> {
             self.next_window_starts();
             from = to;
             width = if adaptive {
-                (self.next_window / step).min(longest)
+                self.irregular() * (self.next_window / step).min(longest)
             } else {
                 f64::INFINITY
             };
             narrowed = 0;
             (wide, unresolved) = (width, self.statistics.unresolved);
         }
+    }
+
+    /// A part of a window close to 1 and another one for each, so that no oscillation has the same phases in all.
+    fn irregular(&self) -> f64 {
+        const GOLDEN: f64 = 0.618_033_988_749_894_8;
+        1.0 - IRREGULAR * (GOLDEN * self.statistics.windows as f64).fract()
     }
 
     /// Remembers how long a window may be.
@@ -201,6 +209,7 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
+        self.work.passages.clear();
         let mut first: Option<(f64, Passage)> =
             crossed.map(|c| (c.at, self.passage_of(settings, c, window)));
         for i in 0..self.near.len() {
@@ -237,6 +246,10 @@ impl<B: Buffer> Run<B> {
                 }
                 _ => continue,
             };
+            // One for each guard has room.
+            if self.work.passages.len() < self.work.passages.capacity() {
+                self.work.passages.push(passage);
+            }
             let (low, high) = (passage.low, passage.high);
             let gap = high.value - low.value;
             let at = if gap > 0.0 {
@@ -301,12 +314,17 @@ impl<B: Buffer> Run<B> {
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
-    /// The longest window that the time scales of the guards allow (s).
-    pub(crate) fn window_by_time_scales<S: EventFunction>(&self, system: &S) -> f64 {
+    /// The longest distance of samples that the time scales of the guards allow (s).
+    pub(crate) fn apart_by_time_scales<S: EventFunction>(&self, system: &S) -> f64 {
         let of_the_run = (self.tf - self.t) / LEAST_SAMPLES;
         let watched = (0..self.count()).filter(|&k| self.guards.watch[k].is_any());
         let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_the_run));
-        apart.fold(f64::INFINITY, f64::min) / (LAST * WIDEST)
+        apart.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The longest window in which no samples are farther apart than that (s).
+    pub(crate) fn longest_window(&self) -> f64 {
+        self.apart / (LAST * WIDEST)
     }
 }
 

@@ -167,7 +167,9 @@ impl<B: Buffer> Run<B> {
         let secant = (own[3] - own[0]) / seconds;
         let zero = self.zero(k, secant, 0.0).max(self.guards.zero[k]);
         let level = self.level(settings, k, own[0]);
-        if !self.guards.ready[k] || (level == 0.0 && own[0] >= -4.0 * zero) {
+        // Within a step, what is before its surface by no more than that has been seen clear of it.
+        let on_surface = own[0] >= if window.is_first() { -4.0 * zero } else { 0.0 };
+        if !self.guards.ready[k] || (level == 0.0 && on_surface) {
             return self.examine_on_surface(system, k, own, window, step, zero);
         }
         let samples = Samples::new(k, level, None, own.map(|v| v - level), zero);
@@ -212,8 +214,13 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
-        // One that was just crossed may lie beyond its surface by the residual of a projection, and leaves it all the same.
-        if self.guards.ready[k] && window.is_first() {
+        if self.guards.ready[k] && !window.is_first() {
+            // A window before was too short to tell.
+            if own[0] <= 4.0 * zero && own[1] > own[0] && own[3] > 4.0 * zero {
+                return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
+            }
+        } else if self.guards.ready[k] {
+            // One that was just crossed may lie beyond its surface by the residual of a projection, and leaves it all the same.
             self.need_rate(system, k)?;
             let slope = self.own_rate(k) * window.width() * step;
             if own.iter().all(|v| v.abs() <= 8.0 * zero) {
@@ -234,6 +241,12 @@ impl<B: Buffer> Run<B> {
                     None => self.look_closer(system, &samples, doubt, window, step),
                 };
             }
+        }
+        // The first step tells that a given mode puts a guard ahead that the state leaves behind.
+        let starts = self.statistics.steps == 1 && self.statistics.crossings == 0;
+        let leaves_behind = own[0].abs() <= 4.0 * zero && own[1..].iter().all(|&v| v > 8.0 * zero);
+        if starts && window.is_first() && !self.guards.ready[k] && leaves_behind {
+            return Err(self.tangent(self.ahead(k)));
         }
         // Only what was seen clear of its surface passes it.
         let mut clear = own[0] < -zero;

@@ -77,7 +77,7 @@ impl<B: Buffer> Run<B> {
         O: Observer,
     {
         self.allow(settings)?;
-        self.note_close(system, arrival);
+        self.note_closest(arrival);
         let reset = self.switch(system, rearm, knows_field)?;
         self.moved = reset.any() || !system.ignores_mode();
         if reset.any() {

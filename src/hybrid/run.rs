@@ -1,9 +1,10 @@
 //! The moving state of one integration and its workspace: time, state, field, mode, event functions, arming.
 
 use super::accuracy::{Doubt, Top};
+use super::examine::Passage;
 use super::ranking::Ranking;
 use super::settings::Settings;
-use super::turned::{Alone, Close};
+use super::turned::Alone;
 use super::{CrossedGuard, EventFunction, Flow, Mode, Statistics, Watch, probe};
 use crate::Guard;
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
@@ -35,6 +36,8 @@ pub(crate) struct Guards {
     pub(crate) noise: Vec<f64>,
     /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`); 0 where it is not known.
     pub(crate) spread: Vec<f64>,
+    /// When it was evaluated (s).
+    pub(crate) spread_at: Vec<f64>,
     /// The largest that was in this run.
     pub(crate) most_spread: Vec<f64>,
     /// Sizes of the terms of those whose row is not written.
@@ -73,7 +76,9 @@ pub(crate) struct Run<B> {
     pub(crate) settled_window: f64,
     /// The longest step that the time scale of the flow allows (s).
     pub(crate) longest_step: f64,
-    /// The longest window that the time scales of the guards allow (s).
+    /// The longest distance of samples that the time scales of the guards allow (s).
+    pub(crate) apart: f64,
+    /// The longest window that they allow (s).
     pub(crate) longest_window: f64,
     /// Longest time over which `Projection::Auto` still tries (s).
     pub(crate) reach: f64,
@@ -93,6 +98,8 @@ pub(crate) struct Run<B> {
     pub(crate) repeats: usize,
     /// The last crossing, if the flow crossed one guard and nothing was reset.
     pub(crate) last_alone: Option<Alone>,
+    /// The first crossing since the last smooth step, where it has not been looked for guards that it turned away; else ∞ (s).
+    pub(crate) cluster_start: f64,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
     /// Those of them that cross in a watched direction.
@@ -122,12 +129,14 @@ pub(crate) struct Work<B> {
     pub(crate) zero: Vec<f64>,
     pub(crate) stale: Vec<bool>,
     pub(crate) tried: Vec<bool>,
+    /// Passages of guards in the present window.
+    pub(crate) passages: Vec<Passage>,
     /// Maxima of guards that the present window does not pass.
     pub(crate) tops: Vec<Top>,
-    /// Guards that came closer to their surface in the last smooth step, up to the crossing.
-    pub(crate) approached: Vec<bool>,
-    /// Guards that a crossing may have turned away.
-    pub(crate) close: Vec<Close>,
+    /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
+    pub(crate) approach: Vec<f64>,
+    /// The largest values of event functions at the crossings since then, counted in the direction ahead (`u_k`).
+    pub(crate) closest: Vec<f64>,
     /// Errors of the times of crossings (s).
     pub(crate) time_errors: Vec<f64>,
     /// Doubts that have not been told.
@@ -203,6 +212,7 @@ impl<B: Buffer> Run<B> {
                 part_of_rate: values(),
                 noise: values(),
                 spread: values(),
+                spread_at: values(),
                 most_spread: values(),
                 terms: vec![Terms::default(); count],
                 blur: values(),
@@ -219,6 +229,7 @@ impl<B: Buffer> Run<B> {
             next_window: f64::INFINITY,
             settled_window: f64::INFINITY,
             longest_step: f64::INFINITY,
+            apart: f64::INFINITY,
             longest_window: f64::INFINITY,
             reach: f64::INFINITY,
             entered: None,
@@ -229,6 +240,7 @@ impl<B: Buffer> Run<B> {
             residual_time: 0.0,
             ranking: None,
             last_alone: None,
+            cluster_start: f64::INFINITY,
             crossed: Vec::with_capacity(count),
             counted: Vec::with_capacity(count),
             stopping: Vec::with_capacity(2 * count),
@@ -246,9 +258,10 @@ impl<B: Buffer> Run<B> {
                 zero: values(),
                 stale: vec![true; count],
                 tried: vec![false; count],
+                passages: Vec::with_capacity(count),
                 tops: Vec::with_capacity(count),
-                approached: vec![false; count],
-                close: Vec::with_capacity(count),
+                approach: values(),
+                closest: values(),
                 time_errors: values(),
                 doubts: Vec::with_capacity(MOST_TOLD),
                 armed_before: vec![false; count],
@@ -296,10 +309,11 @@ impl<B: Buffer> Run<B> {
         self.next_window = f64::INFINITY;
         self.settled_window = f64::INFINITY;
         self.guards.spread.fill(0.0);
+        self.guards.spread_at.fill(f64::NEG_INFINITY);
         self.guards.most_spread.fill(0.0);
+        self.cluster_start = f64::INFINITY;
         self.guards.terms.fill(Terms::default());
         self.guards.blur.fill(0.0);
-        self.work.close.clear();
         self.reach = f64::INFINITY;
         self.entered = None;
         self.untold = false;
@@ -404,7 +418,8 @@ impl<B: Buffer> Run<B> {
             return Err(probe::not_finite(quantity, self.t, self.x.get()));
         }
         if rate.written {
-            self.guards.spread[k] = self.tolerance.along(row, at.1);
+            let spread = self.tolerance.along(row, at.1);
+            self.set_spread(k, spread);
         } else {
             let moves = rate.value.abs() * self.last_step.max(NEAR * (self.tf - self.t));
             // At a tangent the rate does not tell how far the guard moves.
@@ -413,7 +428,8 @@ impl<B: Buffer> Run<B> {
                 let space = (row, &self.tolerance);
                 terms.evaluate(system, k, at, &self.mode, space, &mut self.statistics);
                 rate.magnitude = terms.magnitude;
-                self.guards.spread[k] = terms.spread;
+                let spread = terms.spread;
+                self.set_spread(k, spread);
             }
         }
         self.set_rate(k, rate);

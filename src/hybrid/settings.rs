@@ -144,7 +144,7 @@ impl Projection {
 /// the samples explains it; then nothing tells of it, and the run counts as guaranteed. A time
 /// scale no longer than the time beyond zero finds it. Oscillations, and whatever is smooth on the scale of the run, leave traces and are
 /// followed at any rate, up to 64 windows of a step (a shorter step is tried then; of a [fixed](crate::Integrator::fixed_step) step,
-/// 100,000, beyond which it counts as [unresolved](crate::Statistics::unresolved)).
+/// 4,096, beyond which it counts as [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resolution {

@@ -29,13 +29,14 @@ impl<B: Buffer> Run<B> {
             self.ode.form_interpolant(self.t, self.x.get(), step);
         }
         if self.count() > 0 {
+            let doubts = self.statistics.doubts;
             match self.detect(system, settings, step) {
                 Ok(Met::Nothing) => {}
                 Ok(Met::Guard(stop)) => {
                     return self.stop_at(system, settings, rearm, observer, stop, step);
                 }
                 Ok(Met::TooMuch(settled)) => {
-                    self.work.doubts.clear();
+                    self.drop_doubts(doubts);
                     self.statistics.steps -= 1;
                     self.statistics.rejections += 1;
                     self.next_step = step * settled;
@@ -43,6 +44,7 @@ impl<B: Buffer> Run<B> {
                 }
                 Err(Error::NotFinite { .. }) if self.may_shorten(settings, step) => {
                     // The end of the step may lie beyond the domain of an event function, and a guard before it.
+                    self.drop_doubts(doubts);
                     self.statistics.steps -= 1;
                     self.statistics.rejections += 1;
                     self.next_step = step * self.control.rejected(f64::NAN);

@@ -27,7 +27,8 @@ impl<B: Buffer> Run<B> {
             self.guards.noise[k] = system.noise(k);
         }
         self.longest_step = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
-        self.longest_window = self.window_by_time_scales(system);
+        self.apart = self.apart_by_time_scales(system);
+        self.longest_window = self.longest_window();
         let sides = match given {
             Some(mode) => self.take_sides(system, mode),
             None => self.decide_sides(system),
@@ -122,7 +123,7 @@ impl<B: Buffer> Run<B> {
     }
 
     #[cold]
-    fn tangent(&self, guard: Guard) -> Error {
+    pub(crate) fn tangent(&self, guard: Guard) -> Error {
         Error::Tangent {
             guard,
             rate: self.guards.rate[guard.event],
@@ -145,12 +146,16 @@ impl<B: Buffer> Run<B> {
                 self.exclude_rounding(system, k);
             }
             let (rate, least) = (self.own_rate(k), self.guards.least_rate[k]);
-            let beyond = self.own_h(k) > self.guards.zero[k];
+            // A start that was solved for lies a few roundings off.
+            let beyond = self.own_h(k) > 4.0 * self.guards.zero[k];
             let watch = self.guards.watch[k];
             let follows = matches!(rearm, Rearm::Pairs) && watch.is_any();
             let sees = follows || watch.sees(self.ahead(k).direction);
             self.guards.armed[k] = sees && (!beyond || rate <= -least);
             self.guards.ready[k] = self.is_clear(k, 0.0) || (!beyond && rate >= least);
+            if self.guards.armed[k] {
+                self.need_spread(system, k);
+            }
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Where a smooth step stops: the root of the guard that a window passes, or of another that is passed before.
 
+use super::accuracy::Doubt;
 use super::cubic::SLOPE_DOUBT;
 use super::examine::Passage;
 use super::locate::{Sample, root};
@@ -45,6 +46,10 @@ impl<B: Buffer> Run<B> {
         loop {
             let s = self.locate(system, passage, window, step)?;
             self.work.tried[passage.k] = true;
+            if let Some(earlier) = self.passed_and_left(s) {
+                passage = earlier;
+                continue;
+            }
             if let Some(earlier) = self.passed_before(system, settings, s, window, step)? {
                 passage = earlier;
                 continue;
@@ -56,8 +61,11 @@ impl<B: Buffer> Run<B> {
                 None
             };
             let fits = |rate: Rate| self.rate_fits(passage, rate, s, window.width() * step);
-            if narrowable && !rate.is_none_or(fits) {
-                return Ok(None);
+            if !rate.is_none_or(fits) {
+                if narrowable {
+                    return Ok(None);
+                }
+                self.doubt_misfit(passage, window, step);
             }
             let seconds = window.width() * step;
             let bend = match (passage.cubic, passage.leaves) {
@@ -72,6 +80,12 @@ impl<B: Buffer> Run<B> {
                 rate,
             }));
         }
+    }
+
+    /// A passage that was found in the window and not tried yet, and is over before the fraction `s`: by then its guard may be back.
+    fn passed_and_left(&self, s: f64) -> Option<Passage> {
+        let is_before = |p: &&Passage| !self.work.tried[p.k] && p.high.at < s;
+        self.work.passages.iter().find(is_before).copied()
     }
 
     /// Fraction of the window at which the guard passes its level.
@@ -136,6 +150,15 @@ impl<B: Buffer> Run<B> {
         let size = rate.abs().max(slope.abs());
         let zero = self.guards.zero[passage.k];
         (rate - slope).abs() <= 0.25 * size + 2.0 * cubic.doubt() + SLOPE_DOUBT * zero
+    }
+
+    /// Says that the rate of a guard is not that of its samples, however close they are.
+    #[cold]
+    fn doubt_misfit(&mut self, passage: Passage, window: Window, step: f64) {
+        self.statistics.unresolved += 1;
+        let (guard, t) = (self.ahead(passage.k), self.t + window.from * step);
+        let error = passage.high.value - passage.low.value;
+        self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
     /// Refuses a value on the interpolant that is not finite.

@@ -8,17 +8,8 @@ use super::{Arrival, CrossedGuard, EventFunction, Flow, probe};
 use crate::Guard;
 use crate::ode::Buffer;
 
-/// A guard that was close to its surface, and came closer, when another one was crossed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Close {
-    guard: Guard,
-    /// When (s).
-    t: f64,
-    /// How close (`u_k`).
-    gap: f64,
-    /// The error of the event function (`u_k`).
-    error: f64,
-}
+/// The error of a guard is evaluated where it must be no more than this many times the largest known to hide it.
+const GREATER: f64 = 10.0;
 
 /// A guard that the flow crossed by itself, without a reset.
 #[derive(Clone, Copy, Debug)]
@@ -30,69 +21,63 @@ pub(crate) struct Alone {
     pub(crate) error: f64,
 }
 
-/// The error of an event function is evaluated where it may be this many times the largest seen.
-const GREATER: f64 = 10.0;
-
 impl<B: Buffer> Run<B> {
-    /// Remembers which event functions came closer to zero from the start of a step, where they are `guards.h`, to its crossing, where
-    /// they are `work.h[2]`.
+    /// Remembers how event functions changed from the start of a step, where they are `guards.h`, to its crossing, where they are
+    /// `work.h[2]`.
     pub(crate) fn note_approach(&mut self) {
         let n = self.count();
         let (before, after) = (&self.guards.h[..n], &self.work.h[2][..n]);
-        let (sign, zero) = (&self.guards.sign[..n], &self.guards.zero[..n]);
-        let approached = &mut self.work.approached[..n];
+        let approach = &mut self.work.approach[..n];
         for k in 0..n {
-            approached[k] = sign[k] * (after[k] - before[k]) > 8.0 * zero[k];
+            approach[k] = after[k] - before[k];
         }
+        self.work.closest.fill(f64::NEG_INFINITY);
+        self.cluster_start = self.t;
     }
 
-    /// Lists the guards that the error may hide before the crossings in `crossed`.
-    pub(crate) fn note_close<S: EventFunction>(&mut self, system: &S, arrival: Arrival) {
-        for i in 0..self.crossed.len() {
-            self.work.approached[self.crossed[i].guard.event] = false;
-        }
+    /// Remembers how close event functions are to zero at a crossing that the flow led to.
+    #[inline]
+    pub(crate) fn note_closest(&mut self, arrival: Arrival) {
         if arrival == Arrival::Jumped {
             return;
         }
+        let n = self.count();
+        let (h, sign) = (&self.guards.h[..n], &self.guards.sign[..n]);
+        let closest = &mut self.work.closest[..n];
+        for k in 0..n {
+            let own = sign[k] * h[k];
+            closest[k] = if own > closest[k] { own } else { closest[k] };
+        }
+    }
+
+    /// Keeps a doubt for each guard that came closer up to the crossings since the last smooth step, was within the error then, was not
+    /// crossed, and moves away in the first window after them.
+    pub(crate) fn doubt_turned<S: EventFunction>(&mut self, system: &S, window: Window) {
+        let t = self.cluster_start;
+        if t == f64::INFINITY {
+            return;
+        }
+        self.cluster_start = f64::INFINITY;
+        let greater = GREATER * self.error;
         for k in 0..self.count() {
-            if !(self.guards.armed[k] && self.work.approached[k]) {
+            let guards = &self.guards;
+            let way = guards.sign[k] * self.work.approach[k];
+            let gap = (-self.work.closest[k]).max(0.0);
+            // Not one that is farther than it came, however large the error.
+            let is_close = gap <= way + greater * guards.most_spread[k];
+            if !(guards.armed[k] && way > 8.0 * guards.zero[k] && is_close) {
                 continue;
             }
-            let gap = (-self.own_h(k)).max(0.0);
-            let most = self.guards.most_spread[k];
-            if most > 0.0 && gap > GREATER * self.error * most {
+            let guard = self.ahead(k);
+            let own = self.own_samples(k, window);
+            let fired_at = |guard: Guard| self.guards.fired_at[guard.index()];
+            let was_crossed = fired_at(guard).max(fired_at(guard.partner())) >= t;
+            if was_crossed || own[1] >= own[0] - 8.0 * self.guards.zero[k] {
                 continue;
             }
             self.need_spread(system, k);
             let error = self.error_of(k);
-            let close = &mut self.work.close;
-            if gap <= error && close.len() < close.capacity() {
-                let (guard, t) = (Guard::ahead(k, self.mode.contains(k)), self.t);
-                close.push(Close {
-                    guard,
-                    t,
-                    gap,
-                    error,
-                });
-            }
-        }
-    }
-
-    /// Keeps a doubt for each guard of that list that moves away in the first window after the crossings, and was not crossed.
-    pub(crate) fn doubt_turned(&mut self, window: Window) {
-        while let Some(Close {
-            guard,
-            t,
-            gap,
-            error,
-        }) = self.work.close.pop()
-        {
-            let k = guard.event;
-            if self.ahead(k) != guard || self.guards.fired_at[guard.index()] >= t {
-                continue;
-            }
-            let own = self.own_samples(k, window);
-            if own[1] < own[0] - 8.0 * self.guards.zero[k] {
+            if gap <= error {
                 self.keep_doubt(Doubt::TurnedAway {
                     guard,
                     t,
@@ -120,8 +105,13 @@ impl<B: Buffer> Run<B> {
         }
         self.mode.set(k, !guard.side_after());
         let (field, row) = (self.work.stages[0].get_mut(), self.work.row.get_mut());
-        system.flow(self.t, self.x.get(), &self.mode, field);
-        self.statistics.flow += 1;
+        field.copy_from_slice(self.ode.slope_at_start());
+        if system.flip(self.t, self.x.get(), &self.mode, k, field) {
+            self.statistics.flip += 1;
+        } else {
+            system.flow(self.t, self.x.get(), &self.mode, field);
+            self.statistics.flow += 1;
+        }
         self.statistics.gradient += 1;
         let at = (self.t, self.x.get());
         let last = probe::rate(system, k, at, &self.mode, field, row).value;

@@ -84,8 +84,8 @@ impl<B: Buffer> Run<B> {
 
     /// Lists in `near` the armed guards that a window may pass, and gives the first of those that it certainly passes.
     ///
-    /// Left out are guards that are far: farther from their level at all samples than they moved in the window, and than the curvature
-    /// of their samples allows for. And those that are monotonic, by the same measure: if they pass, where is known.
+    /// Left out are guards that are far: farther from their level at all samples than they moved in the window, than the curvature of
+    /// their samples allows for, and than the error. And those that are monotonic, by the same measure: if they pass, where is known.
     pub(crate) fn list_near(
         &mut self,
         settings: &Settings,
@@ -100,9 +100,11 @@ impl<B: Buffer> Run<B> {
             armed,
             ready,
             zero,
+            most_spread,
             ..
         } = &self.guards;
         let (sign, armed, ready, zero) = (&sign[..n], &armed[..n], &ready[..n], &zero[..n]);
+        let (error, most_spread) = (self.error, &most_spread[..n]);
         let start = if window.is_first() {
             &h[..n]
         } else {
@@ -126,7 +128,11 @@ impl<B: Buffer> Run<B> {
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
-            if ready[k] && least > most - least + 2.0 * cubic.leading().abs() {
+            let hidden = lesser(
+                -2.0 * cubic.leading().abs() + least - most,
+                -error * most_spread[k],
+            );
+            if ready[k] && least > -hidden {
                 continue;
             }
             let clear = 4.0 * zero[k] + rounding * (w3 - w0).abs();

@@ -2,6 +2,7 @@
 
 mod affine_order;
 mod bad_input;
+mod between;
 mod campaign;
 mod cubic_flows;
 mod cuts;

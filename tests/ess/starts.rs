@@ -1,6 +1,8 @@
 //! Starts on a guard, close to one, or in a given mode.
 
-use saltation::{EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Watch, flow_fn};
+use saltation::{
+    Error, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Watch, flow_fn,
+};
 
 use crate::support::{Sketch, run};
 
@@ -107,4 +109,36 @@ fn a_start_just_before_a_guard_crosses_it_on_time_however_far_the_end() {
             }
         }
     }
+}
+
+#[test]
+fn a_given_mode_whose_guard_was_passed_by_rounding_is_crossed_at_once() {
+    for steps in 1..=20 {
+        let system = Sketch::new(1, |_, _, _, dx| dx[0] = -1.0)
+            .events([Watch::BOTH], |_, _, x, _| x[0] - 1.0);
+        let before = Mode::with(1, &[0]);
+        let start = 1.0 - 1.1e-16 * f64::from(steps);
+        let mut integrator = Integrator::new(system).unwrap().start_mode(before);
+        let run = integrator.integrate(0.0, &[start], 1.0).unwrap();
+        assert_eq!(run.crossings().len(), 1, "{steps}");
+        assert_eq!(run.crossings()[0].time, 0.0);
+    }
+}
+
+#[test]
+fn a_given_mode_that_a_tangent_start_contradicts_is_refused() {
+    let start = |bend: f64| {
+        let system = Sketch::new(2, move |_, x, _, dx| {
+            dx[0] = x[1];
+            dx[1] = bend;
+        })
+        .events([Watch::BOTH], |_, _, x, _| x[0]);
+        let mut integrator = Integrator::new(system).unwrap().start_mode(Mode::new(1));
+        integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap()
+    };
+    assert_eq!(*start(-1.0).status(), Status::ReachedEnd);
+    let Status::Refused(Error::Tangent { guard, t, .. }) = start(1.0).status().clone() else {
+        panic!("{:?}", start(1.0).status());
+    };
+    assert_eq!((guard, t), (Guard::rising(0), 0.0));
 }

@@ -1,0 +1,204 @@
+//! What happens between the places where a run looks: between the ends of projections, at borders of windows, before a root that was
+//! found first, at the phases of an oscillation.
+
+use saltation::{
+    Doubt, EventFunction, Flow, Integrator, Mode, Projection, Status, Trajectory, Watch,
+};
+
+use crate::support::Sketch;
+
+fn events_of(run: &Trajectory) -> Vec<(usize, f64)> {
+    let crossings = run.crossings().iter();
+    crossings.map(|c| (c.guard.event, c.time)).collect()
+}
+
+fn assert_events(run: &Trajectory, expected: &[(usize, f64)]) {
+    let found = events_of(run);
+    let fits = found.len() == expected.len()
+        && (found.iter().zip(expected)).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-9);
+    assert!(fits, "{found:?}, expected {expected:?}");
+    assert_eq!(*run.status(), Status::ReachedEnd);
+}
+
+/// The first guard makes the second state move; the third is passed up and down before the second, and moves in the new mode only.
+#[test]
+fn a_hump_in_the_new_mode_is_not_jumped_over_by_a_projection() {
+    for projection in [Projection::Auto, Projection::Off] {
+        let system = Sketch::new(2, |_, _, mode, dx| {
+            dx[0] = 1.0;
+            dx[1] = if mode.contains(0) { 1.0 } else { 0.0 };
+        })
+        .events([Watch::BOTH; 3], |k, _, x, _| match k {
+            0 => x[0] - 0.5,
+            1 => x[0] - 0.512,
+            _ => 2.56e-5 - (x[1] - 0.006).powi(2),
+        });
+        let mut integrator = Integrator::new(system).unwrap().projection(projection);
+        let start = Mode::new(3);
+        let run = integrator
+            .start_mode(start)
+            .integrate(0.0, &[0.0, 0.0], 1.0)
+            .unwrap();
+        let (up, down) = (0.506 - 2.56e-5_f64.sqrt(), 0.506 + 2.56e-5_f64.sqrt());
+        assert_events(&run, &[(0, 0.5), (2, up), (2, down), (1, 0.512)]);
+    }
+}
+
+/// By lines between samples the parabola A comes before the hump B, by their roots after it.
+#[test]
+fn a_hump_before_a_root_that_looked_earlier_is_not_forgotten() {
+    let step = 0.0244;
+    let system =
+        Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events([Watch::BOTH; 2], move |k, _, x, _| {
+            let s = x[0] / step;
+            if k == 0 {
+                -0.5 + 2.0 * s * s
+            } else {
+                1e-4 - (s - 0.48).powi(2)
+            }
+        });
+    let run = Integrator::new(system)
+        .unwrap()
+        .fixed_step(step)
+        .integrate(0.0, &[0.0], 1.0)
+        .unwrap();
+    assert_events(&run, &[(1, 0.47 * step), (1, 0.49 * step), (0, 0.5 * step)]);
+}
+
+/// The border of a window lies so close before a crossing that the guard counts as zero there.
+#[test]
+fn a_crossing_at_the_border_of_a_window_is_not_put_off() {
+    let mut worst = 0.0_f64;
+    for i in 0..400 {
+        let at = 0.2 + 2.5e-4 * f64::from(i);
+        let walk = Walk {
+            at,
+            noise: 1e-3,
+            row: None,
+        };
+        let mut integrator = Integrator::new(walk).unwrap().fixed_step(0.5);
+        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        assert_eq!(run.crossings().len(), 1);
+        worst = worst.max((run.crossings()[0].time - at).abs());
+    }
+    assert!(worst < 1e-9, "{worst:e}");
+}
+
+/// Windows of one length would meet an oscillation of 97 periods each at phases where it rests.
+#[test]
+fn an_oscillation_in_step_with_windows_leaves_traces() {
+    for periods in [97.0, 194.0, 55.0] {
+        // the longest window of a run of a second
+        let window = 0.01 / (1.1 * 0.3713);
+        let frequency = periods / window;
+        let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+            .events([Watch::BOTH], move |_, t, _, _| {
+                -0.5 - (std::f64::consts::TAU * frequency * t).cos()
+            });
+        let mut integrator = Integrator::new(system).unwrap();
+        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let expected = 2 * (frequency * 1.0).round() as usize;
+        let found = run.crossings().len();
+        assert!(
+            found.abs_diff(expected) <= 2 || !run.is_guaranteed(),
+            "{found} of {expected}"
+        );
+    }
+}
+
+/// A guard that hardly moves by itself, along a state whose error is more than its distance.
+#[test]
+fn a_guard_that_hardly_moves_is_doubted_within_the_error() {
+    let run = |tolerance: f64| {
+        let system = Sketch::new(2, |_, x, _, dx| {
+            dx[0] = 40.0 * x[1];
+            dx[1] = -40.0 * x[0];
+        })
+        .events([Watch::BOTH], |_, t, x, _| {
+            let drift = x[0] * x[0] + x[1] * x[1] - 1.0;
+            -1e-3 - 0.05 * (t - 1.0).powi(2) + 1e-2 * drift
+        });
+        let mut integrator = Integrator::new(system)
+            .unwrap()
+            .rtol(tolerance)
+            .atol(tolerance);
+        integrator.integrate(0.0, &[1.0, 0.0], 2.0).unwrap()
+    };
+    let touches = |d: &Doubt| matches!(d, Doubt::Touch { t, .. } if (t - 1.0).abs() < 0.1);
+    let (coarse, fine) = (run(1e-3), run(1e-7));
+    assert!(coarse.doubts().iter().any(touches), "{:?}", coarse.doubts());
+    assert!(fine.is_guaranteed(), "{:?}", fine.doubts());
+}
+
+/// A walk at unit speed that meets a guard at `at`, with a row that says `row` for 1 where it is written.
+struct Walk {
+    at: f64,
+    noise: f64,
+    row: Option<f64>,
+}
+
+impl Flow for Walk {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx[0] = 1.0;
+    }
+}
+
+impl EventFunction for Walk {
+    fn count(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] - self.at
+    }
+    fn gradient(
+        &self,
+        _k: usize,
+        _t: f64,
+        _x: &[f64],
+        _mode: &Mode,
+        row: &mut [f64],
+    ) -> Option<f64> {
+        row[0] = self.row?;
+        Some(0.0)
+    }
+    fn noise(&self, _k: usize) -> f64 {
+        self.noise
+    }
+}
+
+#[test]
+fn a_row_that_contradicts_its_samples_is_said() {
+    let run = |row| {
+        let walk = Walk {
+            at: 0.5,
+            noise: 0.0,
+            row: Some(row),
+        };
+        Integrator::new(walk)
+            .unwrap()
+            .integrate(0.0, &[0.0], 1.0)
+            .unwrap()
+    };
+    assert!(run(1.0).is_guaranteed());
+    let wrong = run(2.0);
+    assert_events(&wrong, &[(0, 0.5)]);
+    assert!(!wrong.is_guaranteed() && wrong.statistics().unresolved == 1);
+}
+
+/// The guard never comes near by its own motion; the error of the state is what brings it near.
+#[test]
+fn the_error_at_the_end_counts_for_guards_without_a_written_row() {
+    let system = Sketch::new(3, |_, x, _, dx| {
+        dx[0] = 300.0 * x[1];
+        dx[1] = -300.0 * x[0];
+        dx[2] = 1.0;
+    })
+    .events([Watch::BOTH], |_, _, x, _| x[2] - 10.02);
+    let mut integrator = Integrator::new(system).unwrap().rtol(1e-6);
+    let run = integrator.integrate(0.0, &[1.0, 0.0, 0.0], 10.0).unwrap();
+    let at_end = |d: &Doubt| matches!(d, Doubt::AtEnd { .. });
+    assert!(run.doubts().iter().any(at_end), "{:?}", run.doubts());
+}
