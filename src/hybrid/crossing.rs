@@ -30,6 +30,7 @@ impl<B: Buffer> Run<B> {
         // Good for the first guard reached only: what comes after it is near or not by itself.
         let mut entered = self.entered.take();
         while let Some((j, tau)) = self.earliest(system)? {
+            settings.interrupt.check()?;
             if self.own_h(j) >= -self.guards.zero[j] {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
                 self.survey(Where::Here, j);

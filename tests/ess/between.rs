@@ -2,7 +2,8 @@
 //! found first, at the phases of an oscillation.
 
 use saltation::{
-    Doubt, EventFunction, Flow, Integrator, Mode, Projection, Status, Trajectory, Watch,
+    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Status, Trajectory,
+    Watch,
 };
 
 use crate::support::Sketch;
@@ -33,7 +34,7 @@ fn a_hump_in_the_new_mode_is_not_jumped_over_by_a_projection() {
             1 => x[0] - 0.512,
             _ => 2.56e-5 - (x[1] - 0.006).powi(2),
         });
-        let mut integrator = Integrator::new(system).unwrap().projection(projection);
+        let integrator = Integrator::new(system).unwrap().projection(projection);
         let start = Mode::new(3);
         let run = integrator
             .start_mode(start)
@@ -97,10 +98,10 @@ fn an_oscillation_in_step_with_windows_leaves_traces() {
             });
         let mut integrator = Integrator::new(system).unwrap();
         let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
-        let expected = 2 * (frequency * 1.0).round() as usize;
-        let found = run.crossings().len();
+        let expected = 2.0 * frequency.round();
+        let found = run.crossings().len() as f64;
         assert!(
-            found.abs_diff(expected) <= 2 || !run.is_guaranteed(),
+            (found - expected).abs() <= 2.0 || !run.is_guaranteed(),
             "{found} of {expected}"
         );
     }
@@ -201,4 +202,25 @@ fn the_error_at_the_end_counts_for_guards_without_a_written_row() {
     let run = integrator.integrate(0.0, &[1.0, 0.0, 0.0], 10.0).unwrap();
     let at_end = |d: &Doubt| matches!(d, Doubt::AtEnd { .. });
     assert!(run.doubts().iter().any(at_end), "{:?}", run.doubts());
+}
+
+/// Many guards at hand, one after another: the flag is looked at between them too.
+#[test]
+fn an_interrupt_ends_a_cluster() {
+    let interrupt = Interrupt::new();
+    let flag = interrupt.clone();
+    let system = Sketch::new(1, move |_, _, mode, dx| {
+        dx[0] = 1.0;
+        if mode.contains(3) {
+            flag.set();
+        }
+    })
+    .events([Watch::BOTH; 50], |k, _, x, _| x[0] - 0.5 - 1e-6 * k as f64);
+    let mut integrator = Integrator::new(system)
+        .unwrap()
+        .fixed_step(0.4)
+        .interrupt(&interrupt);
+    let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+    assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
+    assert!(run.crossings().len() < 10, "{}", run.crossings().len());
 }

@@ -121,7 +121,7 @@ fn a_given_mode_whose_guard_was_passed_by_rounding_is_crossed_at_once() {
         let mut integrator = Integrator::new(system).unwrap().start_mode(before);
         let run = integrator.integrate(0.0, &[start], 1.0).unwrap();
         assert_eq!(run.crossings().len(), 1, "{steps}");
-        assert_eq!(run.crossings()[0].time, 0.0);
+        assert!(run.crossings()[0].time <= 0.0);
     }
 }
 
