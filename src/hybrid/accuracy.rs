@@ -125,9 +125,8 @@ impl<B: Buffer> Run<B> {
         let spread = if system.gradient(k, self.t, x, &self.mode, row).is_some() {
             tolerance.along(row, x)
         } else {
-            let (at, terms) = ((self.t, x), &mut self.guards.terms[k]);
-            // Of another place, though perhaps of the same size.
-            terms.size = 0.0;
+            // Those that are kept are for the numerical zero, and may be of another place.
+            let (at, mut terms) = ((self.t, x), Terms::default());
             let space = (row, tolerance);
             terms.evaluate(system, k, at, &self.mode, space, &mut self.statistics);
             terms.spread

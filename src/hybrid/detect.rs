@@ -138,7 +138,7 @@ impl<B: Buffer> Run<B> {
             }
             self.doubt_turned(system, window);
             self.doubt_tops(system, window, step, f64::INFINITY);
-            self.mark_clear();
+            self.mark_clear(window);
             self.keep_window(window, step, has_narrowed);
             if to >= 1.0 {
                 self.slopes_at_end(window, step);
@@ -188,12 +188,14 @@ impl<B: Buffer> Run<B> {
         self.next_window = growth * self.settled_window;
     }
 
-    /// Marks guards ready that the end of a window shows clear of their surface.
-    fn mark_clear(&mut self) {
+    /// Marks guards ready that the end of a window shows clear of their surface, and those that the whole window leaves on it.
+    fn mark_clear(&mut self, window: Window) {
         for i in 0..self.near.len() {
             let k = self.near[i];
-            let guards = &mut self.guards;
-            guards.ready[k] |= guards.sign[k] * self.work.h[2][k] < -guards.zero[k];
+            let own = self.own_samples(k, window);
+            let zero = self.guards.zero[k];
+            self.guards.ready[k] |= own[3] < -zero;
+            self.work.hovers[k] = own.iter().all(|&v| v >= -4.0 * zero);
         }
     }
 

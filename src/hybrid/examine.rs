@@ -167,9 +167,10 @@ impl<B: Buffer> Run<B> {
         let secant = (own[3] - own[0]) / seconds;
         let zero = self.zero(k, secant, 0.0).max(self.guards.zero[k]);
         let level = self.level(settings, k, own[0]);
-        // Within a step, what is before its surface by no more than that has been seen clear of it.
-        let on_surface = own[0] >= if window.is_first() { -4.0 * zero } else { 0.0 };
-        if !self.guards.ready[k] || (level == 0.0 && on_surface) {
+        // One that was clear of its surface in the window before may start this one a rounding before it.
+        let comes = !window.is_first() && own[0] < 0.0 && !self.work.hovers[k];
+        let on_surface = level == 0.0 && own[0] >= -4.0 * zero && !comes;
+        if !self.guards.ready[k] || on_surface {
             return self.examine_on_surface(system, k, own, window, step, zero);
         }
         let samples = Samples::new(k, level, None, own.map(|v| v - level), zero);
@@ -216,7 +217,9 @@ impl<B: Buffer> Run<B> {
     {
         if self.guards.ready[k] && !window.is_first() {
             // A window before was too short to tell.
-            if own[0] <= 4.0 * zero && own[1] > own[0] && own[3] > 4.0 * zero {
+            let way = self.own_rate(k) * window.width() * step;
+            let moves_so = |rise: f64| rise > 8.0 * zero && (way - rise).abs() <= 0.5 * way;
+            if !self.guards.stale[k] && own[0] <= 8.0 * zero && moves_so(own[3] - own[0]) {
                 return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
             }
         } else if self.guards.ready[k] {
@@ -244,8 +247,9 @@ impl<B: Buffer> Run<B> {
         }
         // The first step tells that a given mode puts a guard ahead that the state leaves behind.
         let starts = self.statistics.steps == 1 && self.statistics.crossings == 0;
-        let leaves_behind = own[0].abs() <= 4.0 * zero && own[1..].iter().all(|&v| v > 8.0 * zero);
-        if starts && window.is_first() && !self.guards.ready[k] && leaves_behind {
+        let way = self.own_rate(k).max(0.0) * window.width() * step;
+        let bends = own[0].abs() <= 4.0 * zero && own[3] > 8.0 * zero + 4.0 * way;
+        if starts && window.is_first() && !self.guards.ready[k] && bends {
             return Err(self.tangent(self.ahead(k)));
         }
         // Only what was seen clear of its surface passes it.

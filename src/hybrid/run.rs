@@ -131,6 +131,10 @@ pub(crate) struct Work<B> {
     pub(crate) tried: Vec<bool>,
     /// Passages of guards in the present window.
     pub(crate) passages: Vec<Passage>,
+    /// Guards that were farther from their surface than the error in this mode.
+    pub(crate) outside: Vec<bool>,
+    /// Guards that were on their surface, but for rounding, in all of the last window that looked at them.
+    pub(crate) hovers: Vec<bool>,
     /// Maxima of guards that the present window does not pass.
     pub(crate) tops: Vec<Top>,
     /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
@@ -259,6 +263,8 @@ impl<B: Buffer> Run<B> {
                 stale: vec![true; count],
                 tried: vec![false; count],
                 passages: Vec::with_capacity(count),
+                outside: vec![false; count],
+                hovers: vec![false; count],
                 tops: Vec::with_capacity(count),
                 approach: values(),
                 closest: values(),
@@ -312,6 +318,8 @@ impl<B: Buffer> Run<B> {
         self.guards.spread_at.fill(f64::NEG_INFINITY);
         self.guards.most_spread.fill(0.0);
         self.cluster_start = f64::INFINITY;
+        self.work.outside.fill(false);
+        self.work.hovers.fill(false);
         self.guards.terms.fill(Terms::default());
         self.guards.blur.fill(0.0);
         self.reach = f64::INFINITY;
@@ -382,6 +390,7 @@ impl<B: Buffer> Run<B> {
         if !system.ignores_mode() {
             self.guards.spread.fill(0.0);
             self.guards.terms.fill(Terms::default());
+            self.work.outside.fill(false);
         }
     }
 

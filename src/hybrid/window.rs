@@ -105,6 +105,7 @@ impl<B: Buffer> Run<B> {
         } = &self.guards;
         let (sign, armed, ready, zero) = (&sign[..n], &armed[..n], &ready[..n], &zero[..n]);
         let (error, most_spread) = (self.error, &most_spread[..n]);
+        let outside = &mut self.work.outside[..n];
         let start = if window.is_first() {
             &h[..n]
         } else {
@@ -128,12 +129,13 @@ impl<B: Buffer> Run<B> {
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
-            let hidden = lesser(
-                -2.0 * cubic.leading().abs() + least - most,
-                -error * most_spread[k],
-            );
-            if ready[k] && least > -hidden {
-                continue;
+            if ready[k] && least > most - least + 2.0 * cubic.leading().abs() {
+                // One that was always within the error tells nothing by staying there.
+                let is_outside = least > error * most_spread[k];
+                if is_outside || !outside[k] {
+                    outside[k] |= is_outside;
+                    continue;
+                }
             }
             let clear = 4.0 * zero[k] + rounding * (w3 - w0).abs();
             if !(ready[k] && w0 > clear && cubic.is_monotonic()) {
