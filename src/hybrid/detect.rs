@@ -5,6 +5,7 @@ use super::accuracy::{Doubt, Top};
 use super::cubic::{FRACTIONS, WIDEST};
 use super::examine::{Finding, Passage};
 use super::locate::Sample;
+use super::probe::Rate;
 use super::run::Run;
 use super::settings::{Resolution, Settings};
 use super::stop::Stop;
@@ -72,12 +73,14 @@ impl<B: Buffer> Run<B> {
     {
         let mut adaptive = settings.resolution == Resolution::Adaptive;
         let may_shorten = adaptive && settings.fixed_step.is_none();
+        // Within less than the shortest step times are rounded to the same.
+        let shortest = self.least_step() / step;
         let longest = if adaptive {
-            self.longest_window / step
+            (self.longest_window / step).max(shortest)
         } else {
             f64::INFINITY
         };
-        let mut width = self.next_window.min(self.longest_window) / step;
+        let mut width = (self.next_window / step).min(longest).max(shortest);
         if !adaptive {
             width = f64::INFINITY;
         }
@@ -96,14 +99,14 @@ impl<B: Buffer> Run<B> {
             windows += 1;
             self.statistics.windows += 1;
             let crossed = self.list_near(settings, window, step);
-            let narrowable = if !adaptive || narrowed >= MOST_NARROWED {
+            let narrower = NARROWER * window.width();
+            let narrowable = if !adaptive || narrowed >= MOST_NARROWED || narrower < shortest {
                 Narrowable::No
             } else if narrowed >= NOISE_AFTER {
                 Narrowable::UnlessNoise
             } else {
                 Narrowable::Yes
             };
-            let narrower = NARROWER * window.width();
             match self.first_passed(system, settings, (window, step), crossed, narrowable)? {
                 First::Open => {
                     self.work.tops.clear();
@@ -126,6 +129,11 @@ impl<B: Buffer> Run<B> {
                         self.statistics.narrowed += 1;
                         continue;
                     };
+                    let shorter = NARROWER * stop.fraction;
+                    if may_shorten && shorter >= shortest && self.returns_too_early(stop) {
+                        self.work.tops.clear();
+                        return Ok(Met::TooMuch(shorter));
+                    }
                     let until = (stop.fraction - window.from) / window.width();
                     self.doubt_tops(system, window, step, until);
                     self.keep_window(window, step, has_narrowed);
@@ -158,13 +166,21 @@ impl<B: Buffer> Run<B> {
             self.next_window_starts();
             from = to;
             width = if adaptive {
-                (self.next_window / step).min(longest)
+                (self.next_window / step).min(longest).max(shortest)
             } else {
                 f64::INFINITY
             };
             narrowed = 0;
             (wide, unresolved) = (width, self.statistics.unresolved);
         }
+    }
+
+    /// True when a guard that left its surface with a rate of zero is back on it, but still moves away: positions and velocities of
+    /// the step are not exact enough to follow so low an excursion.
+    fn returns_too_early(&self, stop: Stop) -> bool {
+        let away =
+            |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.least_rate[stop.k];
+        !self.guards.ready[stop.k] && stop.rate.is_some_and(away)
     }
 
     /// Remembers how long a window may be.
@@ -222,8 +238,9 @@ impl<B: Buffer> Run<B> {
                 Finding::Passed(passage) => passage,
                 Finding::NotPassed(Some((Sample { at, value }, bend))) => {
                     let variation = bend.abs() / (window.width() * window.width());
-                    // One for each guard has room.
-                    if self.work.tops.len() < self.work.tops.capacity() {
+                    // A maximum within one rounding of the time is noise. One for each guard has room.
+                    let tells = window.width() * step > self.least_step();
+                    if tells && self.work.tops.len() < self.work.tops.capacity() {
                         self.work.tops.push(Top {
                             k,
                             at,
