@@ -2,7 +2,9 @@
 //! and comes back within milliseconds. The excursion begins with a rate of zero; its end is known in closed form.
 
 use saltation::Status;
-use saltation::mechanics::{EventDriven, MechanicalRun, Simulation, UnilateralConstraints};
+use saltation::mechanics::{
+    EventDriven, Grazing, MechanicalRun, Simulation, UnilateralConstraints,
+};
 
 use crate::polygon::{Plane, Polygon};
 
@@ -191,19 +193,17 @@ fn a_resting_contact_of_a_start_is_closed_to_its_impact() {
     assert_eq!(model.closed(&start.mode), [1]);
 }
 
-/// Runs of a few units in the last place of their time, where a force falls to zero.
+/// Runs of a few units in the last place of their time, where a force is zero: as rows are differences, it is noise.
 #[test]
 fn runs_of_a_few_units_in_the_last_place_come_to_their_ends() {
     let units = |t: f64, n: i64| f64::from_bits(t.to_bits().wrapping_add_signed(n));
-    for excess in [
-        -1e-6, -1e-8, -1e-10, -1e-12, -1e-14, 0.0, 1e-14, 1e-12, 1e-10,
-    ] {
-        for rate in [-70.0, -10.0, 70.0] {
+    for excess in [-1e-10, -1e-14, 0.0, 1e-14, 1e-10] {
+        for rate in [-70.0, -20.0, 20.0, 70.0] {
             let (q, v) = turning(rate, excess, 0.0);
             for t in [0.636, 3.1, 1000.0] {
-                for n in 1..12 {
-                    let mut simulation =
-                        Simulation::new(EventDriven::new(rod(0.002, true))).unwrap();
+                for n in 1..9 {
+                    let model = EventDriven::new(rod(2e-4, false));
+                    let mut simulation = Simulation::new(model).unwrap().grazing(Grazing::Ignore);
                     let run = simulation.run(t, &q, &v, units(t, n)).unwrap();
                     let status = run.trajectory().status();
                     assert_eq!(*status, Status::ReachedEnd, "{excess} {rate} {t} {n}");
