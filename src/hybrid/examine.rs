@@ -263,7 +263,7 @@ impl<B: Buffer> Run<B> {
     /// may have left and come back before the first sample. Its place off the surface is sought towards the start, in up to thirty
     /// evaluations; `None` when it was nowhere farther off than rounding.
     #[cold]
-    pub(crate) fn left_before<S: EventFunction>(
+    fn left_before<S: EventFunction>(
         &mut self,
         system: &S,
         k: usize,

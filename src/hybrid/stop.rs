@@ -97,15 +97,14 @@ impl<B: Buffer> Run<B> {
         Ok(found.at)
     }
 
-    /// The rate of guard `k` in the mode of the step at a fraction of it; leaves the state there in `work.point` and the field in
+    /// The rate of guard `k` in the mode of the step at `work.point`, a fraction of the step; leaves the field in
     /// `work.landing_field`.
     fn rate_at<S>(&mut self, system: &S, k: usize, fraction: f64, step: f64) -> Result<Rate, Error>
     where
         S: Flow + EventFunction,
     {
         let t = self.t + fraction * step;
-        let (x, field) = (self.work.point.get_mut(), self.work.landing_field.get_mut());
-        self.ode.interpolant().at_fraction(fraction, x);
+        let (x, field) = (self.work.point.get(), self.work.landing_field.get_mut());
         system.flow(t, x, &self.mode, field);
         self.statistics.flow += 1;
         probe::check_flow(field, t, x)?;
@@ -177,7 +176,7 @@ impl<B: Buffer> Run<B> {
         probe::check_events(h, t, point)?;
         let mut earliest: Option<(f64, Passage)> = None;
         for k in 0..self.count() {
-            if !self.guards.armed[k] || self.work.tried[k] {
+            if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.tried[k] {
                 continue;
             }
             let own = self.own_samples(k, window);
@@ -187,19 +186,6 @@ impl<B: Buffer> Run<B> {
             let zero = self.zero(k, (here - start) / (s * window.width() * step), 0.0);
             let zero = zero.max(self.guards.zero[k]);
             if here <= zero {
-                continue;
-            }
-            if !self.guards.ready[k] {
-                let high = Sample { at: s, value: here };
-                let started_there = start.abs() <= 4.0 * zero && here > 4.0 * zero;
-                if started_there
-                    && let Some(passage) = self.left_before(system, k, high, (window, step), zero)
-                {
-                    let lead = (s - passage.low.at) / s;
-                    if earliest.is_none_or(|(most, _)| lead > most) {
-                        earliest = Some((lead, passage));
-                    }
-                }
                 continue;
             }
             let mut low = Sample {

@@ -7,7 +7,7 @@ use crate::{Error, MatrixFault, Mode, Quantity, refuse};
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// `(q, v)`.
+    /// `(q, v)`; gaps within the tolerance that do not open are brought to zero.
     pub state: Vec<f64>,
     /// Sides and closed contacts.
     pub mode: Mode,

@@ -3,7 +3,7 @@
 
 use saltation::Status;
 use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalRun, Simulation, UnilateralConstraints,
+    EventDriven, Grazing, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
 };
 
 use crate::polygon::{Plane, Polygon};
@@ -173,6 +173,85 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
                 assert_eq!(*status, Status::ReachedEnd, "{rate} {excess} {gap}");
             }
         }
+    }
+}
+
+/// The same with a wall that the rod runs into soon after corner 0 is back: the excursion is not lost behind the other impact.
+#[test]
+fn an_excursion_before_another_impact_is_found() {
+    for excess in EXCESSES {
+        for part in 1..60 {
+            let until = back(excess) * (1.0 + 0.05 * f64::from(part));
+            let (mut q, mut v) = ahead_of_the_impact(0.01, excess, 0.04);
+            let (angle, speed) = (after(excess, until).0[2], -20.0);
+            // The wall is where the left corner will be.
+            let offset = speed * (0.04 + until) - L * angle.cos();
+            (q[0], v[0]) = (0.0, speed);
+            let mut body = rod(0.01, true);
+            let normal = [1.0, 0.0];
+            body.planes.push(Plane { normal, offset });
+            let mut simulation = Simulation::new(EventDriven::new(body)).unwrap();
+            let run = simulation.run(0.0, &q, &v, 0.04 + until + 1e-4).unwrap();
+            comes_back(&run, 0.04, (excess, 1e-15), &format!("{excess} {until}"));
+        }
+    }
+}
+
+/// A rod on a shaken floor, in coordinates relative to it.
+#[derive(Debug)]
+struct Shaken {
+    rod: Polygon,
+    /// Amplitude (m/s²), frequency (rad/s).
+    shake: [f64; 2],
+}
+
+impl MechanicalSystem for Shaken {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.rod.mass(q, mass);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.rod.effort(t, q, v, effort);
+        effort[1] += self.rod.mass * self.shake[0] * (self.shake[1] * t).sin();
+    }
+}
+
+impl UnilateralConstraints for Shaken {
+    fn contacts(&self) -> usize {
+        self.rod.contacts()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.rod.gap(j, q)
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        self.rod.gap_row(j, q, row)
+    }
+    fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
+        self.rod.curvature(j, q, v)
+    }
+}
+
+/// Steps are not exact here: positions and velocities between their ends disagree by more than the excursion shows, and still it is
+/// followed to its end.
+#[test]
+fn an_excursion_lower_than_the_error_of_steps_is_followed() {
+    for excess in [0.0025, 0.003, 0.004] {
+        // The impact is at t = 0, where the floor does not accelerate.
+        let (before, shake) = (0.08, [-5.0, 100.0]);
+        let (mut q, mut v) = ahead_of_the_impact(0.01, excess, before);
+        let phase: f64 = shake[1] * before;
+        v[1] += shake[0] / shake[1] * (1.0 - phase.cos());
+        q[1] -= shake[0] / shake[1] * (before - phase.sin() / shake[1]);
+        let rod = rod(0.01, true);
+        let model = EventDriven::new(Shaken { rod, shake });
+        let mut simulation = Simulation::new(model).unwrap().rtol(1e-4);
+        let run = simulation.run(-before, &q, &v, 0.03).unwrap();
+        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{excess}");
     }
 }
 
