@@ -331,11 +331,18 @@ impl<B: Buffer> Run<B> {
         for i in 0..self.near.len() {
             let k = self.near[i];
             let guards = &self.guards;
-            if k == j || !guards.ready[k] || self.work.tried[k] {
+            if k == j || self.work.tried[k] {
                 continue;
             }
             let beyond = guards.sign[k] * self.work.h[0][k];
             let (start, zero) = (self.own_h(k), guards.zero[k]);
+            if !guards.ready[k] {
+                // It may have left its surface with a rate of zero and come back.
+                if start.abs() <= 4.0 * zero && beyond > 4.0 * zero {
+                    return Ok(Late::Unforeseen);
+                }
+                continue;
+            }
             // One that was on its surface, or beyond it by a residual, may not have left it yet.
             if beyond <= zero + 2.0 * start.max(0.0) {
                 continue;

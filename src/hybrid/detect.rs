@@ -5,6 +5,7 @@ use super::accuracy::{Doubt, Top};
 use super::cubic::{FRACTIONS, WIDEST};
 use super::examine::{Finding, Passage};
 use super::locate::Sample;
+use super::probe::Rate;
 use super::run::Run;
 use super::settings::{Resolution, Settings};
 use super::stop::Stop;
@@ -74,12 +75,14 @@ impl<B: Buffer> Run<B> {
     {
         let mut adaptive = settings.resolution == Resolution::Adaptive;
         let may_shorten = adaptive && settings.fixed_step.is_none();
+        // Within less than the shortest step times are rounded to the same.
+        let shortest = self.least_step() / step;
         let longest = if adaptive {
-            self.longest_window / step
+            (self.longest_window / step).max(shortest)
         } else {
             f64::INFINITY
         };
-        let mut width = self.irregular() * self.next_window.min(self.longest_window) / step;
+        let mut width = self.irregular_window(step, longest).max(shortest);
         if !adaptive {
             width = f64::INFINITY;
         }
@@ -98,14 +101,14 @@ impl<B: Buffer> Run<B> {
             windows += 1;
             self.statistics.windows += 1;
             let crossed = self.list_near(settings, window, step);
-            let narrowable = if !adaptive || narrowed >= MOST_NARROWED {
+            let narrower = NARROWER * window.width();
+            let narrowable = if !adaptive || narrowed >= MOST_NARROWED || narrower < shortest {
                 Narrowable::No
             } else if narrowed >= NOISE_AFTER {
                 Narrowable::UnlessNoise
             } else {
                 Narrowable::Yes
             };
-            let narrower = NARROWER * window.width();
             match self.first_passed(system, settings, (window, step), crossed, narrowable)? {
                 First::Open => {
                     self.work.tops.clear();
@@ -128,6 +131,11 @@ impl<B: Buffer> Run<B> {
                         self.statistics.narrowed += 1;
                         continue;
                     };
+                    let shorter = NARROWER * stop.fraction;
+                    if may_shorten && shorter >= shortest && self.returns_too_early(stop) {
+                        self.work.tops.clear();
+                        return Ok(Met::TooMuch(shorter));
+                    }
                     self.doubt_turned(system, window);
                     let until = (stop.fraction - window.from) / window.width();
                     self.doubt_tops(system, window, step, until);
@@ -162,7 +170,7 @@ impl<B: Buffer> Run<B> {
             self.next_window_starts();
             from = to;
             width = if adaptive {
-                self.irregular() * (self.next_window / step).min(longest)
+                self.irregular_window(step, longest).max(shortest)
             } else {
                 f64::INFINITY
             };
@@ -171,10 +179,20 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// A part of a window close to 1 and another one for each, so that no oscillation has the same phases in all.
-    fn irregular(&self) -> f64 {
+    /// How long the next window is, as a part of the step: a little less than it may be, by another part for each, so that no oscillation
+    /// has the same phases in all.
+    fn irregular_window(&self, step: f64, longest: f64) -> f64 {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;
-        1.0 - IRREGULAR * (GOLDEN * self.statistics.windows as f64).fract()
+        let part = 1.0 - IRREGULAR * (GOLDEN * self.statistics.windows as f64).fract();
+        part * (self.next_window / step).min(longest)
+    }
+
+    /// True when a guard that left its surface with a rate of zero is back on it, but still moves away: positions and velocities of
+    /// the step are not exact enough to follow so low an excursion.
+    fn returns_too_early(&self, stop: Stop) -> bool {
+        let away =
+            |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.least_rate[stop.k];
+        !self.guards.ready[stop.k] && stop.rate.is_some_and(away)
     }
 
     /// Remembers how long a window may be.
@@ -235,8 +253,9 @@ impl<B: Buffer> Run<B> {
                 Finding::Passed(passage) => passage,
                 Finding::NotPassed(Some((Sample { at, value }, bend))) => {
                     let variation = bend.abs() / (window.width() * window.width());
-                    // One for each guard has room.
-                    if self.work.tops.len() < self.work.tops.capacity() {
+                    // A maximum within one rounding of the time is noise. One for each guard has room.
+                    let tells = window.width() * step > self.least_step();
+                    if tells && self.work.tops.len() < self.work.tops.capacity() {
                         self.work.tops.push(Top {
                             k,
                             at,

@@ -13,6 +13,9 @@ use super::{EventFunction, Flow, Projection};
 use crate::Error;
 use crate::ode::Buffer;
 
+/// How often the time is halved in the search for an excursion that began with a rate of zero.
+const MOST_HALVINGS: u32 = 30;
+
 /// A guard passed within a window: its function, counted from its level, is negative at `low` and not at `high`. Places are
 /// fractions of the window.
 #[derive(Clone, Copy, Debug)]
@@ -245,13 +248,6 @@ impl<B: Buffer> Run<B> {
                 };
             }
         }
-        // The first step tells that a given mode puts a guard ahead that the state leaves behind.
-        let starts = self.statistics.steps == 1 && self.statistics.crossings == 0;
-        let way = self.own_rate(k).max(0.0) * window.width() * step;
-        let bends = own[0].abs() <= 4.0 * zero && own[3] > 8.0 * zero + 4.0 * way;
-        if starts && window.is_first() && !self.guards.ready[k] && bends {
-            return Err(self.tangent(self.ahead(k)));
-        }
         // Only what was seen clear of its surface passes it.
         let mut clear = own[0] < -zero;
         for i in 1..4 {
@@ -264,7 +260,57 @@ impl<B: Buffer> Run<B> {
             }
             clear |= own[i] < -zero;
         }
+        let started_there = !self.guards.ready[k] && !clear && own[0] <= 4.0 * zero;
+        let beyond = (1..4).find(|&i| started_there && own[i] > 4.0 * zero);
+        let passage = beyond.and_then(|i| {
+            let (at, value) = (FRACTIONS[i], own[i]);
+            self.left_before(system, k, Sample { at, value }, (window, step), zero)
+        });
+        if let Some(passage) = passage {
+            return Ok(Finding::Passed(passage));
+        }
+        // The first step tells that a given mode puts a guard ahead that the state leaves behind.
+        let starts = self.statistics.steps == 1 && self.statistics.crossings == 0;
+        let way = self.own_rate(k).max(0.0) * window.width() * step;
+        let bends = own[0].abs() <= 4.0 * zero && own[3] > 8.0 * zero + 4.0 * way;
+        if starts && window.is_first() && !self.guards.ready[k] && bends {
+            return Err(self.tangent(self.ahead(k)));
+        }
         Ok(Finding::NotPassed(None))
+    }
+
+    /// The passage at or before the sample `high` of a guard that was on its surface, with a rate of zero, where the window starts: it
+    /// may have left and come back before the first sample. Its place off the surface is sought towards the start, in up to thirty
+    /// evaluations; `None` when it was nowhere farther off than rounding.
+    #[cold]
+    fn left_before<S: EventFunction>(
+        &mut self,
+        system: &S,
+        k: usize,
+        mut high: Sample,
+        (window, step): (Window, f64),
+        zero: f64,
+    ) -> Option<Passage> {
+        let mut at = high.at;
+        for _ in 0..MOST_HALVINGS {
+            at *= 0.5;
+            let value = self.own_h_at(system, k, window.at(at), step);
+            let here = Sample { at, value };
+            if value < -zero {
+                return Some(Passage {
+                    k,
+                    level: 0.0,
+                    leaves: None,
+                    low: here,
+                    high,
+                    cubic: None,
+                });
+            }
+            if value >= 0.0 {
+                high = here;
+            }
+        }
+        None
     }
 
     /// A guard that is on its surface where the window starts, and moves across: passed unless it turns back at once.
@@ -359,7 +405,14 @@ impl<B: Buffer> Run<B> {
                 Ok(open)
             }
             Some(_) => Ok(samples.take_as_they_are()),
-            None => Ok(samples.not_passed(Some(best))),
+            None => {
+                // What moves away at the start of the step is nowhere closer than there: that is no maximum.
+                let moves_away = window.is_first()
+                    && samples.leaves.is_none()
+                    && best.value <= samples.values[0]
+                    && self.own_rate(k) <= -self.guards.least_rate[k];
+                Ok(samples.not_passed((!moves_away).then_some(best)))
+            }
         }
     }
 

@@ -3,7 +3,6 @@
 
 use super::log::{ContactEvent, ContactEventKind};
 use super::redundant::change_rates;
-use super::strike::LOW;
 use super::zeno::Accumulation;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
@@ -48,25 +47,13 @@ where
         if open.is_empty() {
             return None;
         }
-        let mut acceleration = vec![0.0; q.len()];
-        self.motion((set.time, q, v), set.mode, &mut acceleration, None, false);
-        let mut rates = vec![0.0; open.len()];
-        let bends = self
-            .in_frame(q, &open, |frame| {
-                for (i, rate) in rates.iter_mut().enumerate() {
-                    *rate = super::dynamics::dot(frame.row(i), v);
-                }
-                let mut bends = vec![0.0; open.len()];
-                frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
-                bends
-            })
-            .ok()?;
+        let rates = self.approach(set.state, &open);
+        let bends = self.bends((set.time, set.state), &open, set.mode).ok()?;
         let before = self.approach(set.state_before, &open);
         let mut found: Option<Accumulation> = None;
         for (i, &j) in open.iter().enumerate() {
             let (rate, fall) = (rates[i], -bends[i]);
-            let low =
-                rate > 0.0 && fall > 0.0 && rate * rate <= 2.0 * fall * LOW * self.gap_tolerance;
+            let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
             // Of an impact of several contacts one may part faster than it came; its coefficient tells the rest.
             let restitution = self.system().restitution(j, q, v);
             let own = rate / -before[i];

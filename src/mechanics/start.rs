@@ -7,7 +7,7 @@ use crate::{Error, MatrixFault, Mode, Quantity, refuse};
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// `(q, v)`.
+    /// `(q, v)`; gaps within the tolerance that do not open are brought to zero.
     pub state: Vec<f64>,
     /// Sides and closed contacts.
     pub mode: Mode,
@@ -82,9 +82,24 @@ where
                 touching.push(j);
             }
         }
-        let approaching = self.approaching(q, v, &touching)?;
+        // A gap that is zero but for rounding and does not open would else be one that is only touched, or lie beyond its surface.
+        let rates = self.approach(&state, &touching);
+        let lands = |&(&j, rate): &(&usize, &f64)| {
+            let opens = *rate > self.rate_tolerance;
+            !opens || self.system().gap(j, q) < 0.0
+        };
+        let landing = touching.iter().zip(&rates).filter(lands);
+        let landing: Vec<usize> = landing.map(|(&j, _)| j).collect();
+        super::drift::land(self, &mut state, &[], &landing);
+        let approaching = self.approaching(&state[..q.len()], v, &touching)?;
+        let rests = |j: &usize| self.rests(*j, &state);
+        let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
         if approaching.iter().any(|&a| a) {
             hit(&mut state, &touching, &approaching)?;
+        }
+        // Those that rest are closed contacts to the impact, as they are on the way.
+        for &j in &resting {
+            self.set_closed(&mut mode, j, true);
         }
         self.rest(t, &mut state, &touching, &[], &mut mode)?;
         let approached = touching.iter().zip(approaching).filter(|(_, a)| *a);

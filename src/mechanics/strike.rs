@@ -10,7 +10,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection};
 use crate::{Crossed, Error, Mode, Quantity};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
-pub(super) const LOW: f64 = 1e-2;
+const LOW: f64 = 1e-2;
 
 impl<S, L> EventDriven<S, L>
 where
@@ -166,12 +166,26 @@ where
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Error> {
+        let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
         let mut parting = self.parting((t, state), touching, mode)?;
-        // What holds the contacts that stay closed may keep a slow one from parting: then it is a candidate too.
+        // What holds the contacts that stay closed may keep a slow one from parting, or press it back from lower than gaps can tell:
+        // then it is a candidate too.
         for _ in 0..=touching.len() {
             self.rest_unless_parting(t, state, (touching, &parting), released, mode)?;
+            if !parting.iter().any(|&parts| parts) {
+                break;
+            }
             let rates = self.approach(state, touching);
-            let held = |i: &usize| parting[*i] && rates[*i].abs() <= self.rate_tolerance;
+            let thrown = |i: usize| parting[i] && was_closed[i];
+            let bends = if (0..touching.len()).any(thrown) {
+                self.bends((t, state), touching, mode)?
+            } else {
+                vec![0.0; touching.len()]
+            };
+            let held = |i: &usize| {
+                let stands = rates[*i].abs() <= self.rate_tolerance;
+                parting[*i] && (stands || thrown(*i) && self.is_low(rates[*i], bends[*i]))
+            };
             let held: Vec<usize> = (0..touching.len()).filter(held).collect();
             if held.is_empty() {
                 break;
@@ -181,6 +195,27 @@ where
             }
         }
         Ok(())
+    }
+
+    /// True when a gap that opens at `rate` and is bent back by the acceleration `bend` opens no wider than gaps can tell.
+    pub(super) fn is_low(&self, rate: f64, bend: f64) -> bool {
+        rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
+    }
+
+    /// The accelerations of the gaps of `contacts` in the motion of `mode`.
+    pub(super) fn bends(
+        &self,
+        (t, state): (f64, &[f64]),
+        contacts: &[usize],
+        mode: &Mode,
+    ) -> Result<Vec<f64>, Error> {
+        let (q, v) = state.split_at(self.system().dof());
+        let (mut acceleration, mut bends) = (vec![0.0; q.len()], vec![0.0; contacts.len()]);
+        self.motion((t, q, v), mode, &mut acceleration, None, false);
+        self.in_frame(q, contacts, |frame| {
+            frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
+            bends
+        })
     }
 
     /// Decides which of the contacts that touch and do not part are closed, and brings the state onto them.
@@ -260,8 +295,7 @@ where
             frame.free_acceleration(self.system(), (t, q, v), &[], &mut free);
             frame.gap_acceleration(self.system(), (q, v), &free, &mut falls);
             for i in thrown {
-                let height = LOW * self.gap_tolerance;
-                parting[i] = rates[i] * rates[i] > -2.0 * falls[i] * height;
+                parting[i] = !self.is_low(rates[i], falls[i]);
             }
             parting
         })

@@ -172,6 +172,26 @@ fn multipliers_that_are_noise_do_not_shorten_steps() {
     }
 }
 
+/// A disc that is wedged between others rattles: contacts close and throw each other open by turns, ever lower, by forces of other
+/// contacts that press them back. What opens lower than gaps can tell stays closed; else the rattling has no end.
+#[test]
+fn a_jam_that_rattles_comes_to_rest() {
+    let mut random = SplitMix64(7);
+    let (discs, q, v) = (0..=1828)
+        .map(|_| Discs::random(&mut random))
+        .last()
+        .unwrap();
+    let model = EventDriven::new(discs).redundant(Redundant::LeastSquares);
+    let mut simulation = Simulation::new(model)
+        .unwrap()
+        .rtol(1e-8)
+        .zeno(Zeno::Absorb)
+        .grazing(Grazing::Contact)
+        .configure(|integrator| integrator.max_events(3000));
+    let run = simulation.run(0.0, &q, &v, 3.0).unwrap();
+    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+}
+
 /// Contacts of piles depend on each other, exactly or nearly, in positions and in motions that none has thought of: whatever
 /// they are, a run that takes least squares and absorbs accumulations comes to its end.
 #[test]

@@ -15,6 +15,7 @@ mod discs;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
+mod lifting;
 mod limbs;
 mod line;
 mod linearised;
