@@ -74,6 +74,10 @@ impl<const N: usize> From<[f64; N]> for PerEntry {
 ///
 /// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3 carries an error
 /// estimate. A run with a fixed `eps` converges with the power *order + 1* of `eps`.
+///
+/// What guards do between the ends of a projection is not looked at: [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed)
+/// says nothing of humps that begin and end there, nor of the error of projections by `Eps` and `Horizon`. `Auto` keeps projections
+/// shorter than half the distance of samples in smooth steps.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Projection {

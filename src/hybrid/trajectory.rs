@@ -151,7 +151,8 @@ impl Trajectory {
     }
 
     /// True when the run met nothing that its error might turn, and nothing that it could not resolve: every crossing is one of the
-    /// system, and there are no others, as far as [`Doubt`] tells. False under [`Resolution::Samples`](super::Resolution::Samples).
+    /// system, and there are no others, as far as [`Doubt`] tells. Of a run in chunks each chunk must say so, for its own errors: those
+    /// of the state that a chunk starts from are not known to it. False under [`Resolution::Samples`](super::Resolution::Samples).
     pub fn is_guaranteed(&self) -> bool {
         self.statistics.is_guaranteed()
     }

@@ -7,7 +7,7 @@
 use super::dynamics::Bodies;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
-use crate::{Error, Mode};
+use crate::{Error, Interrupt, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with [`EventFunction`](crate::EventFunction)s.
 ///
@@ -48,6 +48,8 @@ pub struct EventDriven<S, L = Unilateral> {
     pub(super) redundant: Redundant,
     /// Coefficients of restitution outside [0, 1] are taken.
     pub(super) any_restitution: bool,
+    /// Ends searches of the law.
+    pub(super) interrupt: Interrupt,
 }
 
 impl<S> EventDriven<S>
@@ -72,6 +74,7 @@ where
             law,
             selection: Selection::default(),
             frictionless: false,
+            interrupt: Interrupt::new(),
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
@@ -109,8 +112,17 @@ where
         self
     }
 
+    /// Ends the searches of the impact law, within one impact, with [`Error::Interrupted`] when `interrupt` is set. Runs end between
+    /// impacts by [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.interrupt = interrupt.clone();
+        self
+    }
+
     /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and between them. Without this a system whose
-    /// [`friction`](UnilateralConstraints::friction) is not zero is refused when a run starts, with [`Error::FrictionIgnored`].
+    /// [`friction`](UnilateralConstraints::friction) is not zero is refused when a run starts ([`start`](Self::start)) and at each
+    /// impact, with [`Error::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;

@@ -14,9 +14,9 @@ use crate::{Error, Integrator, Statistics, Status, Trajectory, refuse};
 
 /// Runs a mechanical system with contacts.
 ///
-/// Steps are as long as the smooth motion allows. A gap that closes and opens again within one of them, over a thin obstacle, is
-/// looked for at a few places and can be missed; bound the step by [`max_step`](Integrator::max_step), in
-/// [`configure`](Self::configure), to what the thinnest obstacle takes.
+/// Steps are as long as the smooth motion allows. Gaps are looked at within them as closely as [`Resolution`](crate::Resolution)
+/// says: what closes and opens again in less than a hundredth of the run, over a thin obstacle, can be missed. The
+/// [`time_scale`](MechanicalSystem::time_scale) of the model says what the thinnest obstacle takes.
 ///
 /// ```
 /// use saltation::mechanics::{EventDriven, Simulation};
@@ -155,6 +155,10 @@ where
     }
 
     /// Runs from `(q, v)` at `t0` to `tf`.
+    ///
+    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]): contacts within the gap tolerance
+    /// are decided anew, closed where the motion presses on them. Which contacts were closed need not be told. Limits, logs and
+    /// [`MechanicalRun::is_guaranteed`] are those of each run.
     ///
     /// # Errors
     /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of its trajectory.

@@ -39,6 +39,7 @@ where
         touching: &[usize],
         new: &[bool],
     ) -> Result<Outcome, Error> {
+        self.check_friction()?;
         let (q, v) = state.split_at(self.system().dof());
         let restitution: Vec<f64> = touching
             .iter()
@@ -82,7 +83,7 @@ where
             .and_then(|problem| problem.with_new_contacts(&fresh))
             .and_then(|problem| {
                 noise = (!problem.dependent().is_empty()).then(|| problem.noise());
-                law.resolve(&problem)
+                law.resolve(&problem.with_interrupt(&self.interrupt))
             })
             .and_then(|outcomes| selection.select(outcomes, t));
         let outcome = resolved.map_err(|reason| Error::Impact {

@@ -79,7 +79,8 @@ pub trait UnilateralConstraints {
     /// Number `n` of contacts.
     fn contacts(&self) -> usize;
 
-    /// Gap `a_j(q)`, twice differentiable; negative beyond the surface.
+    /// Gap `a_j(q)`, twice differentiable; negative beyond the surface. It does not depend on time: on a table that moves by itself,
+    /// take `q` in the frame of the table and add the inertial force to the effort, or make the table a heavy body of its own.
     fn gap(&self, j: usize, q: &[f64]) -> f64;
 
     /// Writes the row `Da_j(q)` and returns `true`; the provided method returns `false`, and the crate takes differences.

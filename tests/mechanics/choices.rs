@@ -7,7 +7,7 @@ use saltation::impact::{
 use saltation::mechanics::{
     EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
 };
-use saltation::{Error, Status};
+use saltation::{Error, Integrator, Interrupt, Status};
 
 /// Three points in a row of masses 1, 2 and 3; the outer ones hit the one between at one instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +57,39 @@ fn simulation<L: ImpactLaw>(model: EventDriven<Row, L>) -> Simulation<Row, L> {
 fn run<L: ImpactLaw>(model: EventDriven<Row, L>) -> MechanicalRun {
     let (q, v) = START;
     simulation(model).run(0.0, &q, &v, 1.5).unwrap()
+}
+
+#[test]
+fn friction_that_a_law_ignores_is_refused_at_an_impact_of_the_core_integrator() {
+    let (q, v) = START;
+    let smooth = EventDriven::new(Row { friction: 0.0 });
+    let open = smooth.start(0.0, &q, &v).unwrap().mode;
+    let rough = EventDriven::new(Row { friction: 0.3 });
+    let mut integrator = Integrator::new(rough).unwrap().start_mode(open);
+    let run = integrator.integrate(0.0, &[q, v].concat(), 1.0).unwrap();
+    assert!(
+        matches!(
+            run.status(),
+            Status::Refused(Error::FrictionIgnored { contact: 1, .. })
+        ),
+        "{:?}",
+        run.status()
+    );
+}
+
+#[test]
+fn an_interrupt_ends_the_search_of_a_law_within_a_run() {
+    let (q, v) = START;
+    let interrupt = Interrupt::new();
+    interrupt.set();
+    let model = EventDriven::with_law(Row { friction: 0.0 }, MinimalOutcomes::new())
+        .selection(Selection::First)
+        .interrupt(&interrupt);
+    let run = simulation(model).run(0.0, &q, &v, 1.0).unwrap();
+    let Status::Refused(Error::Impact { reason, .. }) = run.trajectory().status() else {
+        panic!("{:?}", run.trajectory().status());
+    };
+    assert_eq!(**reason, Error::Interrupted);
 }
 
 #[test]
