@@ -127,3 +127,19 @@ fn interrupts_end_searches_and_change_nothing_else() {
     // What does not search does not look.
     assert!(Unilateral.resolve(&problem).is_ok());
 }
+
+#[test]
+fn minimal_outcomes_keep_to_their_cap() {
+    for n in 3..=6 {
+        let problem = many_outcomes(n);
+        for cap in 1..200 {
+            let found = MinimalOutcomes::new().cap(cap).resolve(&problem).unwrap();
+            // The reflection that reached the cap is counted.
+            assert!(
+                found.effort <= cap + 1,
+                "{n} balls: {} of {cap}",
+                found.effort
+            );
+        }
+    }
+}
