@@ -1,6 +1,6 @@
 //! Parameters as state variables that do not change, so that derivatives with respect to them come out with all others.
 
-use crate::hybrid::probe;
+use super::repeat::reset_at;
 use crate::ode::difference::{self, step_along, vector_along};
 use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
 
@@ -169,7 +169,43 @@ where
         })
     }
 
-    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model refuses it.
+    /// The derivative of the reset along `(dt, vx)` in time and in the state of the model: as written, or by a central difference; false
+    /// when the model refuses it, or comes out in another mode.
+    fn reset_by_state(
+        &self,
+        (t, state): (f64, &[f64]),
+        crossed: &Crossed<'_>,
+        mode: &Mode,
+        (dt, vx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let (model, x) = self.model(state);
+        if model.reset_times(t, crossed, x, mode, (dt, vx), out) {
+            return true;
+        }
+        let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
+            return false;
+        };
+        let mut is_moved = vec![false; x.len()];
+        let (mut point, mut behind) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let moved = |t: f64, x: &[f64], after: &mut [f64]| {
+            let done = reset.of(&model, t, x, after);
+            for i in 0..x.len() {
+                is_moved[i] |= after[i] != x[i];
+            }
+            done
+        };
+        let scratch = (&mut point[..], &mut behind[..]);
+        let done = vector_along(moved, (t, x), (dt, vx), out, scratch).is_ok();
+        // What the reset leaves alone passes without the rounding of a difference.
+        for i in (0..x.len()).filter(|&i| !is_moved[i]) {
+            out[i] = vx[i];
+        }
+        done
+    }
+
+    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model refuses it, or comes out in another
+    /// mode.
     fn add_reset_by_parameters(
         &self,
         (t, state): (f64, &[f64]),
@@ -181,22 +217,12 @@ where
         if vp.iter().all(|&v| v == 0.0) {
             return true;
         }
-        let x = &state[..self.split()];
-        let mut before = mode.clone();
-        for c in crossed.guards() {
-            before.set(c.guard.event, !c.guard.side_after());
-        }
-        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let (model, x) = self.model(state);
+        let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
+            return false;
+        };
         self.add_by_parameters(state, vp, out, |model, after| {
-            model.flow(t, x, &before, &mut field);
-            let rated = |c: &CrossedGuard| CrossedGuard {
-                guard: c.guard,
-                rate: probe::rate(model, c.guard.event, (t, x), &before, &field, &mut row).value,
-            };
-            let rated: Vec<_> = crossed.guards().iter().map(rated).collect();
-            after.copy_from_slice(x);
-            let done = model.on_crossing(t, &Crossed::new(&rated), after, &mut mode.clone());
-            done.is_ok()
+            reset.of(model, t, x, after).is_ok()
         })
     }
 
@@ -230,6 +256,67 @@ where
             }
         }
         true
+    }
+}
+
+/// The reset of a crossing, to be repeated close by.
+struct Reset<'a> {
+    crossed: &'a [CrossedGuard],
+    /// Before the crossing, and with its sides crossed.
+    modes: (Mode, &'a Mode),
+    /// Behind it.
+    mode_after: Mode,
+    mode_trial: Mode,
+    rated: Vec<CrossedGuard>,
+    field: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl<'a> Reset<'a> {
+    /// That of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none when it is refused.
+    fn at<S: Flow + EventFunction>(
+        model: &S,
+        t: f64,
+        x: &[f64],
+        crossed: &Crossed<'a>,
+        sides: &'a Mode,
+    ) -> Option<Self> {
+        let mut before = sides.clone();
+        for c in crossed.guards() {
+            before.set(c.guard.event, !c.guard.side_after());
+        }
+        let (mut after, mut mode_after) = (x.to_vec(), sides.clone());
+        model
+            .on_crossing(t, crossed, &mut after, &mut mode_after)
+            .ok()?;
+        Some(Self {
+            crossed: crossed.guards(),
+            modes: (before, sides),
+            mode_after,
+            mode_trial: sides.clone(),
+            rated: Vec::new(),
+            field: after,
+            row: vec![0.0; x.len()],
+        })
+    }
+
+    /// The state behind it from `(t, x)`.
+    fn of<S: Flow + EventFunction>(
+        &mut self,
+        model: &S,
+        t: f64,
+        x: &[f64],
+        after: &mut [f64],
+    ) -> Result<(), Error> {
+        let modes = (&self.modes.0, self.modes.1);
+        let rates = (&mut self.rated, &mut self.field[..], &mut self.row[..]);
+        let behind = (&mut *after, &mut self.mode_trial);
+        reset_at(model, (t, x), self.crossed, modes, rates, behind)?;
+        if self.mode_trial == self.mode_after {
+            return Ok(());
+        }
+        let state = x.to_vec();
+        Err(Error::NotRepeatable { t, state })
     }
 }
 
@@ -346,14 +433,11 @@ where
         (dt, v): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let (model, x) = self.model(state);
-        let (vx, vp) = v.split_at(x.len());
-        let (out, rest) = out.split_at_mut(x.len());
-        if !model.reset_times(t, crossed, x, mode, (dt, vx), out) {
-            return false;
-        }
+        let (vx, vp) = v.split_at(self.split());
+        let (out, rest) = out.split_at_mut(self.split());
         rest.copy_from_slice(vp);
-        self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
+        self.reset_by_state((t, state), crossed, mode, (dt, vx), out)
+            && self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
     }
 
     fn reset_times_each(
@@ -368,12 +452,13 @@ where
         let (model, x) = self.model(state);
         let own = self.own_parts(v, state.len());
         let mut along = vec![f64::NAN; own.len()];
-        if !model.reset_times_each(t, crossed, x, mode, (dt, &own), &mut along) {
-            return false;
-        }
+        let written = model.reset_times_each(t, crossed, x, mode, (dt, &own), &mut along);
         let (dim, split) = (state.len().max(1), x.len());
         let columns = v.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         columns.enumerate().all(|(j, (v, out))| {
+            if !written {
+                return self.reset_times(t, crossed, state, mode, (dt, v), out);
+            }
             let vp = &v[split..];
             let (out, rest) = out.split_at_mut(split);
             out.copy_from_slice(&along[j * split..(j + 1) * split]);

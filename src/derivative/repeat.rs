@@ -36,6 +36,8 @@ pub(super) struct Done {
     pub(super) moved: bool,
     /// It is the identity near this state too: tangents pass unchanged.
     pub(super) identity: bool,
+    /// What it did to tangents is a difference in part.
+    pub(super) by_difference: bool,
     /// A guard that ends the run was among those crossed.
     pub(super) stops: bool,
 }
@@ -102,6 +104,7 @@ impl Repeat {
         let mut done = Done {
             moved: false,
             identity: true,
+            by_difference: false,
             stops: false,
         };
         self.set.clear();
@@ -174,6 +177,7 @@ impl Repeat {
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
                 if !self.written(system, t, (carried.dt, &self.point), dx) {
+                    done.by_difference = true;
                     self.difference(system, t, carried.dt, dx)?;
                 }
             }
@@ -185,10 +189,10 @@ impl Repeat {
         Ok(moved)
     }
 
-    /// True when the reset, which left this state as it is, does so with states close by too. Told by one direction in which
-    /// all components change, each by another amount: by the derivative along it, or where none is written by states on
-    /// both sides.
-    fn is_identity<S: EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
+    /// True when the reset, which left this state as it is, does so with states close by too, and leads to the same mode. Told by
+    /// one direction in which all components change, each by another amount: by the derivative along it, or where none is written by
+    /// states on both sides.
+    fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
         let crossed = Crossed::new(&self.counted);
         let (x, sides) = (&self.x_before, &self.mode_crossed);
         for i in 0..x.len() {
@@ -201,14 +205,17 @@ impl Repeat {
             return Ok(self.trial == self.behind);
         }
         for sign in [1.0, -1.0] {
-            for i in 0..x.len() {
-                let size = x[i].abs().max(1.0);
-                self.trial[i] = x[i] + sign * size * self.behind[i];
+            for i in 0..self.x_before.len() {
+                let here = self.x_before[i];
+                self.point[i] = here + sign * here.abs().max(1.0) * self.behind[i];
             }
-            self.point.copy_from_slice(&self.trial);
-            self.mode_trial.copy_from(sides);
-            system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_trial)?;
-            if self.trial != self.point {
+            let (modes, rates) = (
+                (&self.mode_before, &self.mode_crossed),
+                (&mut self.rated, &mut self.field[..], &mut self.row[..]),
+            );
+            let after = (&mut self.trial[..], &mut self.mode_trial);
+            reset_at(system, (t, &self.point), &self.counted, modes, rates, after)?;
+            if self.trial != self.point || !self.mode_trial.is(&self.mode_after) {
                 return Ok(false);
             }
         }
@@ -240,20 +247,18 @@ impl Repeat {
         } = self;
         difference::vector_along(
             |t, x, out| {
-                // The rates that the model is told are those of the state it is given.
-                system.flow(t, x, mode_before, field);
-                rated.clear();
-                for c in counted.iter() {
-                    let k = c.guard.event;
-                    let rate = probe::rate(system, k, (t, x), mode_before, field, row).value;
-                    rated.push(CrossedGuard {
-                        guard: c.guard,
-                        rate,
-                    });
-                }
-                out.copy_from_slice(x);
-                mode_trial.copy_from(mode_crossed);
-                system.on_crossing(t, &Crossed::new(rated), out, mode_trial)?;
+                let (modes, rates) = (
+                    (&*mode_before, &*mode_crossed),
+                    (&mut *rated, &mut field[..], &mut row[..]),
+                );
+                reset_at(
+                    system,
+                    (t, x),
+                    counted,
+                    modes,
+                    rates,
+                    (&mut *out, &mut *mode_trial),
+                )?;
                 if mode_trial.is(mode_after) {
                     Ok(())
                 } else {
@@ -369,6 +374,27 @@ impl Repeat {
         }
         Ok(())
     }
+}
+
+/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and mode behind it into `after`. The
+/// modes are those before the crossing, and with its sides crossed.
+pub(super) fn reset_at<S: Flow + EventFunction>(
+    system: &S,
+    (t, x): (f64, &[f64]),
+    crossed: &[CrossedGuard],
+    (before, sides): (&Mode, &Mode),
+    (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
+    (after, mode): (&mut [f64], &mut Mode),
+) -> Result<(), Error> {
+    system.flow(t, x, before, field);
+    rated.clear();
+    for &CrossedGuard { guard, .. } in crossed {
+        let rate = probe::rate(system, guard.event, (t, x), before, field, row).value;
+        rated.push(CrossedGuard { guard, rate });
+    }
+    after.copy_from_slice(x);
+    mode.copy_from(sides);
+    system.on_crossing(t, &Crossed::new(rated), after, mode)
 }
 
 /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make of it (`u_k`).

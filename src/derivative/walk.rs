@@ -66,6 +66,8 @@ pub(super) struct Way {
     pub(super) jump: Vec<f64>,
     /// The reset is the identity.
     pub(super) identity: bool,
+    /// The derivative of the reset is a difference, in part at least.
+    pub(super) by_difference: bool,
     /// It ends the run.
     pub(super) stops: bool,
     next: Option<usize>,
@@ -354,6 +356,7 @@ impl Walk {
                 to: 0,
                 jump: vec![0.0; dim],
                 identity: true,
+                by_difference: false,
                 stops: false,
                 next: None,
             });
@@ -390,6 +393,7 @@ impl Walk {
         way_made.guard = guard;
         way_made.to = to;
         way_made.identity = done.identity;
+        way_made.by_difference = done.by_difference;
         way_made.stops = done.stops;
         way_made.next = before.first_way.replace(way);
         self.hand_on_members(ground, (from, to), m, done.moved)?;

@@ -26,6 +26,7 @@ mod pieces;
 mod possible;
 mod resets;
 mod reuse;
+mod scales;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod spread;
