@@ -1,14 +1,14 @@
 //! Parameters as state variables that do not change, so that derivatives with respect to them come out with all others.
 
 use super::repeat::reset_at;
-use crate::ode::difference::{self, step_along, vector_along};
+use crate::ode::difference::{self, resolved_along, step_along};
 use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
 /// `build` makes the model for given parameters; it is called anew in every evaluation, so it should be cheap. Derivatives
 /// with respect to `x` are those of the model; with respect to the parameters they are differences, each with a step that follows
-/// the size of the parameter. They allocate. What a model says once
+/// the size of the parameter. What the model does not write of its own derivatives are differences too. They allocate. What a model says once
 /// and for all (sizes, watches, least rates) is that of the parameters given to [`new`](Self::new).
 ///
 /// ```
@@ -95,7 +95,9 @@ where
         let (out, rest) = out.split_at_mut(x.len());
         if !model.jacobian_times(t, x, mode, vx, out) {
             let flow = |t: f64, x: &[f64], dx: &mut [f64]| model.flow(t, x, mode, dx);
-            along(flow, (t, x), (0.0, vx), out);
+            if !along(flow, (t, x), vx, out) {
+                return false;
+            }
         }
         rest.fill(0.0);
         self.add_flow_by_parameters((t, state), mode, vp, out)
@@ -191,12 +193,15 @@ where
         let moved = |t: f64, x: &[f64], after: &mut [f64]| {
             let done = reset.of(&model, t, x, after);
             for i in 0..x.len() {
-                is_moved[i] |= after[i] != x[i];
+                is_moved[i] |= after[i].to_bits() != x[i].to_bits();
             }
             done
         };
+        let (mut half, mut beside) = (point.clone(), point.clone());
+        let trials = [&mut *out, &mut half[..], &mut beside[..]];
         let scratch = (&mut point[..], &mut behind[..]);
-        let done = vector_along(moved, (t, x), (dt, vx), out, scratch).is_ok();
+        let found = resolved_along(moved, (t, x), (dt, vx), trials, scratch);
+        let done = matches!(found, Ok(None));
         // What the reset leaves alone passes without the rounding of a difference.
         for i in (0..x.len()).filter(|&i| !is_moved[i]) {
             out[i] = vx[i];
@@ -326,23 +331,26 @@ fn own_step(p: f64) -> f64 {
     if p == 0.0 { unit } else { unit * p.abs() }
 }
 
-/// Derivative of `g(t, x, out)` along `(dt, dx)`, by a central difference.
+/// Derivative of `g(t, x, out)` along `dx`, by a central difference; false where it is not known.
 fn along(
     mut g: impl FnMut(f64, &[f64], &mut [f64]),
     at: (f64, &[f64]),
-    direction: (f64, &[f64]),
+    dx: &[f64],
     out: &mut [f64],
-) {
-    if direction.1.iter().all(|&v| v == 0.0) {
+) -> bool {
+    if dx.iter().all(|&v| v == 0.0) {
         out.fill(0.0);
-        return;
+        return true;
     }
-    let (mut point, mut behind) = (vec![0.0; at.1.len()], vec![0.0; out.len()]);
+    let zeros = || vec![0.0; out.len()];
+    let [mut point, mut behind, mut half, mut beside] = [0, 1, 2, 3].map(|_| zeros());
     let g = |t: f64, x: &[f64], out: &mut [f64]| {
         g(t, x, out);
         Ok::<(), std::convert::Infallible>(())
     };
-    let Ok(()) = vector_along(g, at, direction, out, (&mut point, &mut behind));
+    let trials = [out, &mut half[..], &mut beside[..]];
+    let Ok(unknown) = resolved_along(g, at, (0.0, dx), trials, (&mut point, &mut behind));
+    unknown.is_none()
 }
 
 impl<F, S> EventFunction for WithParameters<'_, F, S>
@@ -374,10 +382,11 @@ where
     ) -> Option<f64> {
         let (model, x) = self.model(state);
         let (dx, dp) = dh.split_at_mut(x.len());
-        let moving = model.gradient(k, t, x, mode, dx).unwrap_or_else(|| {
+        let moving = model.gradient(k, t, x, mode, dx).or_else(|| {
             let h = |t: f64, x: &[f64]| model.event(k, t, x, mode);
-            difference::gradient(h, (t, x), dx, &mut vec![0.0; x.len()])
-        });
+            let size = |_| 1.0;
+            difference::resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
+        })?;
         let mut p = state[x.len()..].to_vec();
         for i in 0..p.len() {
             let here = p[i];
@@ -490,8 +499,9 @@ mod tests {
         for mode in [Mode::new(1), Mode::with(1, &[0])] {
             let report = check_derivatives(&system, 0.0, &start, &mode).unwrap();
             assert!(report.agrees(1e-8), "{report}");
-            // The Jacobian with its product, the row with its time, the flip there and back: nothing is left unwritten.
-            assert_eq!(report.compared, 25 + 5 + 6 + 10);
+            // The Jacobian with its product, the row with its time, the flip there and back, the reset by state and time: nothing is
+            // left unwritten.
+            assert_eq!(report.compared, 25 + 5 + 6 + 10 + 30);
         }
     }
 }

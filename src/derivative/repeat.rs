@@ -4,6 +4,7 @@
 //! (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or by differences.
 
 use crate::hybrid::probe;
+use crate::hybrid::settings::Settings;
 use crate::ode::difference;
 use crate::{
     Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
@@ -17,8 +18,19 @@ pub(super) struct Ground<'a, S> {
     pub(super) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
     pub(super) tolerance: f64,
+    /// The tolerances of the run, if there is one.
+    pub(super) settings: Option<&'a Settings>,
     /// Ends searches when it is set.
     pub(super) interrupt: &'a Interrupt,
+}
+
+impl<S> Ground<'_, S> {
+    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are one. At most one, which also holds
+    /// where nothing is known.
+    pub(super) fn size(&self, i: usize) -> f64 {
+        let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
+        if size > 0.0 { size.min(1.0) } else { 1.0 }
+    }
 }
 
 impl<S> Clone for Ground<'_, S> {
@@ -34,12 +46,20 @@ impl<S> Copy for Ground<'_, S> {}
 pub(super) struct Done {
     /// The reset changed the state.
     pub(super) moved: bool,
-    /// It is the identity near this state too: tangents pass unchanged.
-    pub(super) identity: bool,
-    /// What it did to tangents is a difference in part.
-    pub(super) by_difference: bool,
+    pub(super) tangents: Passed,
     /// A guard that ends the run was among those crossed.
     pub(super) stops: bool,
+}
+
+/// How tangents pass a crossing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Passed {
+    /// The reset is the identity near the state too.
+    Unchanged,
+    /// By a derivative that is written.
+    AsWritten,
+    /// By a difference, in part at least.
+    ByDifference,
 }
 
 /// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
@@ -62,6 +82,8 @@ pub(super) struct Repeat {
     point: Vec<f64>,
     trial: Vec<f64>,
     behind: Vec<f64>,
+    /// Differences over other steps.
+    trials: [Vec<f64>; 2],
     field: Vec<f64>,
     row: Vec<f64>,
     rated: Vec<CrossedGuard>,
@@ -84,6 +106,7 @@ impl Repeat {
             point: state(),
             trial: state(),
             behind: state(),
+            trials: [state(), state()],
             field: state(),
             row: state(),
             columns: Vec::new(),
@@ -103,8 +126,7 @@ impl Repeat {
         let system = ground.system;
         let mut done = Done {
             moved: false,
-            identity: true,
-            by_difference: false,
+            tangents: Passed::Unchanged,
             stops: false,
         };
         self.set.clear();
@@ -164,7 +186,7 @@ impl Repeat {
         if !moved && self.is_identity(system, t)? {
             return Ok(moved);
         }
-        done.identity = false;
+        done.tangents = done.tangents.max(Passed::AsWritten);
         self.columns.clear();
         self.columns.extend_from_slice(carried.dx);
         // An entry that is left unwritten shows.
@@ -177,7 +199,7 @@ impl Repeat {
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
                 if !self.written(system, t, (carried.dt, &self.point), dx) {
-                    done.by_difference = true;
+                    done.tangents = Passed::ByDifference;
                     self.difference(system, t, carried.dt, dx)?;
                 }
             }
@@ -243,36 +265,37 @@ impl Repeat {
             behind,
             field,
             row,
+            trials: [half, beside],
             ..
         } = self;
-        difference::vector_along(
-            |t, x, out| {
-                let (modes, rates) = (
-                    (&*mode_before, &*mode_crossed),
-                    (&mut *rated, &mut field[..], &mut row[..]),
-                );
-                reset_at(
-                    system,
-                    (t, x),
-                    counted,
-                    modes,
-                    rates,
-                    (&mut *out, &mut *mode_trial),
-                )?;
-                if mode_trial.is(mode_after) {
-                    Ok(())
-                } else {
-                    Err(Error::NotRepeatable {
-                        t,
-                        state: x.to_vec(),
-                    })
-                }
-            },
-            (t, x_before),
-            (dt, point),
-            dx,
-            (trial, behind),
-        )
+        let mut map = |t: f64, x: &[f64], out: &mut [f64]| {
+            let modes = (&*mode_before, &*mode_crossed);
+            let rates = (&mut *rated, &mut field[..], &mut row[..]);
+            let after = (&mut *out, &mut *mode_trial);
+            reset_at(system, (t, x), counted, modes, rates, after)?;
+            if mode_trial.is(mode_after) {
+                Ok(())
+            } else {
+                let state = x.to_vec();
+                Err(Error::NotRepeatable { t, state })
+            }
+        };
+        let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
+        let scratch = (&mut trial[..], &mut behind[..]);
+        let trials = [dx, &mut half[..], &mut beside[..]];
+        let unknown = difference::resolved_along(&mut map, at, direction, trials, scratch)?;
+        let Some(component) = unknown else {
+            return Ok(());
+        };
+        map(t, x_before, half)?;
+        map(t, x_before, beside)?;
+        let state = x_before.clone();
+        Err(if half == beside {
+            let quantity = Quantity::ResetDerivative { component };
+            Error::DifferencesDisagree { quantity, t, state }
+        } else {
+            Error::NotRepeatable { t, state }
+        })
     }
 
     /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and [`Self::by_difference`] speak of.

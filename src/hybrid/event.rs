@@ -31,7 +31,8 @@ pub trait EventFunction {
     }
 
     /// Writes the row `D_x h_k` into `dh` and returns `Some(∂h_k/∂t)`: `Some(0.0)` for a guard that does not move with
-    /// time. The provided method returns `None`, and the crate takes differences.
+    /// time. The provided method returns `None`, and the crate takes differences. Derivatives choose their steps as in
+    /// [`Flow::jacobian_times`](crate::Flow::jacobian_times).
     ///
     /// Only single rows are asked for, never the whole matrix.
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {

@@ -20,6 +20,7 @@ mod kit;
 mod landings;
 mod large;
 mod limits;
+mod memory;
 mod moving_table;
 mod oracle;
 mod pieces;
