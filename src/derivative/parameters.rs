@@ -417,6 +417,10 @@ where
         self.nominal.time_scale(k)
     }
 
+    fn writes_reset_differences(&self) -> bool {
+        self.nominal.writes_reset_differences() || !self.parameters.is_empty()
+    }
+
     fn ignores_mode(&self) -> bool {
         self.nominal.ignores_mode()
     }

@@ -390,7 +390,11 @@ impl Walk {
         way_made.guard = guard;
         way_made.to = to;
         way_made.identity = done.tangents == Passed::Unchanged;
-        way_made.by_difference = done.tangents == Passed::ByDifference;
+        way_made.by_difference = match done.tangents {
+            Passed::Unchanged => false,
+            Passed::AsWritten => system.writes_reset_differences(),
+            Passed::ByDifference => true,
+        };
         way_made.stops = done.stops;
         way_made.next = before.first_way.replace(way);
         self.hand_on_members(ground, (from, to), m, done.moved)?;

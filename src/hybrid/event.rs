@@ -82,6 +82,12 @@ pub trait EventFunction {
         false
     }
 
+    /// True when what [`reset_times`](Self::reset_times) writes is a difference of resets. Its rounding is then allowed for where orders
+    /// of a corner are compared. The provided method returns `false`: it is exact but for the rounding of its own arithmetic.
+    fn writes_reset_differences(&self) -> bool {
+        false
+    }
+
     /// What a crossing does beside flipping side bits: nothing for an event-selected system, a reset otherwise.
     ///
     /// Called once for all guards that cross at the same instant in a watched direction, with their side bits already

@@ -284,6 +284,7 @@ pub(crate) fn resolve<E>(
     let had_size = largest(found) > 0.0;
     let mut best: Option<(Level, f64)> = None;
     let mut before: Option<Level> = None;
+    let (mut levels, mut rounded, mut is_lost) = (0, 0, false);
     for _ in 0..=MOST_HALVINGS {
         along(0.5 * part, half)?;
         let (worst, off) = mismatch(found, half, |i| floor(i, part));
@@ -308,6 +309,8 @@ pub(crate) fn resolve<E>(
             worst,
             rounding,
         };
+        levels += 1;
+        rounded += usize::from(here.is_rounding());
         if let Some(level) = before {
             let error = level.off.max(level.rounding).max(off);
             if best.is_none_or(|(_, least)| error < least) {
@@ -318,7 +321,8 @@ pub(crate) fn resolve<E>(
                 break;
             }
         }
-        let is_lost = had_size && largest(half) == 0.0;
+        // A change that is gone over half the step was one of the last places.
+        is_lost = had_size && largest(half) == 0.0;
         if is_lost || 0.5 * part < least {
             break;
         }
@@ -338,8 +342,9 @@ pub(crate) fn resolve<E>(
             part: start,
             rounding: 0.0,
             unknown: best
-                .filter(|(level, error)| {
-                    !level.is_rounding() && *error > KNOWN && error.is_finite()
+                .filter(|(_, error)| {
+                    // Of noise some level looks by chance as if it were none.
+                    !is_lost && 4 * rounded < levels && *error > KNOWN && error.is_finite()
                 })
                 .map(|(level, _)| level.worst),
         },

@@ -30,7 +30,7 @@ fn derivatives_of_more_states_than_there_is_memory_for_are_refused() {
         integrator
             .carry(0.0, &x0, 1.0, &mut tangents, &mut ())
             .unwrap();
-        assert_eq!(tangents.columns().unwrap()[0], 1.0);
+        assert!((tangents.columns().unwrap()[0] - 1.0).abs() < 1e-12);
     }
     let mut integrator = Integrator::new(resting(100)).unwrap().max_memory(1 << 22);
     assert!(integrator.derivative(0.0, &[1.0; 100], 1.0).is_ok());

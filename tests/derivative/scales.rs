@@ -66,7 +66,7 @@ fn so_it_has_with_its_scale_as_a_parameter_and_beside_a_state_of_size_one() {
 fn a_flow_without_a_derivative_where_it_rests_is_not_guaranteed() {
     let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
     let resting = Sketch::new(2, move |_, x, _, dx| {
-        dx.copy_from_slice(&[1.0, -sign(x[1])])
+        dx.copy_from_slice(&[1.0, -sign(x[1])]);
     });
     let d = tight(&resting)
         .derivative(0.0, &[0.0, 0.0], 1.0)
@@ -129,7 +129,7 @@ fn a_small_parameter_of_a_reset_that_is_not_written_keeps_its_scale() {
     let build = |c: &[f64]| {
         let c = c[0];
         Sketch::new(2, move |_, x, _, dx| {
-            dx.copy_from_slice(&[1.0, 1e9 * c - x[1]])
+            dx.copy_from_slice(&[1.0, 1e9 * c - x[1]]);
         })
         .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
         .reset(move |_, _, x, _| {
@@ -165,7 +165,7 @@ fn a_reset_by_the_rate_that_is_nothing_at_this_rate_is_not_the_identity() {
         });
     let mut integrator = Integrator::new(&system).unwrap();
     let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 1.0).unwrap();
-    assert_eq!(d.trajectory().state()[1], 0.0);
+    assert!(d.trajectory().state()[1].abs() < 1e-12);
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert_near(d.matrix().unwrap()[(1, 2)], 0.1, 1e-8);
 }
