@@ -193,15 +193,28 @@ pub enum Error {
         state: Vec<f64>,
     },
 
-    /// A trajectory that takes more memory than allowed.
+    /// A trajectory, or its derivative, that takes more memory than allowed.
     #[error(
-        "the trajectory takes {limit} bytes at t = {t}: raise max_memory, loosen the tolerance, or observe the run instead of keeping it"
+        "the trajectory, or its derivative, takes more than {limit} bytes at t = {t}: raise max_memory, loosen the tolerance, or observe the run instead of keeping it"
     )]
     TrajectoryTooLarge {
         /// The limit (bytes).
         limit: usize,
         /// Time (s).
         t: f64,
+    },
+
+    /// A derivative of too many states.
+    #[error(
+        "the derivative of {states} states takes {bytes} bytes of workspace, and no more than {limit} are allowed: raise max_memory (up to 8192 states), or carry a few directions (Tangents)"
+    )]
+    DerivativeTooLarge {
+        /// Number of states.
+        states: usize,
+        /// Its workspace (bytes).
+        bytes: usize,
+        /// The limit (bytes).
+        limit: usize,
     },
 
     /// The step size shrank to nothing.
@@ -222,6 +235,19 @@ pub enum Error {
         "the crossing at t = {t} comes out otherwise when it is repeated at or close to x = {state:?}: on_crossing must be a function of its arguments, and choose the same mode close by"
     )]
     NotRepeatable {
+        /// Time (s).
+        t: f64,
+        /// State.
+        state: Vec<f64>,
+    },
+
+    /// Finite differences that stand in for a derivative do not agree, however short they are.
+    #[error(
+        "{quantity} at t = {t}, x = {state:?} is not known: nobody wrote it, and its differences disagree however short the step is: it does not exist there, or it must be written"
+    )]
+    DifferencesDisagree {
+        /// The derivative.
+        quantity: Quantity,
         /// Time (s).
         t: f64,
         /// State.

@@ -133,6 +133,17 @@ impl CornerDerivative {
         known.map(|(_, row)| row)
     }
 
+    /// Memory that it takes (bytes), without what depends on the number of its guards only.
+    pub(super) fn bytes(&self) -> usize {
+        let matrix = match &self.kind {
+            CornerKind::Linear { matrix, .. } => matrix.len(),
+            _ => 0,
+        };
+        let rounding = self.rounding.as_ref().map_or(0, DMatrix::len);
+        let rows = self.point.x.len() * (3 + self.time_rows.len());
+        size_of::<Self>() + size_of::<f64>() * (matrix + rounding + rows)
+    }
+
     pub(super) fn examine<S: Flow + EventFunction>(
         ground: Ground<'_, S>,
         walk: &mut Walk,

@@ -1,14 +1,14 @@
 //! Parameters as state variables that do not change, so that derivatives with respect to them come out with all others.
 
-use crate::hybrid::probe;
-use crate::ode::difference::{self, step_along, vector_along};
+use super::repeat::reset_at;
+use crate::ode::difference::{self, resolved_along, step_along};
 use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
 /// `build` makes the model for given parameters; it is called anew in every evaluation, so it should be cheap. Derivatives
 /// with respect to `x` are those of the model; with respect to the parameters they are differences, each with a step that follows
-/// the size of the parameter. They allocate. What a model says once
+/// the size of the parameter. What the model does not write of its own derivatives are differences too. They allocate. What a model says once
 /// and for all (sizes, watches, least rates) is that of the parameters given to [`new`](Self::new).
 ///
 /// ```
@@ -95,7 +95,9 @@ where
         let (out, rest) = out.split_at_mut(x.len());
         if !model.jacobian_times(t, x, mode, vx, out) {
             let flow = |t: f64, x: &[f64], dx: &mut [f64]| model.flow(t, x, mode, dx);
-            along(flow, (t, x), (0.0, vx), out);
+            if !along(flow, (t, x), vx, out) {
+                return false;
+            }
         }
         rest.fill(0.0);
         self.add_flow_by_parameters((t, state), mode, vp, out)
@@ -169,7 +171,46 @@ where
         })
     }
 
-    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model refuses it.
+    /// The derivative of the reset along `(dt, vx)` in time and in the state of the model: as written, or by a central difference; false
+    /// when the model refuses it, or comes out in another mode.
+    fn reset_by_state(
+        &self,
+        (t, state): (f64, &[f64]),
+        crossed: &Crossed<'_>,
+        mode: &Mode,
+        (dt, vx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let (model, x) = self.model(state);
+        if model.reset_times(t, crossed, x, mode, (dt, vx), out) {
+            return true;
+        }
+        let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
+            return false;
+        };
+        let mut is_moved = vec![false; x.len()];
+        let (mut point, mut behind) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let moved = |t: f64, x: &[f64], after: &mut [f64]| {
+            let done = reset.of(&model, t, x, after);
+            for i in 0..x.len() {
+                is_moved[i] |= after[i].to_bits() != x[i].to_bits();
+            }
+            done
+        };
+        let (mut half, mut beside) = (point.clone(), point.clone());
+        let trials = [&mut *out, &mut half[..], &mut beside[..]];
+        let scratch = (&mut point[..], &mut behind[..]);
+        let found = resolved_along(moved, (t, x), (dt, vx), trials, scratch);
+        let done = matches!(found, Ok(None));
+        // What the reset leaves alone passes without the rounding of a difference.
+        for i in (0..x.len()).filter(|&i| !is_moved[i]) {
+            out[i] = vx[i];
+        }
+        done
+    }
+
+    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model refuses it, or comes out in another
+    /// mode.
     fn add_reset_by_parameters(
         &self,
         (t, state): (f64, &[f64]),
@@ -181,22 +222,12 @@ where
         if vp.iter().all(|&v| v == 0.0) {
             return true;
         }
-        let x = &state[..self.split()];
-        let mut before = mode.clone();
-        for c in crossed.guards() {
-            before.set(c.guard.event, !c.guard.side_after());
-        }
-        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let (model, x) = self.model(state);
+        let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
+            return false;
+        };
         self.add_by_parameters(state, vp, out, |model, after| {
-            model.flow(t, x, &before, &mut field);
-            let rated = |c: &CrossedGuard| CrossedGuard {
-                guard: c.guard,
-                rate: probe::rate(model, c.guard.event, (t, x), &before, &field, &mut row).value,
-            };
-            let rated: Vec<_> = crossed.guards().iter().map(rated).collect();
-            after.copy_from_slice(x);
-            let done = model.on_crossing(t, &Crossed::new(&rated), after, &mut mode.clone());
-            done.is_ok()
+            reset.of(model, t, x, after).is_ok()
         })
     }
 
@@ -233,29 +264,93 @@ where
     }
 }
 
+/// The reset of a crossing, to be repeated close by.
+struct Reset<'a> {
+    crossed: &'a [CrossedGuard],
+    /// Before the crossing, and with its sides crossed.
+    modes: (Mode, &'a Mode),
+    /// Behind it.
+    mode_after: Mode,
+    mode_trial: Mode,
+    rated: Vec<CrossedGuard>,
+    field: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl<'a> Reset<'a> {
+    /// That of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none when it is refused.
+    fn at<S: Flow + EventFunction>(
+        model: &S,
+        t: f64,
+        x: &[f64],
+        crossed: &Crossed<'a>,
+        sides: &'a Mode,
+    ) -> Option<Self> {
+        let mut before = sides.clone();
+        for c in crossed.guards() {
+            before.set(c.guard.event, !c.guard.side_after());
+        }
+        let (mut after, mut mode_after) = (x.to_vec(), sides.clone());
+        model
+            .on_crossing(t, crossed, &mut after, &mut mode_after)
+            .ok()?;
+        Some(Self {
+            crossed: crossed.guards(),
+            modes: (before, sides),
+            mode_after,
+            mode_trial: sides.clone(),
+            rated: Vec::new(),
+            field: after,
+            row: vec![0.0; x.len()],
+        })
+    }
+
+    /// The state behind it from `(t, x)`.
+    fn of<S: Flow + EventFunction>(
+        &mut self,
+        model: &S,
+        t: f64,
+        x: &[f64],
+        after: &mut [f64],
+    ) -> Result<(), Error> {
+        let modes = (&self.modes.0, self.modes.1);
+        let rates = (&mut self.rated, &mut self.field[..], &mut self.row[..]);
+        let behind = (&mut *after, &mut self.mode_trial);
+        reset_at(model, (t, x), self.crossed, modes, rates, behind)?;
+        if self.mode_trial == self.mode_after {
+            return Ok(());
+        }
+        let state = x.to_vec();
+        Err(Error::NotRepeatable { t, state })
+    }
+}
+
 /// Step of a difference by a parameter: relative to its size, since a parameter has no other scale.
 fn own_step(p: f64) -> f64 {
     let unit = step_along(0.0, &[0.0], 0.0, &[1.0]);
     if p == 0.0 { unit } else { unit * p.abs() }
 }
 
-/// Derivative of `g(t, x, out)` along `(dt, dx)`, by a central difference.
+/// Derivative of `g(t, x, out)` along `dx`, by a central difference; false where it is not known.
 fn along(
     mut g: impl FnMut(f64, &[f64], &mut [f64]),
     at: (f64, &[f64]),
-    direction: (f64, &[f64]),
+    dx: &[f64],
     out: &mut [f64],
-) {
-    if direction.1.iter().all(|&v| v == 0.0) {
+) -> bool {
+    if dx.iter().all(|&v| v == 0.0) {
         out.fill(0.0);
-        return;
+        return true;
     }
-    let (mut point, mut behind) = (vec![0.0; at.1.len()], vec![0.0; out.len()]);
+    let zeros = || vec![0.0; out.len()];
+    let [mut point, mut behind, mut half, mut beside] = [0, 1, 2, 3].map(|_| zeros());
     let g = |t: f64, x: &[f64], out: &mut [f64]| {
         g(t, x, out);
         Ok::<(), std::convert::Infallible>(())
     };
-    let Ok(()) = vector_along(g, at, direction, out, (&mut point, &mut behind));
+    let trials = [out, &mut half[..], &mut beside[..]];
+    let Ok(unknown) = resolved_along(g, at, (0.0, dx), trials, (&mut point, &mut behind));
+    unknown.is_none()
 }
 
 impl<F, S> EventFunction for WithParameters<'_, F, S>
@@ -287,10 +382,11 @@ where
     ) -> Option<f64> {
         let (model, x) = self.model(state);
         let (dx, dp) = dh.split_at_mut(x.len());
-        let moving = model.gradient(k, t, x, mode, dx).unwrap_or_else(|| {
+        let moving = model.gradient(k, t, x, mode, dx).or_else(|| {
             let h = |t: f64, x: &[f64]| model.event(k, t, x, mode);
-            difference::gradient(h, (t, x), dx, &mut vec![0.0; x.len()])
-        });
+            let size = |_| 1.0;
+            difference::resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
+        })?;
         let mut p = state[x.len()..].to_vec();
         for i in 0..p.len() {
             let here = p[i];
@@ -321,6 +417,10 @@ where
         self.nominal.time_scale(k)
     }
 
+    fn writes_reset_differences(&self) -> bool {
+        self.nominal.writes_reset_differences() || !self.parameters.is_empty()
+    }
+
     fn ignores_mode(&self) -> bool {
         self.nominal.ignores_mode()
     }
@@ -346,14 +446,11 @@ where
         (dt, v): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let (model, x) = self.model(state);
-        let (vx, vp) = v.split_at(x.len());
-        let (out, rest) = out.split_at_mut(x.len());
-        if !model.reset_times(t, crossed, x, mode, (dt, vx), out) {
-            return false;
-        }
+        let (vx, vp) = v.split_at(self.split());
+        let (out, rest) = out.split_at_mut(self.split());
         rest.copy_from_slice(vp);
-        self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
+        self.reset_by_state((t, state), crossed, mode, (dt, vx), out)
+            && self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
     }
 
     fn reset_times_each(
@@ -368,12 +465,13 @@ where
         let (model, x) = self.model(state);
         let own = self.own_parts(v, state.len());
         let mut along = vec![f64::NAN; own.len()];
-        if !model.reset_times_each(t, crossed, x, mode, (dt, &own), &mut along) {
-            return false;
-        }
+        let written = model.reset_times_each(t, crossed, x, mode, (dt, &own), &mut along);
         let (dim, split) = (state.len().max(1), x.len());
         let columns = v.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         columns.enumerate().all(|(j, (v, out))| {
+            if !written {
+                return self.reset_times(t, crossed, state, mode, (dt, v), out);
+            }
             let vp = &v[split..];
             let (out, rest) = out.split_at_mut(split);
             out.copy_from_slice(&along[j * split..(j + 1) * split]);
@@ -405,8 +503,9 @@ mod tests {
         for mode in [Mode::new(1), Mode::with(1, &[0])] {
             let report = check_derivatives(&system, 0.0, &start, &mode).unwrap();
             assert!(report.agrees(1e-8), "{report}");
-            // The Jacobian with its product, the row with its time, the flip there and back: nothing is left unwritten.
-            assert_eq!(report.compared, 25 + 5 + 6 + 10);
+            // The Jacobian with its product, the row with its time, the flip there and back, the reset by state and time: nothing is
+            // left unwritten.
+            assert_eq!(report.compared, 25 + 5 + 6 + 10 + 30);
         }
     }
 }

@@ -5,10 +5,9 @@
 //! shift together keep their order however large the error is.
 
 use super::repeat::{Ground, zero};
-use super::walk::CornerPoint;
+use super::walk::{CornerPoint, row_of};
 use crate::hybrid::probe;
-use crate::ode::difference;
-use crate::{EventFunction, Flow, Guard, Rearm};
+use crate::{Error, EventFunction, Flow, Guard, Rearm};
 
 /// A guard that the run had still before it when it crossed others.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +26,14 @@ pub(super) struct Close {
 }
 
 /// Guards close to those of `point`, which are crossed there by a state whose components may be off by `error`.
+///
+/// # Errors
+/// [`Error::DifferencesDisagree`] where a row is not known.
 pub(super) fn close_guards<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     point: &CornerPoint,
     error: &[f64],
-) -> Vec<Close> {
+) -> Result<Vec<Close>, Error> {
     let system = ground.system;
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let dim = x.len();
@@ -59,9 +61,13 @@ pub(super) fn close_guards<S: Flow + EventFunction>(
         }
         if members.is_empty() {
             let of_member = |guard: &Guard| shift_row(ground, point, &field, guard.event);
-            members = point.guards.iter().map(of_member).collect();
+            members = point
+                .guards
+                .iter()
+                .map(of_member)
+                .collect::<Result<_, _>>()?;
         }
-        let shift = shift_row(ground, point, &field, k);
+        let shift = shift_row(ground, point, &field, k)?;
         let off = |member: &Vec<f64>| -> f64 {
             let apart = |i: usize| (shift[i] - member[i]).abs() * error[i];
             (0..dim).map(apart).sum()
@@ -83,7 +89,7 @@ pub(super) fn close_guards<S: Flow + EventFunction>(
             gap,
         });
     }
-    found
+    Ok(found)
 }
 
 /// The shift of the time of event function `k` as a row on displacements at `point`.
@@ -92,16 +98,13 @@ fn shift_row<S: EventFunction>(
     point: &CornerPoint,
     field: &[f64],
     k: usize,
-) -> Vec<f64> {
+) -> Result<Vec<f64>, Error> {
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let mut row = vec![0.0; x.len()];
-    let system = ground.system;
-    let moving = system.gradient(k, t, x, mode, &mut row).unwrap_or_else(|| {
-        let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
-        difference::gradient(h, (t, x), &mut row, &mut vec![0.0; x.len()])
-    });
+    let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
+    let moving = row_of(ground, k, (t, x), mode, rows)?;
     let rate = moving + super::walk::dot(&row, field);
-    row.iter().map(|entry| -entry / rate).collect()
+    Ok(row.iter().map(|entry| -entry / rate).collect())
 }
 
 /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming tell.

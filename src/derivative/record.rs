@@ -10,14 +10,37 @@ use super::possible::{Close, close_guards, is_followed};
 use super::region::shift_row;
 use super::repeat::{Ground, zero};
 use super::variational::Columns;
-use super::walk::Walk;
+use super::walk::{Walk, row_of};
 use crate::hybrid::probe;
 use crate::hybrid::settings::Settings;
-use crate::ode::difference;
 use crate::{
     CrossedSet, CrossingEvent, Doubt, Error, EventFunction, Flow, Guard, Mode, Observer, Segment,
     Status,
 };
+
+/// Most states of a run whose derivative is recorded.
+const MOST_STATES: usize = 8192;
+/// Matrices of the workspace.
+const MATRICES: usize = 16;
+
+/// Memory of the workspace for `dim` states (bytes).
+fn workspace(dim: usize) -> usize {
+    let entries = dim.saturating_mul(dim).saturating_mul(MATRICES);
+    entries.saturating_mul(size_of::<f64>())
+}
+
+/// Refuses more states than `max_memory` allows, or than 8192.
+pub(super) fn check_size(states: usize, max_memory: usize) -> Result<(), Error> {
+    let (bytes, limit) = (workspace(states), max_memory.min(workspace(MOST_STATES)));
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::DerivativeTooLarge {
+        states,
+        bytes,
+        limit,
+    })
+}
 
 /// A link of the chain rule along a run; displacements at fixed time go in and come out.
 #[derive(Clone, Debug)]
@@ -68,6 +91,8 @@ pub(super) struct Recorder<'a, S> {
     t0: f64,
     pub(super) chain: Vec<Link>,
     pub(super) shifts: Vec<Shift>,
+    /// Bytes of the workspace, and of what is kept.
+    kept: usize,
     pub(super) verdict: Verdict,
     pub(super) edges: Vec<Edge>,
     /// A corner that the run met if its errors are what they may be, and that would change its derivative.
@@ -97,6 +122,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             t0: f64::NAN,
             chain: Vec::new(),
             shifts: Vec::new(),
+            kept: workspace(dim),
             verdict: Verdict::Classical,
             edges: Vec::new(),
             possible: None,
@@ -135,7 +161,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let error = Defect::bound(self.settings, &self.group.point.x, self.error.as_slice());
-        let close = close_guards(self.ground, &self.group.point, &error);
+        let close = match close_guards(self.ground, &self.group.point, &error) {
+            Ok(close) => close,
+            Err(error) => return self.fail(error),
+        };
         self.take_turned_away(&close);
         self.look_for_possible(&close);
         if self.failure.is_some() {
@@ -151,6 +180,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             }
             let row = shift_row(&self.walk, 0, 0, &self.total);
             let link = self.chain.len();
+            self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
             self.shifts.extend(
                 self.waiting
                     .drain(..)
@@ -181,6 +211,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.pass_error(&corner);
         let dim = self.total.nrows();
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
+        self.kept += map.len() * size_of::<f64>() + 2 * size_of::<Link>() + corner.bytes();
+        self.kept += self.waiting.len() * size_of::<Shift>();
         self.chain.push(Link::Map(map));
         let link = self.chain.len();
         self.shifts.extend(
@@ -254,6 +286,19 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.failure.get_or_insert(error);
     }
 
+    /// How a run ended that was recorded until `t`.
+    pub(super) fn status(&self, status: Status, t: f64) -> Status {
+        if !(self.is_full() && matches!(status, Status::Ended)) {
+            return status;
+        }
+        let limit = self.settings.max_memory;
+        Status::Refused(Error::TrajectoryTooLarge { limit, t })
+    }
+
+    fn is_full(&self) -> bool {
+        self.kept > self.settings.max_memory
+    }
+
     /// Ends the recording of a run that ended with `status` at `(t, x; mode)`.
     pub(super) fn finish(&mut self, status: &Status, (t, tf): (f64, f64), x: &[f64], mode: &Mode) {
         let last = self.group.is_open.then(|| {
@@ -317,9 +362,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, time: t });
-                let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
-                if system.gradient(k, t, x, mode, &mut row).is_none() {
-                    difference::gradient(h, (t, x), &mut row, &mut field_scratch);
+                let rows = (&mut row[..], &mut field_scratch[..]);
+                if let Err(error) = row_of(self.ground, k, (t, x), mode, rows) {
+                    return self.fail(error);
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);
                 self.edges.push(if at_start {
@@ -388,6 +433,10 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
 
     fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
         self.waiting.push(crossing.guard);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_full()
     }
 
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {

@@ -4,6 +4,7 @@
 //! (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or by differences.
 
 use crate::hybrid::probe;
+use crate::hybrid::settings::Settings;
 use crate::ode::difference;
 use crate::{
     Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
@@ -17,8 +18,19 @@ pub(super) struct Ground<'a, S> {
     pub(super) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
     pub(super) tolerance: f64,
+    /// The tolerances of the run, if there is one.
+    pub(super) settings: Option<&'a Settings>,
     /// Ends searches when it is set.
     pub(super) interrupt: &'a Interrupt,
+}
+
+impl<S> Ground<'_, S> {
+    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are one. At most one, which also holds
+    /// where nothing is known.
+    pub(super) fn size(&self, i: usize) -> f64 {
+        let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
+        if size > 0.0 { size.min(1.0) } else { 1.0 }
+    }
 }
 
 impl<S> Clone for Ground<'_, S> {
@@ -34,10 +46,20 @@ impl<S> Copy for Ground<'_, S> {}
 pub(super) struct Done {
     /// The reset changed the state.
     pub(super) moved: bool,
-    /// It is the identity near this state too: tangents pass unchanged.
-    pub(super) identity: bool,
+    pub(super) tangents: Passed,
     /// A guard that ends the run was among those crossed.
     pub(super) stops: bool,
+}
+
+/// How tangents pass a crossing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Passed {
+    /// The reset is the identity near the state too.
+    Unchanged,
+    /// By a derivative that is written.
+    AsWritten,
+    /// By a difference, in part at least.
+    ByDifference,
 }
 
 /// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
@@ -60,6 +82,8 @@ pub(super) struct Repeat {
     point: Vec<f64>,
     trial: Vec<f64>,
     behind: Vec<f64>,
+    /// Differences over other steps.
+    trials: [Vec<f64>; 2],
     field: Vec<f64>,
     row: Vec<f64>,
     rated: Vec<CrossedGuard>,
@@ -82,6 +106,7 @@ impl Repeat {
             point: state(),
             trial: state(),
             behind: state(),
+            trials: [state(), state()],
             field: state(),
             row: state(),
             columns: Vec::new(),
@@ -101,7 +126,7 @@ impl Repeat {
         let system = ground.system;
         let mut done = Done {
             moved: false,
-            identity: true,
+            tangents: Passed::Unchanged,
             stops: false,
         };
         self.set.clear();
@@ -161,7 +186,7 @@ impl Repeat {
         if !moved && self.is_identity(system, t)? {
             return Ok(moved);
         }
-        done.identity = false;
+        done.tangents = done.tangents.max(Passed::AsWritten);
         self.columns.clear();
         self.columns.extend_from_slice(carried.dx);
         // An entry that is left unwritten shows.
@@ -174,6 +199,7 @@ impl Repeat {
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
                 if !self.written(system, t, (carried.dt, &self.point), dx) {
+                    done.tangents = Passed::ByDifference;
                     self.difference(system, t, carried.dt, dx)?;
                 }
             }
@@ -185,10 +211,10 @@ impl Repeat {
         Ok(moved)
     }
 
-    /// True when the reset, which left this state as it is, does so with states close by too. Told by one direction in which
-    /// all components change, each by another amount: by the derivative along it, or where none is written by states on
-    /// both sides.
-    fn is_identity<S: EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
+    /// True when the reset, which left this state as it is, does so with states close by too, and leads to the same mode. Told by
+    /// one direction in which all components change, each by another amount: by the derivative along it, or where none is written by
+    /// states on both sides.
+    fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
         let crossed = Crossed::new(&self.counted);
         let (x, sides) = (&self.x_before, &self.mode_crossed);
         for i in 0..x.len() {
@@ -201,14 +227,17 @@ impl Repeat {
             return Ok(self.trial == self.behind);
         }
         for sign in [1.0, -1.0] {
-            for i in 0..x.len() {
-                let size = x[i].abs().max(1.0);
-                self.trial[i] = x[i] + sign * size * self.behind[i];
+            for i in 0..self.x_before.len() {
+                let here = self.x_before[i];
+                self.point[i] = here + sign * here.abs().max(1.0) * self.behind[i];
             }
-            self.point.copy_from_slice(&self.trial);
-            self.mode_trial.copy_from(sides);
-            system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_trial)?;
-            if self.trial != self.point {
+            let (modes, rates) = (
+                (&self.mode_before, &self.mode_crossed),
+                (&mut self.rated, &mut self.field[..], &mut self.row[..]),
+            );
+            let after = (&mut self.trial[..], &mut self.mode_trial);
+            reset_at(system, (t, &self.point), &self.counted, modes, rates, after)?;
+            if self.trial != self.point || !self.mode_trial.is(&self.mode_after) {
                 return Ok(false);
             }
         }
@@ -236,38 +265,37 @@ impl Repeat {
             behind,
             field,
             row,
+            trials: [half, beside],
             ..
         } = self;
-        difference::vector_along(
-            |t, x, out| {
-                // The rates that the model is told are those of the state it is given.
-                system.flow(t, x, mode_before, field);
-                rated.clear();
-                for c in counted.iter() {
-                    let k = c.guard.event;
-                    let rate = probe::rate(system, k, (t, x), mode_before, field, row).value;
-                    rated.push(CrossedGuard {
-                        guard: c.guard,
-                        rate,
-                    });
-                }
-                out.copy_from_slice(x);
-                mode_trial.copy_from(mode_crossed);
-                system.on_crossing(t, &Crossed::new(rated), out, mode_trial)?;
-                if mode_trial.is(mode_after) {
-                    Ok(())
-                } else {
-                    Err(Error::NotRepeatable {
-                        t,
-                        state: x.to_vec(),
-                    })
-                }
-            },
-            (t, x_before),
-            (dt, point),
-            dx,
-            (trial, behind),
-        )
+        let mut map = |t: f64, x: &[f64], out: &mut [f64]| {
+            let modes = (&*mode_before, &*mode_crossed);
+            let rates = (&mut *rated, &mut field[..], &mut row[..]);
+            let after = (&mut *out, &mut *mode_trial);
+            reset_at(system, (t, x), counted, modes, rates, after)?;
+            if mode_trial.is(mode_after) {
+                Ok(())
+            } else {
+                let state = x.to_vec();
+                Err(Error::NotRepeatable { t, state })
+            }
+        };
+        let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
+        let scratch = (&mut trial[..], &mut behind[..]);
+        let trials = [dx, &mut half[..], &mut beside[..]];
+        let unknown = difference::resolved_along(&mut map, at, direction, trials, scratch)?;
+        let Some(component) = unknown else {
+            return Ok(());
+        };
+        map(t, x_before, half)?;
+        map(t, x_before, beside)?;
+        let state = x_before.clone();
+        Err(if half == beside {
+            let quantity = Quantity::ResetDerivative { component };
+            Error::DifferencesDisagree { quantity, t, state }
+        } else {
+            Error::NotRepeatable { t, state }
+        })
     }
 
     /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and [`Self::by_difference`] speak of.
@@ -369,6 +397,27 @@ impl Repeat {
         }
         Ok(())
     }
+}
+
+/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and mode behind it into `after`. The
+/// modes are those before the crossing, and with its sides crossed.
+pub(super) fn reset_at<S: Flow + EventFunction>(
+    system: &S,
+    (t, x): (f64, &[f64]),
+    crossed: &[CrossedGuard],
+    (before, sides): (&Mode, &Mode),
+    (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
+    (after, mode): (&mut [f64], &mut Mode),
+) -> Result<(), Error> {
+    system.flow(t, x, before, field);
+    rated.clear();
+    for &CrossedGuard { guard, .. } in crossed {
+        let rate = probe::rate(system, guard.event, (t, x), before, field, row).value;
+        rated.push(CrossedGuard { guard, rate });
+    }
+    after.copy_from_slice(x);
+    mode.copy_from(sides);
+    system.on_crossing(t, &Crossed::new(rated), after, mode)
 }
 
 /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make of it (`u_k`).

@@ -162,7 +162,7 @@ fn pass_in_order<S: Flow + EventFunction>(
             );
             let map = passage.map.as_mut_slice();
             walk.carry(ground, (station, way), tau.as_slice(), map)?;
-            if !walk.way(way).identity {
+            if walk.way(way).by_difference {
                 let station = walk.station(station);
                 round(&mut passage.map, draw, (walk.t, station), (&before, &tau));
             }

@@ -95,6 +95,7 @@ where
         system,
         rearm: &Rearm::Pairs,
         tolerance: 0.0,
+        settings: None,
         interrupt: &Interrupt::new(),
     };
     let point = CornerPoint {

@@ -151,6 +151,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                     system,
                     rearm,
                     tolerance: settings.corner_tolerance,
+                    settings: Some(settings),
                     interrupt: &settings.interrupt,
                 };
                 let carrier = Carrier {

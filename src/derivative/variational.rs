@@ -4,9 +4,11 @@
 //! those cut short by an event cost the columns nothing, and the run keeps its bits. Columns have an error test of their own: a state at
 //! rest says nothing of how fast its neighbours move.
 
+use std::convert::Infallible;
+
 use super::repeat::Ground;
 use crate::hybrid::settings::Settings;
-use crate::ode::difference::vector_along;
+use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
 use crate::{Error, Flow, Mode, Quantity, Segment};
 
@@ -18,6 +20,8 @@ const MOST_REJECTIONS: usize = 10_000;
 const SHIFT: f64 = 1e-12;
 /// Relative error of a column that is never allowed, whatever the rounding.
 const MOST_ERROR: f64 = 1e-2;
+/// An error of a derivative that changes an entry by less than 1e-7 of this part of it within a segment is not looked at.
+const UNSEEN: f64 = 1e-2;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
 
@@ -41,6 +45,12 @@ pub(super) struct Columns {
     scratch: (Vec<f64>, Vec<f64>),
     /// The slopes a second time, to see their rounding.
     again: Vec<f64>,
+    /// The flow has no derivative that is written, in the present mode.
+    by_difference: bool,
+    /// Of each column, the part of the usual step that differences of the flow along it take.
+    parts: Vec<f64>,
+    /// Differences over other steps.
+    trials: [Vec<f64>; 3],
 }
 
 impl Columns {
@@ -58,6 +68,9 @@ impl Columns {
             point: vec![0.0; dim],
             scratch: (vec![0.0; dim], vec![0.0; dim]),
             again: vec![0.0; dim * count],
+            by_difference: false,
+            parts: vec![1.0; count],
+            trials: [0, 1, 2].map(|_| vec![0.0; dim]),
         }
     }
 
@@ -72,6 +85,7 @@ impl Columns {
         self.control = StepControl::new();
         self.next_step = f64::INFINITY;
         self.has_slope = false;
+        self.parts.fill(1.0);
     }
 
     /// The columns were changed, or the mode was: the slope is another.
@@ -101,6 +115,7 @@ impl Columns {
         }
         let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
         let mut rejections = 0;
+        self.choose_steps(ground, segment)?;
         while t < end {
             ground.interrupt.check()?;
             if self.steps >= self.max_steps {
@@ -117,6 +132,7 @@ impl Columns {
                 scratch,
                 ode,
                 delta,
+                parts,
                 ..
             } = self;
             let mut bad = None;
@@ -125,7 +141,9 @@ impl Columns {
                 for x in point.iter_mut() {
                     *x += shift * x.abs().max(1.0);
                 }
-                if let Some(wrong) = products(system, (t, point), mode, v, out, scratch) {
+                if let Some(wrong) =
+                    products(system, (t, point), mode, v, out, (&*parts, &mut *scratch))
+                {
                     bad = bad.take().or(Some(wrong));
                 }
             };
@@ -181,6 +199,71 @@ impl Columns {
         Ok(())
     }
 
+    /// Chooses the steps of the differences along a segment at its start, where the flow has no derivative that is written: those over
+    /// which it is straight.
+    fn choose_steps<S: Flow>(
+        &mut self,
+        ground: Ground<'_, S>,
+        segment: &Segment<'_>,
+    ) -> Result<(), Error> {
+        let Self {
+            dim,
+            delta,
+            ode,
+            tolerance,
+            has_slope,
+            point,
+            scratch,
+            again,
+            by_difference,
+            parts,
+            trials: [found, half, beside],
+            ..
+        } = self;
+        let (t, mode, system) = (segment.start, segment.mode, ground.system);
+        segment.interpolant.at(t, point);
+        if !*has_slope {
+            *by_difference = !system.jacobian_times_each(t, point, mode, delta, again);
+        }
+        if !*by_difference {
+            return Ok(());
+        }
+        let slope_is_known = *has_slope;
+        for (j, column) in delta.chunks_exact(*dim).enumerate() {
+            if column.iter().all(|&v| v == 0.0) {
+                continue;
+            }
+            // An error of a derivative that changes nothing within the segment is none.
+            let small = SMALL * column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let length = segment.time - t;
+            let floor = |i: usize, _: f64| UNSEEN * column[i].abs().max(small) / length;
+            let mut along = |part: f64, out: &mut [f64]| {
+                along_column(system, (t, point), mode, column, out, (part, scratch))
+            };
+            let start = (2.0 * parts[j]).min(1.0);
+            if slope_is_known && parts[j] >= start {
+                found.copy_from_slice(&ode.slope_at_start()[j * *dim..(j + 1) * *dim]);
+            } else {
+                let Ok(()) = along(start, found);
+            }
+            let sizes = Parts::along(start, (t, point), (0.0, column), |i| ground.size(i));
+            let Ok(step) = resolve(sizes, along, floor, [found, half, beside]);
+            if let Some(component) = step.unknown {
+                return Err(Error::DifferencesDisagree {
+                    quantity: Quantity::Jacobian { component },
+                    t,
+                    state: point.clone(),
+                });
+            }
+            *has_slope &= step.part.to_bits() == parts[j].to_bits();
+            parts[j] = step.part;
+            for tolerance in &mut tolerance.relative[j * *dim..(j + 1) * *dim] {
+                *tolerance = tolerance.max(step.rounding.min(MOST_ERROR));
+            }
+        }
+        Ok(())
+    }
+
     /// The largest error of a column in units of its tolerance.
     fn error(&mut self, step: f64) -> f64 {
         let mut most: f64 = 0.0;
@@ -224,7 +307,7 @@ fn products<S: Flow>(
     mode: &Mode,
     v: &[f64],
     out: &mut [f64],
-    (point, behind): &mut (Vec<f64>, Vec<f64>),
+    (parts, scratch): (&[f64], &mut (Vec<f64>, Vec<f64>)),
 ) -> Option<usize> {
     let dim = x.len();
     let written = system.jacobian_times_each(t, x, mode, v, out);
@@ -236,14 +319,26 @@ fn products<S: Flow>(
             out.fill(0.0);
             continue;
         }
-        let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
-            system.flow(t, x, mode, dx);
-            Ok::<(), std::convert::Infallible>(())
-        };
-        let Ok(()) = vector_along(flow, (t, x), (0.0, v), out, (point, behind));
+        let Ok(()) = along_column(system, (t, x), mode, v, out, (parts[j], scratch));
     }
     if out.iter().sum::<f64>().is_finite() {
         return None;
     }
     out.iter().position(|v| !v.is_finite()).map(|i| i % dim)
+}
+
+/// `D_x f · v` by a central difference with a part of the usual step.
+fn along_column<S: Flow>(
+    system: &S,
+    at: (f64, &[f64]),
+    mode: &Mode,
+    v: &[f64],
+    out: &mut [f64],
+    (part, (point, behind)): (f64, &mut (Vec<f64>, Vec<f64>)),
+) -> Result<(), Infallible> {
+    let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
+        system.flow(t, x, mode, dx);
+        Ok(())
+    };
+    vector_within(part, flow, at, (0.0, v), out, (point, behind))
 }

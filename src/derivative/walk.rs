@@ -4,7 +4,7 @@
 //! A station is a state, a mode and a field between two crossings. A way leads from one station to the next by the crossing
 //! of one guard. Only stations that are asked for are evaluated: `n + 1` for one direction through `n` guards.
 
-use super::repeat::{Carried, Ground, Repeat, zero};
+use super::repeat::{Carried, Ground, Passed, Repeat, zero};
 use super::scale::Sizes;
 use crate::hybrid::probe;
 use crate::ode::difference;
@@ -66,6 +66,8 @@ pub(super) struct Way {
     pub(super) jump: Vec<f64>,
     /// The reset is the identity.
     pub(super) identity: bool,
+    /// The derivative of the reset is a difference, in part at least.
+    pub(super) by_difference: bool,
     /// It ends the run.
     pub(super) stops: bool,
     next: Option<usize>,
@@ -220,14 +222,11 @@ impl Walk {
             members,
             ..
         } = &mut self.stations[station];
-        let (t, system, k) = (self.t, ground.system, guard.event);
+        let (t, k) = (self.t, guard.event);
         let from = self.rows.len();
         self.rows.resize(from + x.len(), 0.0);
         let row = &mut self.rows[from..];
-        let moving = system.gradient(k, t, x, mode, row).unwrap_or_else(|| {
-            let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
-            difference::gradient(h, (t, x), row, &mut self.scratch)
-        });
+        let moving = row_of(ground, k, (t, x), mode, (row, &mut self.scratch))?;
         let rate = moving + dot(row, field);
         if !rate.is_finite() || row.iter().any(|v| !v.is_finite()) {
             return Err(probe::not_finite(Quantity::Gradient { event: k }, t, x));
@@ -354,6 +353,7 @@ impl Walk {
                 to: 0,
                 jump: vec![0.0; dim],
                 identity: true,
+                by_difference: false,
                 stops: false,
                 next: None,
             });
@@ -389,7 +389,12 @@ impl Walk {
         let way_made = &mut self.ways[way];
         way_made.guard = guard;
         way_made.to = to;
-        way_made.identity = done.identity;
+        way_made.identity = done.tangents == Passed::Unchanged;
+        way_made.by_difference = match done.tangents {
+            Passed::Unchanged => false,
+            Passed::AsWritten => system.writes_reset_differences(),
+            Passed::ByDifference => true,
+        };
         way_made.stops = done.stops;
         way_made.next = before.first_way.replace(way);
         self.hand_on_members(ground, (from, to), m, done.moved)?;
@@ -472,6 +477,30 @@ impl Walk {
         }
         self.add_member(ground, to, guard)
     }
+}
+
+/// The row `D_x h_k`, written by the user or by central differences, into `row`; returns `∂h_k/∂t`. `scratch` is overwritten.
+///
+/// # Errors
+/// [`Error::DifferencesDisagree`].
+pub(super) fn row_of<S: EventFunction>(
+    ground: Ground<'_, S>,
+    k: usize,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    (row, scratch): (&mut [f64], &mut [f64]),
+) -> Result<f64, Error> {
+    let system = ground.system;
+    if let Some(moving) = system.gradient(k, t, x, mode, row) {
+        return Ok(moving);
+    }
+    let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
+    let moving = difference::resolved_gradient(h, (t, x), |i| ground.size(i), row, scratch);
+    moving.ok_or_else(|| Error::DifferencesDisagree {
+        quantity: Quantity::Gradient { event: k },
+        t,
+        state: x.to_vec(),
+    })
 }
 
 fn note_speed(speed: &mut [f64], field: &[f64]) {

@@ -76,6 +76,9 @@ macro_rules! forward {
             fn ignores_mode(&self) -> bool {
                 (**self).ignores_mode()
             }
+            fn writes_reset_differences(&self) -> bool {
+                (**self).writes_reset_differences()
+            }
             #[inline]
             fn on_crossing(
                 &self,

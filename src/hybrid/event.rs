@@ -31,7 +31,8 @@ pub trait EventFunction {
     }
 
     /// Writes the row `D_x h_k` into `dh` and returns `Some(∂h_k/∂t)`: `Some(0.0)` for a guard that does not move with
-    /// time. The provided method returns `None`, and the crate takes differences.
+    /// time. The provided method returns `None`, and the crate takes differences. Derivatives choose their steps as in
+    /// [`Flow::jacobian_times`](crate::Flow::jacobian_times).
     ///
     /// Only single rows are asked for, never the whole matrix.
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
@@ -78,6 +79,12 @@ pub trait EventFunction {
     /// True when no event function reads `mode`, as in every event-selected system: saves one evaluation of `events` at
     /// each crossing. The provided `false` is always right.
     fn ignores_mode(&self) -> bool {
+        false
+    }
+
+    /// True when what [`reset_times`](Self::reset_times) writes is a difference of resets. Its rounding is then allowed for where orders
+    /// of a corner are compared. The provided method returns `false`: it is exact but for the rounding of its own arithmetic.
+    fn writes_reset_differences(&self) -> bool {
         false
     }
 

@@ -157,8 +157,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰, a gibibyte. Runs that are only
-    /// observed keep nothing.
+    /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰, a gibibyte. A
+    /// [`derivative`](Self::derivative) may take as much again. The log of a [`Simulation`](crate::mechanics::Simulation) counts as part
+    /// of its trajectory. Runs that are only observed keep nothing.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.settings.max_memory = bytes;

@@ -15,7 +15,9 @@
 //! |---|---|---|
 //! | smooth steps of a run, rejected ones too ([`Integrator::max_steps`]) | 10,000,000 | `TooManySteps` |
 //! | crossings of a run ([`Integrator::max_events`]) | 100,000 | `TooManyEvents` |
-//! | bytes of a kept trajectory ([`Integrator::max_memory`]) | 2³⁰ | `TrajectoryTooLarge` |
+//! | bytes of a kept trajectory, and of its derivative ([`Integrator::max_memory`]) | 2³⁰ each | `TrajectoryTooLarge` |
+//! | halvings of the step of a difference that stands in for a derivative | 50 | `DifferencesDisagree` |
+//! | states of a derivative | 8,192, and as `max_memory` allows | `DerivativeTooLarge` |
 //! | doubts of a kept trajectory, all of them are counted | 1,000 | counted |
 //! | doubts of one step that are told, all of them are counted | 16 | counted |
 //! | windows of a step | 64 | a shorter step |

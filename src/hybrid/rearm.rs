@@ -4,6 +4,9 @@ use super::Mode;
 use crate::Error;
 use crate::{Guard, refuse};
 
+/// Most conflicts of a matrix that are listed.
+const MOST_CONFLICTS: usize = 1_000_000;
+
 /// Which guards may be crossed again, and when.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Rearm {
@@ -157,7 +160,8 @@ impl RearmMatrix {
         self.rows.get(by.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Pairs of rows that do not commute, with the guard over which they disagree.
+    /// Pairs of rows that do not commute, with the guard over which they disagree: the first million of them, by the number of the
+    /// row that arms. Takes time in proportion to the entries of the matrix and the pairs found.
     pub fn conflicts(&self) -> Vec<RowConflict> {
         let speaking = |effect| {
             (0..self.count)
@@ -165,16 +169,21 @@ impl RearmMatrix {
                 .flat_map(move |by| self.row(by).iter().map(move |&(guard, e)| (by, guard, e)))
                 .filter(move |&(_, _, e)| e == effect)
         };
+        // The rows that retire each guard.
+        let mut retiring: Vec<Vec<Guard>> = vec![Vec::new(); self.rows.len()];
+        for (by, guard, _) in speaking(Effect::Retire) {
+            retiring[guard.index()].push(by);
+        }
         speaking(Effect::Arm)
             .flat_map(|(arms, guard, _)| {
-                speaking(Effect::Retire)
-                    .filter(move |&(_, other, _)| other == guard)
-                    .map(move |(retires, ..)| RowConflict {
-                        arms,
-                        retires,
-                        guard,
-                    })
+                let rows = retiring[guard.index()].iter();
+                rows.map(move |&retires| RowConflict {
+                    arms,
+                    retires,
+                    guard,
+                })
             })
+            .take(MOST_CONFLICTS)
             .collect()
     }
 }
@@ -219,6 +228,33 @@ mod tests {
         };
         assert_eq!(matrix.conflicts(), [conflict]);
         assert!(matrix.retire(a, c)?.conflicts().is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn conflicts_of_many_guards_are_found_at_once() -> Result<(), Error> {
+        let count = 20_000;
+        let (by, guard) = (Guard::rising(7), Guard::falling(count - 1));
+        let conflicts = RearmMatrix::pairs(count).retire(by, guard)?.conflicts();
+        let conflict = RowConflict {
+            arms: guard.partner(),
+            retires: by,
+            guard,
+        };
+        assert_eq!(conflicts, [conflict]);
+        Ok(())
+    }
+
+    #[test]
+    fn more_than_a_million_conflicts_are_not_listed() -> Result<(), Error> {
+        let many = 1_100;
+        let mut matrix = RearmMatrix::new(many + 1);
+        let guard = Guard::rising(many);
+        for k in 0..many {
+            matrix = matrix.arm(Guard::rising(k), guard)?;
+            matrix = matrix.retire(Guard::falling(k), guard)?;
+        }
+        assert_eq!(matrix.conflicts().len(), MOST_CONFLICTS);
         Ok(())
     }
 }

@@ -280,6 +280,11 @@ impl Path {
         Status::Refused(Error::TrajectoryTooLarge { limit, t })
     }
 
+    /// Counts so many bytes that are kept beside the path.
+    pub(crate) fn keep(&mut self, bytes: usize) {
+        self.kept += bytes;
+    }
+
     fn node(&mut self, t: f64, x: &[f64]) {
         self.times.push(t);
         self.states.extend_from_slice(x);
@@ -294,6 +299,7 @@ impl Path {
         self.node(t, x);
         self.ends.push(self.times.len() - 1);
         self.spans.push((start, t - start));
+        self.kept += 5 * size_of_val(x) + size_of::<(usize, f64, f64)>();
         for c in 0..5 {
             for i in 0..self.dim {
                 self.coefficients.push(match c {

@@ -99,16 +99,41 @@ impl Outcomes {
         }
     }
 
-    /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy (`√J`); 0 for one. All pairs are
-    /// compared: a second for 5000 outcomes.
+    /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy (`√J`); 0 for one.
+    ///
+    /// Exact up to 5000 outcomes. Of more, 2²⁴ pairs are compared at most (about a second), those first that are farthest from the
+    /// first outcome: what is found then is at least half of the spread.
     pub fn spread(&self) -> f64 {
-        let pairs = self
-            .list
-            .iter()
-            .enumerate()
-            .flat_map(|(i, a)| self.list[..i].iter().map(move |b| a.distance(b)));
-        pairs.fold(0.0, f64::max)
+        let list = &self.list;
+        farthest(list.len(), |i, j| list[i].distance(&list[j]))
     }
+}
+
+/// Most pairs of outcomes that are compared.
+const MOST_PAIRS: usize = 1 << 24;
+
+/// The greatest `distance` of two of `n` points, from [`MOST_PAIRS`] pairs beside those with the first point.
+fn farthest(n: usize, distance: impl Fn(usize, usize) -> f64) -> f64 {
+    let mut from_first: Vec<(f64, usize)> = (1..n).map(|i| (distance(0, i), i)).collect();
+    from_first.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut most = from_first
+        .iter()
+        .fold(0.0, |most: f64, &(d, _)| most.max(d));
+    let mut left = MOST_PAIRS;
+    for (k, &(own, i)) in from_first.iter().enumerate() {
+        for &(other, j) in &from_first[k + 1..] {
+            // By the triangle inequality no pair from here on is farther apart.
+            if own + other <= most {
+                break;
+            }
+            if left == 0 {
+                return most;
+            }
+            left -= 1;
+            most = most.max(distance(i, j));
+        }
+    }
+    most
 }
 
 impl fmt::Display for Outcomes {
@@ -124,5 +149,48 @@ impl fmt::Display for Outcomes {
         } else {
             f.write_str("\n… stopped at a cap")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn few_pairs_of_many_points_are_compared() {
+        let n = 10_000;
+        let asked = Cell::new(0);
+        // On a circle, where no pair is ruled out by its distances from the first point.
+        let place = |i: usize| (std::f64::consts::TAU * i as f64 / n as f64).sin_cos();
+        let distance = |i: usize, j: usize| {
+            asked.set(asked.get() + 1);
+            let (a, b) = (place(i), place(j));
+            (a.0 - b.0).hypot(a.1 - b.1)
+        };
+        let found = farthest(n, distance);
+        assert!((found - 2.0).abs() < 1e-12, "{found}");
+        assert!(asked.get() <= (1 << 24) + n, "{}", asked.get());
+    }
+
+    #[test]
+    fn the_farthest_pair_need_not_hold_the_first_point() {
+        let places = [0.0, 3.0, -2.0, 0.5, -7.0, 6.5];
+        let distance = |i: usize, j: usize| f64::abs(places[i] - places[j]);
+        for n in 0..=places.len() {
+            let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let expected = pairs.fold(0.0, |most: f64, (i, j)| most.max(distance(i, j)));
+            assert!((farthest(n, distance) - expected).abs() < 1e-12);
+        }
+        // What cannot be compared is passed over.
+        let lost = |i: usize, j: usize| {
+            if i.max(j) == 2 {
+                f64::NAN
+            } else {
+                distance(i, j)
+            }
+        };
+        assert!((farthest(places.len(), lost) - 13.5).abs() < 1e-12);
     }
 }

@@ -114,7 +114,8 @@ impl LcpSolver {
 
     /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10), in the units given and with rows and columns
     /// scaled to 1. Where `W z` cancels, its rounding may exceed that, as with masses over eight decades beside bounds of size 1: choose
-    /// units in which it does not, or another tolerance.
+    /// units in which it does not, or another tolerance. At least 0 and below 1, at which any `z` would pass; others are refused by
+    /// [`solve`](Self::solve).
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -152,7 +153,7 @@ impl LcpSolver {
     /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has the empty solution.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
     /// became of Lemke's method, when no other rung solved the problem. [`Error::Interrupted`].
     pub fn solve<'w>(
         &mut self,
@@ -195,6 +196,8 @@ impl LcpSolver {
         self.ray.clear();
         check_sizes(w, q)?;
         refuse::finite("q", q)?;
+        let kept = (0.0..1.0).contains(&self.tolerance);
+        refuse::unless(kept, "tolerance", self.tolerance, "must be ≥ 0 and < 1")?;
         self.scaled.load(w, q)?;
         self.candidate.set_zero(q);
         if q.iter().all(|&q| q >= 0.0) {

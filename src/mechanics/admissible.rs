@@ -37,6 +37,8 @@ pub(super) struct Watcher<'a, S, L> {
     touched: Vec<(usize, f64)>,
     /// Touches met on the way, where they do not end the run.
     pub(super) touches: Vec<ContactEvent>,
+    /// Bytes that they may take still.
+    memory: usize,
     grazing: Grazing,
 }
 
@@ -45,7 +47,7 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    pub(super) fn new(model: &'a EventDriven<S, L>, grazing: Grazing) -> Self {
+    pub(super) fn new(model: &'a EventDriven<S, L>, grazing: Grazing, memory: usize) -> Self {
         Self {
             model,
             trouble: None,
@@ -53,6 +55,7 @@ where
             point: vec![0.0; model.dim()],
             touched: Vec::new(),
             touches: Vec::new(),
+            memory,
             grazing,
         }
     }
@@ -73,7 +76,7 @@ where
             let mut state = segment.state.to_vec();
             segment.interpolant.at(t, &mut state);
             let mode = closed(segment.mode, self.model.system().contacts());
-            self.touches.push(ContactEvent {
+            let event = ContactEvent {
                 activated: (!is_closed).then_some(contact).into_iter().collect(),
                 mode_before: mode.clone(),
                 mode_after: mode,
@@ -81,7 +84,9 @@ where
                 state_before: state,
                 contacts: vec![contact],
                 ..ContactEvent::new(t, ContactEventKind::Touch)
-            });
+            };
+            self.memory = self.memory.saturating_sub(event.bytes());
+            self.touches.push(event);
         } else if is_closed {
             let rate = 0.0;
             self.trouble = Some(Error::GrazingRelease { contact, rate, t });
@@ -144,7 +149,7 @@ where
     }
 
     fn is_done(&self) -> bool {
-        self.trouble.is_some() || self.low.is_some()
+        self.trouble.is_some() || self.low.is_some() || self.memory == 0
     }
 }
 

@@ -108,6 +108,10 @@ where
         self.happen(t, crossed, x, mode).map(|_| ())
     }
 
+    fn writes_reset_differences(&self) -> bool {
+        true
+    }
+
     fn reset_times(
         &self,
         t: f64,

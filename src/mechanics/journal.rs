@@ -46,7 +46,7 @@ impl Journal {
         for &j in &start.activated {
             self.detector.activation(j, t);
         }
-        self.events.push(ContactEvent {
+        self.push(ContactEvent {
             activated: start.activated.clone(),
             mode_after: model.closed(&start.mode),
             state_before: state.to_vec(),
@@ -59,18 +59,25 @@ impl Journal {
     /// Notes what the driver did between two runs, and that the next one goes on from there.
     pub(super) fn between(&mut self, event: ContactEvent, mode: &Mode) {
         self.path.jump(event.time, &event.state_after, mode);
-        self.events.push(event);
+        self.push(event);
         self.goes_on = true;
     }
 
     /// Takes in what was touched since the last call, each at its place in time.
     pub(super) fn touched(&mut self, touches: Vec<ContactEvent>) {
         for touch in touches {
+            self.path.keep(touch.bytes());
             let after = |event: &ContactEvent| event.time > touch.time;
             let place = self.events.iter().position(after);
             self.events
                 .insert(place.unwrap_or(self.events.len()), touch);
         }
+    }
+
+    /// Events count as memory of the path.
+    fn push(&mut self, event: ContactEvent) {
+        self.path.keep(event.bytes());
+        self.events.push(event);
     }
 
     /// The path, and the events with impulses and approach speeds, by repeating their impacts, and with clusters.
@@ -163,7 +170,7 @@ impl Observer for Journal {
             self.accumulation = self.accumulation.take().or(found);
         }
         let (before, after) = (closed(set.mode_before, n), closed(set.mode, n));
-        self.events.push(ContactEvent {
+        self.push(ContactEvent {
             activated,
             released,
             mode_before: before,

@@ -48,6 +48,15 @@ pub struct ContactEvent {
 }
 
 impl ContactEvent {
+    /// Memory that it takes (bytes), with the impulses and speeds that the end of a run adds.
+    pub(super) fn bytes(&self) -> usize {
+        let changed = self.activated.len() + self.released.len();
+        let modes = self.mode_before.len() + self.mode_after.len();
+        let taking_part = self.contacts.len().max(changed + self.mode_before.len());
+        let states = self.state_before.len() + self.state_after.len();
+        size_of::<Self>() + (changed + modes + 3 * taking_part + states) * size_of::<f64>()
+    }
+
     /// An event at which nothing has happened yet.
     pub(super) fn new(time: f64, kind: ContactEventKind) -> Self {
         Self {

@@ -292,8 +292,9 @@ where
         let left = |limit: usize, used: usize| limit.saturating_sub(used);
         self.integrator
             .set_limits((left(limits.0, steps), left(limits.1, statistics.crossings)));
+        let memory = self.integrator.max_memory_set();
         let observed = self.integrator.observe_with(t, &state, tf, |model, _, _| {
-            (&mut *journal, Watcher::new(model, grazing))
+            (&mut *journal, Watcher::new(model, grazing, memory))
         });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {

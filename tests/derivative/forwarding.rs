@@ -135,6 +135,10 @@ impl EventFunction for Own {
         asked("ignores_mode");
         true
     }
+    fn writes_reset_differences(&self) -> bool {
+        asked("writes_reset_differences");
+        true
+    }
     fn on_crossing(
         &self,
         _t: f64,
@@ -251,6 +255,8 @@ fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     assert_eq!(system.time_scale(1), Some(0.625));
     called("ignores_mode");
     assert!(system.ignores_mode());
+    called("writes_reset_differences");
+    assert!(system.writes_reset_differences());
     called("on_crossing");
     let (mut state, mut after) = (x.clone(), mode.clone());
     let done = system.on_crossing(T, &crossed, &mut state, &mut after);

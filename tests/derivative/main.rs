@@ -20,12 +20,14 @@ mod kit;
 mod landings;
 mod large;
 mod limits;
+mod memory;
 mod moving_table;
 mod oracle;
 mod pieces;
 mod possible;
 mod resets;
 mod reuse;
+mod scales;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod spread;

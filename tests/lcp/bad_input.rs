@@ -86,6 +86,45 @@ fn covering_vectors_are_positive() {
     );
 }
 
+#[test]
+fn tolerances_that_would_let_anything_pass_are_refused() {
+    let w = DMatrix::identity(2, 2);
+    for bad in [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        -1e-10,
+        1.0,
+        1e300,
+    ] {
+        // Also where z = 0 would do.
+        for q in [-1.0, 1.0] {
+            let mut solver = LcpSolver::new(2).tolerance(bad);
+            for refused in [
+                solver.solve(&w, &[q; 2]).map(|s| s.pivots()),
+                solver
+                    .solve_covered(&w, &[q; 2], &[1.0; 2])
+                    .map(|s| s.pivots()),
+            ] {
+                let named = matches!(
+                    &refused,
+                    Err(Error::BadSetting {
+                        name: "tolerance",
+                        ..
+                    })
+                );
+                assert!(named, "{bad}: {refused:?}");
+            }
+        }
+    }
+    assert!(
+        LcpSolver::new(2)
+            .tolerance(0.0)
+            .solve(&w, &[-1.0; 2])
+            .is_ok()
+    );
+}
+
 /// Numbers at the ends of the range, and any bits at all.
 #[test]
 fn no_numbers_make_it_panic_or_lie() {

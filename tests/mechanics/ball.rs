@@ -2,8 +2,8 @@
 
 use saltation::impact::Unilateral;
 use saltation::mechanics::{
-    ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation, UnilateralConstraints,
-    Zeno,
+    ContactEvent, ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation,
+    UnilateralConstraints, Zeno,
 };
 use saltation::models::BouncingBall;
 use saltation::{Error, Mode, Status};
@@ -362,4 +362,21 @@ fn long_runs_see_low_bounces() {
             assert!((end - ball(e).accumulation(1.0)).abs() < 1e-7, "{e} {tf}");
         }
     }
+}
+
+#[test]
+fn the_log_of_contacts_counts_as_memory() {
+    let memory = 1 << 18;
+    let mut simulation = simulation(1.0).configure(|integrator| integrator.max_memory(memory));
+    let run = simulation.run(0.0, &[1.0], &[0.0], 1e4).unwrap();
+    let status = run.trajectory().status();
+    assert!(
+        matches!(status, Status::Refused(Error::TrajectoryTooLarge { limit, .. }) if *limit == memory),
+        "{status}"
+    );
+    // The nodes, their segments, and the events with their states, at least.
+    let number = size_of::<f64>();
+    let nodes = run.trajectory().times().len() * (3 + 5) * number;
+    let events = run.events().len() * (size_of::<ContactEvent>() + 4 * number);
+    assert!(nodes + events < memory, "{nodes} {events}");
 }

@@ -1,0 +1,269 @@
+//! Derivatives that nobody wrote, of functions that bend on a scale far below one; and resets of which little is written.
+
+use saltation::derivative::{Verdict, WithParameters};
+use saltation::nalgebra::DMatrix;
+use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+
+use crate::sketch::Sketch;
+
+fn tight<S: Flow + EventFunction>(system: S) -> Integrator<S> {
+    let integrator = Integrator::new(system).unwrap();
+    integrator.rtol(1e-9).atol(1e-16)
+}
+
+/// An enzyme that is half saturated at `k`, where it starts: `x' = −x/(k + x)`.
+fn enzyme(k: f64) -> Sketch {
+    Sketch::new(1, move |_, x, _, dx| dx[0] = -x[0] / (k + x[0]))
+}
+
+fn assert_near(found: f64, expected: f64, part: f64) {
+    let off = (found - expected).abs();
+    assert!(off <= part * expected.abs(), "{found:e} {expected:e}");
+}
+
+#[test]
+fn a_flow_that_bends_on_a_small_scale_has_its_derivative() {
+    for k in [1e-3, 1e-5, 1e-7, 1e-10] {
+        let mut integrator = tight(enzyme(k)).atol(1e-9 * k);
+        let d = integrator.derivative(0.0, &[k], k).unwrap();
+        assert_eq!(*d.verdict(), Verdict::Classical, "{k:e}");
+        // Of x' = f(x) the derivative is f(x_f)/f(x_0).
+        let x = d.trajectory().state()[0];
+        let expected = 2.0 * x / (k + x);
+        assert_near(d.matrix().unwrap()[(0, 0)], expected, 1e-5);
+        let along = integrator
+            .derivative_along(0.0, &[k], k, &DMatrix::identity(1, 1))
+            .unwrap();
+        assert_near(along[(0, 0)], expected, 1e-5);
+    }
+}
+
+#[test]
+fn so_it_has_with_its_scale_as_a_parameter_and_beside_a_state_of_size_one() {
+    let k = [1e-7];
+    let build = |k: &[f64]| {
+        let k = k[0];
+        Sketch::new(2, move |_, x, _, dx| {
+            dx.copy_from_slice(&[-x[0] / (k + x[0]), x[0] / k - x[1]]);
+        })
+    };
+    let system = WithParameters::new(build, &k);
+    let mut integrator = tight(&system);
+    let tf = 1e-7;
+    let d = integrator
+        .derivative(0.0, &system.start(&[1e-7, 1.0]), tf)
+        .unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let x = d.trajectory().state()[0];
+    let matrix = d.matrix().unwrap();
+    // k ln(x/x_0) + x − x_0 = −t
+    let f = -x / (k[0] + x);
+    assert_near(matrix[(0, 0)], -2.0 * f, 1e-5);
+    assert_near(matrix[(0, 2)], f * (x / 1e-7).ln(), 1e-5);
+}
+
+#[test]
+fn a_flow_without_a_derivative_where_it_rests_is_not_guaranteed() {
+    let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
+    let resting = Sketch::new(2, move |_, x, _, dx| {
+        dx.copy_from_slice(&[1.0, -sign(x[1])]);
+    });
+    let d = tight(&resting)
+        .derivative(0.0, &[0.0, 0.0], 1.0)
+        .map(|d| d.verdict().clone());
+    assert!(
+        matches!(
+            &d,
+            Ok(Verdict::NotGuaranteed(Error::DifferencesDisagree { .. }))
+        ),
+        "{d:?}"
+    );
+}
+
+/// `h = x³ + a² z − 8 a³` bends on the scale `a`; behind it `x` moves at twice the speed.
+#[test]
+fn an_event_function_that_bends_on_a_small_scale_has_its_row() {
+    for a in [1e-2, 1e-4, 1e-7] {
+        let system = Sketch::new(2, move |_, _, mode, dx| {
+            let speed = if mode.contains(0) { 2.0 } else { 1.0 };
+            dx.copy_from_slice(&[a * speed, 0.5 * a]);
+        })
+        .events([Watch::RISING], move |_, _, x, _| {
+            x[0].powi(3) + a * a * x[1] - 8.0 * a.powi(3)
+        });
+        let mut integrator = Integrator::new(&system)
+            .unwrap()
+            .rtol(1e-10)
+            .atol(1e-12 * a);
+        let d = integrator.derivative(0.0, &[0.0, 0.0], 3.0).unwrap();
+        assert_eq!(*d.verdict(), Verdict::Classical, "{a:e}");
+        let matrix = d.matrix().unwrap();
+        // In units of a: τ³ + τ/2 = 8, the row is (3 τ², 1), and its rate 3 τ² + 1/2.
+        let tau = d.trajectory().crossings()[0].time;
+        let (own, rate) = (3.0 * tau * tau, 3.0 * tau * tau + 0.5);
+        assert_near(matrix[(0, 0)], 1.0 + own / rate, 1e-6);
+        assert_near(matrix[(0, 1)], 1.0 / rate, 1e-6);
+    }
+}
+
+#[test]
+fn a_reset_that_bends_on_a_small_scale_has_its_derivative() {
+    for k in [1e-3, 1e-7, 1e-10] {
+        let system = Sketch::new(2, |_, _, _, dx| dx.copy_from_slice(&[1.0, 0.0]))
+            .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
+            .reset(move |_, _, x, _| {
+                x[1] /= k + x[1];
+                Ok(())
+            });
+        let d = tight(&system)
+            .derivative(0.0, &[0.0, k], 2.0)
+            .map(|d| d.matrix());
+        assert_near(d.unwrap().unwrap()[(1, 1)], 0.25 / k, 1e-6);
+    }
+}
+
+/// A capacitor of a nanofarad is charged by a nanocoulomb.
+#[test]
+fn a_small_parameter_of_a_reset_that_is_not_written_keeps_its_scale() {
+    let (q, c, tf) = (1e-9, [1e-9], 1.5);
+    let build = |c: &[f64]| {
+        let c = c[0];
+        Sketch::new(2, move |_, x, _, dx| {
+            dx.copy_from_slice(&[1.0, 1e9 * c - x[1]]);
+        })
+        .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
+        .reset(move |_, _, x, _| {
+            x[1] += q / c;
+            Ok(())
+        })
+    };
+    let system = WithParameters::new(build, &c);
+    let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-12);
+    let d = integrator
+        .derivative(0.0, &system.start(&[0.0, 0.5]), tf)
+        .unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let matrix = d.matrix().unwrap();
+    let expected = 1e9 * (1.0 - (-tf).exp()) - 1e9 * (1.0 - tf).exp();
+    assert_near(matrix[(1, 2)], expected, 1e-7);
+    // By the state: the reset adds what does not depend on it, but when.
+    assert_near(matrix[(1, 1)], (-tf).exp(), 1e-7);
+    assert_near(matrix[(1, 0)], -(1.0 - tf).exp(), 1e-7);
+}
+
+#[test]
+fn a_reset_by_the_rate_that_is_nothing_at_this_rate_is_not_the_identity() {
+    let system = Sketch::new(3, |_, x, _, dx| dx.copy_from_slice(&[4.0 + x[2], 0.0, 0.0]))
+        .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
+        .gradient(|_, _, _, _, row| {
+            row.copy_from_slice(&[1.0, 0.0, 0.0]);
+            Some(0.0)
+        })
+        .reset(|_, crossed, x, _| {
+            x[1] += 0.1 * (crossed.guards()[0].rate - 5.0);
+            Ok(())
+        });
+    let mut integrator = Integrator::new(&system).unwrap();
+    let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 1.0).unwrap();
+    assert!(d.trajectory().state()[1].abs() < 1e-12);
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    assert_near(d.matrix().unwrap()[(1, 2)], 0.1, 1e-8);
+}
+
+#[test]
+fn a_reset_that_leaves_the_state_and_chooses_a_mode_by_it_is_not_the_identity() {
+    let system = Sketch::new(2, |_, _, mode, dx| {
+        dx.copy_from_slice(&[1.0, if mode.contains(1) { 3.0 } else { 0.0 }]);
+    })
+    .events([Watch::RISING, Watch::NONE], |k, _, x, _| {
+        if k == 0 { x[0] - 1.0 } else { -1.0 }
+    })
+    .reset(|_, _, x, mode| {
+        mode.set(1, x[1] > 0.5);
+        Ok(())
+    });
+    let mut integrator = Integrator::new(&system).unwrap();
+    let d = integrator.derivative(0.0, &[0.0, 0.5], 2.0).unwrap();
+    let verdict = d.verdict();
+    assert!(
+        matches!(verdict, Verdict::NotGuaranteed(Error::NotRepeatable { .. })),
+        "{verdict}"
+    );
+}
+
+/// Two resets that are written and do not commute, by `1e-7`; beside them a state of a million.
+struct Written;
+
+impl Flow for Written {
+    fn dim(&self) -> usize {
+        5
+    }
+    fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[0.0, 0.0, 0.0, 1.0, 1.0]);
+    }
+}
+
+impl EventFunction for Written {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[3 + k] - 1.0
+    }
+    fn gradient(&self, k: usize, _t: f64, _x: &[f64], _mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        dh.fill(0.0);
+        dh[3 + k] = 1.0;
+        Some(0.0)
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::RISING
+    }
+    fn on_crossing(
+        &self,
+        _t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        _mode: &mut Mode,
+    ) -> Result<(), Error> {
+        if crossed.contains(0) {
+            x[2] += x[1];
+        }
+        if crossed.contains(1) {
+            x[0] += 1e-7 * x[2];
+        }
+        Ok(())
+    }
+    fn reset_times(
+        &self,
+        _t: f64,
+        crossed: &Crossed<'_>,
+        _x: &[f64],
+        _mode: &Mode,
+        (_, v): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        out.copy_from_slice(v);
+        if crossed.contains(0) {
+            out[2] += out[1];
+        }
+        if crossed.contains(1) {
+            out[0] += 1e-7 * out[2];
+        }
+        true
+    }
+}
+
+#[test]
+fn written_resets_that_hardly_fail_to_commute_are_told_apart() {
+    let mut integrator = Integrator::new(Written).unwrap();
+    let d = integrator
+        .derivative(0.0, &[1e6, 0.0, 0.5, 0.0, 0.0], 2.0)
+        .unwrap();
+    let guards: Vec<_> = d.trajectory().crossings().iter().map(|c| c.guard).collect();
+    assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);
+    let verdict = d.verdict();
+    assert!(
+        matches!(verdict, Verdict::Discontinuous { .. }),
+        "{verdict}"
+    );
+}
