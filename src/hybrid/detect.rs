@@ -20,8 +20,6 @@ const GROWTH: f64 = 4.0;
 const CALM_GROWTH: f64 = 10.0;
 /// The last window of a step may be this much longer: that spares one of almost no length.
 const LAST: f64 = 1.1;
-/// Windows are shorter than they might be by up to this part.
-const IRREGULAR: f64 = 0.1;
 /// Where the samples of a window do not settle, it becomes this part of itself.
 const NARROWER: f64 = 0.4;
 /// Most times a window is narrowed at one place: to a 1500th.
@@ -82,7 +80,7 @@ impl<B: Buffer> Run<B> {
         } else {
             f64::INFINITY
         };
-        let mut width = self.irregular_window(step, longest).max(shortest);
+        let mut width = (self.next_window / step).min(longest).max(shortest);
         if !adaptive {
             width = f64::INFINITY;
         }
@@ -170,21 +168,13 @@ impl<B: Buffer> Run<B> {
             self.next_window_starts();
             from = to;
             width = if adaptive {
-                self.irregular_window(step, longest).max(shortest)
+                (self.next_window / step).min(longest).max(shortest)
             } else {
                 f64::INFINITY
             };
             narrowed = 0;
             (wide, unresolved) = (width, self.statistics.unresolved);
         }
-    }
-
-    /// How long the next window is, as a part of the step: a little less than it may be, by another part for each, so that no oscillation
-    /// has the same phases in all.
-    fn irregular_window(&self, step: f64, longest: f64) -> f64 {
-        const GOLDEN: f64 = 0.618_033_988_749_894_8;
-        let part = 1.0 - IRREGULAR * (GOLDEN * self.statistics.windows as f64).fract();
-        part * (self.next_window / step).min(longest)
     }
 
     /// True when a guard that left its surface with a rate of zero is back on it, but still moves away: positions and velocities of

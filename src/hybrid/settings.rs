@@ -146,8 +146,9 @@ impl Projection {
 /// than the distance of two samples, and is flat on both sides. Whatever is beyond zero for at least that time, by default a
 /// hundredth of the run, is found, with both its crossings. A shorter spike may leave no trace, or one so small that a cubic through
 /// the samples explains it; then nothing tells of it, and the run counts as guaranteed. A time
-/// scale no longer than the time beyond zero finds it. Oscillations, and whatever is smooth on the scale of the run, leave traces and are
-/// followed at any rate, up to 64 windows of a step (a shorter step is tried then; of a [fixed](crate::Integrator::fixed_step) step,
+/// scale no longer than the time beyond zero finds it. Oscillations with more than a period between two samples leave traces too, unless
+/// their phases are almost equal at all samples of a window: that takes a frequency in step with windows, most of all with steps of a
+/// fixed length; a time scale of a tenth of the period excludes it. What leaves traces is followed at any rate, up to 64 windows of a step (a shorter step is tried then; of a [fixed](crate::Integrator::fixed_step) step,
 /// 4,096, beyond which it counts as [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]

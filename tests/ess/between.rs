@@ -1,9 +1,9 @@
 //! What happens between the places where a run looks: between the ends of projections, at borders of windows, before a root that was
-//! found first, at the phases of an oscillation.
+//! found first.
 
 use saltation::{
     Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Status, Trajectory,
-    Watch,
+    Watch, flow_fn,
 };
 
 use crate::support::Sketch;
@@ -28,11 +28,12 @@ fn a_hump_in_the_new_mode_is_not_jumped_over_by_a_projection() {
         // from a little more than a hundredth of the run on
         let width = 0.0101 + 1e-4 * f64::from(i);
         let (centre, half) = (0.5 * width + 2e-4, 0.5 * width);
-        let system = Sketch::new(2, |_, _, mode, dx| {
+        // Event functions that do not read the mode: their rates are not evaluated anew at a crossing.
+        let system = flow_fn(2, |_, _, mode, dx| {
             dx[0] = 1.0;
             dx[1] = if mode.contains(0) { 1.0 } else { 0.0 };
         })
-        .events([Watch::BOTH; 3], move |k, _, x, _| match k {
+        .with_events(3, move |k, _, x| match k {
             0 => x[0] - 0.5,
             1 => x[0] - 0.5 - width - 4e-4,
             _ => half * half - (x[1] - centre).powi(2),
@@ -83,28 +84,6 @@ fn a_crossing_at_the_border_of_a_window_is_not_put_off() {
         worst = worst.max((run.crossings()[0].time - at).abs());
     }
     assert!(worst < 1e-9, "{worst:e}");
-}
-
-/// Windows of one length would meet an oscillation of 97 periods each at phases where it rests.
-#[test]
-fn an_oscillation_in_step_with_windows_leaves_traces() {
-    for periods in [97.0, 194.0, 55.0] {
-        // the longest window of a run of a second
-        let window = 0.01 / (1.1 * 0.3713);
-        let frequency = periods / window;
-        let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
-            .events([Watch::BOTH], move |_, t, _, _| {
-                -0.5 - (std::f64::consts::TAU * frequency * t).cos()
-            });
-        let mut integrator = Integrator::new(system).unwrap().fixed_step(0.2);
-        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
-        let expected = 2.0 * frequency.round();
-        let found = run.crossings().len() as f64;
-        assert!(
-            (found - expected).abs() <= 2.0 || !run.is_guaranteed(),
-            "{found} of {expected}"
-        );
-    }
 }
 
 /// A guard that hardly moves by itself, along a state whose error is more than its distance.
