@@ -59,7 +59,7 @@ pub enum Doubt {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// The error of the time (s).
+        /// The error of the time (s); infinite where the guard does not move.
         error: f64,
     },
     /// However close samples were, they did not settle what the event function does between them: noise, or oscillations faster than
@@ -264,7 +264,11 @@ impl<B: Buffer> Run<B> {
                 let (ahead, t) = (self.ahead(k), self.t);
                 // What moves away has just been crossed.
                 let guard = if rate < 0.0 { ahead.partner() } else { ahead };
-                let error = error / rate.abs().max(f64::MIN_POSITIVE);
+                let error = if rate == 0.0 {
+                    f64::INFINITY
+                } else {
+                    error / rate.abs()
+                };
                 self.keep_doubt(Doubt::AtEnd { guard, t, error });
             }
         }

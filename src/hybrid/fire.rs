@@ -4,7 +4,7 @@ use super::live::Reset;
 use super::rearm::Effect;
 use super::run::{Guards, Run};
 use super::settings::Settings;
-use super::turned::Alone;
+use super::turned::Flown;
 use super::{
     Arrival, Crossed, CrossedGuard, CrossedSet, CrossingEvent, EventFunction, Flow, Observer,
     Rearm, RearmMatrix, Segment, probe,
@@ -427,12 +427,11 @@ impl<B: Buffer> Run<B> {
             self.work.time_errors[guard.event] = error;
             latest = latest.max(error);
         }
-        match self.crossed[..] {
-            [crossed] if !reset.any() && arrival != Arrival::Jumped => {
-                let (t, error) = (self.t, latest);
-                self.doubt_order(system, Alone { crossed, t, error });
-            }
-            _ => self.last_alone = None,
+        if reset.any() || arrival == Arrival::Jumped {
+            self.last_flown = None;
+        } else {
+            let (t, error) = (self.t, latest);
+            self.doubt_order(system, Flown { t, error });
         }
         self.tell_doubts(observer);
         observer.together(&CrossedSet {

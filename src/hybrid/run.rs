@@ -4,7 +4,7 @@ use super::accuracy::{Doubt, Top};
 use super::examine::Passage;
 use super::ranking::Ranking;
 use super::settings::Settings;
-use super::turned::Alone;
+use super::turned::Flown;
 use super::{CrossedGuard, EventFunction, Flow, Mode, Statistics, Watch, probe};
 use crate::Guard;
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
@@ -96,8 +96,8 @@ pub(crate) struct Run<B> {
     pub(crate) untold: bool,
     /// Crossings of guards that have crossed at the present instant before.
     pub(crate) repeats: usize,
-    /// The last crossing, if the flow crossed one guard and nothing was reset.
-    pub(crate) last_alone: Option<Alone>,
+    /// The last crossings, those of `work.flown`, if the flow led to them and nothing was reset.
+    pub(crate) last_flown: Option<Flown>,
     /// The first crossing since the last smooth step, where it has not been looked for guards that it turned away; else ∞ (s).
     pub(crate) cluster_start: f64,
     /// Guards that cross at the present instant.
@@ -137,6 +137,8 @@ pub(crate) struct Work<B> {
     pub(crate) hovers: Vec<bool>,
     /// Maxima of guards that the present window does not pass.
     pub(crate) tops: Vec<Top>,
+    /// Guards that the flow crossed last, at one instant and without a reset.
+    pub(crate) flown: Vec<CrossedGuard>,
     /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
     pub(crate) approach: Vec<f64>,
     /// The largest values of event functions at the crossings since then, counted in the direction ahead (`u_k`).
@@ -243,7 +245,7 @@ impl<B: Buffer> Run<B> {
             near: Vec::with_capacity(count),
             residual_time: 0.0,
             ranking: None,
-            last_alone: None,
+            last_flown: None,
             cluster_start: f64::INFINITY,
             crossed: Vec::with_capacity(count),
             counted: Vec::with_capacity(count),
@@ -268,6 +270,7 @@ impl<B: Buffer> Run<B> {
                 tops: Vec::with_capacity(count),
                 approach: values(),
                 closest: values(),
+                flown: Vec::with_capacity(count),
                 time_errors: values(),
                 doubts: Vec::with_capacity(MOST_TOLD),
                 armed_before: vec![false; count],
@@ -326,7 +329,7 @@ impl<B: Buffer> Run<B> {
         self.entered = None;
         self.untold = false;
         self.repeats = 0;
-        self.last_alone = None;
+        self.last_flown = None;
         self.ranking = None;
         self.stopping.clear();
         self.statistics = Statistics::default();

@@ -11,10 +11,9 @@ use crate::ode::Buffer;
 /// The error of a guard is evaluated where it must be no more than this many times the largest known to hide it.
 const GREATER: f64 = 10.0;
 
-/// A guard that the flow crossed by itself, without a reset.
+/// When the flow crossed guards last, at one instant and without a reset.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alone {
-    pub(crate) crossed: CrossedGuard,
+pub(crate) struct Flown {
     /// When (s).
     pub(crate) t: f64,
     /// The error of that time (s).
@@ -88,42 +87,62 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Keeps a doubt for the guard crossed before `now`, when the error hides which of the two comes first, and `now` coming first
-    /// turns the motion away from it.
-    pub(crate) fn doubt_order<S>(&mut self, system: &S, now: Alone)
+    /// Keeps a doubt for each guard crossed before those in `crossed`, when the error hides which come first, and these coming first turn
+    /// the motion away from it.
+    pub(crate) fn doubt_order<S>(&mut self, system: &S, now: Flown)
     where
         S: Flow + EventFunction,
     {
-        let Some(before) = self.last_alone.replace(now) else {
-            return;
-        };
-        let CrossedGuard { guard, rate } = before.crossed;
-        let (k, apart) = (guard.event, self.t - before.t);
-        let is_undone = self.mode.contains(k) != guard.side_after();
-        if apart > before.error.max(now.error) || is_undone || k == now.crossed.guard.event {
-            return;
+        if let Some(before) = self.last_flown.replace(now) {
+            let apart = self.t - before.t;
+            let is_undone =
+                |c: &CrossedGuard| self.mode.contains(c.guard.event) != c.guard.side_after();
+            if apart <= before.error.max(now.error) && !self.work.flown.iter().any(is_undone) {
+                self.doubt_order_of(system, before, apart);
+            }
         }
-        self.mode.set(k, !guard.side_after());
-        let (field, row) = (self.work.stages[0].get_mut(), self.work.row.get_mut());
+        self.work.flown.clear();
+        self.work.flown.extend_from_slice(&self.crossed);
+    }
+
+    /// The same for those crossed at one instant, so long before.
+    fn doubt_order_of<S>(&mut self, system: &S, before: Flown, apart: f64)
+    where
+        S: Flow + EventFunction,
+    {
+        let field = self.work.stages[0].get_mut();
         field.copy_from_slice(self.ode.slope_at_start());
-        if system.flip(self.t, self.x.get(), &self.mode, k, field) {
-            self.statistics.flip += 1;
-        } else {
+        let mut fresh = true;
+        for c in &self.work.flown {
+            self.mode.set(c.guard.event, !c.guard.side_after());
+            if fresh {
+                fresh = system.flip(self.t, self.x.get(), &self.mode, c.guard.event, field);
+                self.statistics.flip += usize::from(fresh);
+            }
+        }
+        if !fresh {
             system.flow(self.t, self.x.get(), &self.mode, field);
             self.statistics.flow += 1;
         }
-        self.statistics.gradient += 1;
-        let at = (self.t, self.x.get());
-        let last = probe::rate(system, k, at, &self.mode, field, row).value;
-        self.mode.set(k, guard.side_after());
-        if guard.sign() * last < self.guards.least_rate[k] {
-            let (t, gap, error) = (before.t, rate.abs() * apart, self.error_of(k));
-            self.keep_doubt(Doubt::TurnedAway {
-                guard,
-                t,
-                gap,
-                error,
-            });
+        for i in 0..self.work.flown.len() {
+            let CrossedGuard { guard, rate } = self.work.flown[i];
+            let k = guard.event;
+            let (at, field) = ((self.t, self.x.get()), self.work.stages[0].get());
+            let row = self.work.row.get_mut();
+            let last = probe::rate(system, k, at, &self.mode, field, row).value;
+            self.statistics.gradient += 1;
+            if guard.sign() * last < self.guards.least_rate[k] {
+                let (t, gap, error) = (before.t, rate.abs() * apart, self.error_of(k));
+                self.keep_doubt(Doubt::TurnedAway {
+                    guard,
+                    t,
+                    gap,
+                    error,
+                });
+            }
+        }
+        for c in &self.work.flown {
+            self.mode.set(c.guard.event, c.guard.side_after());
         }
     }
 }

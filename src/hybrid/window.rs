@@ -188,12 +188,9 @@ impl<B: Buffer> Run<B> {
         self.guards.sign[k] * system.event(k, self.t + fraction * step, point, &self.mode)
     }
 
-    /// Lets the liveness bounds follow the slopes at the end of a step, the last window of which is so long.
+    /// Lets the liveness bounds follow the slopes at the end of a step.
     #[inline]
-    fn see_slopes(&mut self, seconds: f64) {
-        if !self.tells_rates(seconds) {
-            return;
-        }
+    fn see_slopes(&mut self) {
         let n = self.count();
         let Guards {
             least_rate,
@@ -211,17 +208,23 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Takes the slopes between the last two samples for the rates at the end of the step, until a row is asked for.
+    /// Takes the slopes between the last two samples for the rates at the end of the step, until a row is asked for; where the window is
+    /// too short to tell them, those at its start.
     pub(crate) fn slopes_at_end(&mut self, window: Window, step: f64) {
         let n = self.count();
-        let work = &mut self.work;
-        let [_, h2, h3] = &work.h;
-        let (h2, h3, rate) = (&h2[..n], &h3[..n], &mut work.rate[..n]);
-        let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * window.width() * step);
-        for k in 0..n {
-            rate[k] = (h3[k] - h2[k]) * per_second;
+        let seconds = window.width() * step;
+        if self.tells_rates(seconds) {
+            let work = &mut self.work;
+            let [_, h2, h3] = &work.h;
+            let (h2, h3, rate) = (&h2[..n], &h3[..n], &mut work.rate[..n]);
+            let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * seconds);
+            for k in 0..n {
+                rate[k] = (h3[k] - h2[k]) * per_second;
+            }
+            self.see_slopes();
+        } else {
+            self.work.rate.copy_from_slice(&self.guards.rate);
         }
-        self.see_slopes(window.width() * step);
         let work = &mut self.work;
         work.zero.copy_from_slice(&self.guards.zero);
         work.stale.fill(true);

@@ -332,3 +332,39 @@ fn the_end_of_a_run_may_be_asked_for_to_a_unit_in_the_last_place() {
         );
     }
 }
+
+/// Chunks that are shorter than rates can be told from, about a crossing, with the mode handed on.
+#[test]
+fn chunks_of_a_few_ulps_about_a_crossing_do_not_lose_it() {
+    let next = |t: f64, n: i64| f64::from_bits((t.to_bits() as i64 + n) as u64);
+    for case in 0..10 {
+        let at = 0.0114 + 2e-4 * f64::from(case);
+        // Rounded to 14 numerical zeros, and zero between two such values.
+        let walk = || {
+            Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events([Watch::BOTH], move |_, _, x, _| {
+                31.0 * ((x[0] + 2.0) - (2.0 + at) - 0.48 * 4.4e-16)
+            })
+        };
+        for before in -40..40 {
+            for length in [1, 2, 3, 10, 100] {
+                let (first, second) = (next(at, 5 * before), next(at, 5 * before + length));
+                let (mut t, mut x, mut mode, mut crossings) = (0.0, vec![0.0], None, 0);
+                for end in [first, second, 1.0] {
+                    let mut integrator = Integrator::new(walk()).unwrap();
+                    if let Some(mode) = mode {
+                        integrator = integrator.start_mode(mode);
+                    }
+                    let run = integrator.integrate(t, &x, end).unwrap();
+                    assert_eq!(*run.status(), Status::ReachedEnd);
+                    crossings += run.crossings().len();
+                    (t, x, mode) = (
+                        end,
+                        run.state().as_slice().to_vec(),
+                        Some(run.mode().clone()),
+                    );
+                }
+                assert_eq!(crossings, 1, "{at}: from {before}, {length} ulps");
+            }
+        }
+    }
+}

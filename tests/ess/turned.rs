@@ -129,6 +129,49 @@ fn an_order_within_the_error_that_turns_a_guard_away_is_said() {
     assert!(wrong > 10, "{wrong}");
 }
 
+/// As [`Race`], with two guards at `y = 1`, which are crossed at one instant.
+struct Pair(Race);
+
+impl Flow for Pair {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        self.0.flow(t, x, mode, dx);
+    }
+}
+
+impl EventFunction for Pair {
+    fn count(&self) -> usize {
+        3
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        self.0.event(k.min(1), t, x, mode)
+    }
+}
+
+#[test]
+fn an_order_within_the_error_that_turns_two_guards_away_is_said() {
+    let mut wrong = 0;
+    for rtol in [1e-4, 1e-6, 1e-8] {
+        for w in [0.5, 0.9, 1.2, 1.4] {
+            for part in [1.0, 0.1, 0.01] {
+                let early = 0.1 * rtol * part;
+                let run = run(Pair(Race { w, early }), &[0.0, 1.0, 0.0], 1.2, rtol);
+                if (run.state()[2] - 0.8 + 2.0 * early).abs() > 0.1 {
+                    wrong += 1;
+                    let named = is_turned_away(&run, 1) && is_turned_away(&run, 2);
+                    assert!(
+                        named && !run.is_guaranteed(),
+                        "rtol {rtol:e}, w {w}, {early:e}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(wrong > 3, "{wrong}");
+}
+
 #[test]
 fn an_order_far_from_the_error_is_not_doubted() {
     for rtol in [1e-4, 1e-6, 1e-8] {
