@@ -434,11 +434,11 @@ impl<B: Buffer> Run<B> {
     }
 
     /// The level that guard `k` is watched for, which is at `own` where the window starts: the border of its neighbourhood as long as
-    /// it is clearly outside, so that a step that begins on the border does not find it again.
+    /// it is clearly outside, and the last step did not end there, so that a step that begins on the border does not find it again.
     #[inline]
     pub(crate) fn level(&self, settings: &Settings, k: usize, own: f64) -> f64 {
         match &settings.projection {
-            Projection::Eps { eps, .. } => {
+            Projection::Eps { eps, .. } if self.inside != Some(k) => {
                 let (eps, rounding) = (eps.get(k), self.zero(k, self.guards.rate[k], 0.0));
                 let outside = own < -eps * (1.0 + 1e-9) - 4.0 * rounding;
                 if outside { -eps } else { 0.0 }

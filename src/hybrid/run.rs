@@ -84,6 +84,8 @@ pub(crate) struct Run<B> {
     pub(crate) reach: f64,
     /// The event function whose neighbourhood the last smooth step ended on.
     pub(crate) entered: Option<usize>,
+    /// The same, until the next step is taken: it is not entered again.
+    pub(crate) inside: Option<usize>,
     /// Event functions found near their surface by the last survey.
     pub(crate) near: Vec<usize>,
     /// Time by which a projection missed its guard, by the value there: others that close are zero with it (s).
@@ -239,6 +241,7 @@ impl<B: Buffer> Run<B> {
             longest_window: f64::INFINITY,
             reach: f64::INFINITY,
             entered: None,
+            inside: None,
             moved: false,
             untold: false,
             repeats: 0,
@@ -327,6 +330,7 @@ impl<B: Buffer> Run<B> {
         self.guards.blur.fill(0.0);
         self.reach = f64::INFINITY;
         self.entered = None;
+        self.inside = None;
         self.untold = false;
         self.repeats = 0;
         self.last_flown = None;

@@ -53,6 +53,7 @@ impl<B: Buffer> Run<B> {
                 Err(error) => return Err(error),
             }
         }
+        self.inside = None;
         self.tell_doubts(observer);
         self.add_error(self.step_error);
         let end = if reaches_end { self.tf } else { self.t + step };
@@ -326,6 +327,7 @@ impl<B: Buffer> Run<B> {
             }
         }
         self.need_rate(system, stop.k)?;
+        self.inside = (!on_guard).then_some(stop.k);
         if !on_guard {
             self.entered = Some(stop.k);
             // The survey left out the guard of the stop, which is still ahead.

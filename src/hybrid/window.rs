@@ -120,7 +120,7 @@ impl<B: Buffer> Run<B> {
                 continue;
             }
             let eps = match &settings.projection {
-                Projection::Eps { eps, .. } => eps.get(k),
+                Projection::Eps { eps, .. } if self.inside != Some(k) => eps.get(k),
                 _ => 0.0,
             };
             let samples = [start[k], first[k], second[k], end[k]];
