@@ -32,6 +32,7 @@ impl Group {
                 guards: Vec::with_capacity(count),
                 x_after: vec![0.0; dim],
                 mode_after: Mode::new(count),
+                span: 0.0,
                 least_rates: vec![0.0; count],
                 rounding: Vec::new(),
             },
@@ -77,6 +78,7 @@ impl Group {
                 }
             }
         }
+        point.span = set.time - point.t;
         self.moved |= set.state != set.state_before;
         // The motion between crossings that count as one instant counts as none.
         for i in 0..point.x_after.len() {

@@ -20,6 +20,10 @@ pub(super) struct Passed {
 /// More guards met again at one instant than this mean that resets go on without end.
 const MOST_MET_AGAIN: usize = 500;
 
+/// Part by which rows that are differences are off where functions are smooth (`guide.md`), and what resets make of them: also what is
+/// the same nearby, and so is not seen as rounding.
+const DIFFERENCE: f64 = 1e-10;
+
 impl Walk {
     /// Most guards that one direction meets: each guard of the corner once, and those that resets throw the state back at.
     pub(super) fn most_met(&self) -> usize {
@@ -340,7 +344,8 @@ impl Walk {
     }
 
     /// True when what passed came out where the run itself went on: same mode (unless a guard ended the run before others were
-    /// met), and same state to within rounding and what resets make of the motion between crossings that count as one instant.
+    /// met), and same state to within rounding, what differences leave of components that cancel, and what resets make of the motion
+    /// between crossings that count as one instant.
     pub(super) fn is_exit<S: EventFunction>(
         &self,
         ground: Ground<'_, S>,
@@ -353,8 +358,9 @@ impl Walk {
         (stopped || mode.is(&corner.mode_after))
             && (0..x.len()).all(|i| {
                 let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
-                let moved = 4.0 * ground.tolerance * self.speed[i];
-                let slack = 1e-9 * size + moved + self.rounding[i];
+                let cancelled = DIFFERENCE * self.largest[i];
+                let moved = ground.tolerance * self.speed[i] + corner.span * self.carried_speed[i];
+                let slack = 1e-9 * size + cancelled + 4.0 * moved + self.rounding[i];
                 (x[i] - corner.x_after[i]).abs() <= slack
             })
     }

@@ -18,16 +18,16 @@ use super::walk::{CornerPoint, Station, Walk};
 use crate::ode::difference::step_along;
 use crate::{Error, EventFunction, Flow, Guard};
 
-/// Distance of two points, in parts of each component: enough to change the rounding of all that is computed of it.
+/// Distance of two points, in parts of each component, at least: enough to change the rounding of all that is computed of it.
 const APART: f64 = 64.0 * f64::EPSILON;
 /// Components smaller than this are shifted as if they were so large: that is how far differences go from zero.
 const LEAST: f64 = 6e-6;
 /// How many standard deviations two numbers that are one may be apart.
 const SAFETY: f64 = 10.0;
-/// Orders in which a corner is passed, at most.
-const ORDERS: usize = 6;
+/// How often a corner is passed from five points.
+const COURSES: usize = 6;
 /// The same for corners of more than `MANY` guards.
-const FEW_ORDERS: usize = 2;
+const FEW_COURSES: usize = 2;
 const MANY: usize = 12;
 
 /// What of each component of the states behind the crossings of a corner is rounding: zero where orders are refused.
@@ -39,8 +39,8 @@ pub(super) fn of_states<S: Flow + EventFunction>(
     corner: &CornerPoint,
 ) -> Result<Vec<f64>, Error> {
     let mut rounding = vec![0.0f64; corner.x.len()];
-    for order in orders(&corner.guards) {
-        let passages = from_neighbours(ground, corner, &order, false);
+    for (order, apart) in courses(&corner.guards) {
+        let passages = from_neighbours(ground, corner, (&order, apart), false);
         ground.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let states = deviations(&samples.map(|passage| passage.states));
@@ -62,8 +62,8 @@ pub(super) fn of_maps<S: Flow + EventFunction>(
 ) -> Result<DMatrix<f64>, Error> {
     let dim = corner.x.len();
     let mut rounding = DMatrix::zeros(dim, dim);
-    for order in orders(&corner.guards) {
-        let passages = from_neighbours(ground, corner, &order, true);
+    for (order, apart) in courses(&corner.guards) {
+        let passages = from_neighbours(ground, corner, (&order, apart), true);
         ground.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let maps = deviations(&samples.map(|passage| passage.map.as_slice().to_vec()));
@@ -74,10 +74,29 @@ pub(super) fn of_maps<S: Flow + EventFunction>(
     Ok(rounding)
 }
 
-/// Orders in which a corner is passed to see its rounding: each guard is early in one and late in another.
+/// Orders in which a corner is passed to see its rounding, each guard early in one and late in another, with distances of the points in
+/// parts of components. Points at equal distances may round alike all the same: what is rounded off a multiple of a coordinate is as
+/// regular as they are, and in a straight line where the distance is close to a multiple of the last place. So no two distances are
+/// alike, and few guards are passed in each order again.
+fn courses(guards: &[Guard]) -> Vec<(Vec<Guard>, f64)> {
+    let orders = orders(guards);
+    let count = if guards.len() > MANY {
+        FEW_COURSES
+    } else {
+        COURSES
+    };
+    // The golden ratio: no multiples of it are close to each other and to whole numbers.
+    let apart = |k: usize| APART * (1.0 + 0.618_033_988_749_894_9 * k as f64);
+    let each = orders.into_iter().cycle().take(count);
+    each.enumerate()
+        .map(|(k, order)| (order, apart(k)))
+        .collect()
+}
+
+/// Some orders of guards: each is early in one and late in another.
 fn orders(guards: &[Guard]) -> Vec<Vec<Guard>> {
     let n = guards.len();
-    let most = if n > MANY { FEW_ORDERS } else { ORDERS };
+    let most = if n > MANY { FEW_COURSES } else { COURSES };
     let mut orders: Vec<Vec<Guard>> = Vec::new();
     for turn in 0..n.min(most) {
         let mut order = guards.to_vec();
@@ -104,7 +123,7 @@ struct Passage {
 fn from_neighbours<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     corner: &CornerPoint,
-    order: &[Guard],
+    (order, apart): (&[Guard], f64),
     with_map: bool,
 ) -> Option<[Passage; 5]> {
     let mut walk = Walk::new(corner.x.len(), corner.mode.len());
@@ -113,7 +132,7 @@ fn from_neighbours<S: Flow + EventFunction>(
         let mut point = corner.clone();
         for (i, x) in point.x.iter_mut().enumerate() {
             let side = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
-            *x += j * side * APART * x.abs().max(LEAST);
+            *x += j * side * apart * x.abs().max(LEAST);
         }
         walk.begin(ground, &point).ok()?;
         let draw = with_map.then_some(Draw(sample as u64));
@@ -256,7 +275,7 @@ mod tests {
         for n in 1..=4 {
             let guards: Vec<Guard> = (0..n).map(Guard::rising).collect();
             let found = orders(&guards);
-            assert!(found.len() <= ORDERS);
+            assert!(found.len() <= COURSES);
             for guard in &guards {
                 let early = found.iter().any(|order| order[0] == *guard);
                 let late = found.iter().any(|order| order[n - 1] == *guard);
@@ -264,6 +283,6 @@ mod tests {
             }
         }
         let many: Vec<Guard> = (0..13).map(Guard::rising).collect();
-        assert_eq!(orders(&many).len(), FEW_ORDERS);
+        assert_eq!(orders(&many).len(), FEW_COURSES);
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct CornerPoint {
     /// State and mode in which the run went on.
     pub(super) x_after: Vec<f64>,
     pub(super) mode_after: Mode,
+    /// Time from its first crossing to its last in the run (s).
+    pub(super) span: f64,
     /// The liveness bounds of all event functions in the run; none outside of runs.
     pub(super) least_rates: Vec<f64>,
     /// What of states behind its crossings is rounding, where that was measured.
@@ -99,6 +101,11 @@ pub(super) struct Walk {
     pub(super) shifts: Vec<f64>,
     /// The largest speed of each component at any station.
     pub(super) speed: Vec<f64>,
+    /// How fast each component of states behind crossings changes when a crossing comes later: at most, by what resets make of the
+    /// motion before them.
+    pub(super) carried_speed: Vec<f64>,
+    /// The largest size of each component at any station: what cancels in the end leaves the errors of this.
+    pub(super) largest: Vec<f64>,
     /// Guards in the order in which the last direction met them.
     pub(super) order: Vec<Met>,
 }
@@ -132,6 +139,8 @@ impl Walk {
             before: Vec::new(),
             shifts: Vec::new(),
             speed: vec![0.0; dim],
+            carried_speed: vec![0.0; dim],
+            largest: vec![0.0; dim],
             order: Vec::with_capacity(2 * count),
         }
     }
@@ -155,6 +164,8 @@ impl Walk {
         self.used_ways = 0;
         self.order.clear();
         self.speed.fill(0.0);
+        self.carried_speed.fill(0.0);
+        self.largest.fill(0.0);
         self.rows.clear();
         self.rounding.fill(0.0);
         for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
@@ -170,7 +181,8 @@ impl Walk {
         let (t, system) = (corner.t, ground.system);
         system.flow(t, &corner.x, &corner.mode, &mut station.field);
         probe::check_flow(&station.field, t, &corner.x)?;
-        note_speed(&mut self.speed, &station.field);
+        note_most(&mut self.speed, &station.field);
+        note_most(&mut self.largest, &station.x);
         for &guard in &corner.guards {
             self.add_member(ground, root, guard)?;
         }
@@ -373,6 +385,7 @@ impl Walk {
             (&mut after.x, &mut after.mode),
             Carried { dt: 1.0, dx: jump },
         )?;
+        note_most(&mut self.carried_speed, jump);
         after.field.copy_from_slice(&before.field);
         let (t, x, mode) = (self.t, &after.x[..], &after.mode);
         let only_this = !done.moved && is_flip(&before.mode, mode, guard);
@@ -380,7 +393,8 @@ impl Walk {
             system.flow(t, x, mode, &mut after.field);
         }
         probe::check_flow(&after.field, t, x)?;
-        note_speed(&mut self.speed, &after.field);
+        note_most(&mut self.speed, &after.field);
+        note_most(&mut self.largest, &after.x);
         for i in 0..dim {
             jump[i] -= after.field[i];
         }
@@ -503,9 +517,10 @@ pub(super) fn row_of<S: EventFunction>(
     })
 }
 
-fn note_speed(speed: &mut [f64], field: &[f64]) {
-    for (most, f) in speed.iter_mut().zip(field) {
-        *most = most.max(f.abs());
+/// Keeps the largest size of each entry.
+fn note_most(most: &mut [f64], entries: &[f64]) {
+    for (most, entry) in most.iter_mut().zip(entries) {
+        *most = most.max(entry.abs());
     }
 }
 

@@ -107,40 +107,31 @@ impl<B: Buffer> Run<B> {
             } else {
                 Narrowable::Yes
             };
-            match self.first_passed(system, settings, (window, step), crossed, narrowable)? {
-                First::Open => {
-                    self.work.tops.clear();
-                    (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
-                    self.statistics.narrowed += 1;
-                    continue;
-                }
+            let found = self.first_passed(system, settings, (window, step), crossed, narrowable)?;
+            let can_narrow = narrowable != Narrowable::No;
+            let stop = match found {
                 First::Passage(passage) => {
-                    let stop = self.stop_of(
-                        system,
-                        settings,
-                        passage,
-                        window,
-                        step,
-                        narrowable != Narrowable::No,
-                    )?;
-                    let Some(stop) = stop else {
-                        self.work.tops.clear();
-                        (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
-                        self.statistics.narrowed += 1;
-                        continue;
-                    };
-                    let shorter = NARROWER * stop.fraction;
-                    if may_shorten && shorter >= shortest && self.returns_too_early(stop) {
-                        self.work.tops.clear();
-                        return Ok(Met::TooMuch(shorter));
-                    }
-                    self.doubt_turned(system, window);
-                    let until = (stop.fraction - window.from) / window.width();
-                    self.doubt_tops(system, window, step, until);
-                    self.keep_window(window, step, has_narrowed);
-                    return Ok(Met::Guard(stop));
+                    self.stop_of(system, settings, passage, window, step, can_narrow)?
                 }
-                First::Nobody => {}
+                First::Nobody | First::Open => None,
+            };
+            if stop.is_none() && !matches!(found, First::Nobody) {
+                self.work.tops.clear();
+                (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
+                self.statistics.narrowed += 1;
+                continue;
+            }
+            if let Some(stop) = stop {
+                let shorter = NARROWER * stop.fraction;
+                if may_shorten && shorter >= shortest && self.returns_too_early(stop) {
+                    self.work.tops.clear();
+                    return Ok(Met::TooMuch(shorter));
+                }
+                self.doubt_turned(system, window);
+                let until = (stop.fraction - window.from) / window.width();
+                self.doubt_tops(system, window, step, until);
+                self.keep_window(window, step, has_narrowed);
+                return Ok(Met::Guard(stop));
             }
             self.doubt_turned(system, window);
             self.doubt_tops(system, window, step, f64::INFINITY);

@@ -16,6 +16,9 @@ use crate::ode::Buffer;
 /// How often the time is halved in the search for an excursion that began with a rate of zero.
 const MOST_HALVINGS: u32 = 30;
 
+/// Steps of up to so many of the shortest do not tell motion from rounding.
+const UNTOLD: f64 = 64.0;
+
 /// A guard passed within a window: its function, counted from its level, is negative at `low` and not at `high`. Places are
 /// fractions of the window.
 #[derive(Clone, Copy, Debug)]
@@ -165,6 +168,9 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
+        if self.moves_away_in(system, k, step)? {
+            return Ok(Finding::NotPassed(None));
+        }
         let own = self.own_samples(k, window);
         let seconds = window.width() * step;
         let secant = (own[3] - own[0]) / seconds;
@@ -190,6 +196,24 @@ impl<B: Buffer> Run<B> {
             }
         }
         self.look_closer(system, &samples, doubt, window, step)
+    }
+
+    /// True when a step is so short that a guard which moves away where it starts cannot come back: what its samples show is rounding.
+    #[inline]
+    pub(crate) fn moves_away_in<S>(
+        &mut self,
+        system: &S,
+        k: usize,
+        step: f64,
+    ) -> Result<bool, Error>
+    where
+        S: Flow + EventFunction,
+    {
+        if step > UNTOLD * self.least_step() {
+            return Ok(false);
+        }
+        self.need_rate(system, k)?;
+        Ok(self.own_rate(k) <= -self.guards.least_rate[k])
     }
 
     /// The passage of a guard that is monotonic in a window.

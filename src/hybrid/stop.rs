@@ -181,7 +181,7 @@ impl<B: Buffer> Run<B> {
 
     /// Evaluates all event functions at the fraction `s` of a window into `work.h[2]`, and gives the guard farthest in time beyond
     /// its level there, if any was not tried yet: it was passed earlier.
-    fn passed_before<S: EventFunction>(
+    fn passed_before<S: Flow + EventFunction>(
         &mut self,
         system: &S,
         settings: &Settings,
@@ -208,7 +208,7 @@ impl<B: Buffer> Run<B> {
             let (start, here) = (own_start - level, own_here - level);
             let zero = self.zero(k, (here - start) / (s * window.width() * step), 0.0);
             let zero = zero.max(self.guards.zero[k]);
-            if here <= zero {
+            if here <= zero || self.moves_away_in(system, k, step)? {
                 continue;
             }
             let mut low = Sample {

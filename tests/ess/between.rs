@@ -2,8 +2,8 @@
 //! found first.
 
 use saltation::{
-    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Status, Trajectory,
-    Watch, flow_fn,
+    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Status, Trajectory, Watch,
+    flow_fn,
 };
 
 use crate::support::Sketch;

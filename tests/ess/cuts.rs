@@ -336,7 +336,7 @@ fn the_end_of_a_run_may_be_asked_for_to_a_unit_in_the_last_place() {
 /// Chunks that are shorter than rates can be told from, about a crossing, with the mode handed on.
 #[test]
 fn chunks_of_a_few_ulps_about_a_crossing_do_not_lose_it() {
-    let next = |t: f64, n: i64| f64::from_bits((t.to_bits() as i64 + n) as u64);
+    let next = |t: f64, n: i64| f64::from_bits(t.to_bits().wrapping_add_signed(n));
     for case in 0..10 {
         let at = 0.0114 + 2e-4 * f64::from(case);
         // Rounded to 14 numerical zeros, and zero between two such values.
