@@ -250,6 +250,22 @@ pub(crate) fn resolved_along<E>(
     Ok(found.unknown)
 }
 
+/// How far differences over steps beside a `part` differ from the one over it: by its rounding, as far as it shows.
+fn rounding_beside<E>(
+    along: &mut impl FnMut(f64, &mut [f64]) -> Result<(), E>,
+    part: f64,
+    over: &[f64],
+    floor: &impl Fn(usize, f64) -> f64,
+    beside: &mut [f64],
+) -> Result<f64, E> {
+    let mut rounding: f64 = 0.0;
+    for side in [1.0 - BESIDE, 1.0 - 2.0 * BESIDE] {
+        along(side * part, beside)?;
+        rounding = rounding.max(mismatch(over, beside, |i| floor(i, part)).1);
+    }
+    Ok(rounding)
+}
+
 /// Finds the step of a difference by halves: the usual one where the derivative over half of it is the same, and else that with the
 /// least error. `along(part, out)` takes the difference with a part of the usual step. The first of the three vectors holds the
 /// derivative with `start`, and at the end that with the part found. `floor(i, part)` is a size to which entry `i` is held at least.
@@ -290,11 +306,7 @@ pub(crate) fn resolve<E>(
                 unknown: None,
             });
         }
-        let mut rounding: f64 = 0.0;
-        for side in [1.0 - BESIDE, 1.0 - 2.0 * BESIDE] {
-            along(side * user, beside)?;
-            rounding = rounding.max(mismatch(half, beside, |i| floor(i, user)).1);
-        }
+        let rounding = rounding_beside(&mut along, user, half, &floor, beside)?;
         if off.is_finite() && off > 4.0 * rounding {
             (part, doubt) = (user, off);
             found.copy_from_slice(half);
@@ -314,11 +326,7 @@ pub(crate) fn resolve<E>(
                 unknown: None,
             });
         }
-        let mut rounding: f64 = 0.0;
-        for side in [1.0 - BESIDE, 1.0 - 2.0 * BESIDE] {
-            along(side * part, beside)?;
-            rounding = rounding.max(mismatch(found, beside, |i| floor(i, part)).1);
-        }
+        let rounding = rounding_beside(&mut along, part, found, &floor, beside)?;
         if before.is_none() && doubt == 0.0 {
             doubt = off;
         }

@@ -2,8 +2,8 @@
 //! found first.
 
 use saltation::{
-    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Status, Trajectory, Watch,
-    flow_fn,
+    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Status, Trajectory,
+    Watch, flow_fn,
 };
 
 use crate::support::Sketch;
@@ -202,4 +202,27 @@ fn an_interrupt_ends_a_cluster() {
     let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
     assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
     assert!(run.crossings().len() < 10, "{}", run.crossings().len());
+}
+
+/// The event function is rounded to more than its numerical zero, so that the border of its neighbourhood lies beside it.
+#[test]
+fn a_neighbourhood_is_entered_once_where_the_run_ends_within_it() {
+    for case in 0..40 {
+        let at = 0.3 + 1e-3 * f64::from(case);
+        for eps in [1e-9, 1e-7, 1e-5] {
+            for before in [1e-3, 1e-2, 0.1, 0.5] {
+                let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+                    .events([Watch::BOTH], move |_, _, x, _| {
+                        31.0 * ((x[0] + 1e3) - (1e3 + at))
+                    });
+                let projection = Projection::eps(eps, 1);
+                let mut integrator = Integrator::new(system).unwrap().projection(projection);
+                let end = at - before * eps / 31.0;
+                let run = integrator.integrate(0.0, &[0.0], end).unwrap();
+                assert_eq!(*run.status(), Status::ReachedEnd);
+                let steps = run.statistics().steps;
+                assert!(steps < 40, "{at}, {eps:e}, {before}: {steps} steps");
+            }
+        }
+    }
 }
