@@ -7,7 +7,7 @@ use crate::Guard;
 use crate::ode::Buffer;
 
 /// Errors of steps grow along a run; they are taken to do so by this factor.
-const GROWTH: f64 = 3.0;
+pub(crate) const GROWTH: f64 = 3.0;
 
 /// How an event function depends on the state is known for this part of the last step after it was evaluated.
 const RECENT: f64 = 0.1;

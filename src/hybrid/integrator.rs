@@ -85,6 +85,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     /// Relative tolerance of the smooth phase, one for all or one for each state variable. Default 1e-6; sensible from
     /// 1e-3 to 1e-13; below, steps fail by rounding. Zero is allowed where the absolute tolerance is above zero.
+    ///
+    /// It holds for the ends of steps. Between them, also where guards are crossed, the interpolant is up to eight times less exact.
     #[must_use]
     pub fn rtol(mut self, rtol: impl Into<PerEntry>) -> Self {
         self.settings.rtol = rtol.into();

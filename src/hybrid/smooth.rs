@@ -1,5 +1,6 @@
 //! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes.
 
+use super::accuracy::GROWTH;
 use super::detect::Met;
 use super::run::{Guards, Run};
 use super::settings::Settings;
@@ -8,6 +9,12 @@ use super::survey::Where;
 use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, probe};
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
+
+/// The error where a step stops may be this many times what the size of the state there allows: that of the interpolant in a step which
+/// just passes the error test.
+const MOST_ERROR: f64 = 8.0;
+/// A step that is made anew goes this much farther than the guard it was to end on.
+const BEYOND: f64 = 1.02;
 
 impl<B: Buffer> Run<B> {
     /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that ends the run.
@@ -33,6 +40,13 @@ impl<B: Buffer> Run<B> {
             match self.detect(system, settings, step) {
                 Ok(Met::Nothing) => {}
                 Ok(Met::Guard(stop)) => {
+                    if let Some(part) = self.shorter_before(settings, stop, step) {
+                        self.drop_doubts(doubts);
+                        self.statistics.steps -= 1;
+                        self.statistics.rejections += 1;
+                        self.next_step = step * part;
+                        return Ok(false);
+                    }
                     return self.stop_at(system, settings, rearm, observer, stop, step);
                 }
                 Ok(Met::TooMuch(settled)) => {
@@ -76,6 +90,22 @@ impl<B: Buffer> Run<B> {
         }
         self.arrive_with_scan(system, rearm, observer)?;
         Ok(observer.is_done())
+    }
+
+    /// Finds the error where the step stops, and the part of the step that is to be made anew if it is too large: up to the stop and little
+    /// more. The error test allowed what the size of the state behind the stop does, where it never comes.
+    fn shorter_before(&mut self, settings: &Settings, stop: Stop, step: f64) -> Option<f64> {
+        let point = self.work.point.get_mut();
+        self.ode.interpolant().at_fraction(stop.fraction, point);
+        let ends = (self.x.get(), &*point);
+        let [of_stages, of_time] = self
+            .ode
+            .errors_at(stop.fraction, ends, step, &self.tolerance);
+        // What the interpolant adds is met once a crossing: it is taken as it is.
+        self.step_error = of_stages.max(of_time / GROWTH);
+        let part = BEYOND * stop.fraction;
+        let is_needed = settings.fixed_step.is_none() && of_stages.max(of_time) > MOST_ERROR;
+        (is_needed && part < 1.0 && part * step >= 16.0 * self.least_step()).then_some(part)
     }
 
     /// Lets the model bring the end of the step back to what its mode prescribes, and the event functions there with it. True when it

@@ -55,6 +55,9 @@ const D: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
+/// The interpolant of `x' = t⁴` is off by `θ²(1 − θ)²(OF_TIME₀ − OF_TIME₁ θ)` times the error estimate at the fraction θ of a step.
+const OF_TIME: [f64; 2] = [847148895000.0 / 2086010033.0, 54000.0 / 71.0];
+
 /// Workspace of one Dormand–Prince step: seven stages, the new state and the interpolant. A step allocates nothing.
 ///
 /// ```
@@ -179,6 +182,24 @@ impl<V: Buffer> DormandPrince<V> {
         self.error_of(0..self.y.get().len(), x, h, tolerance)
     }
 
+    /// The same norm for the interpolant at the fraction `theta` of the step, where the state is `y`: what errors of the stages leave, and
+    /// what the interpolant adds where the field depends on time alone.
+    #[inline]
+    pub(crate) fn errors_at(
+        &self,
+        theta: f64,
+        (x, y): (&[f64], &[f64]),
+        h: f64,
+        tolerance: &Tolerance<V>,
+    ) -> [f64; 2] {
+        // The polynomials are those of the terms of fifth order: one and the same for four of them, and bounds for the other five.
+        let [before, after] = [theta, 1.0 - theta].map(|part| part * part);
+        let of_stages = (22.0 * before).min(1.0);
+        let of_time = before * after * (OF_TIME[0] - OF_TIME[1] * theta);
+        let error = self.error_within(0..y.len(), (x, y), h, tolerance);
+        [of_stages * error, of_time.abs() * error]
+    }
+
     /// The same norm over some of the components.
     #[inline]
     pub(crate) fn error_of<'s>(
@@ -188,10 +209,21 @@ impl<V: Buffer> DormandPrince<V> {
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> f64 {
+        self.error_within(components, (x, self.y.get()), h, tolerance)
+    }
+
+    #[inline]
+    fn error_within<'s>(
+        &'s self,
+        components: Range<usize>,
+        (x, y): (&[f64], &[f64]),
+        h: f64,
+        tolerance: &Tolerance<V>,
+    ) -> f64 {
         let n = components.len();
         let of = |v: &'s V| &v.get()[components.clone()];
         let [k1, _, k3, k4, k5, k6, k7] = self.k.each_ref().map(of);
-        let (x, y) = (&x[components.clone()], of(&self.y));
+        let (x, y) = (&x[components.clone()], &y[components.clone()]);
         let absolute = &tolerance.absolute.get()[components.clone()];
         let relative = &tolerance.relative.get()[components.clone()];
         let mut sum = 0.0;
@@ -347,6 +379,30 @@ mod tests {
                     "slope {slope}, expected {order}"
                 );
             }
+        }
+    }
+
+    /// x' = t⁴, whose terms of higher order are zero.
+    #[test]
+    fn the_error_of_the_interpolant_is_known() {
+        let mut tolerance = Tolerance::<Vec<f64>>::new(1);
+        tolerance.absolute = vec![1.0];
+        let mut quartic = |t: f64, _: &[f64], dx: &mut [f64]| dx[0] = t.powi(4);
+        let mut step = DormandPrince::<Vec<f64>>::new(1);
+        quartic(0.0, &[0.0], step.first_stage());
+        step.advance(&mut quartic, 0.0, &[0.0], 1.0);
+        step.form_interpolant(0.0, &[0.0], 1.0);
+        for part in 1..20 {
+            let theta = 0.05 * f64::from(part);
+            let mut x = [0.0];
+            step.interpolant().at_fraction(theta, &mut x);
+            let off = (x[0] - theta.powi(5) / 5.0).abs();
+            let [_, of_time] = step.errors_at(theta, (&[0.0], &x), 1.0, &tolerance);
+            let rounded = 1e-9 * step.error(&[0.0], 1.0, &tolerance);
+            assert!(
+                (off - of_time).abs() <= rounded,
+                "{theta}: {off:e}, {of_time:e}"
+            );
         }
     }
 }

@@ -13,6 +13,7 @@ mod grazing;
 mod hidden;
 mod hopper_exact;
 mod humps;
+mod located;
 mod matrix;
 mod mid_run;
 mod moving_guards;
