@@ -89,6 +89,7 @@ pub mod hybrid;
 pub mod impact;
 mod interrupt;
 pub mod lcp;
+mod linalg;
 mod matrix_fault;
 pub mod mechanics;
 pub mod models;

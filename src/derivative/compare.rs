@@ -8,6 +8,7 @@
 //! * [`sample`]: 64 directions, each passed in its own order through all its sets. What three or more guards do together shows in each
 //!   order in which it does not cancel.
 
+use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
 use super::pass::Passed;
@@ -198,7 +199,7 @@ pub(super) fn sample<S: Flow + EventFunction>(
     let mut found = Comparison::new(dim);
     for sample in 0..SAMPLES {
         walk.again();
-        let mut delta = DVector::from_fn(dim, |i, _| draw(sample as u64, i as u64));
+        let mut delta = DVector::from_fn(dim, |i, _| symmetric(word(sample as u64, i as u64)));
         let passed = walk.pass(ground, delta.as_mut_slice())?;
         if !walk.is_exit(ground, passed, point) {
             found.jumps = true;
@@ -320,13 +321,4 @@ fn cross<S: Flow + EventFunction>(
     let mut next = map.clone();
     walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
     Ok(next)
-}
-
-/// Component `i` of direction `sample`: a number in [−1, 1) that depends on nothing else (the finaliser of `SplitMix64`).
-fn draw(sample: u64, i: u64) -> f64 {
-    let key = sample.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i.wrapping_mul(0xd1b5_4a32_d192_ed03);
-    let state = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let bits = (state ^ state >> 31) >> 11;
-    bits as f64 * f64::EPSILON - 1.0
 }

@@ -5,7 +5,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::region::shift_row;
 use super::repeat::{Carried, Ground};
-use super::walk::{CornerPoint, Met, Station, Walk, Way, dot};
+use super::walk::{CornerPoint, Met, Station, Walk, Way};
+use crate::linalg::dot;
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
 
 /// How one direction passed a corner, or several together.

@@ -103,7 +103,7 @@ fn shift_row<S: EventFunction>(
     let mut row = vec![0.0; x.len()];
     let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
     let moving = row_of(ground, k, (t, x), mode, rows)?;
-    let rate = moving + super::walk::dot(&row, field);
+    let rate = moving + crate::linalg::dot(&row, field);
     Ok(row.iter().map(|entry| -entry / rate).collect())
 }
 

@@ -10,6 +10,7 @@
 //! `σ² = (1/6) · mean (Δ² f_k)²` (J. J. Moré & S. M. Wild, "Estimating computational noise", SIAM J. Sci. Comput. 33 (2011) 1292,
 //! section 2).
 
+use crate::random::{in_sequence, symmetric};
 use nalgebra::{DMatrix, DVector};
 
 use super::region::shift_row;
@@ -135,7 +136,7 @@ fn from_neighbours<S: Flow + EventFunction>(
             *x += j * side * apart * x.abs().max(LEAST);
         }
         walk.begin(ground, &point).ok()?;
-        let draw = with_map.then_some(Draw(sample as u64));
+        let draw = with_map.then_some(Draw::new(sample as u64));
         let passage = pass_in_order(ground, &mut walk, order, draw).ok()?;
         passages.push(passage);
     }
@@ -214,15 +215,19 @@ fn round(
 }
 
 /// Numbers in [−1, 1) that depend on the seed alone.
-struct Draw(u64);
+struct Draw {
+    seed: u64,
+    index: u64,
+}
 
 impl Draw {
+    fn new(seed: u64) -> Self {
+        Self { seed, index: 0 }
+    }
+
     fn next(&mut self) -> f64 {
-        // `SplitMix64`.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let state = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((state ^ state >> 31) >> 11) as f64 * f64::EPSILON - 1.0
+        self.index += 1;
+        symmetric(in_sequence(self.seed, self.index))
     }
 }
 
@@ -251,7 +256,7 @@ mod tests {
         let line: [Vec<f64>; 5] = std::array::from_fn(|k| vec![3.0 + 0.5 * k as f64, -1.0]);
         assert_eq!(deviations(&line), [0.0, 0.0]);
         // Uniform on ±1: a standard deviation of 0.58, known to a factor of three from three second differences.
-        let mut draw = Draw(1);
+        let mut draw = Draw::new(1);
         let mut too_small = 0;
         for _ in 0..1000 {
             let noise = std::array::from_fn(|k| vec![7.0 * k as f64 + draw.next()]);

@@ -7,6 +7,7 @@
 use super::repeat::{Carried, Ground, Passed, Repeat, zero};
 use super::scale::Sizes;
 use crate::hybrid::probe;
+use crate::linalg::dot;
 use crate::ode::difference;
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity};
 
@@ -530,8 +531,4 @@ fn is_flip(before: &Mode, after: &Mode, guard: Guard) -> bool {
     let differ = |(a, b): (u64, u64)| (a ^ b).count_ones();
     before.contains(k) != after.contains(k)
         && before.words().zip(after.words()).map(differ).sum::<u32>() == 1
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -12,7 +12,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::matrix::{Spectrum, unit_diagonal};
+use crate::linalg::spectrum::{Spectrum, unit_diagonal};
 use crate::{Error, MatrixFault};
 
 /// Eigenvalues of `C` below this part of the greatest count as zero.

@@ -4,7 +4,8 @@ use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::Outcome;
 use super::contact_space::{ContactSpace, Source};
-use super::matrix::{check_symmetric, unit_diagonal};
+use super::matrix::check_symmetric;
+use crate::linalg::spectrum::unit_diagonal;
 use crate::{Error, Interrupt, MatrixFault, refuse};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)

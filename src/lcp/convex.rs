@@ -10,6 +10,7 @@ use nalgebra::DMatrixView;
 use super::double_double::Double;
 use super::problem::largest;
 use super::scaled::inverse_power_of_two;
+use crate::linalg::cholesky;
 use crate::{Error, Interrupt};
 
 /// Entries across the diagonal differ by this much at most, measured by the roots of their diagonal entries; no entry is larger
@@ -303,7 +304,7 @@ impl Convex {
                 }
                 self.rest.push(-sum.high());
             }
-            self.substitute();
+            cholesky::solve_by_rows(&self.factor, self.n, &mut self.rest);
             for (target, rest) in self.target.iter_mut().zip(&self.rest) {
                 *target += rest;
             }
@@ -316,39 +317,17 @@ impl Convex {
         let n = self.n;
         for k in self.factored..self.passive.len() {
             let i = self.passive[k];
-            let (above, row) = self.factor.split_at_mut(k * n);
-            for m in 0..k {
-                let other = &above[m * n..=m * n + m];
-                let known: f64 = row[..m].iter().zip(other).map(|(l, o)| l * o).sum();
-                row[m] = (self.matrix[i * n + self.passive[m]] - known) / other[m];
+            let row = &mut self.factor[k * n..=k * n + k];
+            for (entry, &j) in row.iter_mut().zip(&self.passive) {
+                *entry = self.matrix[i * n + j];
             }
-            let known: f64 = row[..k].iter().map(|l| l * l).sum();
-            let pivot = self.matrix[i * n + i] + self.shift - known;
-            if pivot <= 0.0 || pivot.is_nan() {
+            row[k] += self.shift;
+            if !cholesky::factor_row(&mut self.factor, n, k) {
                 return false;
             }
-            row[k] = pivot.sqrt();
             self.factored = k + 1;
         }
         true
-    }
-
-    /// `rest ← (L Lᵀ)⁻¹ rest`.
-    fn substitute(&mut self) {
-        let (n, size) = (self.n, self.passive.len());
-        for k in 0..size {
-            let row = &self.factor[k * n..=k * n + k];
-            let known: f64 = row[..k].iter().zip(&self.rest).map(|(l, x)| l * x).sum();
-            self.rest[k] = (self.rest[k] - known) / row[k];
-        }
-        for k in (0..size).rev() {
-            let row = &self.factor[k * n..=k * n + k];
-            let x = self.rest[k] / row[k];
-            self.rest[k] = x;
-            for (rest, l) in self.rest[..k].iter_mut().zip(row) {
-                *rest -= l * x;
-            }
-        }
     }
 }
 

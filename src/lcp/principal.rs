@@ -147,7 +147,7 @@ mod tests {
         let mut index = 0;
         let mut draw = || {
             index += 1;
-            (crate::random::word(7, index) >> 11) as f64 * 2f64.powi(-53) - 0.5
+            crate::random::fraction(crate::random::word(7, index)) - 0.5
         };
         let mut principal = Principal::default();
         let mut problem = Scaled::default();

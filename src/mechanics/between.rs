@@ -149,7 +149,7 @@ where
         let (q, v) = state.split_at_mut(d);
         let plastic = self.in_frame(q, &held, |frame| {
             let mut p: Vec<f64> = (0..held.len())
-                .map(|i| -super::dynamics::dot(frame.row(i), v))
+                .map(|i| -crate::linalg::dot(frame.row(i), v))
                 .collect();
             let wanted = p.clone();
             if frame.solve_gram(&mut p, self.redundant)? {

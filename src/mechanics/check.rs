@@ -2,11 +2,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::dynamics::{curvature, dot, gap_row};
+use super::dynamics::{curvature, gap_row};
 use super::start::check_input;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::impact::matrix_fault;
+use crate::linalg::dot;
 use crate::ode::difference::step_along;
 use crate::{Error, MatrixFault, Quantity};
 

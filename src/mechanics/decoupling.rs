@@ -5,11 +5,11 @@ use std::f64::consts::PI;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::cholesky::{factor, inverse};
 use super::orders::{OrderOutcome, orders};
 use super::start::check_input;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
+use crate::linalg::cholesky::{factor, inverse};
 use crate::{Error, Guard, Mode};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the energy allows.

@@ -2,11 +2,12 @@
 //! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
 //! Where contacts depend on each other the shift is unique still.
 
-use super::dynamics::{Frame, dot};
-use super::scratch::{with_indices, with_zeros};
+use super::dynamics::Frame;
 use super::{EventDriven, MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::Mode;
 use crate::impact::ImpactLaw;
+use crate::linalg::dot;
+use crate::linalg::scratch::{with_indices, with_zeros};
 
 /// Gaps and their rates within this part of the tolerances are left alone: rounding, not drift.
 const LEFT_ALONE: f64 = 1e-3;

@@ -4,10 +4,11 @@
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
 //! ```
 
-use super::cholesky::{factor, inverse, solve, solve_lower, symmetric_times};
-use super::redundant::{DEPENDENT, least_norm, least_norm_size};
-use super::scratch::Cut;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::linalg::cholesky::{factor, inverse, solve, solve_lower, symmetric_times};
+use crate::linalg::dot;
+use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
+use crate::linalg::scratch::Cut;
 use crate::ode::difference;
 
 /// What stands in the way of an acceleration.
@@ -289,7 +290,7 @@ impl<'a> Frame<'a> {
                 self.gram[k * m + i] = self.gram[i * m + k];
             }
         }
-        super::scratch::with_zeros(least_norm_size(m), |scratch| {
+        crate::linalg::scratch::with_zeros(least_norm_size(m), |scratch| {
             least_norm(self.gram, m, b, scratch)
         });
         Ok(false)
@@ -426,8 +427,4 @@ pub(super) fn coriolis<S: MechanicalSystem>(
         force[i] += (energy[0] - energy[1]) / (2.0 * step);
         point[i] = q[i];
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -1,9 +1,9 @@
 //! The guards of a mechanical system: gaps and multipliers as event functions, and the impact as their reset
 //! (Pace & Burden, sections 2, 3.4 and eq. 3).
 
-use super::scratch::with_zeros;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::ImpactLaw;
+use crate::linalg::scratch::with_zeros;
 use crate::{Crossed, Error, EventFunction, Mode, Watch};
 
 /// The event function whose side is the second half of the mode: it says what the mode says, and a start without a mode has

@@ -10,12 +10,13 @@
 //! factorisation serves all directions, and only what the user did not write is a difference. Where masses and rows are constant
 //! `δr` is the derivative of the effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::cholesky::{solve, symmetric_times};
-use super::dynamics::{Frame, accelerate, coriolis, curvature, dot, gap_row};
-use super::scratch::{Cut, with_indices, with_zeros};
+use super::dynamics::{Frame, accelerate, coriolis, curvature, gap_row};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::Mode;
 use crate::impact::ImpactLaw;
+use crate::linalg::cholesky::{solve, symmetric_times};
+use crate::linalg::dot;
+use crate::linalg::scratch::{Cut, with_indices, with_zeros};
 use crate::ode::difference::step_along;
 
 impl<S, L> EventDriven<S, L>

@@ -13,7 +13,6 @@
 mod admissible;
 mod between;
 mod check;
-mod cholesky;
 mod decoupling;
 mod drift;
 #[cfg(feature = "dual")]
@@ -29,7 +28,6 @@ mod motion;
 mod orders;
 mod redundant;
 mod reset;
-mod scratch;
 mod settle;
 mod simulation;
 mod start;

@@ -2,9 +2,9 @@
 
 use super::drift;
 use super::dynamics::{Frame, accelerate};
-use super::scratch::{with_indices, with_zeros};
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::ImpactLaw;
+use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::{Flow, Mode};
 
 /// Forces of the closed contacts.

@@ -3,13 +3,14 @@
 
 use nalgebra::DMatrixView;
 
-use super::cholesky::{factor, norm_in};
 use super::dynamics::{Bodies, Frame, Trouble, accelerate};
-use super::redundant::{DEPENDENT, Redundant, least_norm, least_norm_size};
-use super::scratch::with_zeros;
+use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::Error;
 use crate::lcp::solve_semidefinite;
+use crate::linalg::cholesky::{factor, norm_in};
+use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
+use crate::linalg::scratch::with_zeros;
 use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.

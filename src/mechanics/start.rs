@@ -123,7 +123,7 @@ where
                 state: state(),
             });
         }
-        match super::cholesky::factor(&mut mass, d) {
+        match crate::linalg::cholesky::factor(&mut mass, d) {
             Some(_) => Ok(()),
             None => Err(Error::MassMatrix {
                 fault: MatrixFault::NotPositive { value: 0.0 },

@@ -1,12 +1,12 @@
 //! What an event does: the impact of the contacts that take part, and which of them are closed behind it
 //! (Pace & Burden, eq. 3 and section 3.4).
 
-use super::cholesky::norm_in;
 use super::redundant::change_rates;
 use super::settle::{Settled, settle};
 use super::trouble::explain;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection};
+use crate::linalg::cholesky::norm_in;
 use crate::{Crossed, Error, Mode, Quantity};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
@@ -26,7 +26,7 @@ where
     ) -> Result<Vec<bool>, Error> {
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
-                .map(|i| super::dynamics::dot(frame.row(i), v) < -self.rate_tolerance)
+                .map(|i| crate::linalg::dot(frame.row(i), v) < -self.rate_tolerance)
                 .collect()
         })
     }
@@ -69,7 +69,7 @@ where
         let m = touching.len();
         let (problem, lift) = self.in_frame(q, touching, |frame| {
             let speeds: Vec<f64> = (0..m)
-                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .map(|i| crate::linalg::dot(frame.row(i), v))
                 .collect();
             let gram = nalgebra::DMatrix::from_column_slice(m, m, frame.gram);
             let speeds = nalgebra::DVector::from_vec(speeds);
@@ -116,7 +116,7 @@ where
     ) -> Result<(), Error> {
         let rates = self.in_frame(q, touching, |frame| {
             (0..touching.len())
-                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .map(|i| crate::linalg::dot(frame.row(i), v))
                 .collect::<Vec<f64>>()
         })?;
         let slow = |i: &usize| rates[*i] < -self.rate_tolerance;
@@ -284,7 +284,7 @@ where
         let (q, v) = state.split_at(self.system().dof());
         self.in_frame(q, touching, |frame| {
             let rates: Vec<f64> = (0..touching.len())
-                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .map(|i| crate::linalg::dot(frame.row(i), v))
                 .collect();
             let mut parting: Vec<bool> = rates.iter().map(|&r| r > self.rate_tolerance).collect();
             let thrown = |i: &usize| parting[*i] && self.is_closed(mode, touching[*i]);
@@ -368,7 +368,7 @@ where
         let (q, v) = state.split_at(self.system().dof());
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
-                .map(|i| super::dynamics::dot(frame.row(i), v))
+                .map(|i| crate::linalg::dot(frame.row(i), v))
                 .collect()
         })
         .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])

@@ -1,9 +1,9 @@
 //! What keeps accelerations and impacts from being computed, as errors.
 
 use super::dynamics::{Frame, Trouble};
-use super::scratch::with_zeros;
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
 use crate::impact::ImpactLaw;
+use crate::linalg::scratch::with_zeros;
 use crate::{Error, MatrixFault, Mode};
 
 impl<S, L> EventDriven<S, L>

@@ -1,5 +1,6 @@
 //! Parameters of the plate on springs, and the starts of its statistics.
 
+use crate::random::{fraction, in_sequence};
 use crate::{Error, refuse};
 
 /// A rigid plate above a row of springs on the ground; the parameters of [`VerticalPlate`](super::VerticalPlate) and
@@ -82,11 +83,7 @@ impl PlateParameters {
 
 /// Draw `j` = 1, 2, … of `SplitMix64` from state 0, as a number in [0, 1).
 fn uniform(j: u64) -> f64 {
-    let state = j.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let bits = (state ^ state >> 31) >> 11;
-    bits as f64 * (f64::EPSILON / 2.0)
+    fraction(in_sequence(0, j))
 }
 
 #[cfg(test)]

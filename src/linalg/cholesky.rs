@@ -1,10 +1,13 @@
-//! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing.
+//! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing: of a whole matrix by columns, and row by row for
+//! a matrix that grows.
+
+use super::dot;
 
 /// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`, with `1/L_jj` on the
 /// diagonal: solving is without division, which is slow. Gives the least
 /// pivot as a part of its diagonal entry: how far the rows are from dependent, whatever their units. None when `a` is not
 /// positive definite or not finite.
-pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
+pub(crate) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
     let mut least: f64 = 1.0;
     for j in 0..n {
         let whole = a[j * n + j];
@@ -31,7 +34,7 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
 }
 
 /// Solves `L Lᵀ x = b` in place.
-pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
+pub(crate) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
     solve_lower(l, n, b);
     for (j, column) in l.chunks_exact(n.max(1)).enumerate().rev() {
         let (left, solved) = b.split_at_mut(j + 1);
@@ -44,7 +47,7 @@ pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
 }
 
 /// Solves `L x = b` in place.
-pub(super) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
+pub(crate) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
     for (j, column) in l.chunks_exact(n.max(1)).enumerate() {
         let (solved, rest) = b.split_at_mut(j + 1);
         let x = solved[j] * column[j];
@@ -55,8 +58,37 @@ pub(super) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
     }
 }
 
+/// Replaces row `k` of a symmetric matrix, up to its diagonal, by that of its factor. The rows above are those of the factor; each has
+/// `width` entries. False when the matrix is not positive definite.
+pub(crate) fn factor_row(l: &mut [f64], width: usize, k: usize) -> bool {
+    let (above, row) = l.split_at_mut(k * width);
+    for m in 0..k {
+        let other = &above[m * width..=m * width + m];
+        row[m] = (row[m] - dot(&row[..m], other)) / other[m];
+    }
+    let pivot = row[k] - dot(&row[..k], &row[..k]);
+    row[k] = pivot.sqrt();
+    pivot > 0.0
+}
+
+/// Solves `L Lᵀ x = b` in place, with the factor of [`factor_row`].
+pub(crate) fn solve_by_rows(l: &[f64], width: usize, b: &mut [f64]) {
+    for k in 0..b.len() {
+        let row = &l[k * width..=k * width + k];
+        b[k] = (b[k] - dot(&row[..k], b)) / row[k];
+    }
+    for k in (0..b.len()).rev() {
+        let row = &l[k * width..=k * width + k];
+        let x = b[k] / row[k];
+        b[k] = x;
+        for (b, l) in b[..k].iter_mut().zip(row) {
+            *b -= l * x;
+        }
+    }
+}
+
 /// `out = A x` for a symmetric `A`. Up to eight rows their number is known when this is compiled: several times as fast.
-pub(super) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
+pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
     match x.len() {
         1 => few_times::<1>(a, x, out),
         2 => few_times::<2>(a, x, out),
@@ -93,7 +125,7 @@ fn few_times<const N: usize>(a: &[f64], x: &[f64], out: &mut [f64]) {
 }
 
 /// `√(vᵀ A v)` for a symmetric positive definite `A`.
-pub(super) fn norm_in(a: &[f64], v: &[f64]) -> f64 {
+pub(crate) fn norm_in(a: &[f64], v: &[f64]) -> f64 {
     // In units of the greatest: squares of finite numbers may overflow.
     let unit = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
     if unit == 0.0 {
@@ -108,7 +140,7 @@ pub(super) fn norm_in(a: &[f64], v: &[f64]) -> f64 {
 }
 
 /// The inverse of the matrix with this factor.
-pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
+pub(crate) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
     let mut inverse = vec![0.0; n * n];
     for (j, column) in inverse.chunks_exact_mut(n.max(1)).enumerate() {
         column[j] = 1.0;
@@ -144,6 +176,24 @@ mod tests {
         assert_eq!(factor(&mut [1.0, 2.0, 2.0, 1.0], 2), None);
         assert_eq!(factor(&mut [f64::NAN], 1), None);
         assert!(factor(&mut [1.0, 1.0, 1.0, 1.0 + 1e-14], 2).unwrap() < 1e-13);
+    }
+
+    #[test]
+    fn rows_give_the_same_factor() {
+        let a = [4.0, 2.0, 0.4, 2.0, 5.0, 1.0, 0.4, 1.0, 3.0];
+        let mut rows = a;
+        assert!((0..3).all(|k| factor_row(&mut rows, 3, k)));
+        let mut columns = a;
+        factor(&mut columns, 3).unwrap();
+        let (mut x, mut y) = ([1.0, -2.0, 0.5], [1.0, -2.0, 0.5]);
+        solve_by_rows(&rows, 3, &mut x);
+        solve(&columns, 3, &mut y);
+        for (x, y) in x.iter().zip(y) {
+            assert!((x - y).abs() < 1e-15);
+        }
+        let mut indefinite = [1.0, 2.0, 2.0, 1.0];
+        assert!(factor_row(&mut indefinite, 2, 0) && !factor_row(&mut indefinite, 2, 1));
+        assert!(!factor_row(&mut [f64::NAN], 1, 0));
     }
 
     #[test]

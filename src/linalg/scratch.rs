@@ -3,7 +3,7 @@
 /// Runs `work` on `size` zeros: on the stack up to 1024 (a few bodies), on the heap beyond. Several stack sizes, because
 /// clearing a larger one would be a good part of a small system's step.
 #[inline]
-pub(super) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
+pub(crate) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
     const FEW: usize = 64;
     const SOME: usize = 256;
     const MANY: usize = 1024;
@@ -25,7 +25,7 @@ pub(super) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> 
 }
 
 /// Runs `work` on a list of `n` indices without allocating, up to 64; two sizes, as of scratch space.
-pub(super) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
+pub(crate) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
     let (mut few, mut many, mut heap);
     let indices: &mut [usize] = if n <= 8 {
         few = [0; 8];
@@ -41,10 +41,10 @@ pub(super) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) ->
 }
 
 /// Cuts slices of given lengths off a scratch space.
-pub(super) struct Cut<'a>(pub(super) &'a mut [f64]);
+pub(crate) struct Cut<'a>(pub(crate) &'a mut [f64]);
 
 impl<'a> Cut<'a> {
-    pub(super) fn take(&mut self, length: usize) -> &'a mut [f64] {
+    pub(crate) fn take(&mut self, length: usize) -> &'a mut [f64] {
         let all = std::mem::take(&mut self.0);
         let (first, rest) = all.split_at_mut(length.min(all.len()));
         self.0 = rest;

@@ -1,0 +1,17 @@
+//! Small dense linear algebra on slices, for right-hand sides and solvers that allocate nothing. What may allocate uses nalgebra.
+//!
+//! * `cholesky`: factors of definite matrices, of a whole one and row by row.
+//! * `least_norm`: the solution of least norm of a semidefinite system.
+//! * `spectrum`: symmetric matrices with a unit diagonal, and eigenvalues in order.
+//! * `scratch`: zeros and indices on the stack.
+
+pub(crate) mod cholesky;
+pub(crate) mod least_norm;
+pub(crate) mod scratch;
+pub(crate) mod spectrum;
+
+/// `a · b`.
+#[inline]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
