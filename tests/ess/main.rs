@@ -24,6 +24,7 @@ mod rearm;
 mod resets;
 mod resolution;
 mod scales;
+mod shallow;
 mod starts;
 mod support;
 mod turned;
