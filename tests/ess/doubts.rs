@@ -1,5 +1,5 @@
-//! Crossings no deeper than the error: neighbours may only touch the guard. Where a reset turns the motion back on its guard, no error
-//! turns that.
+//! Crossings no deeper than the error, whose neighbours may only touch the guard: but not where a crossing changed the rate on its guard.
+//! Doubts are told once.
 
 use saltation::{Doubt, Guard, Integrator, Mode, Status, Trajectory, Watch};
 
@@ -98,4 +98,28 @@ fn low_bounces_are_not_doubted() {
     let run = integrator.integrate(0.0, &[1.0, 0.0, 0.0], 3.8).unwrap();
     assert_eq!(shallow(&run), [], "{:?}", run.doubts());
     assert!(run.crossings().len() >= 6, "{}", run.crossings().len());
+}
+
+/// `x = sin t` comes as close to guard 0 as the error, in a step that is shortened afterwards: guard 1 has no values beyond `last`.
+#[test]
+fn a_doubt_of_a_step_that_is_taken_back_is_told_once() {
+    let mut shortened = 0;
+    for i in 0..200 {
+        let last = 1.6 + 0.01 * f64::from(i);
+        let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]])).events(
+            [Watch::BOTH, Watch::FALLING.and_stop()],
+            move |k, t, x, _| match k {
+                0 => x[0] - 1.0 - 1e-5,
+                _ => (last - t).sqrt() - 0.03,
+            },
+        );
+        let mut integrator = Integrator::new(system).unwrap().rtol(1e-4).atol(1e-4);
+        let run = integrator.integrate(0.0, &[0.0, 1.0], 9.0).unwrap();
+        shortened += run.statistics().rejections;
+        let touches = run.doubts().iter();
+        let touches = touches.filter(|d| matches!(d, Doubt::Touch { .. }));
+        assert!(touches.count() <= 1, "{last}: {:?}", run.doubts());
+        assert_eq!(run.statistics().doubts, run.doubts().len(), "{last}");
+    }
+    assert!(shortened > 0);
 }
