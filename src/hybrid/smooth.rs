@@ -25,39 +25,42 @@ impl<B: Buffer> Run<B> {
         self.ranking = None;
         let step = self.attempt(system, settings)?;
         let reaches_end = self.t + step >= self.tf;
+        let end = if reaches_end { self.tf } else { self.t + step };
         if self.count() > 0 || observer.wants_segments() {
             self.ode.form_interpolant(self.t, self.x.get(), step);
         }
-        if self.count() > 0 {
-            let doubts = self.statistics.doubts;
-            match self.detect(system, settings, step) {
-                Ok(Met::Nothing) => {}
-                Ok(Met::Guard(stop)) => {
-                    return self.stop_at(system, settings, rearm, observer, stop, step);
-                }
-                Ok(Met::TooMuch(settled)) => {
-                    self.drop_doubts(doubts);
-                    self.statistics.steps -= 1;
-                    self.statistics.rejections += 1;
-                    self.next_step = step * settled;
-                    return Ok(false);
-                }
-                Err(Error::NotFinite { .. }) if self.may_shorten(settings, step) => {
-                    // The end of the step may lie beyond the domain of an event function, and a guard before it.
-                    self.drop_doubts(doubts);
-                    self.statistics.steps -= 1;
-                    self.statistics.rejections += 1;
-                    self.next_step = step * self.control.rejected(f64::NAN);
-                    return Ok(false);
-                }
-                Err(error) => return Err(error),
+        let doubts = self.statistics.doubts;
+        // Guards are looked for on the corrected path: the correction may move the state over one.
+        let met = self.correct(system, end).and_then(|corrected| {
+            let met = match self.count() {
+                0 => Met::Nothing,
+                _ => self.detect(system, settings, step)?,
+            };
+            Ok((met, corrected))
+        });
+        let corrected = match met {
+            Ok((Met::Nothing, corrected)) => corrected,
+            Ok((Met::Guard(stop), _)) => {
+                return self.stop_at(system, settings, rearm, observer, stop, step);
             }
-        }
+            Ok((Met::TooMuch(settled), _)) => {
+                self.take_back_step(doubts);
+                self.next_step = step * settled;
+                return Ok(false);
+            }
+            Err(Error::NotFinite { .. })
+                if self.count() > 0 && self.may_shorten(settings, step) =>
+            {
+                // The end of the step may lie beyond the domain of an event function, and a guard before it.
+                self.take_back_step(doubts);
+                self.next_step = step * self.control.rejected(f64::NAN);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
         self.inside = None;
         self.tell_doubts(observer);
         self.add_error(self.step_error);
-        let end = if reaches_end { self.tf } else { self.t + step };
-        let corrected = self.correct(system, end)?;
         if observer.wants_segments() {
             observer.segment(&Segment {
                 start: self.t,
@@ -78,8 +81,14 @@ impl<B: Buffer> Run<B> {
         Ok(observer.is_done())
     }
 
-    /// Lets the model bring the end of the step back to what its mode prescribes, and the event functions there with it. True when it
-    /// did; the field is another one then.
+    /// Forgets an accepted step, and the doubts about it.
+    fn take_back_step(&mut self, doubts: usize) {
+        self.drop_doubts(doubts);
+        self.statistics.steps -= 1;
+        self.statistics.rejections += 1;
+    }
+
+    /// Lets the model bring the end of the step back to what its mode prescribes. True when it did; the field is another one then.
     #[inline]
     fn correct<S>(&mut self, system: &S, end: f64) -> Result<bool, Error>
     where
@@ -90,17 +99,13 @@ impl<B: Buffer> Run<B> {
             return Ok(false);
         }
         let x = self.ode.state();
-        if let Some(component) = x.iter().position(|x| !x.is_finite()) {
-            let quantity = Quantity::Correction { component };
-            return Err(probe::not_finite(quantity, end, x));
+        match x.iter().position(|x| !x.is_finite()) {
+            Some(component) => {
+                let quantity = Quantity::Correction { component };
+                Err(probe::not_finite(quantity, end, x))
+            }
+            None => Ok(true),
         }
-        if self.count() > 0 {
-            let h = &mut self.work.h[2];
-            system.events(end, x, &self.mode, h);
-            self.statistics.events += 1;
-            probe::check_events(h, end, x)?;
-        }
-        Ok(true)
     }
 
     /// Tries steps until one passes the error test; gives its length.
