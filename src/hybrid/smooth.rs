@@ -9,6 +9,11 @@ use super::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, 
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
 
+/// A last step up to this much longer than wished spares one of almost no length.
+const LAST: f64 = 1.01;
+/// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`] times longer than wished.
+const SHORTER: f64 = 0.95;
+
 impl<B: Buffer> Run<B> {
     /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that ends the run.
     pub(crate) fn smooth_step<S, O>(
@@ -45,7 +50,7 @@ impl<B: Buffer> Run<B> {
             }
             Ok((Met::TooMuch(settled), _)) => {
                 self.take_back_step(doubts);
-                self.next_step = step * settled;
+                self.next_step = step * settled.min(SHORTER);
                 return Ok(false);
             }
             Err(Error::NotFinite { .. })
@@ -128,11 +133,10 @@ impl<B: Buffer> Run<B> {
             if too_short || (self.control.was_rejected() && !self.moves(wish)) {
                 return Err(self.step_failed(wish));
             }
-            // A last step up to 1 % longer than wished spares one of almost no length.
             let slack = if settings.fixed_step.is_some() {
                 1.0 + 1e-9
             } else {
-                1.01
+                LAST
             };
             let most = (wish * slack).min(settings.max_step);
             let step = if most >= remaining { remaining } else { wish };
