@@ -202,8 +202,8 @@ impl<V: Buffer> DormandPrince<V> {
 
     /// The same norm over some of the components.
     #[inline]
-    pub(crate) fn error_of<'s>(
-        &'s self,
+    pub(crate) fn error_of(
+        &self,
         components: Range<usize>,
         x: &[f64],
         h: f64,
