@@ -84,8 +84,9 @@ impl CornerDerivative {
         self.point.t
     }
 
-    /// Its guards, in the order in which the run crossed them; without those that a reset crossed back at once. Guards that resets
-    /// turned the motion away from come last.
+    /// Its guards, in the order in which the run crossed them; without those that a reset crossed back at once. Guards within the
+    /// corner tolerance that the run did not meet itself come last: resets turned the motion away from them, or carried the state across
+    /// or off them.
     pub fn guards(&self) -> &[Guard] {
         &self.point.guards
     }

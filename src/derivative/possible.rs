@@ -19,10 +19,19 @@ pub(super) struct Close {
     pub(super) error: f64,
     /// It cannot be told from zero at the instant of the others.
     pub(super) at_once: bool,
-    /// The others turned the motion away from it.
-    pub(super) turned_away: bool,
+    /// Behind the others the motion does not lead across it at their instant.
+    pub(super) left_out: Option<LeftOut>,
     /// What is left of it (`u_k`).
     pub(super) gap: f64,
+}
+
+/// Why a guard is not met behind others although it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeftOut {
+    /// The motion was turned away from it.
+    TurnedAway,
+    /// A reset carried the state across it, said that it is crossed, or threw the state back from it.
+    ByReset,
 }
 
 /// Guards close to those of `point`, which are crossed there by a state whose components may be off by `error`.
@@ -78,14 +87,23 @@ pub(super) fn close_guards<S: Flow + EventFunction>(
             continue;
         }
         let (x, mode) = (&point.x_after[..], &point.mode_after);
-        let after = probe::rate(system, k, (t, x), mode, &behind, &mut row).value;
+        let after = probe::rate(system, k, (t, x), mode, &behind, &mut row);
         let is_ahead = mode.contains(k) != guard.side_after();
+        let is_off = point.x_after != point.x
+            && guard.sign() * system.event(k, t, x, mode) < -zero(ground, k, t, after);
+        let left_out = if !is_ahead || is_off {
+            Some(LeftOut::ByReset)
+        } else if guard.sign() * after.value < point.least_rates[k] {
+            Some(LeftOut::TurnedAway)
+        } else {
+            None
+        };
         found.push(Close {
             guard,
             apart,
             error,
             at_once,
-            turned_away: is_ahead && guard.sign() * after < point.least_rates[k],
+            left_out,
             gap,
         });
     }

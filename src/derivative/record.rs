@@ -6,7 +6,7 @@ use super::Verdict;
 use super::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::defect::Defect;
 use super::group::{Group, Joins, check_sides};
-use super::possible::{Close, close_guards, is_followed};
+use super::possible::{Close, LeftOut, close_guards, is_followed};
 use super::region::shift_row;
 use super::repeat::{Ground, zero};
 use super::variational::Columns;
@@ -165,7 +165,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             Ok(close) => close,
             Err(error) => return self.fail(error),
         };
-        self.take_turned_away(&close);
+        self.take_left_out(&close);
         self.look_for_possible(&close);
         if self.failure.is_some() {
             return;
@@ -223,16 +223,17 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.chain.push(Link::Corner(Box::new(corner)));
     }
 
-    /// Takes in guards that the resets of the group turned the motion away from at its instant: neighbours may meet them first.
-    /// What turns it away otherwise leaves no derivative to neighbours that cross them.
-    fn take_turned_away(&mut self, close: &[Close]) {
-        for &Close { guard, gap, .. } in close.iter().filter(|c| c.at_once && c.turned_away) {
-            let t = self.group.point.t;
-            if self.group.moved {
-                self.group.point.guards.push(guard);
-            } else {
-                self.verdict
-                    .worsen(Verdict::NotGuaranteed(Error::Touch { guard, t, gap }));
+    /// Takes in guards that the resets of the group left out at its instant: neighbours may meet them first. Where the motion is turned
+    /// away without a reset, neighbours that cross them have no derivative.
+    fn take_left_out(&mut self, close: &[Close]) {
+        for c in close.iter().filter(|c| c.at_once) {
+            let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
+            match c.left_out {
+                None => {}
+                Some(LeftOut::TurnedAway) if !self.group.moved => self
+                    .verdict
+                    .worsen(Verdict::NotGuaranteed(Error::Touch { guard, t, gap })),
+                Some(_) => self.group.point.guards.push(guard),
             }
         }
     }

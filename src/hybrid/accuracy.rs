@@ -9,6 +9,9 @@ use crate::ode::Buffer;
 /// Errors of steps grow along a run; they are taken to do so by this factor.
 pub(crate) const GROWTH: f64 = 3.0;
 
+/// A crossing that leaves less of the rate than this changes how deep the motion goes.
+const KEPT: f64 = 0.5;
+
 /// How an event function depends on the state is known for this part of the last step after it was evaluated.
 const RECENT: f64 = 0.1;
 
@@ -208,7 +211,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// The error of the time at which guard `guard` is crossed at `rate` (s); keeps a doubt when it may only be touched.
+    /// The error of the time at which guard `guard` was crossed at `rate` (s); keeps a doubt when it may only be touched. Where a
+    /// crossing changes the rate, all neighbours start from the surface with the new one: how far they go then does not depend on the error.
     #[inline]
     pub(crate) fn time_error<S: EventFunction>(
         &mut self,
@@ -221,8 +225,17 @@ impl<B: Buffer> Run<B> {
         self.need_spread(system, k);
         let error = self.error_of(k);
         let own = guard.sign() * rate;
-        let since = self.t - self.guards.fired_at[guard.partner().index()];
-        if arrival == Arrival::Jumped || since == 0.0 {
+        let since = self.t - self.guards.passed_at[guard.partner().index()];
+        let is_return = since <= 0.0;
+        let after = guard.sign() * self.guards.rate[k];
+        self.guards.passed_at[guard.index()] = if after < 0.0 {
+            f64::INFINITY
+        } else if is_return || after < KEPT * own {
+            f64::NEG_INFINITY
+        } else {
+            self.t
+        };
+        if arrival == Arrival::Jumped || is_return {
             // A reset decided that, not a maximum.
             return error / own.abs();
         }

@@ -69,7 +69,8 @@ pub trait Flow {
     }
 
     /// Brings a state that has drifted off a manifold that `mode` prescribes (closed contacts) back to it, and returns `true`
-    /// when it changed the state; the provided method does nothing. Called after each accepted smooth step.
+    /// when it changed the state; the provided method does nothing. Called at the end of each smooth step that passes its error test,
+    /// before guards are looked for in it: the step may still be cut at a guard, or made anew.
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         let _ = (t, x, mode);
         false

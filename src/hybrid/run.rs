@@ -46,6 +46,9 @@ pub(crate) struct Guards {
     pub(crate) blur: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
     pub(crate) fired_at: Vec<f64>,
+    /// Time at which the motion last passed each directed guard, where a return over it depends on how deep it went (s). ∞ when the
+    /// crossing turned the motion back, −∞ when it slowed it down or was such a return, and before the first.
+    pub(crate) passed_at: Vec<f64>,
 }
 
 /// Everything one integration moves and works with; made once, reused by every run.
@@ -225,6 +228,7 @@ impl<B: Buffer> Run<B> {
                 terms: vec![Terms::default(); count],
                 blur: values(),
                 fired_at: vec![f64::NEG_INFINITY; 2 * count],
+                passed_at: vec![f64::NEG_INFINITY; 2 * count],
             },
             ode: DormandPrince::new(dim),
             tolerance: Tolerance::new(dim),
@@ -312,6 +316,7 @@ impl<B: Buffer> Run<B> {
         self.guards.armed.fill(false);
         self.guards.ready.fill(false);
         self.guards.fired_at.fill(f64::NEG_INFINITY);
+        self.guards.passed_at.fill(f64::NEG_INFINITY);
         self.control = StepControl::new();
         self.ode.forget();
         self.last_step = 0.0;

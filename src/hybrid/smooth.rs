@@ -15,6 +15,10 @@ use crate::{Error, Quantity};
 const MOST_ERROR: f64 = 8.0;
 /// A step that is made anew goes this much farther than the guard it was to end on.
 const BEYOND: f64 = 1.02;
+/// A last step up to this much longer than wished spares one of almost no length.
+const LAST: f64 = 1.01;
+/// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`] times longer than wished.
+const SHORTER: f64 = 0.95;
 
 impl<B: Buffer> Run<B> {
     /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that ends the run.
@@ -32,46 +36,47 @@ impl<B: Buffer> Run<B> {
         self.ranking = None;
         let step = self.attempt(system, settings)?;
         let reaches_end = self.t + step >= self.tf;
+        let end = if reaches_end { self.tf } else { self.t + step };
         if self.count() > 0 || observer.wants_segments() {
             self.ode.form_interpolant(self.t, self.x.get(), step);
         }
-        if self.count() > 0 {
-            let doubts = self.statistics.doubts;
-            match self.detect(system, settings, step) {
-                Ok(Met::Nothing) => {}
-                Ok(Met::Guard(stop)) => {
-                    if let Some(part) = self.shorter_before(settings, stop, step) {
-                        self.drop_doubts(doubts);
-                        self.statistics.steps -= 1;
-                        self.statistics.rejections += 1;
-                        self.next_step = step * part;
-                        return Ok(false);
-                    }
-                    return self.stop_at(system, settings, rearm, observer, stop, step);
-                }
-                Ok(Met::TooMuch(settled)) => {
-                    self.drop_doubts(doubts);
-                    self.statistics.steps -= 1;
-                    self.statistics.rejections += 1;
-                    self.next_step = step * settled;
+        let doubts = self.statistics.doubts;
+        // Guards are looked for on the corrected path: the correction may move the state over one.
+        let met = self.correct(system, end).and_then(|corrected| {
+            let met = match self.count() {
+                0 => Met::Nothing,
+                _ => self.detect(system, settings, step)?,
+            };
+            Ok((met, corrected))
+        });
+        let corrected = match met {
+            Ok((Met::Nothing, corrected)) => corrected,
+            Ok((Met::Guard(stop), _)) => {
+                if let Some(part) = self.shorter_before(settings, stop, step) {
+                    self.take_back_step(doubts);
+                    self.next_step = step * part;
                     return Ok(false);
                 }
-                Err(Error::NotFinite { .. }) if self.may_shorten(settings, step) => {
-                    // The end of the step may lie beyond the domain of an event function, and a guard before it.
-                    self.drop_doubts(doubts);
-                    self.statistics.steps -= 1;
-                    self.statistics.rejections += 1;
-                    self.next_step = step * self.control.rejected(f64::NAN);
-                    return Ok(false);
-                }
-                Err(error) => return Err(error),
+                return self.stop_at(system, settings, rearm, observer, stop, step);
             }
-        }
+            Ok((Met::TooMuch(settled), _)) => {
+                self.take_back_step(doubts);
+                self.next_step = step * settled.min(SHORTER);
+                return Ok(false);
+            }
+            Err(Error::NotFinite { .. })
+                if self.count() > 0 && self.may_shorten(settings, step) =>
+            {
+                // The end of the step may lie beyond the domain of an event function, and a guard before it.
+                self.take_back_step(doubts);
+                self.next_step = step * self.control.rejected(f64::NAN);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
         self.inside = None;
         self.tell_doubts(observer);
         self.add_error(self.step_error);
-        let end = if reaches_end { self.tf } else { self.t + step };
-        let corrected = self.correct(system, end)?;
         if observer.wants_segments() {
             observer.segment(&Segment {
                 start: self.t,
@@ -105,11 +110,17 @@ impl<B: Buffer> Run<B> {
         self.step_error = of_stages.max(of_time / GROWTH);
         let part = BEYOND * stop.fraction;
         let is_needed = settings.fixed_step.is_none() && of_stages.max(of_time) > MOST_ERROR;
-        (is_needed && part < 1.0 && part * step >= 16.0 * self.least_step()).then_some(part)
+        (is_needed && part <= SHORTER && part * step >= 16.0 * self.least_step()).then_some(part)
     }
 
-    /// Lets the model bring the end of the step back to what its mode prescribes, and the event functions there with it. True when it
-    /// did; the field is another one then.
+    /// Forgets an accepted step, and the doubts about it.
+    fn take_back_step(&mut self, doubts: usize) {
+        self.drop_doubts(doubts);
+        self.statistics.steps -= 1;
+        self.statistics.rejections += 1;
+    }
+
+    /// Lets the model bring the end of the step back to what its mode prescribes. True when it did; the field is another one then.
     #[inline]
     fn correct<S>(&mut self, system: &S, end: f64) -> Result<bool, Error>
     where
@@ -120,17 +131,13 @@ impl<B: Buffer> Run<B> {
             return Ok(false);
         }
         let x = self.ode.state();
-        if let Some(component) = x.iter().position(|x| !x.is_finite()) {
-            let quantity = Quantity::Correction { component };
-            return Err(probe::not_finite(quantity, end, x));
+        match x.iter().position(|x| !x.is_finite()) {
+            Some(component) => {
+                let quantity = Quantity::Correction { component };
+                Err(probe::not_finite(quantity, end, x))
+            }
+            None => Ok(true),
         }
-        if self.count() > 0 {
-            let h = &mut self.work.h[2];
-            system.events(end, x, &self.mode, h);
-            self.statistics.events += 1;
-            probe::check_events(h, end, x)?;
-        }
-        Ok(true)
     }
 
     /// Tries steps until one passes the error test; gives its length.
@@ -153,11 +160,10 @@ impl<B: Buffer> Run<B> {
             if too_short || (self.control.was_rejected() && !self.moves(wish)) {
                 return Err(self.step_failed(wish));
             }
-            // A last step up to 1 % longer than wished spares one of almost no length.
             let slack = if settings.fixed_step.is_some() {
                 1.0 + 1e-9
             } else {
-                1.01
+                LAST
             };
             let most = (wish * slack).min(settings.max_step);
             let step = if most >= remaining { remaining } else { wish };

@@ -4,6 +4,7 @@ use super::event_driven::EventDriven;
 use super::log::{ContactEvent, ContactEventKind, closed};
 use super::zeno::Accumulation;
 use super::{MechanicalSystem, UnilateralConstraints};
+use crate::hybrid::settings::Settings;
 use crate::impact::ImpactLaw;
 use crate::{CrossedSet, Doubt, Error, Flow, Mode, Observer, Segment};
 
@@ -29,6 +30,7 @@ const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 /// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says), or a gap is negative where it should open.
 pub(super) struct Watcher<'a, S, L> {
     model: &'a EventDriven<S, L>,
+    settings: &'a Settings,
     pub(super) trouble: Option<Error>,
     /// Bounces too low to be resolved.
     pub(super) low: Option<Accumulation>,
@@ -47,9 +49,14 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    pub(super) fn new(model: &'a EventDriven<S, L>, grazing: Grazing, memory: usize) -> Self {
+    pub(super) fn new(
+        model: &'a EventDriven<S, L>,
+        settings: &'a Settings,
+        (grazing, memory): (Grazing, usize),
+    ) -> Self {
         Self {
             model,
+            settings,
             trouble: None,
             low: None,
             point: vec![0.0; model.dim()],
@@ -69,6 +76,25 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
+    /// True when a contact leaves its surface at the start of a segment, and its gap, which is negative at a point of the interpolant, is
+    /// no deeper than the error that the tolerances allow there: the interpolant does not tell how it leaves.
+    #[cold]
+    fn leaves(&self, segment: &Segment<'_>, contact: usize, gap: f64) -> bool {
+        let system = self.model.system();
+        let d = system.dof();
+        let mut start = self.point.clone();
+        segment.interpolant.at(segment.start, &mut start);
+        let q = &start[..d];
+        if system.gap(contact, q).abs() > self.model.gap_tolerance {
+            return false;
+        }
+        let (mut row, mut point) = (vec![0.0; d], vec![0.0; d]);
+        super::dynamics::gap_row(system, contact, q, &mut row, &mut point);
+        let Settings { rtol, atol, .. } = self.settings;
+        let allowed = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
+        -gap <= (0..d).map(allowed).sum()
+    }
+
     /// Takes in a gap or a force that was touched at `t`: notes it, or ends the run.
     fn touch(&mut self, segment: &Segment<'_>, contact: usize, t: f64) {
         let is_closed = self.model.is_closed(segment.mode, contact);
@@ -116,7 +142,10 @@ where
             let (q, _) = self.point.split_at(system.dof());
             for contact in 0..system.contacts() {
                 let gap = system.gap(contact, q);
-                if gap < -100.0 * model.gap_tolerance && !model.is_closed(segment.mode, contact) {
+                if gap < -100.0 * model.gap_tolerance
+                    && !model.is_closed(segment.mode, contact)
+                    && !(part < 1.0 && self.leaves(segment, contact, gap))
+                {
                     self.trouble = Some(Error::InconsistentMode { contact, gap, t });
                     return;
                 }

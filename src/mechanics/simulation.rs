@@ -293,9 +293,12 @@ where
         self.integrator
             .set_limits((left(limits.0, steps), left(limits.1, statistics.crossings)));
         let memory = self.integrator.max_memory_set();
-        let observed = self.integrator.observe_with(t, &state, tf, |model, _, _| {
-            (&mut *journal, Watcher::new(model, grazing, memory))
-        });
+        let observed = self
+            .integrator
+            .observe_with(t, &state, tf, |model, _, settings| {
+                let watcher = Watcher::new(model, settings, (grazing, memory));
+                (&mut *journal, watcher)
+            });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
                 Status::Refused(Error::TooManySteps { limit, .. }) => *limit = limits.0,

@@ -340,3 +340,109 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
     assert_eq!(crossings, 1);
     assert_eq!(verdict, Verdict::Classical);
 }
+
+/// `x' = (1, 1)`, guards `x0 = 0` and `x1 = later`; each guard adds its column of `kicks` to the field. What happens behind the first.
+struct Moved {
+    later: f64,
+    kicks: [[f64; 2]; 2],
+    reset: Behind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Behind {
+    /// The state is moved along `x1` by this much.
+    Throws(f64),
+    /// The second guard counts as crossed from then on.
+    Retires,
+}
+
+impl Flow for Moved {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx.fill(1.0);
+        for k in mode.ones() {
+            for (dx, kick) in dx.iter_mut().zip(self.kicks[k]) {
+                *dx += kick;
+            }
+        }
+    }
+}
+
+impl EventFunction for Moved {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[k] - if k == 1 { self.later } else { 0.0 }
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::RISING
+    }
+    fn on_crossing(
+        &self,
+        _t: f64,
+        c: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        if c.contains(0) {
+            match self.reset {
+                Behind::Throws(far) => x[1] += far,
+                Behind::Retires => mode.set(1, true),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A guard that would be met within the corner tolerance is one of the corner, also where the first reset leaves nothing of it to meet.
+#[test]
+fn guards_that_a_reset_leaves_out_belong_to_the_corner_within_its_tolerance() {
+    let kicks = [[0.25, -0.125], [0.5, 0.375]];
+    let run = |later: f64, reset: Behind| {
+        let system = Moved {
+            later,
+            kicks,
+            reset,
+        };
+        let mut integrator = Integrator::new(&system).unwrap().corner_tolerance(1e-9);
+        let end = |x: f64, y: f64| {
+            let mut integrator = Integrator::new(&system).unwrap().corner_tolerance(1e-9);
+            let run = integrator.integrate(0.0, &[x, y], 0.75).unwrap();
+            run.state().clone()
+        };
+        let d = integrator.derivative(0.0, &[-0.5, -0.5], 0.75).unwrap();
+        let guards = d.corners().next().map(|c| c.guards().to_vec());
+        // Directions in which the first guard is met first, and last.
+        let ways = [[0.0, -1.0], [0.0, 1.0]].map(|v: [f64; 2]| {
+            let s = 1e-4;
+            let quotient = (end(-0.5, -0.5 + s * v[1]) - end(-0.5, -0.5)) / s;
+            (d.apply(&v), quotient)
+        });
+        (d.verdict().clone(), guards, ways)
+    };
+    let both = [Guard::rising(0), Guard::rising(1)];
+    // Carried across, crossed by the reset's word, and thrown back from it: the order decides how long the field of the second acts.
+    let resets = [
+        Behind::Throws(0.0625),
+        Behind::Retires,
+        Behind::Throws(-0.0625),
+    ];
+    for reset in resets {
+        for later in [0.0, 1e-12, 6e-11, 9e-10] {
+            let (verdict, guards, ways) = run(later, reset);
+            let said = format!("{later:e}, {reset:?}: {verdict}");
+            assert_eq!(verdict, Verdict::Bouligand, "{said}");
+            assert_eq!(guards.as_deref(), Some(&both[..]), "{said}");
+            for (given, quotient) in ways {
+                assert!((given.unwrap() - quotient).norm() < 1e-4, "{said}");
+            }
+        }
+        for later in [1.1e-9, 1e-6] {
+            let (verdict, ..) = run(later, reset);
+            assert_eq!(verdict, Verdict::Classical, "{later:e}, {reset:?}");
+        }
+    }
+}

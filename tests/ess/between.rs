@@ -2,8 +2,8 @@
 //! found first.
 
 use saltation::{
-    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Status, Trajectory,
-    Watch, flow_fn,
+    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Status,
+    Trajectory, Watch, flow_fn,
 };
 
 use crate::support::Sketch;
@@ -166,6 +166,35 @@ fn a_row_that_contradicts_its_samples_is_said() {
     let wrong = run(2.0);
     assert_events(&wrong, &[(0, 0.5)]);
     assert!(!wrong.is_guaranteed() && wrong.statistics().unresolved == 1);
+}
+
+/// The row is right where the step starts, and the run ends on the guard: without narrower windows the
+/// contradiction is met there only.
+#[test]
+fn a_row_that_contradicts_its_samples_on_the_guard_is_said() {
+    let unresolved = |on_guard: f64| {
+        let walk = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+            .events([Watch::RISING.and_stop()], |_, _, x, _| x[0] - 0.5)
+            .gradient(move |_, _, x, _, row| {
+                row[0] = if (x[0] - 0.5).abs() < 1e-3 {
+                    on_guard
+                } else {
+                    1.0
+                };
+                Some(0.0)
+            });
+        let mut integrator = Integrator::new(walk)
+            .unwrap()
+            .resolution(Resolution::Samples);
+        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        assert_eq!(run.crossings().len(), 1);
+        let told = run.doubts().iter();
+        let told =
+            told.filter(|d| matches!(d, Doubt::Unresolved { guard, .. } if guard.event == 0));
+        (told.count(), run.statistics().unresolved)
+    };
+    assert_eq!(unresolved(1.0), (0, 0));
+    assert_eq!(unresolved(2.0), (1, 1));
 }
 
 /// The guard never comes near by its own motion; the error of the state is what brings it near.

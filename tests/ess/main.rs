@@ -7,6 +7,7 @@ mod campaign;
 mod cubic_flows;
 mod cuts;
 mod domains;
+mod doubts;
 mod endings;
 mod fuzzed;
 mod grazing;

@@ -1,6 +1,6 @@
 //! Guards that the crossing of another one turns the motion away from: where the error hides which comes first, runs say so.
 
-use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Status, Trajectory};
+use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Status, Trajectory, Watch};
 
 /// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where a clock turns it back on the same way. The other guard lies `below`
 /// the peak, which is `sin(w)/w` exactly.
@@ -75,6 +75,59 @@ fn a_guard_that_a_clock_turns_away_far_from_it_is_not_doubted() {
             assert!(run.is_guaranteed(), "{:?}", run.doubts());
         }
     }
+}
+
+/// A [`Kink`] that ends at `last`, beyond which its third event function has no values.
+struct Ending(Kink, f64);
+
+impl Flow for Ending {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        self.0.flow(t, x, mode, dx);
+    }
+}
+
+impl EventFunction for Ending {
+    fn count(&self) -> usize {
+        3
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        match k {
+            2 => (self.1 - t).sqrt() - 0.03,
+            _ => self.0.event(k, t, x, mode),
+        }
+    }
+    fn watch(&self, k: usize) -> Watch {
+        if k == 2 {
+            Watch::FALLING.and_stop()
+        } else {
+            Watch::BOTH
+        }
+    }
+}
+
+/// The step behind the clock is too long for the third guard and is taken back.
+#[test]
+fn a_guard_that_is_turned_away_before_a_step_that_is_taken_back_is_told() {
+    let mut shortened = 0;
+    for i in 0..100 {
+        let kink = Kink {
+            w: 1.1,
+            below: -1e-6,
+        };
+        let run = run(
+            Ending(kink, 1.1 + 0.01 * f64::from(i)),
+            &[0.0, 1.0],
+            9.0,
+            1e-4,
+        );
+        assert!(matches!(run.status(), Status::Stopped { .. }));
+        assert!(is_turned_away(&run, 0), "{i}: {:?}", run.doubts());
+        shortened += run.statistics().rejections;
+    }
+    assert!(shortened > 100, "{shortened}");
 }
 
 /// `p'' = −w² p`, `y' = 1` until guard 0 is crossed, `early` before `t = 1` exactly; `y' = −1` from there. Guard 1 is at `y = 1`: where

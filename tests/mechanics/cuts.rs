@@ -3,7 +3,9 @@
 
 use saltation::Status;
 use saltation::impact::{ImpactLaw, NewOnly, Unilateral};
-use saltation::mechanics::{MechanicalRun, Simulation};
+use saltation::mechanics::{
+    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
+};
 
 use crate::line::Line;
 use crate::random::SplitMix64;
@@ -103,4 +105,92 @@ fn runs_in_chunks_are_the_uncut_run() {
         };
     }
     assert!(impacts > cases, "{impacts}");
+}
+
+/// A triangle before a floor and a slope, both plastic, in a drag.
+struct Triangle;
+
+const CORNERS: [[f64; 2]; 3] = [[-0.5, -0.3], [0.5, -0.3], [0.2751672121165912, 0.6]];
+/// Normals and offsets of the planes.
+const PLANES: [[f64; 3]; 2] = [
+    [0.24825765858612048, 0.9686940357787578, 0.0],
+    [-1.0, 0.0, -1.5],
+];
+
+impl MechanicalSystem for Triangle {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[5.8, 0.0, 0.0, 0.0, 5.8, 0.0, 0.0, 0.0, 1.02]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], v: &[f64], effort: &mut [f64]) {
+        for (effort, v) in effort.iter_mut().zip(v) {
+            *effort = -1.74 * v;
+        }
+        effort[1] -= 5.8 * 9.81;
+    }
+}
+
+impl UnilateralConstraints for Triangle {
+    fn contacts(&self) -> usize {
+        6
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        let (corner, [a, b, offset]) = (CORNERS[j % 3], PLANES[j / 3]);
+        let (sin, cos) = q[2].sin_cos();
+        let x = q[0] + cos * corner[0] - sin * corner[1];
+        let y = q[1] + sin * corner[0] + cos * corner[1];
+        a * x + b * y - offset
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
+    // One corner slides, a second lands. Runs that end just before and just after its landing go on as the uncut run.
+    let q = [0.0883175861251011, 0.9346789707237495, 2.4872562008670327];
+    let v = [0.9129890934856777, -1.2017692309699195, -0.5370682598615062];
+    for rtol in [3.7e-5, 1e-4] {
+        let mut simulation = Simulation::new(EventDriven::new(Triangle))
+            .unwrap()
+            .rtol(rtol);
+        let end = 0.45;
+        let whole = simulation
+            .run(0.0, &q, &v, end)
+            .unwrap()
+            .completed()
+            .unwrap();
+        let expected: Vec<_> = whole.events().iter().map(|e| e.activated.clone()).collect();
+        assert_eq!(expected, [[2], [0]]);
+        // The last step of a shorter run is more exact: the landing by a run that ends at it.
+        let (mut before, mut after) = (0.34, 0.35);
+        for _ in 0..50 {
+            let cut = 0.5 * (before + after);
+            let run = simulation.run(0.0, &q, &v, cut).unwrap();
+            let landed = run.events().len() == 2;
+            *(if landed { &mut after } else { &mut before }) = cut;
+        }
+        for k in -60..=60 {
+            let cut = after + 2e-10 * f64::from(k);
+            let first = simulation.run(0.0, &q, &v, cut).unwrap();
+            let status = first.trajectory().status();
+            assert_eq!(*status, Status::ReachedEnd, "{rtol:e}, {k}");
+            let (middle, speed) = first.trajectory().state().as_slice().split_at(3);
+            let second = simulation.run(cut, middle, speed, end).unwrap();
+            let status = second.trajectory().status();
+            assert_eq!(*status, Status::ReachedEnd, "{rtol:e}, {k}");
+            let events = first.events().iter().chain(second.events());
+            let landings = events.filter(|e| !e.activated.is_empty());
+            let landings: Vec<_> = landings.map(|e| e.activated.clone()).collect();
+            assert_eq!(landings, expected, "{rtol:e}, {k}");
+            let off = (second.trajectory().state() - whole.trajectory().state()).amax();
+            assert!(off < 10.0 * rtol, "{rtol:e}, {k}: {off:e}");
+        }
+    }
 }
