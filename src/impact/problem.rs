@@ -3,9 +3,9 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::Outcome;
-use super::contact_space::{ContactSpace, Source};
-use super::matrix::check_symmetric;
+use super::normal_space::{ContactSpace, Source};
 use crate::linalg::spectrum::unit_diagonal;
+use crate::linalg::symmetric::check_symmetric;
 use crate::{Error, Interrupt, MatrixFault, refuse};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
@@ -160,7 +160,7 @@ impl ImpactProblem {
         let (scaled, roots) = unit_diagonal(mass);
         let roots = DVector::from_vec(roots);
         let Some(factor) = Cholesky::new(scaled.clone()) else {
-            let value = super::contact_space::positive_spectrum("mass", &scaled)?.least();
+            let value = super::normal_space::positive_spectrum("mass", &scaled)?.least();
             return Err(Error::BadMatrix {
                 name: "mass",
                 fault: MatrixFault::NotPositive { value },

@@ -6,8 +6,8 @@ use super::dynamics::{curvature, gap_row};
 use super::start::check_input;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
-use crate::impact::matrix_fault;
 use crate::linalg::dot;
+use crate::linalg::symmetric::matrix_fault;
 use crate::ode::difference::step_along;
 use crate::{Error, MatrixFault, Quantity};
 

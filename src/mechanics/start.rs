@@ -1,7 +1,8 @@
 //! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts that stay closed.
 
 use super::{EventDriven, MechanicalSystem, UnilateralConstraints};
-use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral, matrix_fault};
+use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral};
+use crate::linalg::symmetric::matrix_fault;
 use crate::{Error, MatrixFault, Mode, Quantity, refuse};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.

@@ -8,10 +8,10 @@
 
 use std::f64::consts::PI;
 
-use super::all_outcomes::AllOutcomes;
-use super::contact_space::ContactSpace;
-use super::{ImpactLaw, ImpactProblem};
+use super::all::AllOutcomes;
 use crate::Error;
+use crate::impact::normal_space::ContactSpace;
+use crate::impact::{ImpactLaw, ImpactProblem};
 
 /// Why the outcome of a propagative impact is unique for every momentum, if it is known to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

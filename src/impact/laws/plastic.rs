@@ -11,8 +11,8 @@
 use nalgebra::{Cholesky, DVector};
 
 use super::complementarity::solve_lcp;
-use super::contact_space::ContactSpace;
-use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
+use crate::impact::normal_space::ContactSpace;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
 use crate::{Error, refuse};
 
 /// The plastic impact: contacts that push do not separate. Coefficients of restitution are not read.
@@ -43,16 +43,16 @@ impl ImpactLaw for Plastic {
 
 /// Scaled impulses of the plastic impact.
 #[derive(Clone, Debug)]
-pub(super) struct PlasticPart {
+pub(crate) struct PlasticPart {
     /// `λ`.
-    pub(super) impulses: DVector<f64>,
+    pub(crate) impulses: DVector<f64>,
     /// `s_p = s + C λ`.
     speeds: DVector<f64>,
     is_unilateral: bool,
 }
 
 impl PlasticPart {
-    pub(super) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
+    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
         let space = problem.space();
         let bilateral = bilateral(space, &-&space.speeds)
             .ok()
@@ -81,7 +81,7 @@ impl PlasticPart {
 }
 
 /// `C⁻¹ change`: the scaled impulses that change the scaled speeds by `change`.
-pub(super) fn bilateral(
+pub(crate) fn bilateral(
     space: &ContactSpace,
     change: &DVector<f64>,
 ) -> Result<DVector<f64>, Error> {
@@ -95,7 +95,7 @@ pub(super) fn bilateral(
 
 /// How elastic outcomes of a problem become those with its restitution.
 #[derive(Clone, Debug)]
-pub(super) struct Blend {
+pub(crate) struct Blend {
     restitution: f64,
     /// None when elastic outcomes stay as they are.
     plastic: Option<PlasticPart>,
@@ -104,7 +104,7 @@ pub(super) struct Blend {
 
 impl Blend {
     /// One coefficient for the impact: the largest.
-    pub(super) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
+    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
         let all = problem.restitution();
         let rule = "must lie in [0, 1] for a blend of plastic and elastic";
         refuse::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
@@ -128,12 +128,12 @@ impl Blend {
     }
 
     /// The outcomes for the elastic ones that words of reflections end in; without restitution they are one.
-    pub(super) fn outcomes(
+    pub(crate) fn outcomes(
         &self,
         problem: &ImpactProblem,
         words: impl Iterator<Item = Vec<usize>>,
     ) -> Result<Vec<Outcome>, Error> {
-        let are_apart = self.restitution > super::momenta::EQUAL;
+        let are_apart = self.restitution > crate::impact::sets::momenta::EQUAL;
         let mut reflections = Reflections::new(problem);
         words
             .take(if are_apart { usize::MAX } else { 1 })
@@ -149,7 +149,7 @@ impl Blend {
     }
 
     /// The outcome for an elastic one, given its scaled impulses `μ` and its word.
-    pub(super) fn outcome(
+    pub(crate) fn outcome(
         &self,
         problem: &ImpactProblem,
         elastic: &[f64],

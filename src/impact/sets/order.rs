@@ -27,7 +27,7 @@ pub enum Rule {
 impl Rule {
     /// The contact to reflect at a stage, or none when no scaled speed lies below `−threshold`.
     #[inline]
-    pub(super) fn select(self, speeds: &[f64], threshold: f64, stage: usize) -> Option<usize> {
+    pub(crate) fn select(self, speeds: &[f64], threshold: f64, stage: usize) -> Option<usize> {
         match self {
             Self::GivenFirst(first) if stage == 0 => {
                 let approaches = speeds.get(first).is_some_and(|&s| s < -threshold);

@@ -8,7 +8,7 @@ use crate::{Error, MatrixFault};
 const SYMMETRIC: f64 = 1e-9;
 
 /// Refuses a matrix that is not square, finite, symmetric, or has a diagonal entry that is not > 0.
-pub(super) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Result<(), Error> {
+pub(crate) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Result<(), Error> {
     match matrix_fault(matrix) {
         Some(fault) => Err(Error::BadMatrix { name, fault }),
         None => Ok(()),

@@ -1,6 +1,6 @@
 //! Reflections in contact space, the workspace of propagative impact.
 
-use super::{ImpactProblem, Rule};
+use crate::impact::{ImpactProblem, Rule};
 use crate::{Error, Interrupt, refuse};
 
 /// Reflects contacts one after another; made once for a Delassus matrix, then reused without allocation.
@@ -32,7 +32,7 @@ pub struct Reflections {
 }
 
 /// Most reflections of one run, whatever its cap.
-pub(super) const MOST: usize = 10_000_000;
+pub(crate) const MOST: usize = 10_000_000;
 /// An interrupt is looked at once in so many reflections.
 const OFTEN: usize = 256;
 
@@ -70,7 +70,7 @@ impl Reflections {
     }
 
     /// Goes back to scaled speeds, with no impulses.
-    pub(super) fn reset(&mut self, scaled_speeds: &[f64]) {
+    pub(crate) fn reset(&mut self, scaled_speeds: &[f64]) {
         self.speeds.copy_from_slice(scaled_speeds);
         self.impulses.fill(0.0);
         self.word.clear();

@@ -2,9 +2,9 @@
 
 use nalgebra::DVector;
 
-use super::complementarity::solve_lcp;
-use super::contact_space::ContactSpace;
 use crate::Error;
+use crate::impact::laws::complementarity::solve_lcp;
+use crate::impact::normal_space::ContactSpace;
 
 /// Cones that open by less than this (cosine between unit normals and the direction deepest inside) count as closed.
 const CLOSED: f64 = 1e-9;
@@ -20,7 +20,7 @@ fn exists(space: &ContactSpace) -> bool {
 }
 
 /// The error for a cap that was reached: `found`, or that the stages need not end.
-pub(super) fn explain(space: &ContactSpace, limit: usize, found: Error) -> Error {
+pub(crate) fn explain(space: &ContactSpace, limit: usize, found: Error) -> Error {
     if exists(space) {
         found
     } else {
@@ -29,7 +29,7 @@ pub(super) fn explain(space: &ContactSpace, limit: usize, found: Error) -> Error
 }
 
 /// Refuses an incomplete search when the words need not end.
-pub(super) fn check_search(
+pub(crate) fn check_search(
     space: &ContactSpace,
     limit: usize,
     is_complete: bool,
@@ -43,8 +43,8 @@ pub(super) fn check_search(
 
 #[cfg(test)]
 mod tests {
-    use super::super::contact_space::Source;
     use super::*;
+    use crate::impact::normal_space::Source;
     use nalgebra::{DMatrix, dmatrix};
 
     fn opens(gram: &DMatrix<f64>) -> bool {

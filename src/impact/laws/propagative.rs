@@ -1,9 +1,9 @@
 //! Propagative impact: contacts are reflected one after another until none approaches.
 
-use super::interior;
-use super::restitution::Blend;
-use super::{ImpactLaw, ImpactProblem, Outcomes, Reflections, Rule};
+use super::plastic::Blend;
 use crate::Error;
+use crate::impact::sets::interior;
+use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, Reflections, Rule};
 
 /// Reflects one approaching contact after another, as a rule chooses, until none approaches (Seghete & Murphey, arXiv
 /// 1709.02296, eq. (8) and Definition 1).
@@ -15,7 +15,7 @@ use crate::Error;
 ///
 /// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`Error::ReflectionCap`],
 /// [`Error::NoFeasibleInterior`], [`Error::NotApproaching`] and [`Error::NoSuchContact`] (of [`Rule::GivenFirst`]) and
-/// [`Error::BadSetting`] (restitution outside [0, 1]). [`AllOutcomes`](super::AllOutcomes) gives those of all rules.
+/// [`Error::BadSetting`] (restitution outside [0, 1]). [`AllOutcomes`](crate::impact::AllOutcomes) gives those of all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Propagative {
     rule: Rule,

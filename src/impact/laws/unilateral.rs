@@ -1,13 +1,13 @@
 //! Unilateral impact: contacts push or separate, all at once.
 
 use super::complementarity::rebound;
-use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::Error;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
 /// Contacts push or separate faster than their restitution asks: `0 ≤ p ⊥ u⁺ + diag(e) (u)₋ ≥ 0`, `u⁺ = u + G p`,
 /// `(u)₋ = min(u, 0)`, over all zero gaps at once (Moreau; Newton's restitution). The default of the crate.
 ///
-/// Equals [`Projective`](super::Projective) when that pushes everywhere and all contacts approach. With dependent contacts the
+/// Equals [`Projective`](crate::impact::Projective) when that pushes everywhere and all contacts approach. With dependent contacts the
 /// speeds are unique and the impulses one choice of many. It does not carry an impact through resting neighbours: Newton's cradle
 /// of equal balls moves on as (−1/3, 2/3, 2/3).
 ///
@@ -25,7 +25,7 @@ use crate::Error;
 /// * the energy never rises when no contact parts before: `ΔE = −½ Σ (1 − e_i) p_i |u_i|`;
 /// * else it rises by `½ Σ p_i u_i` over the parting contacts at most: it can, with one coefficient for all too. `G = [1, −½; −½, 1]`,
 ///   `u = (−1, ½)`, `e = 1` gains 1/6 on 1/2. The outcome then says so
-///   ([`Remark::EnergyRaised`](super::Remark::EnergyRaised));
+///   ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
 /// * with all coefficients 0 it never rises: `p · u⁺ = 0`, and `ΔE = −½ pᵀ G p`.
 ///
 /// Errors: [`Error::Squeezed`]; [`Error::LcpResidual`] when rounding defeats the solver.

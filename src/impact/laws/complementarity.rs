@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::ImpactProblem;
+use crate::impact::ImpactProblem;
 use crate::lcp::{proof_of_none, solve_semidefinite};
 use crate::{Error, Interrupt};
 
@@ -10,7 +10,7 @@ use crate::{Error, Interrupt};
 const PART: f64 = 1e-6;
 
 /// `z` with `0 ≤ z ⊥ W z + q ≥ 0`, for a positive semidefinite `W` with a unit diagonal; `noise` is what may be rounding in `q`.
-pub(super) fn solve_lcp(
+pub(crate) fn solve_lcp(
     w: &DMatrix<f64>,
     q: &DVector<f64>,
     noise: f64,
@@ -20,7 +20,7 @@ pub(super) fn solve_lcp(
 }
 
 /// `s + e (s)₋`.
-pub(super) fn restituted(speed: f64, restitution: f64) -> f64 {
+pub(crate) fn restituted(speed: f64, restitution: f64) -> f64 {
     speed + restitution * speed.min(0.0)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn restituted(speed: f64, restitution: f64) -> f64 {
 ///
 /// For speeds of a motion there are some unless normals `n_i` satisfy `Σ u_i n_i = 0` with `u ≥ 0`, and a contact with
 /// `u_i > 0` approaches with `e_i > 0`: [`Error::Squeezed`]. For `u · s = 0`, and `u · q = Σ u_i e_i (s_i)₋` must not be negative.
-pub(super) fn rebound(
+pub(crate) fn rebound(
     gram: &DMatrix<f64>,
     speeds: &DVector<f64>,
     restitution: impl Fn(usize) -> f64,

@@ -2,11 +2,11 @@
 
 use super::interior;
 use super::momenta::{Momenta, meeting, rounding};
-use super::restitution::Blend;
-use super::{ImpactLaw, ImpactProblem, Outcomes};
 use crate::Error;
+use crate::impact::laws::plastic::Blend;
+use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
-/// Every outcome of [`Propagative`](super::Propagative), whatever contact is chosen at each stage: the end momenta of all
+/// Every outcome of [`Propagative`](crate::impact::Propagative), whatever contact is chosen at each stage: the end momenta of all
 /// admissible words (words that reflect, at each stage, a contact that approaches, and end when none does).
 ///
 /// A breadth-first search over momenta, in which equal ones meet; the cost is the number of distinct momenta times the square
@@ -21,7 +21,7 @@ use crate::Error;
 ///
 /// A complete set is never empty. Beyond the cap of momenta the set is incomplete and says so, as when some momentum was met
 /// from which the search came to no end; [`Error::NoFeasibleInterior`] instead when words need not end, other errors as for
-/// [`Propagative`](super::Propagative).
+/// [`Propagative`](crate::impact::Propagative).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllOutcomes {
     cap: usize,
@@ -47,7 +47,7 @@ impl AllOutcomes {
         self
     }
 
-    pub(super) const fn limit(self) -> usize {
+    pub(crate) const fn limit(self) -> usize {
         self.cap
     }
 }

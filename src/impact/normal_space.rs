@@ -32,7 +32,7 @@ const NOISE: f64 = 4.0 * f64::EPSILON;
 
 /// Where contact speeds come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// They are given, and may be those of no motion.
     Given,
     /// They are `J v`.
@@ -41,22 +41,22 @@ pub(super) enum Source {
 
 /// The problem with unit normals.
 #[derive(Clone, Debug)]
-pub(super) struct ContactSpace {
+pub(crate) struct ContactSpace {
     /// `√G_ii`.
-    pub(super) roots: Vec<f64>,
+    pub(crate) roots: Vec<f64>,
     /// `C`.
-    pub(super) gram: DMatrix<f64>,
+    pub(crate) gram: DMatrix<f64>,
     /// `s`.
-    pub(super) speeds: DVector<f64>,
+    pub(crate) speeds: DVector<f64>,
     /// The contacts whose normals depend on each other; empty when all are independent.
-    pub(super) dependent: Vec<usize>,
+    pub(crate) dependent: Vec<usize>,
     /// `√(sᵀ C⁺ s)`.
-    pub(super) norm: f64,
+    pub(crate) norm: f64,
 }
 
 impl ContactSpace {
     /// From a normal block that is symmetric and finite with a positive diagonal, and finite speeds.
-    pub(super) fn new(
+    pub(crate) fn new(
         delassus: &DMatrix<f64>,
         speeds: &[f64],
         source: Source,
@@ -133,7 +133,7 @@ impl ContactSpace {
     }
 
     /// Least over greatest eigenvalue of `C`.
-    pub(super) fn rcond(&self) -> f64 {
+    pub(crate) fn rcond(&self) -> f64 {
         let spectrum = Spectrum::of(&self.gram);
         spectrum.least() / spectrum.greatest()
     }
@@ -145,17 +145,17 @@ impl ContactSpace {
 
     /// What is rounding in the speeds of a motion of some momentum: where contacts are dependent to rounding, they may lie outside the
     /// range of `C` by that.
-    pub(super) fn noise_of_speeds(&self, momentum: f64) -> f64 {
+    pub(crate) fn noise_of_speeds(&self, momentum: f64) -> f64 {
         self.noise().sqrt() * momentum
     }
 
     /// Number of contacts.
-    pub(super) fn contacts(&self) -> usize {
+    pub(crate) fn contacts(&self) -> usize {
         self.roots.len()
     }
 
     /// Refuses dependent contacts.
-    pub(super) fn independent(&self) -> Result<(), Error> {
+    pub(crate) fn independent(&self) -> Result<(), Error> {
         if self.dependent.is_empty() {
             return Ok(());
         }
@@ -229,7 +229,7 @@ fn dependent(spectrum: &Spectrum, least: f64) -> Vec<usize> {
 }
 
 /// Eigenvalues of a symmetric matrix with a unit diagonal; refuses negative ones.
-pub(super) fn positive_spectrum(
+pub(crate) fn positive_spectrum(
     name: &'static str,
     matrix: &DMatrix<f64>,
 ) -> Result<Spectrum, Error> {

@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::ImpactProblem;
+use crate::impact::ImpactProblem;
 
 /// Outcomes whose scaled speeds differ by less than this part of `√(2T)` are one.
-pub(super) const EQUAL: f64 = 1e-9;
+pub(crate) const EQUAL: f64 = 1e-9;
 
 /// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
 const ROUNDING: f64 = 1e-14;
 
 /// How near momenta on the way to outcomes meet: within the threshold, for what no reflection answers need not be told apart.
-pub(super) fn meeting(problem: &ImpactProblem) -> f64 {
+pub(crate) fn meeting(problem: &ImpactProblem) -> f64 {
     let most = EQUAL * problem.momentum();
     problem.threshold().min(most).max(rounding(problem))
 }
 
 /// Differences of scaled speeds by rounding; never zero: at rest all momenta are one.
-pub(super) fn rounding(problem: &ImpactProblem) -> f64 {
+pub(crate) fn rounding(problem: &ImpactProblem) -> f64 {
     // of the motion along the normals: the rest of it is not computed with
     (ROUNDING * problem.space().norm).max(f64::MIN_POSITIVE)
 }
@@ -30,7 +30,7 @@ pub(super) fn rounding(problem: &ImpactProblem) -> f64 {
 /// A list is filed under the projection of its speeds on a fixed direction, cut into cells wider than what the tolerance can
 /// change: equal ones lie in the same cell or in neighbours.
 #[derive(Clone, Debug)]
-pub(super) struct Momenta {
+pub(crate) struct Momenta {
     contacts: usize,
     /// `contacts` numbers for each momentum.
     speeds: Vec<f64>,
@@ -44,13 +44,13 @@ pub(super) struct Momenta {
 
 impl Momenta {
     /// An empty list of outcomes.
-    pub(super) fn of_ends(problem: &ImpactProblem) -> Self {
+    pub(crate) fn of_ends(problem: &ImpactProblem) -> Self {
         let equal = (EQUAL * problem.momentum()).max(rounding(problem));
         Self::new(problem.contacts(), equal, problem.threshold())
     }
 
     /// An empty list of momenta with so many contacts.
-    pub(super) fn new(contacts: usize, tolerance: f64, threshold: f64) -> Self {
+    pub(crate) fn new(contacts: usize, tolerance: f64, threshold: f64) -> Self {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;
         let weights = (0..contacts).map(|i| 0.5 + (GOLDEN * (i + 1) as f64).fract());
         // Each weight is below 1.5: the projections of equal momenta differ by less than half of this.
@@ -65,17 +65,17 @@ impl Momenta {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.speeds.len() / self.contacts.max(1)
     }
 
     /// The speeds of momentum `k`.
-    pub(super) fn get(&self, k: usize) -> &[f64] {
+    pub(crate) fn get(&self, k: usize) -> &[f64] {
         &self.speeds[k * self.contacts..(k + 1) * self.contacts]
     }
 
     /// The number of a momentum that is there.
-    pub(super) fn find(&self, speeds: &[f64]) -> Option<usize> {
+    pub(crate) fn find(&self, speeds: &[f64]) -> Option<usize> {
         let cell = self.cell(speeds);
         let near = [cell.saturating_sub(1), cell, cell.saturating_add(1)];
         let mut filed = near
@@ -86,7 +86,7 @@ impl Momenta {
     }
 
     /// Adds a momentum unless it is there; returns its number if it is new.
-    pub(super) fn add(&mut self, speeds: &[f64]) -> Option<usize> {
+    pub(crate) fn add(&mut self, speeds: &[f64]) -> Option<usize> {
         if self.find(speeds).is_some() {
             return None;
         }
@@ -94,7 +94,7 @@ impl Momenta {
     }
 
     /// Adds a momentum that is not there; returns its number.
-    pub(super) fn push(&mut self, speeds: &[f64]) -> usize {
+    pub(crate) fn push(&mut self, speeds: &[f64]) -> usize {
         let k = self.len();
         self.speeds.extend_from_slice(speeds);
         let cell = self.cell(speeds);
@@ -103,7 +103,7 @@ impl Momenta {
     }
 
     /// Forgets the momenta from number `count` on.
-    pub(super) fn truncate(&mut self, count: usize) {
+    pub(crate) fn truncate(&mut self, count: usize) {
         while self.len() > count {
             let k = self.len() - 1;
             let cell = self.cell(self.get(k));

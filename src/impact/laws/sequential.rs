@@ -3,17 +3,17 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::complementarity::rebound;
-use super::interior;
-use super::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::Error;
+use crate::impact::sets::interior;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
 /// Only the newly activated contacts at first, then, stage after stage, whichever contacts approach; each stage is a
-/// [`Unilateral`](super::Unilateral) impact of its contacts alone.
+/// [`Unilateral`](crate::impact::Unilateral) impact of its contacts alone.
 ///
 /// What contacts do that meet one after another with gaps as small as you please between them: with one new contact it gives
 /// the one-sided limits of a corner. New contacts that do not approach are passed over. With coefficients of restitution in
 /// [0, 1] the energy never rises, since all contacts of a stage approach before it
-/// ([`Unilateral`](super::Unilateral#energy)). Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their speeds shrink
+/// ([`Unilateral`](crate::impact::Unilateral#energy)). Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their speeds shrink
 /// by a constant factor. Errors: [`Error::ReflectionCap`], [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewOnly {

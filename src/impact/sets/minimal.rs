@@ -2,15 +2,15 @@
 
 use super::interior;
 use super::momenta::{Momenta, meeting};
-use super::restitution::Blend;
-use super::{ImpactLaw, ImpactProblem, Outcomes};
 use crate::Error;
+use crate::impact::laws::plastic::Blend;
+use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
-/// The outcomes of [`Propagative`](super::Propagative) that a minimal word reaches: an admissible word of which no proper
+/// The outcomes of [`Propagative`](crate::impact::Propagative) that a minimal word reaches: an admissible word of which no proper
 /// subsequence (letters dropped anywhere, admissible or not) ends feasible (Seghete & Murphey, Definition 1 (2), read
 /// literally).
 ///
-/// A subset of [`AllOutcomes`](super::AllOutcomes). For two contacts whose alternating words differ in length only the shorter
+/// A subset of [`AllOutcomes`](crate::impact::AllOutcomes). For two contacts whose alternating words differ in length only the shorter
 /// is minimal, since the longer contains it. Each outcome carries a shortest minimal word, the lexicographically first of
 /// these; outcomes are ordered by the length of their words, then lexicographically.
 ///
@@ -19,7 +19,7 @@ use crate::Error;
 ///
 /// A depth-first search over words that carries all momenta which subsequences reach; exponential in the length of words.
 /// Beyond the cap, or with more momenta than there is room for, the set is incomplete and says so. Errors as for
-/// [`AllOutcomes`](super::AllOutcomes).
+/// [`AllOutcomes`](crate::impact::AllOutcomes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimalOutcomes {
     cap: usize,
