@@ -28,7 +28,7 @@ Two guards cross in one point: what happens to trajectories that pass on either 
   --starts N        trajectories in the picture, evenly spread about the one through the corner, 41
   --spread S        distance of the outermost from it, 1
   --tolerance T     crossings within T seconds are reported as one corner, 1e-9
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 /// Where the guards meet.

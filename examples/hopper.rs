@@ -37,7 +37,7 @@ How far does a coarse projection lead a hopper astray, and how fast does the err
   --step DT                   fixed steps of DT seconds instead of tolerances
   --coarse P                  projection of the coarse run in the picture (steps of 2 ms), eps:0.05:1
   --final                     print the final state as one line of JSON and nothing else
-  --pictures DIR              folder for pictures, docs/pictures
+  --pictures DIR              folder for pictures, target/pictures
 ";
 
 /// Fixed steps of the coarse run and of the table against `eps` [s].

@@ -25,7 +25,7 @@ How fast does the error fall with eps, for projections of order 1 to 4?
 
   --points N        values of eps, log-spaced from 2 to 4e-5, 40
   --rtol R --atol A tolerances of the smooth phase, 1e-13 and 1e-14
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 const TF: f64 = 0.5;

@@ -33,7 +33,7 @@ A hundred cells charge, fire and push each other: how soon do they fire all at o
   --seed S          of the random start, 1
   --tf T            final time, 16 s
   --rtol R --atol A tolerances, 1e-9 and 1e-12
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 const WINDOWS: usize = 8;

@@ -51,7 +51,8 @@
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Tangents`], [`Verdict`]); derivatives of `f`, `h` and
 //!   resets at a point, and the check of those a user wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
-//!   [`mechanics::UnilateralConstraints`]), carried through impacts and rest ([`mechanics::Simulation`]).
+//!   [`mechanics::UnilateralConstraints`]).
+//! * [`event_driven`]: bodies carried through impacts and rest, from event to event ([`event_driven::Simulation`]).
 //! * [`impact`]: what happens to velocities at one instant when several contacts close at once: laws that return sets of
 //!   outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the others.
@@ -84,7 +85,7 @@
 
 pub mod derivative;
 mod error;
-mod guard;
+pub mod event_driven;
 pub mod hybrid;
 pub mod impact;
 mod interrupt;
@@ -96,13 +97,12 @@ pub mod models;
 pub mod ode;
 mod quantity;
 mod random;
-mod refuse;
+mod validate;
 
 pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;
-pub use guard::{Direction, Guard};
 pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.
@@ -110,10 +110,10 @@ pub use nalgebra;
 pub use quantity::Quantity;
 
 pub use hybrid::{
-    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Doubt,
-    EventFunction, Flow, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm,
-    RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch,
-    flow_fn,
+    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Direction, Doubt,
+    EventFunction, Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection,
+    Rearm, RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory,
+    Watch, flow_fn,
 };
 
 /// The code in the README is a test.

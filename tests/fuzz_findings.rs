@@ -1,10 +1,9 @@
 //! What the crate `fuzz` found: each test is named by what went wrong.
 
 use saltation::derivative::{flow_jacobian, gradient_row, saltation_matrix};
+use saltation::event_driven::{EventDriven, Simulation, Zeno};
 use saltation::lcp::LcpSolver;
-use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, DormandPrince};

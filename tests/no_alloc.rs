@@ -428,7 +428,7 @@ fn duals_of_ten_coordinates_do_not_allocate() {
 /// Bodies that rest, slide and swing between events; an event allocates, a step does not.
 #[test]
 fn bodies_between_events_allocate_nothing() {
-    use saltation::mechanics::EventDriven;
+    use saltation::event_driven::EventDriven;
     use saltation::models::{DoublePendulum, SoftTrot};
     // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that turns.
     let trot = EventDriven::new(SoftTrot::default());
@@ -439,7 +439,7 @@ fn bodies_between_events_allocate_nothing() {
     };
     let wall = EventDriven::new(wall);
     let leaning = [0.15f64.asin(); 2];
-    let cases: [(&dyn FlowAndEvents, saltation::mechanics::Start); 2] = [
+    let cases: [(&dyn FlowAndEvents, saltation::event_driven::Start); 2] = [
         (
             &trot,
             trot.start(0.0, &[0.85, 0.02, 0.0, 0.0], &[0.0; 4]).unwrap(),

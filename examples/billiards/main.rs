@@ -36,7 +36,7 @@ The table lists the indeterminacy in percent for three sets of radii (a and b ha
   --points N       points of each curve, 400
   --theta A        angle of the shot that is drawn, 1.2217 rad (70 degrees)
   --radius R       radius of ball c in the shot that is drawn, 1
-  --pictures DIR   folder for pictures, docs/pictures
+  --pictures DIR   folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

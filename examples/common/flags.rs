@@ -99,6 +99,7 @@ impl Flags {
             rest.is_empty(),
             &format!("not understood: {}", rest.join(" ")),
         )?;
-        Ok(folder.unwrap_or_else(|| PathBuf::from("docs/pictures")))
+        // A folder that is not tracked: some pictures show the times of the machine.
+        Ok(folder.unwrap_or_else(|| PathBuf::from("target/pictures")))
     }
 }

@@ -44,7 +44,7 @@ The plate that lands level on springs, with damping shared among the springs in 
   --springs N       number of springs, 2
   --pitch P         greatest initial pitch to either side, 0.02 rad
 
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

@@ -55,7 +55,7 @@ Gradient descent to a landing on two legs whose order is not known: with and wit
   --stiffness K --damping C   of each leg, 50 N/m and 16 N s/m (C when both touch, half of it when one does)
   --step S                    first step over gradient, and that of the fixed steps, 0.5
   --iterations N              at most, 60
-  --pictures DIR              folder for pictures, docs/pictures
+  --pictures DIR              folder for pictures, target/pictures
 ";
 
 /// Below this slope a descent has arrived [m²/rad, a rad/s counted like a rad].

@@ -48,7 +48,7 @@ The tables list the first impact of each swing, and the outcome sets.
   --set-masses M1,M2,..      masses of the second outcome set, 3 to 5 balls, 1,2,3,4 kg
   --set-velocities V1,V2,..  their velocities before the impact, 1,0.5,0,-1 m/s
 
-  --pictures DIR             folder for pictures, docs/pictures
+  --pictures DIR             folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

@@ -1,7 +1,7 @@
 //! One swing: ball 1 is lifted and let go, and a law decides what its impacts do.
 
+use saltation::event_driven::{ContactEvent, EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{ImpactLaw, Plastic, Propagative, Rule, Unilateral};
-use saltation::mechanics::{ContactEvent, EventDriven, MechanicalRun, Simulation};
 use saltation::{Error, Status};
 
 use crate::balls::HangingBalls;

@@ -40,7 +40,7 @@ What happens when a tilted plate falls on many springs, and what does each furth
   --rtol R --atol A           tolerances, 1e-6 and 1e-9
   --projection P              off | auto | eps:E:ORDER | horizon:TAU:ORDER, auto
   --final                     print the final state as one line of JSON and nothing else
-  --pictures DIR              folder for pictures, docs/pictures
+  --pictures DIR              folder for pictures, target/pictures
 
 The flags above shape the snapshots. The table of costs always has the default plate under law V:
 

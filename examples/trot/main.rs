@@ -46,7 +46,7 @@ The feet that bounce:
   --restitution E     of the feet, 0.5
   --damper C          between the feet, 2 N s/m
 
-  --pictures DIR      folder for pictures, docs/pictures
+  --pictures DIR      folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

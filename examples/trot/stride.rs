@@ -1,8 +1,7 @@
 //! Strides of a model: runs from several pitches, and the limits and slopes to either side of the level start.
 
-use saltation::mechanics::{
-    ContactMode, DecouplingReport, EventDriven, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{ContactMode, DecouplingReport, EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Error, Guard, Integrator};
 

@@ -36,7 +36,7 @@ contacts at t* by a plastic impact and goes on (and says that derivatives beyond
   --tf T              end of the runs, 100 s
   --rtol R            tolerance, 1e-9
   --rows N            impacts listed, 8
-  --pictures DIR      folder for pictures, docs/pictures
+  --pictures DIR      folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

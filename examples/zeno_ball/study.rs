@@ -1,10 +1,8 @@
 //! One body whose impacts accumulate, under each policy.
 
+use saltation::event_driven::{ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno};
 use saltation::impact::Unilateral;
-use saltation::mechanics::{
-    ContactEventKind, EventDriven, MechanicalRun, MechanicalSystem, Simulation,
-    UnilateralConstraints, Zeno,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Status};
 
 /// A body, its start, and what is known of its impacts beforehand.

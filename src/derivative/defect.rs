@@ -8,7 +8,7 @@ use nalgebra::DVector;
 
 use super::repeat::Ground;
 use super::variational::Columns;
-use crate::hybrid::settings::Settings;
+use crate::hybrid::options::Settings;
 use crate::{Error, Flow, Segment};
 
 /// Nodes and weights of Gauss & Legendre with four nodes, on [0, 1].
@@ -24,7 +24,7 @@ const SAFETY: f64 = 10.0;
 
 /// Workspace.
 #[derive(Clone, Debug)]
-pub(super) struct Defect {
+pub(crate) struct Defect {
     column: Columns,
     point: Vec<f64>,
     slope: Vec<f64>,
@@ -32,7 +32,7 @@ pub(super) struct Defect {
 }
 
 impl Defect {
-    pub(super) fn new(dim: usize) -> Self {
+    pub(crate) fn new(dim: usize) -> Self {
         Self {
             column: Columns::new(dim, 1),
             point: vec![0.0; dim],
@@ -42,13 +42,13 @@ impl Defect {
     }
 
     /// Begins a new run.
-    pub(super) fn begin(&mut self, settings: &Settings) {
+    pub(crate) fn begin(&mut self, settings: &Settings) {
         self.column.begin(settings);
     }
 
     /// How far each component may be off where the estimate is `error`: ten times that, and no less than five times the largest of all in units of
     /// their tolerances. The estimate is of first order, and some components of it are small by chance.
-    pub(super) fn bound(settings: &Settings, x: &[f64], error: &[f64]) -> Vec<f64> {
+    pub(crate) fn bound(settings: &Settings, x: &[f64], error: &[f64]) -> Vec<f64> {
         let scale = |i: usize| settings.atol.get(i) + settings.rtol.get(i) * x[i].abs();
         let largest = (0..x.len())
             .filter(|&i| scale(i) > 0.0)
@@ -59,7 +59,7 @@ impl Defect {
     }
 
     /// Carries `error` along a segment, and adds what this makes.
-    pub(super) fn advance<S: Flow>(
+    pub(crate) fn advance<S: Flow>(
         &mut self,
         ground: Ground<'_, S>,
         segment: &Segment<'_>,

@@ -3,31 +3,31 @@
 //! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is `D_x R · dx + ∂R/∂t · dt`
 //! (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or by differences.
 
-use crate::hybrid::probe;
-use crate::hybrid::settings::Settings;
+use crate::hybrid::evaluate;
+use crate::hybrid::options::Settings;
 use crate::ode::difference;
 use crate::{
     Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
-    refuse,
+    validate,
 };
 
 /// What a crossing is repeated with.
 #[derive(Debug)]
-pub(super) struct Ground<'a, S> {
-    pub(super) system: &'a S,
-    pub(super) rearm: &'a Rearm,
+pub(crate) struct Ground<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
-    pub(super) tolerance: f64,
+    pub(crate) tolerance: f64,
     /// The tolerances of the run, if there is one.
-    pub(super) settings: Option<&'a Settings>,
+    pub(crate) settings: Option<&'a Settings>,
     /// Ends searches when it is set.
-    pub(super) interrupt: &'a Interrupt,
+    pub(crate) interrupt: &'a Interrupt,
 }
 
 impl<S> Ground<'_, S> {
     /// What is small in component `i` to the user: where its tolerances, absolute and relative, are one. At most one, which also holds
     /// where nothing is known.
-    pub(super) fn size(&self, i: usize) -> f64 {
+    pub(crate) fn size(&self, i: usize) -> f64 {
         let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
         if size > 0.0 { size.min(1.0) } else { 1.0 }
     }
@@ -43,17 +43,17 @@ impl<S> Copy for Ground<'_, S> {}
 
 /// What a crossing did beside changing the mode.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Done {
+pub(crate) struct Done {
     /// The reset changed the state.
-    pub(super) moved: bool,
-    pub(super) tangents: Passed,
+    pub(crate) moved: bool,
+    pub(crate) tangents: Passed,
     /// A guard that ends the run was among those crossed.
-    pub(super) stops: bool,
+    pub(crate) stops: bool,
 }
 
 /// How tangents pass a crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Passed {
+pub(crate) enum Passed {
     /// The reset is the identity near the state too.
     Unchanged,
     /// By a derivative that is written.
@@ -64,14 +64,14 @@ pub(super) enum Passed {
 
 /// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
 #[derive(Debug)]
-pub(super) struct Carried<'a> {
-    pub(super) dt: f64,
-    pub(super) dx: &'a mut [f64],
+pub(crate) struct Carried<'a> {
+    pub(crate) dt: f64,
+    pub(crate) dx: &'a mut [f64],
 }
 
 /// Workspace to repeat crossings.
 #[derive(Clone, Debug)]
-pub(super) struct Repeat {
+pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
     counted: Vec<CrossedGuard>,
     mode_before: Mode,
@@ -92,7 +92,7 @@ pub(super) struct Repeat {
 }
 
 impl Repeat {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
@@ -115,7 +115,7 @@ impl Repeat {
 
     /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after it in `x` and `mode`, and
     /// carries tangents along.
-    pub(super) fn cross<S: Flow + EventFunction>(
+    pub(crate) fn cross<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
         t: f64,
@@ -173,13 +173,13 @@ impl Repeat {
         }
         self.mode_crossed.copy_from(mode);
         system.on_crossing(t, &Crossed::new(&self.counted), x, mode)?;
-        refuse::length(
+        validate::length(
             "the mode after a reset",
             self.mode_crossed.len(),
             mode.len(),
         )?;
         if let Some(component) = x.iter().position(|v| !v.is_finite()) {
-            return Err(probe::not_finite(Quantity::Reset { component }, t, x));
+            return Err(evaluate::not_finite(Quantity::Reset { component }, t, x));
         }
         let moved = *x != *self.x_before;
         self.mode_after.copy_from(mode);
@@ -205,7 +205,7 @@ impl Repeat {
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
                 let quantity = Quantity::ResetDerivative { component };
-                return Err(probe::not_finite(quantity, t, &self.x_before));
+                return Err(evaluate::not_finite(quantity, t, &self.x_before));
             }
         }
         Ok(moved)
@@ -299,7 +299,7 @@ impl Repeat {
     }
 
     /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and [`Self::by_difference`] speak of.
-    pub(super) fn stand_before<S: Flow + EventFunction>(
+    pub(crate) fn stand_before<S: Flow + EventFunction>(
         &mut self,
         system: &S,
         (t, x): (f64, &[f64]),
@@ -308,7 +308,7 @@ impl Repeat {
     ) -> Result<(), Error> {
         let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
         system.flow(t, x, mode, field);
-        let rate = probe::rate(system, k, (t, x), mode, field, row).value;
+        let rate = evaluate::rate(system, k, (t, x), mode, field, row).value;
         self.counted.clear();
         self.counted.push(CrossedGuard { guard, rate });
         self.x_before.copy_from_slice(x);
@@ -322,7 +322,7 @@ impl Repeat {
     }
 
     /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not written.
-    pub(super) fn written<S: EventFunction>(
+    pub(crate) fn written<S: EventFunction>(
         &self,
         system: &S,
         t: f64,
@@ -335,7 +335,7 @@ impl Repeat {
     }
 
     /// The same along several directions at once.
-    pub(super) fn each_written<S: EventFunction>(
+    pub(crate) fn each_written<S: EventFunction>(
         &self,
         system: &S,
         t: f64,
@@ -348,7 +348,7 @@ impl Repeat {
     }
 
     /// The derivative of that reset along a direction by a central difference.
-    pub(super) fn by_difference<S: Flow + EventFunction>(
+    pub(crate) fn by_difference<S: Flow + EventFunction>(
         &mut self,
         system: &S,
         t: f64,
@@ -369,7 +369,7 @@ impl Repeat {
     ) -> Result<(), Error> {
         let system = ground.system;
         system.flow(t, x, mode, &mut self.field);
-        probe::check_flow(&self.field, t, x)?;
+        evaluate::check_flow(&self.field, t, x)?;
         // The guards of the set that led here move into `rated`.
         std::mem::swap(&mut self.set, &mut self.rated);
         self.set.clear();
@@ -384,7 +384,7 @@ impl Repeat {
             if beyond <= 0.0 {
                 continue;
             }
-            let rate = probe::rate(system, k, (t, x), mode, &self.field, &mut self.row);
+            let rate = evaluate::rate(system, k, (t, x), mode, &self.field, &mut self.row);
             let before = guard.sign() * system.event(k, t, &self.x_before, &self.mode_before);
             let zero = zero(ground, k, t, rate);
             // One that was beyond its surface before is not watched: its side is a memory.
@@ -401,7 +401,7 @@ impl Repeat {
 
 /// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and mode behind it into `after`. The
 /// modes are those before the crossing, and with its sides crossed.
-pub(super) fn reset_at<S: Flow + EventFunction>(
+pub(crate) fn reset_at<S: Flow + EventFunction>(
     system: &S,
     (t, x): (f64, &[f64]),
     crossed: &[CrossedGuard],
@@ -412,7 +412,7 @@ pub(super) fn reset_at<S: Flow + EventFunction>(
     system.flow(t, x, before, field);
     rated.clear();
     for &CrossedGuard { guard, .. } in crossed {
-        let rate = probe::rate(system, guard.event, (t, x), before, field, row).value;
+        let rate = evaluate::rate(system, guard.event, (t, x), before, field, row).value;
         rated.push(CrossedGuard { guard, rate });
     }
     after.copy_from_slice(x);
@@ -421,11 +421,11 @@ pub(super) fn reset_at<S: Flow + EventFunction>(
 }
 
 /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make of it (`u_k`).
-pub(super) fn zero<S: EventFunction>(
+pub(crate) fn zero<S: EventFunction>(
     ground: Ground<'_, S>,
     k: usize,
     t: f64,
-    rate: probe::Rate,
+    rate: evaluate::Rate,
 ) -> f64 {
     let time = ground.tolerance + 8.0 * f64::EPSILON * t.abs();
     let rounding = 8.0 * f64::EPSILON * rate.magnitude;

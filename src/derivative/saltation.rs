@@ -3,10 +3,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::jacobian::check_derivative;
-use super::region::shift_row;
+use super::check::jacobian::check_derivative;
+use super::corner::graph::{CornerPoint, Walk};
+use super::corner::region::shift_row;
 use super::repeat::Ground;
-use super::walk::{CornerPoint, Walk};
 use crate::{Error, EventFunction, Flow, Guard, Interrupt, Mode, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.
@@ -78,7 +78,7 @@ pub fn saltation_product<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
-    super::jacobian::Point::new(system, t, x, mode)?;
+    super::check::jacobian::Point::new(system, t, x, mode)?;
     let count = system.count();
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
         return Err(Error::NoSuchGuard { guard, count });

@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 
 use super::repeat::Ground;
-use crate::hybrid::settings::Settings;
+use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
 use crate::{Error, Flow, Mode, Quantity, Segment};
@@ -27,10 +27,10 @@ const SMALL: f64 = 1e-3;
 
 /// Columns carried along a run, and the workspace for it.
 #[derive(Clone, Debug)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     dim: usize,
     /// The columns, one after the other.
-    pub(super) delta: Vec<f64>,
+    pub(crate) delta: Vec<f64>,
     ode: DormandPrince<Vec<f64>>,
     tolerance: Tolerance<Vec<f64>>,
     control: StepControl,
@@ -54,7 +54,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             dim,
             delta: vec![0.0; dim * count],
@@ -75,7 +75,7 @@ impl Columns {
     }
 
     /// Begins a new run.
-    pub(super) fn begin(&mut self, settings: &Settings) {
+    pub(crate) fn begin(&mut self, settings: &Settings) {
         for i in 0..self.delta.len() {
             let rtol = settings.rtol.get(i % self.dim);
             self.tolerance.relative[i] = SLACK * rtol.max(1e-13);
@@ -89,12 +89,12 @@ impl Columns {
     }
 
     /// The columns were changed, or the mode was: the slope is another.
-    pub(super) fn changed(&mut self) {
+    pub(crate) fn changed(&mut self) {
         self.has_slope = false;
     }
 
     /// Makes the columns the unit vectors.
-    pub(super) fn set_identity(&mut self) {
+    pub(crate) fn set_identity(&mut self) {
         self.delta.fill(0.0);
         for i in 0..self.dim.min(self.delta.len() / self.dim) {
             self.delta[i * (self.dim + 1)] = 1.0;
@@ -103,7 +103,7 @@ impl Columns {
     }
 
     /// Carries the columns along a segment.
-    pub(super) fn advance<S: Flow>(
+    pub(crate) fn advance<S: Flow>(
         &mut self,
         ground: Ground<'_, S>,
         segment: &Segment<'_>,

@@ -57,7 +57,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Takes in one more finding.
-    pub(super) fn worsen(&mut self, other: Self) {
+    pub(crate) fn worsen(&mut self, other: Self) {
         if other.rank() > self.rank() {
             *self = other;
         }
@@ -75,12 +75,12 @@ impl Verdict {
     }
 
     /// True when a corner that the run may have met does not change it.
-    pub(super) fn is_past_possible(&self) -> bool {
+    pub(crate) fn is_past_possible(&self) -> bool {
         self.rank() >= 3
     }
 
     /// What a decision that its errors may turn makes of a run.
-    pub(super) fn of_doubt(doubt: &Doubt) -> Self {
+    pub(crate) fn of_doubt(doubt: &Doubt) -> Self {
         match *doubt {
             Doubt::Touch { guard, t, gap, .. } => {
                 Self::NotGuaranteed(Error::Touch { guard, t, gap })

@@ -1,14 +1,14 @@
 //! The loop: crossing phase, smooth phase, until the end.
 
-use super::run::Run;
-use super::settings::{Resolution, Settings};
+use super::options::{Resolution, Settings};
+use super::run::state::Run;
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard, Interrupt, refuse};
+use crate::{Error, Guard, Interrupt, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -58,7 +58,7 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// # Errors
     /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::WrongLength`] when it is not `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, Error> {
-        refuse::length("the fixed state", system.dim(), N)?;
+        validate::length("the fixed state", system.dim(), N)?;
         Integrator::with_buffers(system)
     }
 }
@@ -69,9 +69,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         if dim == 0 {
             return Err(Error::EmptySystem);
         }
-        refuse::count("dim", dim)?;
+        validate::count("dim", dim)?;
         if system.count() > 0 {
-            refuse::count("count", system.count())?;
+            validate::count("count", system.count())?;
         }
         let run = Run::new(dim, system.count());
         Ok(Self {
@@ -160,7 +160,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰, a gibibyte. A
-    /// [`derivative`](Self::derivative) may take as much again. The log of a [`Simulation`](crate::mechanics::Simulation) counts as part
+    /// [`derivative`](Self::derivative) may take as much again. The log of a [`Simulation`](crate::event_driven::Simulation) counts as part
     /// of its trajectory. Runs that are only observed keep nothing.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
@@ -344,31 +344,32 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
         let (dim, count) = (self.run.dim(), self.run.count());
-        refuse::length("x0", dim, x0.len())?;
+        validate::length("x0", dim, x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
-            refuse::finite(name, values)?;
+            validate::finite(name, values)?;
         }
         if tf < t0 {
             return Err(Error::TimeReversed { t0, tf });
         }
         if let Some(mode) = &self.start_mode {
-            refuse::length("the start mode", count, mode.len())?;
+            validate::length("the start mode", count, mode.len())?;
         }
         if let Rearm::Matrix(matrix) = &self.rearm {
-            refuse::length("the guard reset matrix", count, matrix.count())?;
+            validate::length("the guard reset matrix", count, matrix.count())?;
         }
         if let Some(scale) = self.system.flow_time_scale() {
-            refuse::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
+            validate::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
         }
         for k in 0..count {
             if let Some(rate) = self.system.least_rate(k) {
-                refuse::positive("least_rate", &[rate]).map_err(refuse::counted_from(k))?;
+                validate::positive("least_rate", &[rate]).map_err(validate::counted_from(k))?;
             }
             let noise = self.system.noise(k);
-            refuse::not_negative("noise", &[noise]).map_err(refuse::counted_from(k))?;
+            validate::not_negative("noise", &[noise]).map_err(validate::counted_from(k))?;
             if let Some(scale) = self.system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");
-                refuse::unless(kept, "time_scale", scale, rule).map_err(refuse::counted_from(k))?;
+                validate::unless(kept, "time_scale", scale, rule)
+                    .map_err(validate::counted_from(k))?;
             }
         }
         self.settings.check(dim, count)

@@ -6,7 +6,7 @@ use super::Outcome;
 use super::normal_space::{ContactSpace, Source};
 use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
-use crate::{Error, Interrupt, MatrixFault, refuse};
+use crate::{Error, Interrupt, MatrixFault, validate};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
 /// resolves.
@@ -152,10 +152,10 @@ impl ImpactProblem {
             return Err(Error::EmptySystem);
         }
         check_symmetric("mass", mass)?;
-        refuse::length("velocity", mass.nrows(), velocity.len())?;
-        refuse::length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
-        refuse::finite("velocity", velocity.as_slice())?;
-        refuse::finite("Jacobian", jacobian.as_slice())?;
+        validate::length("velocity", mass.nrows(), velocity.len())?;
+        validate::length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
+        validate::finite("velocity", velocity.as_slice())?;
+        validate::finite("Jacobian", jacobian.as_slice())?;
         // Scaled to a unit diagonal: masses and inertias come in different units.
         let (scaled, roots) = unit_diagonal(mass);
         let roots = DVector::from_vec(roots);
@@ -198,13 +198,13 @@ impl ImpactProblem {
         if contacts == 0 {
             return Err(Error::NoContacts);
         }
-        refuse::length("contact speeds", rows, speeds.len())?;
+        validate::length("contact speeds", rows, speeds.len())?;
         // 1, 2 or 3 rows a contact; the nearest is what is expected.
         let wanted = contacts * (rows / contacts).clamp(1, 3);
-        refuse::length("rows of normals and tangents", wanted, rows)?;
+        validate::length("rows of normals and tangents", wanted, rows)?;
         check_symmetric("Delassus", &delassus)?;
-        refuse::finite("contact speeds", speeds.as_slice())?;
-        refuse::not_negative("coefficient of friction", &friction)?;
+        validate::finite("contact speeds", speeds.as_slice())?;
+        validate::not_negative("coefficient of friction", &friction)?;
         let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
         let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts], source)?;
         Ok(Self {
@@ -236,7 +236,7 @@ impl ImpactProblem {
     /// [`Error::WrongLength`], [`Error::BadSetting`].
     pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Error> {
         let rule = "must lie in [0, 1]; with_any_restitutions accepts others";
-        refuse::accepted("restitution", restitution, rule, |e| {
+        validate::accepted("restitution", restitution, rule, |e| {
             (0.0..=1.0).contains(&e)
         })?;
         self.with_any_restitutions(restitution)
@@ -248,8 +248,8 @@ impl ImpactProblem {
     /// # Errors
     /// [`Error::WrongLength`], [`Error::BadSetting`] for one that is not finite.
     pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Error> {
-        refuse::length("restitution", self.contacts(), restitution.len())?;
-        refuse::accepted("restitution", restitution, "must be finite", |_| true)?;
+        validate::length("restitution", self.contacts(), restitution.len())?;
+        validate::accepted("restitution", restitution, "must be finite", |_| true)?;
         self.restitution.copy_from_slice(restitution);
         Ok(self)
     }
@@ -277,7 +277,7 @@ impl ImpactProblem {
     /// [`Error::BadSetting`] unless it lies in [0, 0.1].
     pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Error> {
         let kept = (0.0..=0.1).contains(&tolerance);
-        refuse::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
+        validate::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
         self.tolerance = tolerance;
         Ok(self)
     }
@@ -308,7 +308,7 @@ impl ImpactProblem {
         let least = self.space.norm * (1.0 - 1e-9);
         let rule = "must be at least the energy of the motion along the normals";
         let kept = momentum.is_finite() && momentum >= least;
-        refuse::unless(kept, "kinetic energy", energy, rule)?;
+        validate::unless(kept, "kinetic energy", energy, rule)?;
         self.momentum = momentum.max(self.space.norm);
         Ok(self)
     }
@@ -387,7 +387,7 @@ impl ImpactProblem {
     /// [`Error::WrongLength`] for an outcome of another problem.
     pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Error> {
         let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
-        refuse::length("impulses", self.speeds.len(), outcome.impulses.len())?;
+        validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
     }
 

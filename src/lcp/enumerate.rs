@@ -8,7 +8,7 @@ use super::problem::check_sizes;
 use super::scaled::Scaled;
 use super::solver::LcpSolver;
 use super::subsets::{MOST, Subsets, list};
-use crate::{Error, Interrupt, refuse};
+use crate::{Error, Interrupt, validate};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].
 const TOLERANCE: f64 = 1e-10;
@@ -71,9 +71,9 @@ pub fn enumerate_until<'w>(
 ) -> Result<Vec<Listed>, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
-    refuse::finite("q", q)?;
+    validate::finite("q", q)?;
     let rule = "solutions are enumerated for at most 16 unknowns";
-    refuse::unless(q.len() <= MOST, "n", q.len() as f64, rule)?;
+    validate::unless(q.len() <= MOST, "n", q.len() as f64, rule)?;
     let mut problem = Scaled::default();
     problem.load(&w, q)?;
     let mut search = Search {

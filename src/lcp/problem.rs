@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrixView;
 
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`, infinite when something is not
 /// a number. `W` is n × n; `q` and `z` have n entries, in any units that fit together.
@@ -24,7 +24,7 @@ pub fn residual<'w>(
 ) -> Result<f64, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
-    refuse::length("z", q.len(), z.len())?;
+    validate::length("z", q.len(), z.len())?;
     let mut slack = vec![0.0; q.len()];
     form_slack(&w, q, z, &mut slack);
     Ok(worst(z, &slack))
@@ -62,8 +62,8 @@ pub(super) fn largest(v: &[f64]) -> f64 {
 }
 
 pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
-    refuse::length("column of w", q.len(), w.nrows())?;
-    refuse::length("row of w", q.len(), w.ncols())
+    validate::length("column of w", q.len(), w.nrows())?;
+    validate::length("row of w", q.len(), w.ncols())
 }
 
 #[cfg(test)]

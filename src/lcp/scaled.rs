@@ -6,7 +6,7 @@
 use nalgebra::DMatrixView;
 
 use super::blocks::{Block, blocks_of, largest, reset};
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// The scaled problem; buffers are kept from one problem to the next.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,8 @@ impl Scaled {
         // Sums are not finite when an entry is not, or when they overflow.
         if self.row.iter().any(|sum| !sum.is_finite()) {
             for j in 0..n {
-                refuse::finite("w", w.column(j).as_slice()).map_err(refuse::counted_from(j * n))?;
+                validate::finite("w", w.column(j).as_slice())
+                    .map_err(validate::counted_from(j * n))?;
             }
         }
         for row in &mut self.row {

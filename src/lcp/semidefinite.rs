@@ -6,7 +6,7 @@ use nalgebra::DMatrixView;
 use super::LcpSolver;
 use super::problem::check_sizes;
 use crate::linalg::cholesky;
-use crate::{Error, Interrupt, refuse};
+use crate::{Error, Interrupt, validate};
 
 /// Largest problem for which it is tried whether all push, on the stack.
 const FEW: usize = 8;
@@ -25,9 +25,10 @@ pub(crate) fn solve_semidefinite(
     interrupt: Option<&Interrupt>,
 ) -> Result<Vec<f64>, Error> {
     check_sizes(&w, q)?;
-    refuse::finite("q", q)?;
+    validate::finite("q", q)?;
     for j in 0..q.len() {
-        refuse::finite("w", w.column(j).as_slice()).map_err(refuse::counted_from(j * q.len()))?;
+        validate::finite("w", w.column(j).as_slice())
+            .map_err(validate::counted_from(j * q.len()))?;
     }
     if q.iter().all(|&q| q >= 0.0) {
         return Ok(vec![0.0; q.len()]);

@@ -13,7 +13,7 @@ use super::problem::{check_sizes, largest};
 use super::scaled::Scaled;
 use super::solution::{AFTER_A_RAY, LADDER, Rung, Solution};
 use super::subsets::{Subsets, list};
-use crate::{Error, Interrupt, refuse};
+use crate::{Error, Interrupt, validate};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.
 const FEW: usize = 12;
@@ -175,9 +175,9 @@ impl LcpSolver {
     ) -> Result<Solution<'_>, Error> {
         // A problem that is refused has no ray, whatever the one before had.
         self.ray.clear();
-        refuse::length("d", q.len(), d.len())?;
-        refuse::finite("d", d)?;
-        refuse::accepted("d", d, "a covering vector must be > 0", |d| d > 0.0)?;
+        validate::length("d", q.len(), d.len())?;
+        validate::finite("d", d)?;
+        validate::accepted("d", d, "a covering vector must be > 0", |d| d > 0.0)?;
         self.solve_checked(&w.into(), q, Some(d))
     }
 
@@ -195,9 +195,9 @@ impl LcpSolver {
     ) -> Result<Solution<'_>, Error> {
         self.ray.clear();
         check_sizes(w, q)?;
-        refuse::finite("q", q)?;
+        validate::finite("q", q)?;
         let kept = (0.0..1.0).contains(&self.tolerance);
-        refuse::unless(kept, "tolerance", self.tolerance, "must be ≥ 0 and < 1")?;
+        validate::unless(kept, "tolerance", self.tolerance, "must be ≥ 0 and < 1")?;
         self.scaled.load(w, q)?;
         self.candidate.set_zero(q);
         if q.iter().all(|&q| q >= 0.0) {

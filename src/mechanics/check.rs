@@ -2,10 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::dynamics::{curvature, gap_row};
-use super::start::check_input;
+use super::acceleration::{curvature, gap_row};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
+use crate::event_driven::initial::check_input;
 use crate::linalg::dot;
 use crate::linalg::symmetric::matrix_fault;
 use crate::ode::difference::step_along;

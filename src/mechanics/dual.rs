@@ -15,9 +15,8 @@ use crate::derivative::on_scratch;
 ///
 /// ```
 /// use saltation::derivative::{Dual, RealField, convert};
-/// use saltation::mechanics::{
-///     EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics, check_mechanics,
-/// };
+/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::mechanics::{MechanicalSystem, SmoothConstraints, SmoothMechanics, check_mechanics};
 ///
 /// /// Two pendulums in a row, masses and lengths 1; a wall below the support, which the lower one hits with its end.
 /// struct DoublePendulum;

@@ -1,7 +1,7 @@
 //! Redundant contacts: rows that depend on each other, as those of a table on four legs. Accelerations are unique still,
 //! multipliers are not.
 
-use super::dynamics::Frame;
+use super::acceleration::Frame;
 use crate::linalg::dot;
 
 /// Part of a row that is left of it without the others, in the metric of kinetic energy, below which it is their combination.
@@ -14,14 +14,14 @@ pub enum Redundant {
     #[default]
     Refuse,
     /// Take the multipliers of least norm, in the units of the gaps. Accelerations are those of any other choice; how the load
-    /// is shared among the contacts is not known, and [`Multipliers::are_unique`](super::Multipliers::are_unique) says so.
+    /// is shared among the contacts is not known, and [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) says so.
     LeastSquares,
 }
 
 /// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates of the contacts of a frame as
 /// `wanted`: by orthonormal rows, for the Gram matrix knows rows only to the root of rounding. Rows that are combinations of
 /// others are passed over.
-pub(super) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
+pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
     let (d, m) = (frame.d, wanted.len());
     let (mut rows, mut lifts) = (frame.rows.to_vec(), frame.lift.to_vec());
     let mut wanted = wanted.to_vec();

@@ -13,7 +13,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// ```
 ///
 /// ```
-/// use saltation::mechanics::{EventDriven, Simulation, Zeno};
+/// use saltation::event_driven::{EventDriven, Simulation, Zeno};
 /// use saltation::models::BouncingBall;
 /// let ball = BouncingBall { restitution: 0.5, ..BouncingBall::default() };
 /// let mut simulation = Simulation::new(EventDriven::new(ball))?.rtol(1e-10).zeno(Zeno::Absorb);

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::impact::ImpactProblem;
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// Ball c moves along the bisector between balls a and b, at rest, and touches both at one instant; frictionless, in the
 /// plane, masses `r³` (Seghete & Murphey, arXiv 1709.02296, Fig. 5).
@@ -69,10 +69,10 @@ impl ThreeBalls {
     /// [`Error::BadSetting`] for radii that are not finite and > 0, or an angle outside `least_angle` … π (to 1e-12).
     pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Error> {
         let radii = [self.radius_a, self.radius_b, self.radius_c];
-        refuse::positive("radius", &radii)?;
+        validate::positive("radius", &radii)?;
         let range = self.least_angle() - 1e-12..=std::f64::consts::PI + 1e-12;
         let rule = "must lie between the angle at which a and b touch, and π";
-        refuse::unless(range.contains(&angle), "angle", angle, rule)?;
+        validate::unless(range.contains(&angle), "angle", angle, rule)?;
         let [m_a, m_b, m_c] = radii.map(|r| r.powi(3));
         let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![m_a, m_a, m_b, m_b, m_c, m_c]));
         let (sin, cos) = (0.5 * angle).sin_cos();

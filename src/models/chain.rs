@@ -1,7 +1,7 @@
 //! A chain of masses that drops onto the floor: many states, many contacts nearly at once.
 
 use super::slices::store_unit;
-use crate::{Error, EventFunction, Flow, Mode, refuse};
+use crate::{Error, EventFunction, Flow, Mode, validate};
 
 /// Masses side by side, each moving up and down, linked to their neighbours and dropped onto a springy floor.
 ///
@@ -61,7 +61,7 @@ impl ContactChain {
     /// # Errors
     /// [`Error::BadSetting`] unless there are 1 … 1 000 000 masses.
     pub fn new(masses: usize) -> Result<Self, Error> {
-        refuse::count("masses", masses)?;
+        validate::count("masses", masses)?;
         Ok(Self::with_masses(masses))
     }
 

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::impact::ImpactProblem;
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// `n` balls on a line, each touching the next: `n − 1` contacts with gaps `φ_i = x_{i+1} − x_i − 2r`, mass matrix
 /// `diag(m_i)`.
@@ -34,15 +34,15 @@ impl Cradle {
     /// [`Error::NotFiniteInput`].
     pub fn new(masses: &[f64], velocities: &[f64]) -> Result<Self, Error> {
         let balls = masses.len();
-        refuse::unless(
+        validate::unless(
             balls >= 2,
             "number of balls",
             balls as f64,
             "must be at least 2",
         )?;
-        refuse::positive("mass of a ball", masses)?;
-        refuse::length("velocities", masses.len(), velocities.len())?;
-        refuse::finite("velocities", velocities)?;
+        validate::positive("mass of a ball", masses)?;
+        validate::length("velocities", masses.len(), velocities.len())?;
+        validate::finite("velocities", velocities)?;
         Ok(Self {
             masses: masses.to_vec(),
             velocities: velocities.to_vec(),
@@ -54,7 +54,7 @@ impl Cradle {
     /// # Errors
     /// [`Error::BadSetting`] unless there are two balls or more.
     pub fn equal(balls: usize) -> Result<Self, Error> {
-        refuse::count("number of balls", balls)?;
+        validate::count("number of balls", balls)?;
         let mut velocities = vec![0.0; balls];
         velocities[0] = 1.0;
         Self::new(&vec![1.0; balls], &velocities)

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::{Error, EventFunction, Flow, Mode, refuse};
+use crate::{Error, EventFunction, Flow, Mode, validate};
 
 /// Most guards of a table: 65 536 fields.
 const MOST_GUARDS: usize = 16;
@@ -53,19 +53,19 @@ impl FieldTable {
             return Err(Error::EmptySystem);
         }
         let rule = "must be at most 16: there is a field for each word";
-        refuse::unless(
+        validate::unless(
             guards <= MOST_GUARDS,
             "number of guards",
             guards as f64,
             rule,
         )?;
-        refuse::length("offsets", guards, offsets.len())?;
-        refuse::length("a column of fields", dim, fields.nrows())?;
-        refuse::length("a row of fields", 1 << guards, fields.ncols())?;
+        validate::length("offsets", guards, offsets.len())?;
+        validate::length("a column of fields", dim, fields.nrows())?;
+        validate::length("a row of fields", 1 << guards, fields.ncols())?;
         let normals = normals.transpose();
-        refuse::finite("normals", normals.as_slice())?;
-        refuse::finite("offsets", offsets)?;
-        refuse::finite("fields", fields.as_slice())?;
+        validate::finite("normals", normals.as_slice())?;
+        validate::finite("offsets", offsets)?;
+        validate::finite("fields", fields.as_slice())?;
         let flat = (0..guards).find(|&k| normals.column(k).iter().all(|&a| a == 0.0));
         if let Some(entry) = flat {
             return Err(Error::BadSetting {

@@ -1,7 +1,7 @@
 //! The hopper in one dimension: a mass that falls onto a spring.
 
 use super::slices::{load, store};
-use crate::{EventFunction, Flow, Mode, refuse};
+use crate::{EventFunction, Flow, Mode, validate};
 
 /// A point mass above a massless, undamped leg: `z'' = −g` in flight, `z'' = −g + k (L0 − z)/m` in contact.
 ///
@@ -117,7 +117,7 @@ impl Hopper {
             .map(|hops| f64::from(hops) * period + hop.fall)
             .flat_map(|touch_down| [touch_down, touch_down + hop.stance])
             .take_while(|&t| t <= until)
-            .take(refuse::MOST)
+            .take(validate::MOST)
             .collect()
     }
 }

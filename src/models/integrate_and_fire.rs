@@ -1,7 +1,7 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
 use super::slices::store_unit;
-use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch, refuse};
+use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch, validate};
 
 /// Leaky cells `v_i' = d_i − γ v_i` that fire at a threshold and push each other.
 ///
@@ -41,12 +41,12 @@ impl IntegrateAndFire {
         coupling: f64,
         threshold: f64,
     ) -> Result<Self, Error> {
-        refuse::count("cells", cells)?;
-        refuse::length("drive", cells, drive.len())?;
-        refuse::finite("drive", &drive)?;
-        refuse::not_negative("leak", &[leak])?;
-        refuse::not_negative("coupling", &[coupling])?;
-        refuse::positive("threshold", &[threshold])?;
+        validate::count("cells", cells)?;
+        validate::length("drive", cells, drive.len())?;
+        validate::finite("drive", &drive)?;
+        validate::not_negative("leak", &[leak])?;
+        validate::not_negative("coupling", &[coupling])?;
+        validate::positive("threshold", &[threshold])?;
         Ok(Self {
             drive,
             leak,

@@ -15,7 +15,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// The default is our own: unit masses and lengths, an elastic wall at −0.3 m.
 ///
 /// ```
-/// use saltation::mechanics::{EventDriven, Simulation};
+/// use saltation::event_driven::{EventDriven, Simulation};
 /// use saltation::models::DoublePendulum;
 /// let pendulum = DoublePendulum::default();
 /// let run = Simulation::new(EventDriven::new(pendulum))?.rtol(1e-10).run(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?;

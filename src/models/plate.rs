@@ -1,7 +1,7 @@
 //! Parameters of the plate on springs, and the starts of its statistics.
 
 use crate::random::{fraction, in_sequence};
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// A rigid plate above a row of springs on the ground; the parameters of [`VerticalPlate`](super::VerticalPlate) and
 /// [`NormalPlate`](super::NormalPlate).
@@ -68,16 +68,16 @@ impl PlateParameters {
 
     /// Refuses parameters for which the plate makes no sense.
     pub(super) fn check(&self) -> Result<(), Error> {
-        refuse::count("springs", self.springs)?;
-        refuse::positive("mass", &[self.mass])?;
-        refuse::positive("inertia", &[self.inertia])?;
-        refuse::accepted("gravity", &[self.gravity], "must be finite", |_| true)?;
-        refuse::accepted("rest_length", &[self.rest_length], "must be finite", |_| {
+        validate::count("springs", self.springs)?;
+        validate::positive("mass", &[self.mass])?;
+        validate::positive("inertia", &[self.inertia])?;
+        validate::accepted("gravity", &[self.gravity], "must be finite", |_| true)?;
+        validate::accepted("rest_length", &[self.rest_length], "must be finite", |_| {
             true
         })?;
-        refuse::not_negative("half_width", &[self.half_width])?;
-        refuse::not_negative("stiffness", &[self.stiffness])?;
-        refuse::not_negative("damping", &[self.damping])
+        validate::not_negative("half_width", &[self.half_width])?;
+        validate::not_negative("stiffness", &[self.stiffness])?;
+        validate::not_negative("damping", &[self.damping])
     }
 }
 

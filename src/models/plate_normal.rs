@@ -3,7 +3,7 @@
 use super::plate::PlateParameters;
 use super::slices::{load, store};
 use super::spring_row::{Line, SpringRow, both_bits};
-use crate::{Error, EventFunction, Flow, Mode, refuse};
+use crate::{Error, EventFunction, Flow, Mode, validate};
 
 /// A plate on fixed points at `(x_i, L0)` that push along the normal of the plate.
 ///
@@ -60,7 +60,7 @@ impl NormalPlate {
     pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
         parameters.check()?;
         let rule = "must be false: only VerticalPlate shares its damping";
-        refuse::unless(!parameters.shared_damping, "shared_damping", 1.0, rule)?;
+        validate::unless(!parameters.shared_damping, "shared_damping", 1.0, rule)?;
         let row = SpringRow::new(parameters.springs, parameters.half_width);
         Ok(Self { parameters, row })
     }

@@ -8,7 +8,7 @@ impl RigidTrot {
     /// the feet, `I = m (w² + h²)/3`. Corner 0 is the left one; the pitch is positive where the right one is higher.
     ///
     /// ```
-    /// use saltation::mechanics::{EventDriven, Simulation, Zeno};
+    /// use saltation::event_driven::{EventDriven, Simulation, Zeno};
     /// use saltation::models::RigidTrot;
     /// let block = RigidTrot::block(1.0, 0.1, 0.3);
     /// let (q, v) = block.tilted(0.1);

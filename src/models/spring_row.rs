@@ -9,7 +9,7 @@ use crate::Mode;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SpringRow {
     positions: Vec<f64>,
-    /// `n − 1`, at most [`MOST`](crate::refuse::MOST).
+    /// `n − 1`, at most [`MOST`](crate::validate::MOST).
     gaps: i64,
     /// `W/(n − 1)` (m).
     unit: f64,

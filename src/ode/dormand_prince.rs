@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{Buffer, Dense, Interpolant, Tolerance};
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 /// The longest time between two stages, as a part of the step.
@@ -123,7 +123,7 @@ impl<V: Buffer> DormandPrince<V> {
     where
         F: FnMut(f64, &[f64], &mut [f64]),
     {
-        refuse::length("x", self.y.get().len(), x.len())?;
+        validate::length("x", self.y.get().len(), x.len())?;
         self.advance(f, t, x, h);
         Ok(())
     }

@@ -4,12 +4,14 @@
 //! * `dense`: the interpolant of a step, 4th order, at no further evaluation.
 //! * `step_control`: error norm, PI step control, automatic first step.
 //! * `buffer`: state vectors of a size known at compile time (`[f64; N]`) or at run time (`Vec<f64>`).
+//! * `root`: a root or a maximum within a bracket.
 //! * `difference`: finite differences along a direction.
 
 mod buffer;
 mod dense;
 pub(crate) mod difference;
 mod dormand_prince;
+pub(crate) mod root;
 mod step_control;
 
 pub use buffer::Buffer;

@@ -25,8 +25,11 @@ fn methods(source: &str, name: &str) -> Names {
 
 /// Methods of `Flow` and of `EventFunction`.
 fn all_methods() -> Names {
-    let flow = methods(include_str!("../../src/hybrid/flow.rs"), "Flow");
-    let events = methods(include_str!("../../src/hybrid/event.rs"), "EventFunction");
+    let flow = methods(include_str!("../../src/hybrid/model/flow.rs"), "Flow");
+    let events = methods(
+        include_str!("../../src/hybrid/model/events.rs"),
+        "EventFunction",
+    );
     flow.union(&events).cloned().collect()
 }
 
@@ -375,7 +378,7 @@ mod dual {
 
     #[test]
     fn dual_hands_every_method_on() {
-        let source = include_str!("../../src/derivative/dual.rs");
+        let source = include_str!("../../src/derivative/check/dual.rs");
         let flow = methods(source, "SmoothFlow");
         let own: Names = methods(source, "SmoothEvents")
             .union(&flow)

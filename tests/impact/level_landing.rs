@@ -1,11 +1,12 @@
 //! A rigid body lands level on two legs: every number of the second table in the guide of the module, each law at once and
 //! one foot after the other, and the driver at a pitch of next to nothing.
 
+use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
     Propagative, Remark, Rule, Unilateral,
 };
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector, dvector};
 

@@ -1,10 +1,10 @@
 //! A ball over a floor: impacts in closed form, accumulation and its policies, grazing, rest.
 
-use saltation::impact::Unilateral;
-use saltation::mechanics::{
-    ContactEvent, ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation,
-    UnilateralConstraints, Zeno,
+use saltation::event_driven::{
+    ContactEvent, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
 };
+use saltation::impact::Unilateral;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
 use saltation::{Error, Mode, Status};
 

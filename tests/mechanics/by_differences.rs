@@ -2,9 +2,9 @@
 //! differences of differences is told from what depends on the order of contacts, at any tolerance, mass and stiffness.
 
 use saltation::derivative::{CornerKind, Dual, RealField, Verdict, convert};
+use saltation::event_driven::{Coupling, EventDriven, Simulation};
 use saltation::mechanics::{
-    Coupling, EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics,
-    UnilateralConstraints,
+    MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints,
 };
 
 /// A body on soft legs side by side, each with a foot of its own, `(z, θ, z_1, …)`; a damper and a common inertia may couple the outer

@@ -3,8 +3,8 @@
 use std::f64::consts::PI;
 
 use saltation::Integrator;
+use saltation::event_driven::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
 use saltation::impact::{ImpactLaw, Propagative, Unilateral};
-use saltation::mechanics::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
 use saltation::models::RigidTrot;
 
 /// Rigid legs with `I/(m d²) = ratio`.

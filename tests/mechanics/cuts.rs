@@ -2,10 +2,9 @@
 //! from positions and velocities alone, and all of them together make the uncut run.
 
 use saltation::Status;
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{ImpactLaw, NewOnly, Unilateral};
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::line::Line;
 use crate::random::SplitMix64;

@@ -1,9 +1,8 @@
 //! Discs in a box: piles that come to rest on contacts that depend on each other.
 
 use saltation::Status;
-use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalSystem, Redundant, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::event_driven::{EventDriven, Grazing, Simulation, Zeno};
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 
 use crate::random::SplitMix64;
 

@@ -1,9 +1,9 @@
 //! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against formulas written by hand.
 
 use saltation::derivative::{Dual, RealField, convert};
+use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics,
-    UnilateralConstraints, check_mechanics,
+    MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector};
@@ -364,7 +364,7 @@ impl SmoothConstraints for Trot {
 fn a_run_is_that_of_the_model_with_derivatives_by_hand() {
     let body = RigidTrot::default();
     let (q, v) = RigidTrot::start(0.1);
-    let end = |run: saltation::mechanics::MechanicalRun| {
+    let end = |run: saltation::event_driven::MechanicalRun| {
         let run = run.trajectory().clone().completed().unwrap();
         run.state().clone()
     };

@@ -1,7 +1,8 @@
 //! Random decoupled systems (spec `unilateral_mechanics` 8): curved gaps, masses that depend on the configuration, limbs that act on
 //! a body. Orders agree, the derivative is classical and is that of whole runs, energies obey their identities.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 use saltation::{Flow, Integrator, Mode, flow_fn};
 

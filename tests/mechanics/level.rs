@@ -2,7 +2,8 @@
 //! matrix; with any other inertia outcomes jump. Written rows or differences of the gaps, any unit of the angle: the verdict is the same.
 
 use saltation::derivative::Verdict;
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::random::SplitMix64;
 

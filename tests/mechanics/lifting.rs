@@ -2,9 +2,8 @@
 //! and comes back within milliseconds. The excursion begins with a rate of zero; its end is known in closed form.
 
 use saltation::Status;
-use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::polygon::{Plane, Polygon};
 
@@ -88,7 +87,7 @@ fn comes_back(run: &MechanicalRun, lifted_at: f64, (excess, rounding): (f64, f64
     // excursion.
     let closing = 0.5 * L * RATE * RATE * excess * back(excess);
     let error = 1e-9 + (1e-13 + rounding * back(excess)) / closing;
-    let closes = |e: &&saltation::mechanics::ContactEvent| e.mode_after.contains(&0);
+    let closes = |e: &&saltation::event_driven::ContactEvent| e.mode_after.contains(&0);
     let found = run.events().iter().find(closes).map(|e| e.time);
     assert!(
         found.is_some_and(|t| (t - expected).abs() < error),

@@ -1,6 +1,7 @@
 //! The derivative of the motion along a direction, contacts held, against differences of the motion.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, RigidTrot, SoftTrot};
 use saltation::{Flow, Mode};
 

@@ -15,6 +15,7 @@ mod discs;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
+mod forwarding;
 mod level;
 mod lifting;
 mod limbs;

@@ -1,8 +1,8 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
 use saltation::derivative::flow_jacobian;
+use saltation::event_driven::{ContinuityClass, Coupling, EventDriven};
 use saltation::impact::{Propagative, Unilateral};
-use saltation::mechanics::{ContinuityClass, Coupling, EventDriven};
 use saltation::{Error, Integrator, Mode};
 
 use crate::continuity::{legs, legs_with, ratio};

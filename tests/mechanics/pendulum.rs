@@ -1,7 +1,8 @@
 //! The double pendulum against a wall: a mass matrix that turns with the configuration.
 
 use saltation::Status;
-use saltation::mechanics::{EventDriven, Simulation, check_mechanics};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::check_mechanics;
 use saltation::models::DoublePendulum;
 
 use crate::random::SplitMix64;

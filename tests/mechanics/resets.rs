@@ -1,6 +1,7 @@
 //! The derivative of an impact, asked for directly.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Mode};
 
 /// Two points of 1 kg on floors of their own, tied by nothing, or carried by an arm that presses both: masses and rows are constant.

@@ -1,11 +1,11 @@
 //! A block that rocks: landings in geometric sequence, and rest on both corners under every policy.
 
 use saltation::derivative::Verdict;
-use saltation::impact::{NewOnly, Unilateral};
-use saltation::mechanics::{
-    ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, UnilateralConstraints,
-    Zeno,
+use saltation::event_driven::{
+    ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno,
 };
+use saltation::impact::{NewOnly, Unilateral};
+use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
 use saltation::{Error, Integrator, Status};
 

@@ -3,9 +3,8 @@
 use std::f64::consts::TAU;
 
 use saltation::Status;
-use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation, Zeno};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::random::SplitMix64;
 

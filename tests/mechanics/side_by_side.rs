@@ -1,8 +1,7 @@
 //! Two systems integrated as one do what each does alone.
 
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::family::{Family, at_contact, start_before};
 

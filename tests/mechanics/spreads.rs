@@ -2,7 +2,8 @@
 //! `order_spread` and `soft_saltation`).
 
 use saltation::derivative::{Saltation, flow_jacobian, saltation_matrix, saltation_product};
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::nalgebra::DVector;
 use saltation::{EventFunction, Flow, Guard, Integrator};

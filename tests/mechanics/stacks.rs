@@ -1,10 +1,8 @@
 //! Contacts that depend on each other: stacks, bodies side by side, release and activation at once, impacts without time between.
 
+use saltation::event_driven::{ContactEventKind, EventDriven, Grazing, Simulation, Zeno};
 use saltation::impact::{NewOnly, Propagative, Rule};
-use saltation::mechanics::{
-    ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation, UnilateralConstraints,
-    Zeno,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Status};
 
 use crate::line::Line;
@@ -63,7 +61,7 @@ fn stacks_come_to_rest_whatever_the_law() {
                 let line = Line::above_floor(&vec![1.0; count], restitution, fall);
                 let q: Vec<f64> = (0..count).map(|i| 1.0 + apart * i as f64).collect();
                 let v = vec![0.0; count];
-                let check = |run: saltation::mechanics::MechanicalRun| {
+                let check = |run: saltation::event_driven::MechanicalRun| {
                     let what = format!("{count} {apart} {restitution}");
                     let status = run.trajectory().status();
                     assert_eq!(*status, Status::ReachedEnd, "{what}");

@@ -1,8 +1,7 @@
 //! A table on four legs: contacts that depend on each other.
 
-use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Redundant, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
 const G: f64 = 9.81;

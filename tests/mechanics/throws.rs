@@ -2,9 +2,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, Redundant, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation, Zeno};
+use saltation::mechanics::{Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
 use crate::polygon::{Plane, Polygon};

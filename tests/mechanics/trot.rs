@@ -1,6 +1,7 @@
 //! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode sequences.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Integrator, Trajectory};
 

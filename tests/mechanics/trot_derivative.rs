@@ -1,7 +1,8 @@
 //! Derivatives of the trotting models with respect to the initial pitch, one-sided limits included, against the reference file.
 
 use saltation::derivative::Verdict;
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, Integrator};
 

@@ -3,7 +3,8 @@
 
 use saltation::Integrator;
 use saltation::derivative::Verdict;
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot};
 use saltation::nalgebra::DMatrix;
 

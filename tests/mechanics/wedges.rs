@@ -1,10 +1,10 @@
 //! A point between two planes that are almost parallel: impacts accumulate, also in no time at all.
 
-use saltation::impact::{ImpactLaw, NewOnly, Propagative, Unilateral};
-use saltation::mechanics::{
-    ContactEventKind, EventDriven, Grazing, MechanicalRun, MechanicalSystem, Redundant, Simulation,
-    UnilateralConstraints, Zeno,
+use saltation::event_driven::{
+    ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
 };
+use saltation::impact::{ImpactLaw, NewOnly, Propagative, Unilateral};
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
 /// Planes at `± angle` from the first axis, `half` from the origin, that meet where `x = −half / sin angle`; a weight along an axis.

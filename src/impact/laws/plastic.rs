@@ -13,7 +13,7 @@ use nalgebra::{Cholesky, DVector};
 use super::complementarity::solve_lcp;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// The plastic impact: contacts that push do not separate. Coefficients of restitution are not read.
 ///
@@ -107,7 +107,7 @@ impl Blend {
     pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
         let all = problem.restitution();
         let rule = "must lie in [0, 1] for a blend of plastic and elastic";
-        refuse::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
+        validate::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
         let restitution = all.iter().copied().fold(0.0, f64::max);
         let mut remarks = Vec::new();
         if all.iter().any(|&e| e < restitution) {

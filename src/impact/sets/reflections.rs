@@ -1,7 +1,7 @@
 //! Reflections in contact space, the workspace of propagative impact.
 
 use crate::impact::{ImpactProblem, Rule};
-use crate::{Error, Interrupt, refuse};
+use crate::{Error, Interrupt, validate};
 
 /// Reflects contacts one after another; made once for a Delassus matrix, then reused without allocation.
 ///
@@ -57,9 +57,9 @@ impl Reflections {
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
     pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), Error> {
-        refuse::length("contact speeds", self.speeds.len(), speeds.len())?;
-        refuse::finite("contact speeds", speeds)?;
-        refuse::finite("threshold", &[threshold])?;
+        validate::length("contact speeds", self.speeds.len(), speeds.len())?;
+        validate::finite("contact speeds", speeds)?;
+        validate::finite("threshold", &[threshold])?;
         for i in 0..speeds.len() {
             self.speeds[i] = speeds[i] / self.roots[i];
         }
