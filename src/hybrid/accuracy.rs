@@ -2,7 +2,7 @@
 
 use super::run::{Run, Terms};
 use super::window::Window;
-use super::{Arrival, EventFunction, Flow, Observer, Statistics};
+use super::{Arrival, EventFunction, Observer, Statistics};
 use crate::Guard;
 use crate::ode::Buffer;
 
@@ -260,11 +260,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Looks for guards that are as close to their surface at the end as their error.
-    pub(crate) fn doubt_end<S, O>(&mut self, system: &S, observer: &mut O)
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
+    pub(crate) fn doubt_end<S: EventFunction>(&mut self, system: &S) {
         for k in 0..self.count() {
             if !self.guards.armed[k] {
                 continue;
@@ -285,7 +281,6 @@ impl<B: Buffer> Run<B> {
                 self.keep_doubt(Doubt::AtEnd { guard, t, error });
             }
         }
-        self.tell_doubts(observer);
     }
 }
 

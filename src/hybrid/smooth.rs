@@ -64,7 +64,10 @@ impl<B: Buffer> Run<B> {
                     self.next_step = step * self.control.rejected(f64::NAN);
                     return Ok(false);
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.drop_doubts(doubts);
+                    return Err(error);
+                }
             }
         }
         self.inside = None;
