@@ -240,10 +240,9 @@ impl<B: Buffer> Run<B> {
             return error / own.abs();
         }
         // How deep it goes, when the bend of its function turns it back; how deep the other side was that it comes from.
-        let ahead = if self.bend < 0.0 {
-            -0.5 * own * own / self.bend
-        } else {
-            f64::INFINITY
+        let ahead = match self.bend {
+            (of, bend) if of == k && bend < 0.0 => -0.5 * own * own / bend,
+            _ => f64::INFINITY,
         };
         let behind = 0.25 * own * since;
         let depth = ahead.min(behind);

@@ -380,7 +380,7 @@ impl<B: Buffer> Run<B> {
         let start = self.t;
         self.note_projection(system, start + landing.dt);
         self.add_error(landing.error);
-        self.bend = (landing.rate - self.own_rate(j)) / landing.dt;
+        self.bend = (j, (landing.rate - self.own_rate(j)) / landing.dt);
         let work = &mut self.work;
         if observer.wants_segments() {
             let end_field = landing.knows_field.then(|| work.landing_field.get());

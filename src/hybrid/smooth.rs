@@ -309,7 +309,7 @@ impl<B: Buffer> Run<B> {
     {
         self.tell_doubts(observer);
         self.add_error(self.step_error);
-        self.bend = stop.bend;
+        self.bend = (stop.k, stop.bend);
         let mut fraction = stop.fraction;
         let mut on_guard = stop.on_guard;
         let mut backed_up = false;
