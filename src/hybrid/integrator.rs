@@ -269,14 +269,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (system, settings, rearm) = (&*system, &*settings, &*rearm);
         let mut observer = make(system, rearm, settings);
         run.reset(settings, t0, x0, tf);
-        let status = match go(
-            run,
-            system,
-            settings,
-            rearm,
-            start_mode.as_ref(),
-            &mut observer,
-        ) {
+        let start_mode = start_mode.as_ref();
+        let ended = go(run, system, settings, rearm, start_mode, &mut observer);
+        run.doubt_turned_at_end(system);
+        if matches!(ended, Ok(false)) {
+            run.doubt_end(system);
+        }
+        run.tell_doubts(&mut observer);
+        let status = match ended {
             Ok(true) if run.stopping.is_empty() => Status::Ended,
             Ok(true) => Status::Stopped {
                 guards: run.stopping_guards(),
@@ -397,7 +397,6 @@ where
             return Ok(true);
         }
         if run.t >= run.tf {
-            run.doubt_end(system, observer);
             return Ok(false);
         }
         // A step that ends at the entry into a neighbourhood is a step too.

@@ -461,7 +461,7 @@ impl<B: Buffer> Run<B> {
                 time_error: self.work.time_errors[k],
             });
         }
-        self.bend = 0.0;
+        self.bend = (0, 0.0);
     }
 
     /// Collects the armed guards that a reset, or a new mode, carried across their surface into `crossed`; false when there

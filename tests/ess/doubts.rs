@@ -1,7 +1,7 @@
 //! Crossings no deeper than the error, whose neighbours may only touch the guard: but not where a crossing changed the rate on its guard.
 //! Doubts are told once.
 
-use saltation::{Doubt, Guard, Integrator, Mode, Status, Trajectory, Watch};
+use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Status, Trajectory, Watch};
 
 use crate::support::Sketch;
 
@@ -98,6 +98,34 @@ fn low_bounces_are_not_doubted() {
     let run = integrator.integrate(0.0, &[1.0, 0.0, 0.0], 3.8).unwrap();
     assert_eq!(shallow(&run), [], "{:?}", run.doubts());
     assert!(run.crossings().len() >= 6, "{}", run.crossings().len());
+}
+
+/// `x' = 1`; two guards at `x = 1`, of which one bends strongly, in a unit of its own.
+#[test]
+fn the_bend_of_a_guard_says_nothing_of_another_one_that_is_crossed_with_it() {
+    let mut arrivals = Vec::new();
+    for before in [0.2, 0.97, 0.99, 0.999] {
+        for steep in [1, 2] {
+            let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events(
+                [Watch::BOTH; 3],
+                move |k, _, x, _| {
+                    let way = x[0] - 1.0;
+                    match k {
+                        0 => x[0] - before,
+                        k if k == steep => 1e8 * way * (1.0 - way),
+                        _ => way,
+                    }
+                },
+            );
+            let mut integrator = Integrator::new(system).unwrap().rtol(1e-4).atol(1e-4);
+            let run = integrator.integrate(0.0, &[0.0], 1.2).unwrap();
+            let together = &run.crossings()[1..3];
+            assert_eq!(together[0].time.to_bits(), together[1].time.to_bits());
+            assert_eq!(shallow(&run), [], "{before}, {steep}: {:?}", run.doubts());
+            arrivals.push(together[0].arrival);
+        }
+    }
+    assert!(arrivals.contains(&Arrival::Located) && arrivals.contains(&Arrival::Projected));
 }
 
 /// `x = sin t` comes as close to guard 0 as the error, in a step that is shortened afterwards: guard 1 has no values beyond `last`.

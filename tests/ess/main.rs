@@ -29,6 +29,7 @@ mod scales;
 mod starts;
 mod support;
 mod turned;
+mod turned_ends;
 mod unwritten;
 mod watch;
 mod zeno;

@@ -118,7 +118,7 @@ fn a_guard_that_is_turned_away_before_a_step_that_is_taken_back_is_told() {
             below: -1e-6,
         };
         let run = run(
-            Ending(kink, 1.1 + 0.01 * f64::from(i)),
+            Ending(kink, 1.02 + 0.01 * f64::from(i)),
             &[0.0, 1.0],
             9.0,
             1e-4,

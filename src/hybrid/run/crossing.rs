@@ -33,6 +33,7 @@ impl<B: Buffer> Run<B> {
             settings.interrupt.check()?;
             if self.own_h(j) >= -self.guards.zero[j] {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
+                self.note_approach_by_rates();
                 self.survey(Where::Here, j);
                 self.renew_rates(system, false)?;
                 self.gather(settings, j);
@@ -104,6 +105,9 @@ impl<B: Buffer> Run<B> {
         self.untold = false;
         self.ranking = None;
         self.reach = 0.5 * (self.t - start);
+        if self.cluster_start >= self.t {
+            self.cluster_start = f64::INFINITY;
+        }
         self.t = start;
         std::mem::swap(&mut self.x, &mut self.work.landing);
         std::mem::swap(&mut self.guards.h, &mut self.work.h[0]);
@@ -374,8 +378,9 @@ impl<B: Buffer> Run<B> {
         O: Observer,
     {
         let start = self.t;
+        self.note_projection(system, start + landing.dt);
         self.add_error(landing.error);
-        self.bend = (landing.rate - self.own_rate(j)) / landing.dt;
+        self.bend = (j, (landing.rate - self.own_rate(j)) / landing.dt);
         let work = &mut self.work;
         if observer.wants_segments() {
             let end_field = landing.knows_field.then(|| work.landing_field.get());

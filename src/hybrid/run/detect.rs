@@ -234,9 +234,8 @@ impl<B: Buffer> Run<B> {
                 Finding::Passed(passage) => passage,
                 Finding::NotPassed(Some((Sample { at, value }, bend))) => {
                     let variation = bend.abs() / (window.width() * window.width());
-                    // A maximum within one rounding of the time is noise. One for each guard has room.
-                    let tells = window.width() * step > self.least_step();
-                    if tells && self.work.tops.len() < self.work.tops.capacity() {
+                    // One for each guard has room.
+                    if self.work.tops.len() < self.work.tops.capacity() {
                         self.work.tops.push(Top {
                             k,
                             at,

@@ -3,7 +3,7 @@
 use super::state::{Run, Terms};
 use super::window::Window;
 use crate::Guard;
-use crate::hybrid::{Arrival, EventFunction, Flow, Observer, Statistics};
+use crate::hybrid::{Arrival, EventFunction, Observer, Statistics};
 use crate::ode::Buffer;
 
 /// Errors of steps grow along a run; they are taken to do so by this factor.
@@ -240,10 +240,9 @@ impl<B: Buffer> Run<B> {
             return error / own.abs();
         }
         // How deep it goes, when the bend of its function turns it back; how deep the other side was that it comes from.
-        let ahead = if self.bend < 0.0 {
-            -0.5 * own * own / self.bend
-        } else {
-            f64::INFINITY
+        let ahead = match self.bend {
+            (of, bend) if of == k && bend < 0.0 => -0.5 * own * own / bend,
+            _ => f64::INFINITY,
         };
         let behind = 0.25 * own * since;
         let depth = ahead.min(behind);
@@ -260,11 +259,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Looks for guards that are as close to their surface at the end as their error.
-    pub(crate) fn doubt_end<S, O>(&mut self, system: &S, observer: &mut O)
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
+    pub(crate) fn doubt_end<S: EventFunction>(&mut self, system: &S) {
         for k in 0..self.count() {
             if !self.guards.armed[k] {
                 continue;
@@ -285,7 +280,6 @@ impl<B: Buffer> Run<B> {
                 self.keep_doubt(Doubt::AtEnd { guard, t, error });
             }
         }
-        self.tell_doubts(observer);
     }
 }
 

@@ -72,7 +72,10 @@ impl<B: Buffer> Run<B> {
                 self.next_step = step * self.control.rejected(f64::NAN);
                 return Ok(false);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                self.drop_doubts(doubts);
+                return Err(error);
+            }
         };
         self.inside = None;
         self.tell_doubts(observer);
@@ -312,7 +315,7 @@ impl<B: Buffer> Run<B> {
     {
         self.tell_doubts(observer);
         self.add_error(self.step_error);
-        self.bend = stop.bend;
+        self.bend = (stop.k, stop.bend);
         let mut fraction = stop.fraction;
         let mut on_guard = stop.on_guard;
         let mut backed_up = false;

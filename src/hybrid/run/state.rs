@@ -71,8 +71,8 @@ pub(crate) struct Run<B> {
     pub(crate) error: f64,
     /// The error of the last step, in units of the tolerance.
     pub(crate) step_error: f64,
-    /// `d²h/dt²` of the guard that is crossed, counted in its direction, as far as the step tells (`u_k`/s²); else 0.
-    pub(crate) bend: f64,
+    /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, as far as the step tells (`u_k`/s²); else 0.
+    pub(crate) bend: (usize, f64),
     /// How long the next window may be, in which event functions are sampled (s).
     pub(crate) next_window: f64,
     /// The last window whose samples settled what happens in it (s).
@@ -237,7 +237,7 @@ impl<B: Buffer> Run<B> {
             last_step: 0.0,
             error: 0.0,
             step_error: 0.0,
-            bend: 0.0,
+            bend: (0, 0.0),
             next_window: f64::INFINITY,
             settled_window: f64::INFINITY,
             longest_step: f64::INFINITY,
@@ -321,7 +321,7 @@ impl<B: Buffer> Run<B> {
         self.ode.forget();
         self.last_step = 0.0;
         self.error = 1.0;
-        self.bend = 0.0;
+        self.bend = (0, 0.0);
         self.work.doubts.clear();
         self.next_window = f64::INFINITY;
         self.settled_window = f64::INFINITY;

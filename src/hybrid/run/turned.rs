@@ -21,8 +21,8 @@ pub(crate) struct Flown {
 }
 
 impl<B: Buffer> Run<B> {
-    /// Remembers how event functions changed from the start of a step, where they are `guards.h`, to its crossing, where they are
-    /// `work.h[2]`.
+    /// Opens the search for guards that the crossings of the present instant, and those that projections reach from here, turn away.
+    /// Event functions changed from `guards.h` to `work.h[2]` in the step that led here.
     pub(crate) fn note_approach(&mut self) {
         let n = self.count();
         let (before, after) = (&self.guards.h[..n], &self.work.h[2][..n]);
@@ -30,8 +30,46 @@ impl<B: Buffer> Run<B> {
         for k in 0..n {
             approach[k] = after[k] - before[k];
         }
+        self.open_cluster(self.t);
+    }
+
+    /// The same where a step that found no guard ended on one; the rates before the crossing tell how event functions changed.
+    pub(crate) fn note_approach_by_rates(&mut self) {
+        if self.cluster_start < f64::INFINITY {
+            return;
+        }
+        for k in 0..self.count() {
+            self.work.approach[k] = self.guards.rate[k] * self.last_step;
+        }
+        self.open_cluster(self.t);
+    }
+
+    /// The same for a projection from the present state to the time `landing`, where event functions are `work.h[0]`. Where crossings
+    /// before it have not been searched yet, the projection shows which guards they turned away.
+    pub(crate) fn note_projection<S: EventFunction>(&mut self, system: &S, landing: f64) {
+        let is_open = self.cluster_start < f64::INFINITY;
+        for k in 0..self.count() {
+            let change = self.work.h[0][k] - self.guards.h[k];
+            let own = self.guards.sign[k] * change;
+            let zero = 8.0 * self.guards.zero[k];
+            if is_open && own < -zero {
+                if self.may_be_turned(k) {
+                    self.doubt_turned_one(system, k);
+                }
+                self.work.closest[k] = f64::NEG_INFINITY;
+            }
+            if !is_open || own.abs() > zero {
+                self.work.approach[k] = change;
+            }
+        }
+        if !is_open {
+            self.open_cluster(landing);
+        }
+    }
+
+    fn open_cluster(&mut self, t: f64) {
         self.work.closest.fill(f64::NEG_INFINITY);
-        self.cluster_start = self.t;
+        self.cluster_start = t;
     }
 
     /// Remembers how close event functions are to zero at a crossing that the flow led to.
@@ -49,41 +87,88 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Keeps a doubt for each guard that came closer up to the crossings since the last smooth step, was within the error then, was not
-    /// crossed, and moves away in the first window after them.
+    /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned away, and that moves away in the first
+    /// window after them.
     pub(crate) fn doubt_turned<S: EventFunction>(&mut self, system: &S, window: Window) {
-        let t = self.cluster_start;
-        if t == f64::INFINITY {
+        if self.cluster_start == f64::INFINITY {
             return;
         }
-        self.cluster_start = f64::INFINITY;
-        let greater = GREATER * self.error;
         for k in 0..self.count() {
-            let guards = &self.guards;
-            let way = guards.sign[k] * self.work.approach[k];
-            let gap = (-self.work.closest[k]).max(0.0);
-            // Not one that is farther than it came, however large the error.
-            let is_close = gap <= way + greater * guards.most_spread[k];
-            if !(guards.armed[k] && way > 8.0 * guards.zero[k] && is_close) {
+            if !self.may_be_turned(k) {
                 continue;
             }
-            let guard = self.ahead(k);
             let own = self.own_samples(k, window);
-            let fired_at = |guard: Guard| self.guards.fired_at[guard.index()];
-            let was_crossed = fired_at(guard).max(fired_at(guard.partner())) >= t;
-            if was_crossed || own[1] >= own[0] - 8.0 * self.guards.zero[k] {
+            if own[1] < own[0] - 8.0 * self.guards.zero[k] {
+                self.doubt_turned_one(system, k);
+            }
+        }
+        self.cluster_start = f64::INFINITY;
+    }
+
+    /// The same where the run ends before the next window, however it ends: the rates in the last mode decide. A guard that does not keep
+    /// its least rate is not crossed.
+    pub(crate) fn doubt_turned_at_end<S>(&mut self, system: &S)
+    where
+        S: Flow + EventFunction,
+    {
+        if self.cluster_start == f64::INFINITY {
+            return;
+        }
+        let mut knows_field = false;
+        for k in 0..self.count() {
+            if !self.may_be_turned(k) {
                 continue;
             }
-            self.need_spread(system, k);
-            let error = self.error_of(k);
-            if gap <= error {
-                self.keep_doubt(Doubt::TurnedAway {
-                    guard,
-                    t,
-                    gap,
-                    error,
-                });
+            let (at, field) = ((self.t, self.x.get()), self.work.stages[0].get_mut());
+            if !knows_field {
+                // After a refusal the stepper holds the field of another mode.
+                system.flow(at.0, at.1, &self.mode, field);
+                self.statistics.flow += 1;
+                knows_field = true;
             }
+            let row = self.work.row.get_mut();
+            let rate = evaluate::rate(system, k, at, &self.mode, field, row).value;
+            self.statistics.gradient += 1;
+            if self.guards.sign[k] * rate < self.guards.least_rate[k] {
+                self.doubt_turned_one(system, k);
+            }
+        }
+        self.cluster_start = f64::INFINITY;
+    }
+
+    /// True for a guard that came closer up to the crossings since the last smooth step, was about as close as the error then, and was not
+    /// crossed.
+    fn may_be_turned(&self, k: usize) -> bool {
+        let guards = &self.guards;
+        let way = guards.sign[k] * self.work.approach[k];
+        // Not one that is farther than it came, however large the error.
+        let is_close =
+            self.gap_at_crossing(k) <= way + GREATER * self.error * guards.most_spread[k];
+        if !(guards.armed[k] && way > 8.0 * guards.zero[k] && is_close) {
+            return false;
+        }
+        let guard = self.ahead(k);
+        let fired_at = |guard: Guard| guards.fired_at[guard.index()];
+        fired_at(guard).max(fired_at(guard.partner())) < self.cluster_start
+    }
+
+    /// How far guard `k` was from its surface at the crossings since the last smooth step, at least (`u_k`).
+    fn gap_at_crossing(&self, k: usize) -> f64 {
+        (-self.work.closest[k]).max(0.0)
+    }
+
+    /// Keeps the doubt for a guard that was turned away, if it was within its error.
+    fn doubt_turned_one<S: EventFunction>(&mut self, system: &S, k: usize) {
+        self.need_spread(system, k);
+        let (guard, t) = (self.ahead(k), self.cluster_start);
+        let (gap, error) = (self.gap_at_crossing(k), self.error_of(k));
+        if gap <= error {
+            self.keep_doubt(Doubt::TurnedAway {
+                guard,
+                t,
+                gap,
+                error,
+            });
         }
     }
 
