@@ -1,7 +1,9 @@
-//! How far does a coarse projection lead a hopper astray, and how fast does the error fall with `eps`?
+//! How far does a coarse projection lead a hopper astray, and how fast does the error fall with
+//! `eps`?
 //!
-//! Anderson & Revzen, Figure 5.1: height and velocity of the one-dimensional hopper beside its closed form, and the error
-//! of both. The tables give the error against `eps` for projections of order 1 to 4, and against the tolerance.
+//! Anderson & Revzen, Figure 5.1: height and velocity of the one-dimensional hopper beside its
+//! closed form, and the error of both. The tables give the error against `eps` for projections of
+//! order 1 to 4, and against the tolerance.
 
 mod common;
 #[path = "common/json.rs"]
@@ -142,7 +144,8 @@ impl Setup {
         [z, v * since_apex.signum()]
     }
 
-    /// Root mean square over the nodes of the error in height [m] and in both variables [m and m/s mixed].
+    /// Root mean square over the nodes of the error in height [m] and in both variables [m and m/s
+    /// mixed].
     fn rms(&self, run: &Trajectory) -> [f64; 2] {
         let (mut height, mut both) = (0.0, 0.0);
         for (t, x) in run.nodes() {

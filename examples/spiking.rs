@@ -1,8 +1,9 @@
 //! A hundred cells charge, fire and push each other: how soon do they fire all at once?
 //!
-//! Hybrid systems are not only contacts. Each cell is a leaky integrator that fires at a threshold, is reset, and pushes all
-//! others; cells pushed over their threshold fire at the same instant, and so on: one corner of many guards, with resets.
-//! Mirollo & Strogatz, SIAM J. Appl. Math. 50 (1990) 1645.
+//! Hybrid systems are not only contacts. Each cell is a leaky integrator that fires at a threshold,
+//! is reset, and pushes all others; cells pushed over their threshold fire at the same instant, and
+//! so on: one corner of many guards, with resets. Mirollo & Strogatz, SIAM J. Appl. Math. 50
+//! (1990) 1645.
 
 mod common;
 #[path = "common/linear.rs"]

@@ -1,10 +1,11 @@
-//! Random draws keyed by seed and index: no state, so that any split of the indices gives the same list.
+//! Random draws keyed by seed and index: no state, so that any split of the indices gives the same
+//! list.
 
 /// 2⁶⁴ over the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Draw `index` of a seed: the finaliser of `SplitMix64` (Steele, Lea, Flood, OOPSLA 2014) on the mixed seed plus `index`
-/// golden-ratio steps.
+/// Draw `index` of a seed: the finaliser of `SplitMix64` (Steele, Lea, Flood, OOPSLA 2014) on the
+/// mixed seed plus `index` golden-ratio steps.
 pub(crate) fn word(seed: u64, index: u64) -> u64 {
     in_sequence(in_sequence(seed, 1), index)
 }

@@ -8,7 +8,8 @@ pub(crate) const MOST: usize = 1_000_000;
 /// Refuses values that are NaN or infinite.
 #[inline]
 pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
-    // Zero times a finite number is zero, and NaN otherwise: without branches, since impacts and solvers ask often.
+    // Zero times a finite number is zero, and NaN otherwise: without branches, since impacts and
+    // solvers ask often.
     if values.iter().map(|v| v * 0.0).sum::<f64>() == 0.0 {
         return Ok(());
     }

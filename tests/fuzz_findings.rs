@@ -39,7 +39,8 @@ fn a_fixed_step_is_not_cut_into_windows_without_end() {
     let run = integrator.integrate(0.0, &[0.0], 0.1).unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(run.statistics().windows < 10_000, "{:?}", run.statistics());
-    // It is crossed all the same, and the run says that it did not look as closely as it was asked to.
+    // It is crossed all the same, and the run says that it did not look as closely as it was asked
+    // to.
     assert_eq!(run.crossings().len(), 1);
     assert!(!run.is_guaranteed());
 }
@@ -174,7 +175,8 @@ fn a_derivative_that_overflows_is_refused() {
 
 #[test]
 fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
-    /// A ball that falls into honey after 1.345 s, shortly before its bounces accumulate at 1.3546 s.
+    /// A ball that falls into honey after 1.345 s, shortly before its bounces accumulate at 1.3546
+    /// s.
     struct Ball;
     impl MechanicalSystem for Ball {
         fn dof(&self) -> usize {

@@ -1,5 +1,6 @@
-//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is the observer's business. Nor
-//! does solving a complementarity problem. What a derivative keeps at a corner is bounded.
+//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is
+//! the observer's business. Nor does solving a complementarity problem. What a derivative keeps at
+//! a corner is bounded.
 #![allow(
     unsafe_code,
     reason = "a global allocator that counts cannot be written without"
@@ -44,7 +45,8 @@ impl Counting {
     }
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator; counting neither allocates nor unwinds.
+// SAFETY: every call is passed on unchanged to the system's allocator; counting neither allocates
+// nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::count();
@@ -90,7 +92,8 @@ fn most_held(work: impl FnOnce()) -> usize {
 
 #[test]
 fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
-    // Between two levels of the lattice of ten guards there are no more than 252 + 210 maps, of 1024 in all.
+    // Between two levels of the lattice of ten guards there are no more than 252 + 210 maps, of
+    // 1024 in all.
     let corners = [(10, 60), (12, 40)];
     let few = if cfg!(debug_assertions) { 1 } else { 2 };
     for (guards, dim) in corners.into_iter().take(few) {
@@ -430,7 +433,8 @@ fn duals_of_ten_coordinates_do_not_allocate() {
 fn bodies_between_events_allocate_nothing() {
     use saltation::event_driven::EventDriven;
     use saltation::models::{DoublePendulum, SoftTrot};
-    // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that turns.
+    // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that
+    // turns.
     let trot = EventDriven::new(SoftTrot::default());
     let wall = DoublePendulum {
         wall: 0.3,

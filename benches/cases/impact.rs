@@ -21,8 +21,8 @@ pub(crate) struct Case {
     pub(crate) run: Box<dyn FnMut() -> usize>,
 }
 
-/// Delassus matrices and speeds of chains whose neighbours press on each other: `C_ij = −c` next to the diagonal, so that
-/// impulses go to and fro, and speeds at random.
+/// Delassus matrices and speeds of chains whose neighbours press on each other: `C_ij = −c` next to
+/// the diagonal, so that impulses go to and fro, and speeds at random.
 fn problems(n: usize) -> Vec<(DMatrix<f64>, DVector<f64>)> {
     (0..COUNT)
         .map(|k| {

@@ -33,8 +33,8 @@ where
     integrator.rtol(RTOL).atol(0.1 * RTOL)
 }
 
-/// A stride on soft legs, both feet at once and one after the other: plain, with 8 columns of its variational matrix, and as
-/// a simulation with its log.
+/// A stride on soft legs, both feet at once and one after the other: plain, with 8 columns of its
+/// variational matrix, and as a simulation with its log.
 pub(crate) fn strides() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, pitch) in [("pitched", 0.01), ("level", 0.0)] {

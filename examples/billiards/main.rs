@@ -1,7 +1,9 @@
-//! Three-ball billiards: how much does it matter which of two balls is hit first, when both are hit at one instant?
+//! Three-ball billiards: how much does it matter which of two balls is hit first, when both are hit
+//! at one instant?
 //!
-//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), Fig. 5. The paper gives neither
-//! radii nor masses: three sets of radii stand for it, see `ThreeBalls`.
+//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296),
+//! Fig. 5. The paper gives neither radii nor masses: three sets of radii stand for it, see
+//! `ThreeBalls`.
 
 #[path = "../common/arrow.rs"]
 mod arrow;

@@ -1,7 +1,9 @@
-//! Newton's cradle: what becomes of one swing under several impact laws, and how many outcomes one impact has.
+//! Newton's cradle: what becomes of one swing under several impact laws, and how many outcomes one
+//! impact has.
 //!
-//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296). The masses and velocities of the
-//! outcome sets are ours, those of `tests/data`; the swinging cradle is ours too.
+//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296). The
+//! masses and velocities of the outcome sets are ours, those of `tests/data`; the swinging cradle
+//! is ours too.
 
 #[path = "../common/arrow.rs"]
 mod arrow;

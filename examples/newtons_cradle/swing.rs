@@ -63,7 +63,8 @@ pub(crate) struct Impact {
 }
 
 impl Swing {
-    /// A swing of balls of these masses with ball 1 drawn aside by `lift`, on strings of some length, until `tf`.
+    /// A swing of balls of these masses with ball 1 drawn aside by `lift`, on strings of some
+    /// length, until `tf`.
     pub(crate) fn of(
         law: &'static Law,
         masses: &[f64],

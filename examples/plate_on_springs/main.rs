@@ -1,7 +1,8 @@
 //! What happens when a tilted plate falls on many springs, and what does each further contact cost?
 //!
-//! Anderson & Revzen, section 5 and Figure 5.2. The first picture shows the motion as a strip of snapshots, with the
-//! contacts coloured; the second the time and the evaluations of `f` that a run takes against the number of contacts.
+//! Anderson & Revzen, section 5 and Figure 5.2. The first picture shows the motion as a strip of
+//! snapshots, with the contacts coloured; the second the time and the evaluations of `f` that a run
+//! takes against the number of contacts.
 
 #[path = "../common/mod.rs"]
 mod common;

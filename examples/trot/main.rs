@@ -1,8 +1,9 @@
-//! Trotting: how the end of a stride depends on the pitch with which it begins, when the level start closes two contacts at
-//! one instant.
+//! Trotting: how the end of a stride depends on the pitch with which it begins, when the level
+//! start closes two contacts at one instant.
 //!
-//! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), Fig. 1, which states
-//! no parameters; those here are of the models `RigidTrot` and `SoftTrot`. The second picture is not in the paper.
+//! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
+//! 1609.04056), Fig. 1, which states no parameters; those here are of the models `RigidTrot` and
+//! `SoftTrot`. The second picture is not in the paper.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -95,7 +95,8 @@ impl Study {
         self.impacts.windows(2).map(|t| t[1] - t[0]).collect()
     }
 
-    /// The accumulation as impacts `k − 2`, `k − 1` and `k` (from 0) announce it, `t_k + Δ r/(1 − r)`.
+    /// The accumulation as impacts `k − 2`, `k − 1` and `k` (from 0) announce it,
+    /// `t_k + Δ r/(1 − r)`.
     pub(crate) fn announced(&self, k: usize) -> Option<f64> {
         let flights = self.flights();
         let (before, last) = (flights.get(k.checked_sub(2)?)?, flights.get(k - 1)?);

@@ -13,12 +13,15 @@ use super::repeat::Ground;
 use crate::ode::Buffer;
 use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate};
 
-/// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what kind of derivative it is.
+/// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
+/// kind of derivative it is.
 ///
 /// Made by [`Integrator::derivative`]. `v` is a direction in which the start `x0` is displaced, and
-/// `B(v) = lim (x_f(x0 + s v) − x_f(x0))/s` for `s → 0+` the directional derivative of the final state at fixed final time.
-/// Where a guard ended the run ([`Watch::and_stop`](crate::Watch::and_stop)), it is that of the state at that crossing, after
-/// its reset: the derivative of a Poincaré map. A wheel with spokes but no rim, rolling downhill, from one impact to the next:
+/// `B(v) = lim (x_f(x0 + s v) − x_f(x0))/s` for `s → 0+` the directional derivative of the final
+/// state at fixed final time. Where a guard ended the run
+/// ([`Watch::and_stop`](crate::Watch::and_stop)), it is that of the state at that crossing, after
+/// its reset: the derivative of a Poincaré map. A wheel with spokes but no rim, rolling downhill,
+/// from one impact to the next:
 ///
 /// ```
 /// use saltation::{Crossed, Error, EventFunction, Flow, Integrator, Mode, Watch};
@@ -51,7 +54,8 @@ use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate
 /// # Ok::<(), saltation::Error>(())
 /// ```
 ///
-/// A parameter is a state variable that does not change ([`WithParameters`](super::WithParameters)).
+/// A parameter is a state variable that does not change
+/// ([`WithParameters`](super::WithParameters)).
 #[derive(Debug)]
 pub struct Derivative<'a, S> {
     pub(crate) ground: Ground<'a, S>,
@@ -66,13 +70,15 @@ pub struct Derivative<'a, S> {
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    /// Integrates as [`integrate`](Self::integrate) does, to the same bits, and carries the derivative of the state with
-    /// respect to `x0` along: through smooth parts by the variational equation, through crossings by saltation matrices,
-    /// through corners by the B-derivative.
+    /// Integrates as [`integrate`](Self::integrate) does, to the same bits, and carries the
+    /// derivative of the state with respect to `x0` along: through smooth parts by the variational
+    /// equation, through crossings by saltation matrices, through corners by the B-derivative.
     ///
-    /// The columns take the stages of the run's own stepper along its dense output, with an error test of their own at ten
-    /// times the run's relative tolerance, and at most [`max_steps`](Self::max_steps) steps of their own. Events within [`corner_tolerance`](Self::corner_tolerance) of each other count as
-    /// one corner, at the first of them.
+    /// The columns take the stages of the run's own stepper along its dense output, with an error
+    /// test of their own at ten times the run's relative tolerance, and at most
+    /// [`max_steps`](Self::max_steps) steps of their own. Events within
+    /// [`corner_tolerance`](Self::corner_tolerance) of each other count as one corner, at the first
+    /// of them.
     ///
     /// ```
     /// use saltation::{Integrator, derivative::Verdict, models::Affine};
@@ -86,13 +92,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// # Ok::<(), saltation::Error>(())
     /// ```
     ///
-    /// Memory: the trajectory keeps up to [`max_memory`](Self::max_memory), and the derivative up to as much again. Its workspace is
-    /// 128 bytes times the square of the number of states: 2896 states with the default, and 8192 at most. Each corner keeps up to three
-    /// matrices, each crossing a row.
+    /// Memory: the trajectory keeps up to [`max_memory`](Self::max_memory), and the derivative up
+    /// to as much again. Its workspace is 128 bytes times the square of the number of states: 2896
+    /// states with the default, and 8192 at most. Each corner keeps up to three matrices, each
+    /// crossing a row.
     ///
     /// # Errors
-    /// As [`integrate`](Self::integrate), and [`Error::DerivativeTooLarge`]. What stands in the way of a derivative is in its
-    /// [`verdict`](Derivative::verdict).
+    /// As [`integrate`](Self::integrate), and [`Error::DerivativeTooLarge`]. What stands in the way
+    /// of a derivative is in its [`verdict`](Derivative::verdict).
     pub fn derivative(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Derivative<'_, S>, Error> {
         let max_memory = self.max_memory_set();
         check_size(self.system().dim(), max_memory)?;
@@ -169,12 +176,14 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         })
     }
 
-    /// The regions of corner `index` of [`corners`](Self::corners): each order in which displacements pass it, with the
-    /// outcome, the map and the cone. Where outcomes jump these are the one-sided limits and maps.
+    /// The regions of corner `index` of [`corners`](Self::corners): each order in which
+    /// displacements pass it, with the outcome, the map and the cone. Where outcomes jump these are
+    /// the one-sided limits and maps.
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] above six guards, [`Error::CornerTooLarge`] where resets make more of them than are followed,
-    /// [`Error::NoSuchCorner`] beyond the corners, [`Error::Interrupted`], and what the model makes of orders that the run did not take.
+    /// [`Error::TooManyOrders`] above six guards, [`Error::CornerTooLarge`] where resets make more
+    /// of them than are followed, [`Error::NoSuchCorner`] beyond the corners,
+    /// [`Error::Interrupted`], and what the model makes of orders that the run did not take.
     pub fn regions(&self, index: usize) -> Result<Vec<Region>, Error> {
         let Some(corner) = self.corners().nth(index) else {
             let count = self.corners().count();
@@ -183,14 +192,14 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         corner.regions(self.ground, &mut self.walk())
     }
 
-    /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its kind, as if all its guards were
-    /// met at the first of them.
+    /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its
+    /// kind, as if all its guards were met at the first of them.
     pub fn possible_corner(&self) -> Option<&CornerDerivative> {
         self.possible.as_deref()
     }
 
-    /// The regions of [`possible_corner`](Self::possible_corner): each order that displacements may take, with its outcome and map. Empty
-    /// when there is none.
+    /// The regions of [`possible_corner`](Self::possible_corner): each order that displacements may
+    /// take, with its outcome and map. Empty when there is none.
     ///
     /// # Errors
     /// As [`regions`](Self::regions).
@@ -201,8 +210,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         corner.regions(self.ground, &mut self.walk())
     }
 
-    /// The same derivative for a run that was refused: with respect to the start of the state at which it ended. Without this
-    /// every question to it is answered by the reason of the refusal.
+    /// The same derivative for a run that was refused: with respect to the start of the state at
+    /// which it ended. Without this every question to it is answered by the reason of the refusal.
     #[must_use]
     pub fn up_to_refusal(mut self) -> Self {
         if let Status::Refused(reason) = self.trajectory.status()
@@ -216,11 +225,12 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// `B(v)`: the derivative of the final state along `v`, for displacements forward along it.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::Discontinuous`] when this direction takes another outcome
-    /// than the run; [`Error::OneSided`] when it puts the start on the other side of a guard on which it lies, or the final
-    /// time on the other side of an event at which it lies; the reason when the run was refused, or when something in it left
-    /// no derivative. A verdict of [`Verdict::NotGuaranteed`] for a guard that is touched leaves numbers, for what they are
-    /// worth: those of neighbours that do not cross it.
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::Discontinuous`] when this
+    /// direction takes another outcome than the run; [`Error::OneSided`] when it puts the start on
+    /// the other side of a guard on which it lies, or the final time on the other side of an event
+    /// at which it lies; the reason when the run was refused, or when something in it left no
+    /// derivative. A verdict of [`Verdict::NotGuaranteed`] for a guard that is touched leaves
+    /// numbers, for what they are worth: those of neighbours that do not cross it.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, Error> {
         self.check(v)?;
         let delta = self.carry(v, self.chain.len(), &mut self.walk())?;
@@ -230,7 +240,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         Ok(delta)
     }
 
-    /// Refuses a displacement to the other side of an edge; along it, to within rounding, is allowed.
+    /// Refuses a displacement to the other side of an edge; along it, to within rounding, is
+    /// allowed.
     fn check_edge(&self, edge: &Edge, v: &[f64], delta: &DVector<f64>) -> Result<(), Error> {
         let beyond = |row: &DVector<f64>, v: &[f64]| {
             let terms = || row.iter().zip(v).map(|(a, v)| a * v);
@@ -250,8 +261,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         Ok(())
     }
 
-    /// The derivative of the final state along `v` for displacements backward along it, `lim` for `s → 0−` of the difference
-    /// quotient: `−B(−v)`. Equal to [`apply`](Self::apply) where the derivative is classical.
+    /// The derivative of the final state along `v` for displacements backward along it, `lim` for
+    /// `s → 0−` of the difference quotient: `−B(−v)`. Equal to [`apply`](Self::apply) where the
+    /// derivative is classical.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -260,11 +272,13 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         Ok(-self.apply(&turned)?)
     }
 
-    /// The matrix of a classical derivative, `d × d`: column `j` is the derivative of the final state along axis `j`.
+    /// The matrix of a classical derivative, `d × d`: column `j` is the derivative of the final
+    /// state along axis `j`.
     ///
     /// # Errors
-    /// Where the verdict is not [`Verdict::Classical`]: [`Error::PiecewiseLinear`], [`Error::OrdersNotCompared`],
-    /// [`Error::OneSided`], [`Error::Discontinuous`], or the reason why nothing is guaranteed.
+    /// Where the verdict is not [`Verdict::Classical`]: [`Error::PiecewiseLinear`],
+    /// [`Error::OrdersNotCompared`], [`Error::OneSided`], [`Error::Discontinuous`], or the reason
+    /// why nothing is guaranteed.
     pub fn matrix(&self) -> Result<DMatrix<f64>, Error> {
         match &self.verdict {
             Verdict::Classical => self.product(|corner, _| only_map(corner)),
@@ -292,8 +306,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         }
     }
 
-    /// The matrix of the linear piece that contains `v`, `d × d`, whatever the verdict says of the others; at the border of
-    /// several pieces one of them.
+    /// The matrix of the linear piece that contains `v`, `d × d`, whatever the verdict says of the
+    /// others; at the border of several pieces one of them.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -307,15 +321,18 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         })
     }
 
-    /// The gradient with respect to the start of a cost of the final state, whose gradient there is `w`: `matrixᵀ w`.
+    /// The gradient with respect to the start of a cost of the final state, whose gradient there is
+    /// `w`: `matrixᵀ w`.
     ///
     /// # Errors
-    /// As [`matrix`](Self::matrix), and [`Error::WrongLength`]. Pieces have a [`vjp`](super::Piece::vjp) of their own.
+    /// As [`matrix`](Self::matrix), and [`Error::WrongLength`]. Pieces have a
+    /// [`vjp`](super::Piece::vjp) of their own.
     pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, Error> {
         transposed_times(&self.matrix()?, w)
     }
 
-    /// The same for displacements within the piece that contains `v`, whatever the verdict says of the others.
+    /// The same for displacements within the piece that contains `v`, whatever the verdict says of
+    /// the others.
     ///
     /// # Errors
     /// As [`apply`](Self::apply), and [`Error::WrongLength`].
@@ -323,13 +340,15 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         transposed_times(&self.matrix_towards(v)?, w)
     }
 
-    /// The row of the time shift of crossing `index` where it is linear: `row · v` for a displacement `v` of the start (s per
-    /// unit of each state variable). So it is off corners, and at a corner where all orders have the same row for this guard.
+    /// The row of the time shift of crossing `index` where it is linear: `row · v` for a
+    /// displacement `v` of the start (s per unit of each state variable). So it is off corners, and
+    /// at a corner where all orders have the same row for this guard.
     ///
     /// # Errors
-    /// [`Error::NoSuchCrossing`]; [`Error::TimeDependsOnOrder`] when the crossing belongs to a corner whose orders have other rows for
-    /// it, or were not all compared; [`Error::PiecewiseLinear`] and [`Error::OrdersNotCompared`] when it comes after one
-    /// that is not linear; otherwise as [`apply`](Self::apply).
+    /// [`Error::NoSuchCrossing`]; [`Error::TimeDependsOnOrder`] when the crossing belongs to a
+    /// corner whose orders have other rows for it, or were not all compared;
+    /// [`Error::PiecewiseLinear`] and [`Error::OrdersNotCompared`] when it comes after one that is
+    /// not linear; otherwise as [`apply`](Self::apply).
     pub fn event_time_row(&self, index: usize) -> Result<DVector<f64>, Error> {
         self.check_failure()?;
         let count = self.shifts.len();
@@ -354,11 +373,13 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         Ok(before.tr_mul(row))
     }
 
-    /// Shift of the time of crossing `index` of the trajectory's [`crossings`](Trajectory::crossings), per displacement of
-    /// the start forward along `v` (s per unit of `v`).
+    /// Shift of the time of crossing `index` of the trajectory's
+    /// [`crossings`](Trajectory::crossings), per displacement of the start forward along `v` (s per
+    /// unit of `v`).
     ///
     /// # Errors
-    /// [`Error::NoSuchCrossing`]; otherwise as [`apply`](Self::apply). A guard that was not reached has no crossing.
+    /// [`Error::NoSuchCrossing`]; otherwise as [`apply`](Self::apply). A guard that was not reached
+    /// has no crossing.
     pub fn event_time_shift(&self, index: usize, v: &[f64]) -> Result<f64, Error> {
         self.check(v)?;
         let count = self.shifts.len();
@@ -408,7 +429,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         check_derivative(entries, x.len(), (t, x.as_slice()))
     }
 
-    /// Carries a displacement through a corner, and refuses it where it comes out elsewhere than the run.
+    /// Carries a displacement through a corner, and refuses it where it comes out elsewhere than
+    /// the run.
     fn pass(
         &self,
         corner: &CornerDerivative,
@@ -426,8 +448,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         })
     }
 
-    /// The product of the maps along the chain; `piece` gives that of a corner that is not linear, and is told the product
-    /// before it.
+    /// The product of the maps along the chain; `piece` gives that of a corner that is not linear,
+    /// and is told the product before it.
     fn product(
         &self,
         piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, Error>,

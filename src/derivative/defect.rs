@@ -1,8 +1,10 @@
-//! How far a run is off its solution, to first order: the defect of its dense output, carried along by the variational equation
-//! (P. E. Zadunaisky, Numer. Math. 27 (1976) 21, estimates global errors so).
+//! How far a run is off its solution, to first order: the defect of its dense output, carried along
+//! by the variational equation (P. E. Zadunaisky, Numer. Math. 27 (1976) 21, estimates global
+//! errors so).
 //!
-//! The dense output `p(t)` solves `p' = f(t, p) − d` with the defect `d = f(t, p) − p'`; the error `e` of the state obeys
-//! `e' = D_x f e + d`. The defect of a step is taken in at its end, all at once.
+//! The dense output `p(t)` solves `p' = f(t, p) − d` with the defect `d = f(t, p) − p'`; the error
+//! `e` of the state obeys `e' = D_x f e + d`. The defect of a step is taken in at its end, all at
+//! once.
 
 use nalgebra::DVector;
 
@@ -46,8 +48,9 @@ impl Defect {
         self.column.begin(settings);
     }
 
-    /// How far each component may be off where the estimate is `error`: ten times that, and no less than five times the largest of all in units of
-    /// their tolerances. The estimate is of first order, and some components of it are small by chance.
+    /// How far each component may be off where the estimate is `error`: ten times that, and no less
+    /// than five times the largest of all in units of their tolerances. The estimate is of first
+    /// order, and some components of it are small by chance.
     pub(crate) fn bound(settings: &Settings, x: &[f64], error: &[f64]) -> Vec<f64> {
         let scale = |i: usize| settings.atol.get(i) + settings.rtol.get(i) * x[i].abs();
         let largest = (0..x.len())
@@ -86,7 +89,8 @@ impl Defect {
         for i in 0..self.sum.len() {
             let moved = segment.state[i] - self.point[i];
             let defect = length * self.sum[i] - moved;
-            // Where f is not defined between, as at the edge of its domain, the error test of the step has to do.
+            // Where f is not defined between, as at the edge of its domain, the error test of the
+            // step has to do.
             error[i] += if defect.is_finite() { defect } else { 0.0 };
         }
         Ok(())

@@ -1,12 +1,16 @@
-//! Derivatives: of a run with respect to its start, through any number of corners, with a verdict; and of a system at a point.
+//! Derivatives: of a run with respect to its start, through any number of corners, with a verdict;
+//! and of a system at a point.
 //!
-//! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004), Burden et al. (SIADS 15 (2016) 1227).
+//! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
+//! Burden et al. (SIADS 15 (2016) 1227).
 //!
-//! * `chain_rule`: the derivative of a run, on what `recorder` leaves; `sensitivities`: a few directions carried along a run.
+//! * `chain_rule`: the derivative of a run, on what `recorder` leaves; `sensitivities`: a few
+//!   directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
 //! * `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `parameters`: parameters as states.
-//! * `check`: derivatives at a point, written, by dual numbers or by differences, and their comparison.
+//! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
+//!   comparison.
 //!
 //! The page below is `guide.md`.
 #![doc = ""]

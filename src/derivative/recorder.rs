@@ -1,4 +1,5 @@
-//! Follows a run and records its derivative: linear maps between corners, corners, and how the time of each crossing shifts.
+//! Follows a run and records its derivative: linear maps between corners, corners, and how the time
+//! of each crossing shifts.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -77,7 +78,8 @@ pub(crate) struct Recorder<'a, S> {
     pub(crate) ground: Ground<'a, S>,
     settings: &'a Settings,
     columns: Columns,
-    /// How far the state is off, to first order: at the last crossing but what the steps since add, and that.
+    /// How far the state is off, to first order: at the last crossing but what the steps since add,
+    /// and that.
     error: DVector<f64>,
     new_error: DVector<f64>,
     defect: Defect,
@@ -95,7 +97,8 @@ pub(crate) struct Recorder<'a, S> {
     kept: usize,
     pub(crate) verdict: Verdict,
     pub(crate) edges: Vec<Edge>,
-    /// A corner that the run met if its errors are what they may be, and that would change its derivative.
+    /// A corner that the run met if its errors are what they may be, and that would change its
+    /// derivative.
     pub(crate) possible: Option<Box<CornerDerivative>>,
     /// Guards of the last one that was looked at, and when it was over (s).
     possible_seen: Vec<Guard>,
@@ -223,8 +226,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.chain.push(Link::Corner(Box::new(corner)));
     }
 
-    /// Takes in guards that the resets of the group left out at its instant: neighbours may meet them first. Where the motion is turned
-    /// away without a reset, neighbours that cross them have no derivative.
+    /// Takes in guards that the resets of the group left out at its instant: neighbours may meet
+    /// them first. Where the motion is turned away without a reset, neighbours that cross them have
+    /// no derivative.
     fn take_left_out(&mut self, close: &[Close]) {
         for c in close.iter().filter(|c| c.at_once) {
             let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
@@ -358,7 +362,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 guard.sign() * system.event(k, t, x, mode),
                 zero(self.ground, k, t, rate),
             );
-            // At the end only a guard that is about to be crossed counts: of one just left, the crossing is known.
+            // At the end only a guard that is about to be crossed counts: of one just left, the
+            // crossing is known.
             let at_start = self.chain.is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {

@@ -1,7 +1,9 @@
-//! One crossing repeated at a point: sides, reset, what the reset carries across other guards; and the derivative of it.
+//! One crossing repeated at a point: sides, reset, what the reset carries across other guards; and
+//! the derivative of it.
 //!
-//! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is `D_x R · dx + ∂R/∂t · dt`
-//! (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or by differences.
+//! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is
+//! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or
+//! by differences.
 
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
@@ -25,8 +27,8 @@ pub(crate) struct Ground<'a, S> {
 }
 
 impl<S> Ground<'_, S> {
-    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are one. At most one, which also holds
-    /// where nothing is known.
+    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are
+    /// one. At most one, which also holds where nothing is known.
     pub(crate) fn size(&self, i: usize) -> f64 {
         let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
         if size > 0.0 { size.min(1.0) } else { 1.0 }
@@ -113,8 +115,8 @@ impl Repeat {
         }
     }
 
-    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after it in `x` and `mode`, and
-    /// carries tangents along.
+    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after
+    /// it in `x` and `mode`, and carries tangents along.
     pub(crate) fn cross<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -211,9 +213,10 @@ impl Repeat {
         Ok(moved)
     }
 
-    /// True when the reset, which left this state as it is, does so with states close by too, and leads to the same mode. Told by
-    /// one direction in which all components change, each by another amount: by the derivative along it, or where none is written by
-    /// states on both sides.
+    /// True when the reset, which left this state as it is, does so with states close by too, and
+    /// leads to the same mode. Told by one direction in which all components change, each by
+    /// another amount: by the derivative along it, or where none is written by states on both
+    /// sides.
     fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
         let crossed = Crossed::new(&self.counted);
         let (x, sides) = (&self.x_before, &self.mode_crossed);
@@ -298,7 +301,8 @@ impl Repeat {
         })
     }
 
-    /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and [`Self::by_difference`] speak of.
+    /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and
+    /// [`Self::by_difference`] speak of.
     pub(crate) fn stand_before<S: Flow + EventFunction>(
         &mut self,
         system: &S,
@@ -321,7 +325,8 @@ impl Repeat {
         system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_after)
     }
 
-    /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not written.
+    /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not
+    /// written.
     pub(crate) fn written<S: EventFunction>(
         &self,
         system: &S,
@@ -359,7 +364,8 @@ impl Repeat {
         self.difference(system, t, dt, out)
     }
 
-    /// Collects in `set` the guards that the last reset, or the mode it led to, carried across their surface.
+    /// Collects in `set` the guards that the last reset, or the mode it led to, carried across
+    /// their surface.
     fn carried_across<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -399,8 +405,9 @@ impl Repeat {
     }
 }
 
-/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and mode behind it into `after`. The
-/// modes are those before the crossing, and with its sides crossed.
+/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and
+/// mode behind it into `after`. The modes are those before the crossing, and with its sides
+/// crossed.
 pub(crate) fn reset_at<S: Flow + EventFunction>(
     system: &S,
     (t, x): (f64, &[f64]),
@@ -420,7 +427,8 @@ pub(crate) fn reset_at<S: Flow + EventFunction>(
     system.on_crossing(t, &Crossed::new(rated), after, mode)
 }
 
-/// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make of it (`u_k`).
+/// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make
+/// of it (`u_k`).
 pub(crate) fn zero<S: EventFunction>(
     ground: Ground<'_, S>,
     k: usize,

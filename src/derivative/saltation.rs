@@ -1,5 +1,5 @@
-//! The saltation matrix of a single crossing (Pace & Burden, item 10 of the proof; Burden et al., SIADS 15 (2016), eq. 66;
-//! Aizerman & Gantmakher 1958).
+//! The saltation matrix of a single crossing (Pace & Burden, item 10 of the proof; Burden et al.,
+//! SIADS 15 (2016), eq. 66; Aizerman & Gantmakher 1958).
 
 use nalgebra::{DMatrix, DVector};
 
@@ -12,7 +12,8 @@ use crate::{Error, EventFunction, Flow, Guard, Interrupt, Mode, Rearm};
 /// What a single crossing does to displacements of the state, to first order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saltation {
-    /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after it.
+    /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after
+    /// it.
     pub matrix: DMatrix<f64>,
     /// Row of the time shift: the crossing comes `time_shift · δ` later (s per unit of the state).
     pub time_shift: DVector<f64>,
@@ -29,10 +30,10 @@ pub struct Saltation {
 /// ```
 ///
 /// `F⁻` is the field before, `F⁺` the field after in the mode that follows; `R` is the reset
-/// ([`EventFunction::on_crossing`], with what it carries across other guards and with the way back over the guard where it throws
-/// the state back), the identity for an event-selected system.
-/// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are re-armed as under
-/// [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
+/// ([`EventFunction::on_crossing`], with what it carries across other guards and with the way back
+/// over the guard where it throws the state back), the identity for an event-selected system.
+/// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are
+/// re-armed as under [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
 ///
 /// ```
 /// use saltation::{Guard, Mode, derivative::saltation_matrix, models::Affine};
@@ -45,9 +46,10 @@ pub struct Saltation {
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`], [`Error::NotFiniteInput`] and [`Error::NoSuchGuard`] for bad input;
-/// [`Error::NotLive`] when the guard does not move across at its least rate; [`Error::NotFinite`], [`Error::Model`] and
-/// [`Error::NotRepeatable`] for what the model makes of it.
+/// [`Error::EmptySystem`], [`Error::WrongLength`], [`Error::NotFiniteInput`] and
+/// [`Error::NoSuchGuard`] for bad input; [`Error::NotLive`] when the guard does not move across at
+/// its least rate; [`Error::NotFinite`], [`Error::Model`] and [`Error::NotRepeatable`] for what the
+/// model makes of it.
 pub fn saltation_matrix<S>(
     system: &S,
     guard: Guard,
@@ -61,13 +63,14 @@ where
     saltation_product(system, &[guard], t, x, mode)
 }
 
-/// The same for several guards met at one instant and crossed in the given order, each in the mode and the state that the one
-/// before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that meet them so (Pace & Burden, eq. 40). The time shift is
-/// that of the last guard. A guard may come again: where resets throw the state back at it.
+/// The same for several guards met at one instant and crossed in the given order, each in the mode
+/// and the state that the one before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that
+/// meet them so (Pace & Burden, eq. 40). The time shift is that of the last guard. A guard may come
+/// again: where resets throw the state back at it.
 ///
 /// # Errors
-/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order from being met, or does not throw
-/// the state back at one that comes again.
+/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order
+/// from being met, or does not throw the state back at one that comes again.
 pub fn saltation_product<S>(
     system: &S,
     order: &[Guard],

@@ -1,5 +1,5 @@
-//! A few directions carried along a run: cheaper than the whole derivative, and without allocation once the workspace has
-//! grown.
+//! A few directions carried along a run: cheaper than the whole derivative, and without allocation
+//! once the workspace has grown.
 
 use nalgebra::{DMatrix, DMatrixView};
 
@@ -19,11 +19,13 @@ use crate::{
 /// Most numbers of all directions.
 const MOST_NUMBERS: usize = 1 << 22;
 
-/// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for each column `v`.
+/// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for
+/// each column `v`.
 ///
-/// Through a corner each column takes the order in which it meets the guards itself. Cost: that of the columns alone, not of
-/// a whole matrix. What it does not do: look whether a corner is linear, watch for guards that are touched without being
-/// crossed, or for a start or an end on a guard; ask [`Integrator::derivative`] for a full verdict.
+/// Through a corner each column takes the order in which it meets the guards itself. Cost: that of
+/// the columns alone, not of a whole matrix. What it does not do: look whether a corner is linear,
+/// watch for guards that are touched without being crossed, or for a start or an end on a guard;
+/// ask [`Integrator::derivative`] for a full verdict.
 ///
 /// ```
 /// use saltation::{Integrator, derivative::Tangents, models::Affine};
@@ -49,11 +51,12 @@ pub struct Tangents {
 }
 
 impl Tangents {
-    /// Workspace for `count` directions of a system with `dim` state variables; they begin as the first unit vectors, and as
-    /// zero beyond.
+    /// Workspace for `count` directions of a system with `dim` state variables; they begin as the
+    /// first unit vectors, and as zero beyond.
     ///
-    /// All directions together hold 2²² numbers at most (half a gigabyte of workspace): of more directions there are as many as that
-    /// allows, and [`set`](Self::set) refuses the others by their length. A system has a million state variables at most.
+    /// All directions together hold 2²² numbers at most (half a gigabyte of workspace): of more
+    /// directions there are as many as that allows, and [`set`](Self::set) refuses the others by
+    /// their length. A system has a million state variables at most.
     pub fn new(dim: usize, count: usize) -> Self {
         let dim = dim.min(validate::MOST);
         let count = count.min(MOST_NUMBERS / dim.max(1));
@@ -86,12 +89,13 @@ impl Tangents {
         Ok(())
     }
 
-    /// The derivative of the final state of the last run along each direction, one column each; the directions themselves
-    /// before the first run. They stay set for the next run.
+    /// The derivative of the final state of the last run along each direction, one column each; the
+    /// directions themselves before the first run. They stay set for the next run.
     ///
     /// # Errors
-    /// Why there is none: the reason when the run was refused, [`Error::Discontinuous`] when a direction takes another outcome than the run, or what a model
-    /// function made of the crossings that a direction takes.
+    /// Why there is none: the reason when the run was refused, [`Error::Discontinuous`] when a
+    /// direction takes another outcome than the run, or what a model function made of the crossings
+    /// that a direction takes.
     pub fn columns(&self) -> Result<DMatrixView<'_, f64>, Error> {
         if let Some(error) = &self.failure {
             return Err(error.clone());
@@ -104,8 +108,8 @@ impl Tangents {
         ))
     }
 
-    /// What is known of the kind of derivative: a corner of several guards counts as [`Verdict::Bouligand`] here, also when
-    /// all its orders have the same map.
+    /// What is known of the kind of derivative: a corner of several guards counts as
+    /// [`Verdict::Bouligand`] here, also when all its orders have the same map.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
@@ -130,11 +134,13 @@ impl Tangents {
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    /// Integrates as [`observe`](Self::observe) does, to the same bits, and carries `tangents` along.
+    /// Integrates as [`observe`](Self::observe) does, to the same bits, and carries `tangents`
+    /// along.
     ///
     /// # Errors
-    /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another dimension. Why there is
-    /// no derivative is told by [`Tangents::columns`]; the columns take at most [`max_steps`](Self::max_steps) steps of their own.
+    /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another
+    /// dimension. Why there is no derivative is told by [`Tangents::columns`]; the columns take at
+    /// most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,
@@ -169,7 +175,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         Ok(summary)
     }
 
-    /// As [`carry`](Self::carry) for the columns of `directions`, and keeps nothing else: `B(v)` for each column `v`.
+    /// As [`carry`](Self::carry) for the columns of `directions`, and keeps nothing else: `B(v)`
+    /// for each column `v`.
     ///
     /// # Errors
     /// As [`carry`](Self::carry) and [`Tangents::columns`].
@@ -193,7 +200,8 @@ struct Carrier<'a, 'b, S> {
     tangents: &'b mut Tangents,
     /// The columns have not been carried through the group as it is now.
     behind: bool,
-    /// Why the group as it was last could not be passed; its other members may come within the corner tolerance.
+    /// Why the group as it was last could not be passed; its other members may come within the
+    /// corner tolerance.
     stuck: Option<Error>,
 }
 

@@ -1,8 +1,10 @@
-//! The variational equation `δ' = D_x f(t, x(t); mode) δ` along the segments of a run, for any number of columns.
+//! The variational equation `δ' = D_x f(t, x(t); mode) δ` along the segments of a run, for any
+//! number of columns.
 //!
-//! The stages of the same stepper are taken along the dense output of each accepted segment, so that rejected steps and
-//! those cut short by an event cost the columns nothing, and the run keeps its bits. Columns have an error test of their own: a state at
-//! rest says nothing of how fast its neighbours move.
+//! The stages of the same stepper are taken along the dense output of each accepted segment, so
+//! that rejected steps and those cut short by an event cost the columns nothing, and the run keeps
+//! its bits. Columns have an error test of their own: a state at rest says nothing of how fast its
+//! neighbours move.
 
 use std::convert::Infallible;
 
@@ -16,11 +18,13 @@ use crate::{Error, Flow, Mode, Quantity, Segment};
 const SLACK: f64 = 10.0;
 /// Most rejected steps in one segment.
 const MOST_REJECTIONS: usize = 10_000;
-/// Relative shift of the state between two evaluations of the same derivative: what they differ by is their rounding.
+/// Relative shift of the state between two evaluations of the same derivative: what they differ by
+/// is their rounding.
 const SHIFT: f64 = 1e-12;
 /// Relative error of a column that is never allowed, whatever the rounding.
 const MOST_ERROR: f64 = 1e-2;
-/// An error of a derivative that changes an entry by less than 1e-7 of this part of it within a segment is not looked at.
+/// An error of a derivative that changes an entry by less than 1e-7 of this part of it within a
+/// segment is not looked at.
 const UNSEEN: f64 = 1e-2;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
@@ -152,7 +156,8 @@ impl Columns {
                 slope_near(SHIFT, t, delta, &mut self.again);
                 self.has_slope = true;
                 let rounding = largest_difference(ode.first_stage(), &self.again, dim);
-                // Tighter than its derivative is known a column cannot be held: steps would shrink for ever.
+                // Tighter than its derivative is known a column cannot be held: steps would shrink
+                // for ever.
                 for tolerance in &mut self.tolerance.relative {
                     *tolerance = tolerance.max(rounding.min(MOST_ERROR));
                 }
@@ -199,8 +204,8 @@ impl Columns {
         Ok(())
     }
 
-    /// Chooses the steps of the differences along a segment at its start, where the flow has no derivative that is written: those over
-    /// which it is straight.
+    /// Chooses the steps of the differences along a segment at its start, where the flow has no
+    /// derivative that is written: those over which it is straight.
     fn choose_steps<S: Flow>(
         &mut self,
         ground: Ground<'_, S>,
@@ -299,8 +304,8 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
     })
 }
 
-/// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen mode; a component that is
-/// not finite, if there is one.
+/// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen
+/// mode; a component that is not finite, if there is one.
 fn products<S: Flow>(
     system: &S,
     (t, x): (f64, &[f64]),

@@ -28,7 +28,8 @@ where
         })
     }
 
-    /// What keeps the accelerations from being computed at a state, or a little ahead of it: within the step that begins there.
+    /// What keeps the accelerations from being computed at a state, or a little ahead of it: within
+    /// the step that begins there.
     pub(crate) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Error> {
         let (q, v) = state.split_at(self.system().dof().min(state.len()));
         let contacts = self.closed(mode);

@@ -8,26 +8,28 @@ use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{CrossedSet, Doubt, Error, Flow, Mode, Observer, Segment};
 
-/// What to do with a gap that is touched without an impact worth the name: to within a tenth of what the errors of the steps leave
-/// open of it (see [`Doubt`](crate::Doubt)).
+/// What to do with a gap that is touched without an impact worth the name: to within a tenth of
+/// what the errors of the steps leave open of it (see [`Doubt`](crate::Doubt)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grazing {
-    /// End the run with [`Error::Grazing`], [`Error::GrazingRelease`] or [`Error::InconsistentMode`], at the end of the step in which
-    /// it happens.
+    /// End the run with [`Error::Grazing`], [`Error::GrazingRelease`] or
+    /// [`Error::InconsistentMode`], at the end of the step in which it happens.
     #[default]
     Error,
     /// Go on as if there had been no touch; an approach below the least rate still ends the run.
     Ignore,
-    /// Log the touch and go on. A contact that approaches below the least rate, or whose gap is negative where it should open, is
-    /// closed by a plastic impact and settles; one whose force falls to zero too slowly is opened. What derivatives say beyond is
-    /// not guaranteed.
+    /// Log the touch and go on. A contact that approaches below the least rate, or whose gap is
+    /// negative where it should open, is closed by a plastic impact and settles; one whose force
+    /// falls to zero too slowly is opened. What derivatives say beyond is not guaranteed.
     Contact,
 }
 
-/// Parts of a segment at which open gaps are looked at: a bump that lies between the samples of the core is not passed through.
+/// Parts of a segment at which open gaps are looked at: a bump that lies between the samples of the
+/// core is not passed through.
 const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
-/// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says), or a gap is negative where it should open.
+/// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says),
+/// or a gap is negative where it should open.
 pub(crate) struct Watcher<'a, S, L> {
     model: &'a EventDriven<S, L>,
     settings: &'a Settings,
@@ -76,8 +78,9 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// True when a contact leaves its surface at the start of a segment, and its gap, which is negative at a point of the interpolant, is
-    /// no deeper than the error that the tolerances allow there: the interpolant does not tell how it leaves.
+    /// True when a contact leaves its surface at the start of a segment, and its gap, which is
+    /// negative at a point of the interpolant, is no deeper than the error that the tolerances
+    /// allow there: the interpolant does not tell how it leaves.
     #[cold]
     fn leaves(&self, segment: &Segment<'_>, contact: usize, gap: f64) -> bool {
         let system = self.model.system();

@@ -1,5 +1,5 @@
-//! The guards of a mechanical system: gaps and multipliers as event functions, and the impact as their reset
-//! (Pace & Burden, sections 2, 3.4 and eq. 3).
+//! The guards of a mechanical system: gaps and multipliers as event functions, and the impact as
+//! their reset (Pace & Burden, sections 2, 3.4 and eq. 3).
 
 use super::EventDriven;
 use crate::impact::ImpactLaw;
@@ -7,8 +7,8 @@ use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Error, EventFunction, Mode, Watch};
 
-/// The event function whose side is the second half of the mode: it says what the mode says, and a start without a mode has
-/// no contact closed.
+/// The event function whose side is the second half of the mode: it says what the mode says, and a
+/// start without a mode has no contact closed.
 fn closed_or_not(closed: bool) -> f64 {
     if closed { 1.0 } else { -1.0 }
 }

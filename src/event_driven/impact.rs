@@ -1,5 +1,5 @@
-//! What an event does: the impact of the contacts that take part, and which of them are closed behind it
-//! (Pace & Burden, eq. 3 and section 3.4).
+//! What an event does: the impact of the contacts that take part, and which of them are closed
+//! behind it (Pace & Burden, eq. 3 and section 3.4).
 
 use super::EventDriven;
 use super::breakdown::explain;
@@ -10,7 +10,8 @@ use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Error, Mode, Quantity};
 
-/// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth of it.
+/// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth
+/// of it.
 const LOW: f64 = 1e-2;
 
 impl<S, L> EventDriven<S, L>
@@ -32,7 +33,8 @@ where
         })
     }
 
-    /// The impact of the contacts that touch, of which `new` were open until now; changes the velocities in `state`.
+    /// The impact of the contacts that touch, of which `new` were open until now; changes the
+    /// velocities in `state`.
     pub(crate) fn hit(
         &self,
         t: f64,
@@ -105,8 +107,9 @@ where
         Ok(outcome)
     }
 
-    /// What dependent contacts still approach by after an impact, when it is no more than `noise` in units of rows, is lost in the
-    /// rounding of their Gram matrix: they are stopped, and the others that push keep their rates.
+    /// What dependent contacts still approach by after an impact, when it is no more than `noise`
+    /// in units of rows, is lost in the rounding of their Gram matrix: they are stopped, and the
+    /// others that push keep their rates.
     #[cold]
     fn stop_slow_approaches(
         &self,
@@ -158,8 +161,8 @@ where
             .ok_or(Error::Restitution { contact, value, t })
     }
 
-    /// Decides which of the contacts that touch are closed from here on, and brings the state onto them; those in `released`
-    /// are not.
+    /// Decides which of the contacts that touch are closed from here on, and brings the state onto
+    /// them; those in `released` are not.
     pub(crate) fn rest(
         &self,
         t: f64,
@@ -170,8 +173,8 @@ where
     ) -> Result<(), Error> {
         let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
         let mut parting = self.parting((t, state), touching, mode)?;
-        // What holds the contacts that stay closed may keep a slow one from parting, or press it back from lower than gaps can tell:
-        // then it is a candidate too.
+        // What holds the contacts that stay closed may keep a slow one from parting, or press it
+        // back from lower than gaps can tell: then it is a candidate too.
         for _ in 0..=touching.len() {
             self.rest_unless_parting(t, state, (touching, &parting), released, mode)?;
             if !parting.iter().any(|&parts| parts) {
@@ -199,7 +202,8 @@ where
         Ok(())
     }
 
-    /// True when a gap that opens at `rate` and is bent back by the acceleration `bend` opens no wider than gaps can tell.
+    /// True when a gap that opens at `rate` and is bent back by the acceleration `bend` opens no
+    /// wider than gaps can tell.
     pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
         rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
     }
@@ -220,7 +224,8 @@ where
         })
     }
 
-    /// Decides which of the contacts that touch and do not part are closed, and brings the state onto them.
+    /// Decides which of the contacts that touch and do not part are closed, and brings the state
+    /// onto them.
     fn rest_unless_parting(
         &self,
         t: f64,
@@ -274,8 +279,8 @@ where
         }
     }
 
-    /// Which contacts part faster than the tolerance. One that was closed and is thrown so weakly that it falls back from lower than
-    /// gaps can tell does not part.
+    /// Which contacts part faster than the tolerance. One that was closed and is thrown so weakly
+    /// that it falls back from lower than gaps can tell does not part.
     fn parting(
         &self,
         (t, state): (f64, &[f64]),
@@ -303,8 +308,9 @@ where
         })
     }
 
-    /// The contacts that take part in an event, which of them were open until now, and which are released. An open gap that is
-    /// zero takes part when it is at rest; one that closes is another event, be it of the same instant.
+    /// The contacts that take part in an event, which of them were open until now, and which are
+    /// released. An open gap that is zero takes part when it is at rest; one that closes is another
+    /// event, be it of the same instant.
     pub(crate) fn taking_part(
         &self,
         crossed: &Crossed<'_>,

@@ -1,7 +1,9 @@
-//! The derivative of an impact along displacements of the state before it (Pace & Burden, eq. 3 and section A.3).
+//! The derivative of an impact along displacements of the state before it (Pace & Burden, eq. 3 and
+//! section A.3).
 //!
-//! By differences of the impact among states in which the contacts that are closed stay so, before and after: only such
-//! neighbours exist, and off them the law may choose another outcome. One way for every law.
+//! By differences of the impact among states in which the contacts that are closed stay so, before
+//! and after: only such neighbours exist, and off them the law may choose another outcome. One way
+//! for every law.
 
 use super::EventDriven;
 use super::projection;
@@ -31,7 +33,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// Writes the derivatives of the state after an event along each of `directions`; false when there is no outcome, or none beside.
+    /// Writes the derivatives of the state after an event along each of `directions`; false when
+    /// there is no outcome, or none beside.
     pub(crate) fn reset_along_each(
         &self,
         (t, crossed): (f64, &Crossed<'_>),
@@ -47,8 +50,9 @@ where
         each.all(|(dx, out)| self.reset_along(t, x, &strike, dx, out).is_some())
     }
 
-    /// An event as its neighbours have it: of the contacts that rest but are open only those take part that the impact presses on,
-    /// for neighbours of the others part. None when there is no outcome.
+    /// An event as its neighbours have it: of the contacts that rest but are open only those take
+    /// part that the impact presses on, for neighbours of the others part. None when there is no
+    /// outcome.
     fn strike_of(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode) -> Option<Strike> {
         let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
         let event = self.happen(t, crossed, &mut after, &mut mode_after).ok()?;
@@ -110,7 +114,8 @@ where
             let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
         }
-        // Contacts that approach slowly approach at both ends too: the step is a part of their speed.
+        // Contacts that approach slowly approach at both ends too: the step is a part of their
+        // speed.
         let rates = [usual, -usual].map(|s| self.approach(&moved(s), &strike.touching));
         for i in (0..strike.touching.len()).filter(|&i| strike.new[i]) {
             let change = (rates[0][i] - rates[1][i]).abs() / (2.0 * usual);

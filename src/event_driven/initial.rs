@@ -1,4 +1,5 @@
-//! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts that stay closed.
+//! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts
+//! that stay closed.
 
 use super::EventDriven;
 use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral};
@@ -6,7 +7,8 @@ use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Error, MatrixFault, Mode, Quantity, validate};
 
-/// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is one.
+/// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
+/// one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// `(q, v)`; gaps within the tolerance that do not open are brought to zero.
@@ -24,12 +26,14 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the contacts that stay closed.
+    /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the
+    /// contacts that stay closed.
     ///
     /// # Errors
-    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a tolerance, [`Error::FrictionIgnored`],
-    /// a mass matrix that is not symmetric and positive definite, a gap that is negative beyond the tolerance), and what stands in
-    /// the way of the impact or of settling.
+    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a
+    /// tolerance, [`Error::FrictionIgnored`], a mass matrix that is not symmetric and positive
+    /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the
+    /// impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
         self.start_by(t, q, v, |state, touching, new| {
             self.hit(t, state, touching, new)
@@ -84,7 +88,8 @@ where
                 touching.push(j);
             }
         }
-        // A gap that is zero but for rounding and does not open would else be one that is only touched, or lie beyond its surface.
+        // A gap that is zero but for rounding and does not open would else be one that is only
+        // touched, or lie beyond its surface.
         let rates = self.approach(&state, &touching);
         let lands = |&(&j, rate): &(&usize, &f64)| {
             let opens = *rate > self.rate_tolerance;

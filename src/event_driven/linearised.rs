@@ -1,4 +1,5 @@
-//! The derivative of the motion along a direction, with the closed contacts held: the linearised equations of motion.
+//! The derivative of the motion along a direction, with the closed contacts held: the linearised
+//! equations of motion.
 //!
 //! With the accelerations `a` and multipliers `λ` at the state held fixed, and
 //!
@@ -6,9 +7,10 @@
 //!     r(q, v) = f + c v − M a + Daᵀ λ        s(q, v) = Da a + κ
 //! ```
 //!
-//! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with `G δλ = −(Da M⁻¹ δr + δs)`. One
-//! factorisation serves all directions, and only what the user did not write is a difference. Where masses and rows are constant
-//! `δr` is the derivative of the effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
+//! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with
+//! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions, and only what the user did
+//! not write is a difference. Where masses and rows are constant `δr` is the derivative of the
+//! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
 use super::EventDriven;
 use crate::Mode;
@@ -25,8 +27,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is no acceleration, or the
-    /// multipliers are not the only ones.
+    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
+    /// no acceleration, or the multipliers are not the only ones.
     pub(crate) fn motion_along_each(
         &self,
         (t, x): (f64, &[f64]),
@@ -107,7 +109,8 @@ where
         && !system.contact_effort(state, closed, work)
 }
 
-/// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes forces to accelerations.
+/// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes
+/// forces to accelerations.
 fn take_along(held: &[f64], (directions, efforts): (&[f64], &[f64]), out: &mut [f64]) {
     let d = held.len().isqrt().max(1);
     let each = directions.chunks_exact(2 * d).zip(efforts.chunks_exact(d));
@@ -147,8 +150,8 @@ impl<'a> Residuals<'a> {
         }
     }
 
-    /// Fills `r` and `s` with their derivatives along a direction: of the effort the given one, if the user wrote it, and
-    /// differences of the rest.
+    /// Fills `r` and `s` with their derivatives along a direction: of the effort the given one, if
+    /// the user wrote it, and differences of the rest.
     fn along<S>(
         &mut self,
         system: &S,
@@ -190,8 +193,9 @@ impl<'a> Residuals<'a> {
     }
 }
 
-/// How much longer a step for differences has to be where what they are taken of is a difference itself: the cube root of how much
-/// worse that is known. Rows, Coriolis forces and curvatures by one difference lose five digits, curvatures by two eight.
+/// How much longer a step for differences has to be where what they are taken of is a difference
+/// itself: the cube root of how much worse that is known. Rows, Coriolis forces and curvatures by
+/// one difference lose five digits, curvatures by two eight.
 fn coarseness<S>(system: &S, (q, v): (&[f64], &[f64]), closed: &[usize], work: &mut [f64]) -> f64
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -213,7 +217,8 @@ where
     coarse
 }
 
-/// Adds all of `r` but the effort to `r`, and fills `s`, at `x` with `a` and `λ` fixed; `work` has `d² + 4 d` entries.
+/// Adds all of `r` but the effort to `r`, and fills `s`, at `x` with `a` and `λ` fixed; `work` has
+/// `d² + 4 d` entries.
 fn residuals<S>(
     system: &S,
     (t, x): (f64, &[f64]),

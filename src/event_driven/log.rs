@@ -1,4 +1,5 @@
-//! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact modes.
+//! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact
+//! modes.
 
 use crate::Mode;
 use crate::impact::Remark;
@@ -9,10 +10,11 @@ use crate::impact::Remark;
 pub enum ContactEventKind {
     /// Gaps closed, or contacts were released, or both at once.
     Contact,
-    /// A gap was touched, or its contact approached too slowly for an impact; or the force of a contact fell to zero too slowly
-    /// for a release, and it was opened.
+    /// A gap was touched, or its contact approached too slowly for an impact; or the force of a
+    /// contact fell to zero too slowly for a release, and it was opened.
     Touch,
-    /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which may pull.
+    /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which
+    /// may pull.
     ZenoAbsorbed,
 }
 
@@ -43,7 +45,8 @@ pub struct ContactEvent {
     pub approach: Vec<f64>,
     /// What the law of impact says of it besides, such as that it raised the energy.
     pub remarks: Vec<Remark>,
-    /// Number of the cluster: events closer in time than the tolerance of the run follow each other in one.
+    /// Number of the cluster: events closer in time than the tolerance of the run follow each other
+    /// in one.
     pub cluster: usize,
 }
 
@@ -86,8 +89,8 @@ pub struct ContactMode {
     pub closed: Vec<usize>,
 }
 
-/// The contact mode sequence `ω` of the paper (definition 4): the modes in which positive time is spent, with the events that
-/// begin them.
+/// The contact mode sequence `ω` of the paper (definition 4): the modes in which positive time is
+/// spent, with the events that begin them.
 pub(crate) fn sequence(
     (start, end): (f64, f64),
     initial: &[usize],

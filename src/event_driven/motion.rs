@@ -1,4 +1,5 @@
-//! The motion between events: accelerations, and the multipliers that hold the closed contacts (Pace & Burden, eq. 2 and 2').
+//! The motion between events: accelerations, and the multipliers that hold the closed contacts
+//! (Pace & Burden, eq. 2 and 2').
 
 use super::EventDriven;
 use super::projection;
@@ -16,12 +17,14 @@ pub struct Multipliers {
 }
 
 impl Multipliers {
-    /// `λ`, one entry a contact, zero for those that are open; positive where they push (N for a gap in metres).
+    /// `λ`, one entry a contact, zero for those that are open; positive where they push (N for a
+    /// gap in metres).
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// False when contacts depend on each other: then these are the multipliers of least norm, one choice of many.
+    /// False when contacts depend on each other: then these are the multipliers of least norm, one
+    /// choice of many.
     pub fn are_unique(&self) -> bool {
         self.unique
     }
@@ -32,7 +35,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a state or a mode of another length.
+    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
+    /// state or a mode of another length.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let (d, n) = (self.system().dof(), self.system().contacts());
         if state.len() != 2 * d || mode.len() != 2 * n {
@@ -59,9 +63,10 @@ where
         &space[..m]
     }
 
-    /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none. `multipliers` has one entry a
-    /// contact, zero for those that are open; `lifted`, they are raised by what is rounding, so that a contact that carries nothing is
-    /// not released by it. True when they are the only ones.
+    /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
+    /// `multipliers` has one entry a contact, zero for those that are open; `lifted`, they are
+    /// raised by what is rounding, so that a contact that carries nothing is not released by it.
+    /// True when they are the only ones.
     pub(crate) fn motion(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),

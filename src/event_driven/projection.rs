@@ -37,8 +37,9 @@ where
     to_rates_of_zero(model, x, contacts) || moved
 }
 
-/// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and rates of those that are
-/// `closed`. A contact that parts would else count as one that closes, as long as its gap is below zero by the drift of a step.
+/// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and
+/// rates of those that are `closed`. A contact that parts would else count as one that closes, as
+/// long as its gap is below zero by the drift of a step.
 pub(crate) fn land<S, L>(
     model: &EventDriven<S, L>,
     x: &mut [f64],

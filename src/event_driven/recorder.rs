@@ -1,4 +1,5 @@
-//! The observer that keeps the path of a run, the log of its contacts, and the times of their impacts.
+//! The observer that keeps the path of a run, the log of its contacts, and the times of their
+//! impacts.
 
 use super::log::{ContactEvent, ContactEventKind, closed};
 use super::zeno::{Accumulation, Detector};
@@ -81,7 +82,8 @@ impl Journal {
         self.events.push(event);
     }
 
-    /// The path, and the events with impulses and approach speeds, by repeating their impacts, and with clusters.
+    /// The path, and the events with impulses and approach speeds, by repeating their impacts, and
+    /// with clusters.
     pub(crate) fn finish<S, L>(
         self,
         model: &EventDriven<S, L>,

@@ -1,5 +1,5 @@
-//! What a simulation does itself, between two runs of the core: accumulations absorbed, touches closed, idle contacts opened,
-//! impacts that follow each other too fast taken as one.
+//! What a simulation does itself, between two runs of the core: accumulations absorbed, touches
+//! closed, idle contacts opened, impacts that follow each other too fast taken as one.
 
 use super::EventDriven;
 use super::log::{ContactEvent, ContactEventKind};
@@ -32,7 +32,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// The accumulation that contacts begin which part from an impact so slowly that they bounce lower than gaps can tell.
+    /// The accumulation that contacts begin which part from an impact so slowly that they bounce
+    /// lower than gaps can tell.
     pub(crate) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
         let (q, v) = set.state.split_at(self.system().dof());
         let n = self.system().contacts();
@@ -55,7 +56,8 @@ where
         for (i, &j) in open.iter().enumerate() {
             let (rate, fall) = (rates[i], -bends[i]);
             let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
-            // Of an impact of several contacts one may part faster than it came; its coefficient tells the rest.
+            // Of an impact of several contacts one may part faster than it came; its coefficient
+            // tells the rest.
             let restitution = self.system().restitution(j, q, v);
             let own = rate / -before[i];
             let ratio = if (0.0..1.0).contains(&own) {
@@ -79,10 +81,12 @@ where
         found
     }
 
-    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed on the way; gives what it cost.
+    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed
+    /// on the way; gives what it cost.
     ///
     /// # Errors
-    /// [`Error::TooManySteps`] and [`Error::Interrupted`], as the run of which this is a part; what else ends the flight.
+    /// [`Error::TooManySteps`] and [`Error::Interrupted`], as the run of which this is a part; what
+    /// else ends the flight.
     pub(crate) fn fly_to(
         &self,
         found: &Accumulation,
@@ -129,8 +133,8 @@ where
         Ok(cost)
     }
 
-    /// Closes contacts, and whatever is closed already, by a plastic impact that holds both ways; what they then run into takes
-    /// part in a plastic impact that pushes only.
+    /// Closes contacts, and whatever is closed already, by a plastic impact that holds both ways;
+    /// what they then run into takes part in a plastic impact that pushes only.
     pub(crate) fn close(
         &self,
         contacts: &[usize],
@@ -198,8 +202,8 @@ where
         Ok(self.finished(event, place))
     }
 
-    /// One impact of all contacts that touch, whatever they do: for impacts that follow each other faster than time can tell. None
-    /// when no contact approaches.
+    /// One impact of all contacts that touch, whatever they do: for impacts that follow each other
+    /// faster than time can tell. None when no contact approaches.
     pub(crate) fn strike_together(&self, place: &mut Place) -> Result<Option<ContactEvent>, Error> {
         let mut event = self.event_at(ContactEventKind::Contact, place);
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
@@ -218,8 +222,8 @@ where
         Ok(Some(self.finished(event, place)))
     }
 
-    /// Whether an impact accumulates in no time: a body rattles between contacts that squeeze it, or contacts that lose energy throw it to
-    /// and fro more often than the law follows.
+    /// Whether an impact accumulates in no time: a body rattles between contacts that squeeze it,
+    /// or contacts that lose energy throw it to and fro more often than the law follows.
     pub(crate) fn is_endless(&self, error: &Error) -> bool {
         let Error::Impact {
             contacts,
@@ -240,7 +244,8 @@ where
         }
     }
 
-    /// The contacts whose gaps are zero, closed ones too, those excepted that part faster than the tolerance.
+    /// The contacts whose gaps are zero, closed ones too, those excepted that part faster than the
+    /// tolerance.
     pub(crate) fn touching_and_not_parting(&self, place: &Place) -> Vec<usize> {
         let d = self.system().dof();
         let mut touching = self.touching(&place.state[..d], &self.closed(&place.mode));

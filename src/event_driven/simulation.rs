@@ -1,5 +1,6 @@
-//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with what only the history of a run
-//! can tell: accumulations, touches, modes that do not fit, and a log of contacts.
+//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with what
+//! only the history of a run can tell: accumulations, touches, modes that do not fit, and a log of
+//! contacts.
 
 use super::Start;
 use super::grazing::{Grazing, Watcher};
@@ -15,9 +16,10 @@ use crate::{Error, Integrator, Statistics, Status, Trajectory, validate};
 
 /// Runs a mechanical system with contacts.
 ///
-/// Steps are as long as the smooth motion allows. Gaps are looked at within them as closely as [`Resolution`](crate::Resolution)
-/// says: what closes and opens again in less than a hundredth of the run, over a thin obstacle, can be missed. The
-/// [`time_scale`](MechanicalSystem::time_scale) of the model says what the thinnest obstacle takes.
+/// Steps are as long as the smooth motion allows. Gaps are looked at within them as closely as
+/// [`Resolution`](crate::Resolution) says: what closes and opens again in less than a hundredth of
+/// the run, over a thin obstacle, can be missed. The [`time_scale`](MechanicalSystem::time_scale)
+/// of the model says what the thinnest obstacle takes.
 ///
 /// ```
 /// use saltation::event_driven::{EventDriven, Simulation};
@@ -39,7 +41,8 @@ pub struct Simulation<S, L> {
     cluster: f64,
 }
 
-/// Everything a mechanical run computed: complete up to the time at which it ended, whatever the reason.
+/// Everything a mechanical run computed: complete up to the time at which it ended, whatever the
+/// reason.
 #[derive(Clone, Debug)]
 pub struct MechanicalRun {
     trajectory: Trajectory,
@@ -59,7 +62,8 @@ impl MechanicalRun {
         &self.events
     }
 
-    /// This run, if it came to its end: reached the final time, or was stopped where the policy says so.
+    /// This run, if it came to its end: reached the final time, or was stopped where the policy
+    /// says so.
     ///
     /// # Errors
     /// The reason why it was refused.
@@ -70,17 +74,17 @@ impl MechanicalRun {
         }
     }
 
-    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a mode of its own, be it of the same
-    /// contacts.
+    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a
+    /// mode of its own, be it of the same contacts.
     pub fn modes(&self) -> Vec<ContactMode> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
         sequence((start, self.trajectory.time()), &self.initial, &self.events)
     }
 
-    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on where no theory speaks of
-    /// derivatives: an accumulation was absorbed, a touch was taken as a contact, or impacts followed each other faster than time can
-    /// tell and were taken as one.
+    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on
+    /// where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
+    /// contact, or impacts followed each other faster than time can tell and were taken as one.
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed && self.trajectory.is_guaranteed()
     }
@@ -128,8 +132,8 @@ where
         self
     }
 
-    /// How close to an accumulation it counts as reached (s); default a millionth of the run, so that a longer run takes in an
-    /// accumulation a little earlier.
+    /// How close to an accumulation it counts as reached (s); default a millionth of the run, so
+    /// that a longer run takes in an accumulation a little earlier.
     #[must_use]
     pub fn zeno_time(mut self, time: f64) -> Self {
         self.zeno_time = Some(time);
@@ -157,12 +161,14 @@ where
 
     /// Runs from `(q, v)` at `t0` to `tf`.
     ///
-    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]): contacts within the gap tolerance
-    /// are decided anew, closed where the motion presses on them. Which contacts were closed need not be told. Limits, logs and
+    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]):
+    /// contacts within the gap tolerance are decided anew, closed where the motion presses on them.
+    /// Which contacts were closed need not be told. Limits, logs and
     /// [`MechanicalRun::is_guaranteed`] are those of each run.
     ///
     /// # Errors
-    /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of its trajectory.
+    /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of
+    /// its trajectory.
     pub fn run(&mut self, t0: f64, q: &[f64], v: &[f64], tf: f64) -> Result<MechanicalRun, Error> {
         validate::finite("tf", &[tf])?;
         let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
@@ -231,11 +237,12 @@ where
         })
     }
 
-    /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator with the settings of this
-    /// simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`; with an impact at the start, they are those behind it.
+    /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator
+    /// with the settings of this simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`;
+    /// with an impact at the start, they are those behind it.
     ///
-    /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and rates tell; where a run is refused the
-    /// derivative ends, and its verdict says why.
+    /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
+    /// rates tell; where a run is refused the derivative ends, and its verdict says why.
     ///
     /// ```
     /// use saltation::derivative::Verdict;
@@ -326,7 +333,8 @@ where
         Ok(Stop { end, touches })
     }
 
-    /// Goes on from where the core ended, as the policies say: the event that this is; none when the run is to end.
+    /// Goes on from where the core ended, as the policies say: the event that this is; none when
+    /// the run is to end.
     fn deal_with(
         &self,
         reason: &Reason,
@@ -354,8 +362,8 @@ where
                 let kind = ContactEventKind::ZenoAbsorbed;
                 return model.close(&found.contacts, kind, place).map(Some);
             }
-            // Impacts follow each other faster than time can tell: they are taken as one. What comes back even then is an
-            // accumulation in no time.
+            // Impacts follow each other faster than time can tell: they are taken as one. What
+            // comes back even then is an accumulation in no time.
             (Reason::Error(Error::NoProgress { .. }), zeno, _) => {
                 let together = if again && zeno == Zeno::Absorb {
                     Ok(None)

@@ -1,22 +1,26 @@
-//! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`, one event function a contact.
+//! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`, one
+//! event function a contact.
 //!
-//! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it is closed; both are positive
-//! until they fall through zero: activation, or release (Pace & Burden, sections 2 and 3.4). Which contacts are closed is
-//! the second half of the mode, bits `n … 2n − 1`, which no motion changes, only `on_crossing`.
+//! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it
+//! is closed; both are positive until they fall through zero: activation, or release (Pace &
+//! Burden, sections 2 and 3.4). Which contacts are closed is the second half of the mode, bits
+//! `n … 2n − 1`, which no motion changes, only `on_crossing`.
 
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
 use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::{Error, Interrupt, Mode};
 
-/// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with [`EventFunction`](crate::EventFunction)s.
+/// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
+/// [`EventFunction`](crate::EventFunction)s.
 ///
-/// [`Simulation`](super::Simulation) runs it, with policies and a log. The core integrator runs it too, from the state and mode of
-/// [`start`](Self::start), which checks them; event function `j` is the gap of contact `j` while that is open, its force while it is
-/// closed, so that contact `j` closes and is released as `Guard::falling(j)`.
+/// [`Simulation`](super::Simulation) runs it, with policies and a log. The core integrator runs it
+/// too, from the state and mode of [`start`](Self::start), which checks them; event function `j` is
+/// the gap of contact `j` while that is open, its force while it is closed, so that contact `j`
+/// closes and is released as `Guard::falling(j)`.
 ///
-/// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative to it, with its acceleration in the
-/// effort, which may depend on time.
+/// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
+/// to it, with its acceleration in the effort, which may depend on time.
 ///
 /// ```
 /// use saltation::event_driven::{EventDriven, Simulation};
@@ -43,7 +47,8 @@ pub struct EventDriven<S, L = Unilateral> {
     frictionless: bool,
     /// Gaps within this of zero are zero (m).
     pub(crate) gap_tolerance: f64,
-    /// Contacts that part no faster than this after an impact may stay closed; those that close no faster graze (m/s).
+    /// Contacts that part no faster than this after an impact may stay closed; those that close no
+    /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
     pub(crate) redundant: Redundant,
     /// Coefficients of restitution outside [0, 1] are taken.
@@ -67,7 +72,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// With a law of one's choice. One that gives several outcomes wants a [`selection`](Self::selection).
+    /// With a law of one's choice. One that gives several outcomes wants a
+    /// [`selection`](Self::selection).
     pub fn with_law(system: S, law: L) -> Self {
         Self {
             bodies: Bodies::new(system),
@@ -82,15 +88,17 @@ where
         }
     }
 
-    /// Gaps within this of zero are zero (m); default 1e-10. Bounces a hundred times lower are not resolved: they are the end of an
-    /// accumulation, and a closed contact that an impact throws no higher stays closed.
+    /// Gaps within this of zero are zero (m); default 1e-10. Bounces a hundred times lower are not
+    /// resolved: they are the end of an accumulation, and a closed contact that an impact throws no
+    /// higher stays closed.
     #[must_use]
     pub fn gap_tolerance(mut self, tolerance: f64) -> Self {
         self.gap_tolerance = tolerance;
         self
     }
 
-    /// Contacts that part no faster than this may stay closed, those that close no faster graze (m/s); default 1e-8.
+    /// Contacts that part no faster than this may stay closed, those that close no faster graze
+    /// (m/s); default 1e-8.
     #[must_use]
     pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
         self.rate_tolerance = tolerance;
@@ -104,25 +112,27 @@ where
         self
     }
 
-    /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in which there is more than one ends
-    /// with [`Error::NotSingle`].
+    /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in
+    /// which there is more than one ends with [`Error::NotSingle`].
     #[must_use]
     pub fn selection(mut self, selection: Selection) -> Self {
         self.selection = selection;
         self
     }
 
-    /// Ends the searches of the impact law, within one impact, with [`Error::Interrupted`] when `interrupt` is set. Runs end between
-    /// impacts by [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
+    /// Ends the searches of the impact law, within one impact, with [`Error::Interrupted`] when
+    /// `interrupt` is set. Runs end between impacts by
+    /// [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = interrupt.clone();
         self
     }
 
-    /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and between them. Without this a system whose
-    /// [`friction`](UnilateralConstraints::friction) is not zero is refused when a run starts ([`start`](Self::start)) and at each
-    /// impact, with [`Error::FrictionIgnored`].
+    /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and
+    /// between them. Without this a system whose [`friction`](UnilateralConstraints::friction) is
+    /// not zero is refused when a run starts ([`start`](Self::start)) and at each impact, with
+    /// [`Error::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;

@@ -1,8 +1,8 @@
 //! Accumulation of impacts: the detector and what to do about it.
 //!
-//! Of each contact the last gaps `Δ_k` in time between its activations are kept. When their ratios `r_k = Δ_{k+1}/Δ_k` are
-//! below one and hardly vary, impacts accumulate at `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact:
-//! `t* = t_1 (1 + γ)/(1 − γ)`.
+//! Of each contact the last gaps `Δ_k` in time between its activations are kept. When their ratios
+//! `r_k = Δ_{k+1}/Δ_k` are below one and hardly vary, impacts accumulate at
+//! `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact: `t* = t_1 (1 + γ)/(1 − γ)`.
 
 /// What to do when impacts accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -10,16 +10,19 @@ pub enum Zeno {
     /// End the run with [`Error::Zeno`](crate::Error::Zeno).
     #[default]
     Error,
-    /// Go to the accumulation time without the contacts, close them there by a plastic impact, and go on. What derivatives say
-    /// beyond is not guaranteed.
+    /// Go to the accumulation time without the contacts, close them there by a plastic impact, and
+    /// go on. What derivatives say beyond is not guaranteed.
     ///
-    /// An accumulation in no time is absorbed too: impacts that follow each other faster than time can tell, when one impact of all
-    /// contacts that touch does not end them; and an impact that does not end by its law, because contacts squeeze a body
-    /// ([`Error::Squeezed`](crate::Error::Squeezed), [`Error::NoFeasibleInterior`](crate::Error::NoFeasibleInterior)) or lose
-    /// energy stage after stage up to the cap ([`Error::ReflectionCap`](crate::Error::ReflectionCap), restitutions below 1).
+    /// An accumulation in no time is absorbed too: impacts that follow each other faster than time
+    /// can tell, when one impact of all contacts that touch does not end them; and an impact that
+    /// does not end by its law, because contacts squeeze a body
+    /// ([`Error::Squeezed`](crate::Error::Squeezed),
+    /// [`Error::NoFeasibleInterior`](crate::Error::NoFeasibleInterior)) or lose energy stage after
+    /// stage up to the cap ([`Error::ReflectionCap`](crate::Error::ReflectionCap), restitutions
+    /// below 1).
     Absorb,
-    /// End the run at the accumulation time, without an error; the contacts are open still. Impacts that do not end by their law
-    /// end the run likewise.
+    /// End the run at the accumulation time, without an error; the contacts are open still. Impacts
+    /// that do not end by their law end the run likewise.
     StopAt,
 }
 

@@ -1,4 +1,5 @@
-//! The user's functions as the loop asks for them: rates of guards with their numerical zeros, and finiteness.
+//! The user's functions as the loop asks for them: rates of guards with their numerical zeros, and
+//! finiteness.
 
 use super::{EventFunction, Flow, Mode};
 use crate::ode::difference;
@@ -9,8 +10,8 @@ use crate::{Error, Quantity};
 pub(crate) struct Rate {
     /// `D_x h_k · f + ∂h_k/∂t` (`u_k`/s).
     pub(crate) value: f64,
-    /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`): rounding of the state shows in `h_k` as a few units in the last place of this. Zero
-    /// when the row is not written.
+    /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`): rounding of the state shows in `h_k` as a few units in the
+    /// last place of this. Zero when the row is not written.
     pub(crate) magnitude: f64,
     /// The row is written, and in the buffer that was passed.
     pub(crate) written: bool,
@@ -18,8 +19,8 @@ pub(crate) struct Rate {
     pub(crate) beside: f64,
 }
 
-/// Rate of guard `k` at `(t, x)` along `field`; by the user's row or by a central difference along the flow. `row` is
-/// overwritten.
+/// Rate of guard `k` at `(t, x)` along `field`; by the user's row or by a central difference along
+/// the flow. `row` is overwritten.
 #[inline]
 pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
     system: &S,
@@ -56,14 +57,17 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
     }
 }
 
-/// The least rate of a guard, where the user states none, as a part of the largest rate that was seen of it.
+/// The least rate of a guard, where the user states none, as a part of the largest rate that was
+/// seen of it.
 pub(crate) const PART_OF_RATE: f64 = 1e-6;
 
-/// The third derivative, of which the error of a difference is made, is taken to be at most so many times the second one.
+/// The third derivative, of which the error of a difference is made, is taken to be at most so many
+/// times the second one.
 const THIRD: f64 = 1e-3;
 
-/// How far the rate of guard `k` at `(t, x)` along `field` may be off by the rounding of its evaluation, or by that of the difference
-/// in its stead (`u_k`/s). `magnitude` is that of the terms of `h_k` where its row is not written.
+/// How far the rate of guard `k` at `(t, x)` along `field` may be off by the rounding of its
+/// evaluation, or by that of the difference in its stead (`u_k`/s). `magnitude` is that of the
+/// terms of `h_k` where its row is not written.
 #[cold]
 pub(crate) fn rate_error<S: EventFunction + ?Sized>(
     system: &S,

@@ -1,10 +1,14 @@
-//! The core: event-selected hybrid systems, `x' = f(t, x; mode)`, carried through many guards at once.
+//! The core: event-selected hybrid systems, `x' = f(t, x; mode)`, carried through many guards at
+//! once.
 //!
-//! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv 2402.00279).
+//! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv
+//! 2402.00279).
 //!
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
-//! * `run`: one integration: its start, smooth steps, and the crossing of many guards by projection.
-//! * `transition`: what a crossing does; `transversality`: what it must fulfil; `evaluate`: the user's functions, checked.
+//! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
+//!   projection.
+//! * `transition`: what a crossing does; `transversality`: what it must fulfil; `evaluate`: the
+//!   user's functions, checked.
 //! * `integrator`, `options`: the loop and its settings.
 //! * `observer`, `trajectory`, `corner`: what comes out.
 //!

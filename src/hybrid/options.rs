@@ -72,19 +72,21 @@ impl<const N: usize> From<[f64; N]> for PerEntry {
 
 /// When the crossing phase may step onto a guard by projection, without root finding.
 ///
-/// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3 carries an error
-/// estimate. A run with a fixed `eps` converges with the power *order + 1* of `eps`.
+/// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3
+/// carries an error estimate. A run with a fixed `eps` converges with the power *order + 1* of
+/// `eps`.
 ///
-/// What guards do between the ends of a projection is not looked at: [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed)
-/// says nothing of humps that begin and end there, nor of the error of projections by `Eps` and `Horizon`. `Auto` keeps projections
+/// What guards do between the ends of a projection is not looked at:
+/// [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed) says nothing of humps that begin
+/// and end there, nor of the error of projections by `Eps` and `Horizon`. `Auto` keeps projections
 /// shorter than half the distance of samples in smooth steps.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Projection {
     /// Never: every crossing is located on the interpolant of a smooth step.
     Off,
-    /// From `h_k ≥ −eps_k`, as in the paper. A guard that approaches slowly is reached in one long step, whose error
-    /// nothing tests: choose `eps` small against the least speed of approach.
+    /// From `h_k ≥ −eps_k`, as in the paper. A guard that approaches slowly is reached in one long
+    /// step, whose error nothing tests: choose `eps` small against the least speed of approach.
     Eps {
         /// Width of the neighbourhood, in the unit of each `h_k`; > 0.
         eps: PerEntry,
@@ -98,7 +100,8 @@ pub enum Projection {
         /// 1, 2, 3 or 4.
         order: u8,
     },
-    /// Inside clusters only, order 3 with an error test at the tolerances of the smooth phase: the default.
+    /// Inside clusters only, order 3 with an error test at the tolerances of the smooth phase: the
+    /// default.
     #[default]
     Auto,
 }
@@ -136,33 +139,42 @@ impl Projection {
 
 /// How closely a smooth step looks at the event functions within it.
 ///
-/// A step is looked at in windows. Event functions are sampled at the fractions 0, 0.309, 0.6803 and 1 of each window, so that two
-/// samples are at most 0.372 of a window apart. Windows are as long as the samples allow: where a cubic through them does not settle
-/// what happens between, a window is narrowed to 0.4 of itself, up to eight times at one place (to a 1500th); where they agree, the
-/// next one is up to ten times longer. No window is so long that two samples are farther apart in time than the shortest
-/// [`time_scale`](crate::EventFunction::time_scale) of a guard, a hundredth of the run for those that state none.
+/// A step is looked at in windows. Event functions are sampled at the fractions 0, 0.309, 0.6803
+/// and 1 of each window, so that two samples are at most 0.372 of a window apart. Windows are as
+/// long as the samples allow: where a cubic through them does not settle what happens between, a
+/// window is narrowed to 0.4 of itself, up to eight times at one place (to a 1500th); where they
+/// agree, the next one is up to ten times longer. No window is so long that two samples are farther
+/// apart in time than the shortest [`time_scale`](crate::EventFunction::time_scale) of a guard, a
+/// hundredth of the run for those that state none.
 ///
-/// **What can still hide** is a spike between two samples: an event function that goes beyond zero and comes back in a shorter time
-/// than the distance of two samples, and is flat on both sides. Whatever is beyond zero for at least that time, by default a
-/// hundredth of the run, is found, with both its crossings. A shorter spike may leave no trace, or one so small that a cubic through
-/// the samples explains it; then nothing tells of it, and the run counts as guaranteed. A time
-/// scale no longer than the time beyond zero finds it. Oscillations with more than a period between two samples leave traces too, unless
-/// their phases are almost equal at all samples of a window: that takes a frequency in step with windows, most of all with steps of a
-/// fixed length; a time scale of a tenth of the period excludes it. What leaves traces is followed at any rate, up to 64 windows of a step (a shorter step is tried then; of a [fixed](crate::Integrator::fixed_step) step,
-/// 4,096, beyond which it counts as [unresolved](crate::Statistics::unresolved)).
+/// **What can still hide** is a spike between two samples: an event function that goes beyond zero
+/// and comes back in a shorter time than the distance of two samples, and is flat on both sides.
+/// Whatever is beyond zero for at least that time, by default a hundredth of the run, is found,
+/// with both its crossings. A shorter spike may leave no trace, or one so small that a cubic
+/// through the samples explains it; then nothing tells of it, and the run counts as guaranteed. A
+/// time scale no longer than the time beyond zero finds it. Oscillations with more than a period
+/// between two samples leave traces too, unless their phases are almost equal at all samples of a
+/// window: that takes a frequency in step with windows, most of all with steps of a fixed length; a
+/// time scale of a tenth of the period excludes it. What leaves traces is followed at any rate, up
+/// to 64 windows of a step (a shorter step is tried then; of a
+/// [fixed](crate::Integrator::fixed_step) step, 4,096, beyond which it counts as
+/// [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resolution {
-    /// As closely as it takes until samples of the event functions agree with what others of their values and rates predict: the
-    /// default. Guards that are far from zero cost one comparison a step.
+    /// As closely as it takes until samples of the event functions agree with what others of their
+    /// values and rates predict: the default. Guards that are far from zero cost one comparison a
+    /// step.
     #[default]
     Adaptive,
-    /// At four places of each step, whatever lies between. For event functions that are known to be smooth on the scale of a step;
-    /// the run is not guaranteed then, and says so by [`Doubt::Unsearched`](crate::Doubt::Unsearched).
+    /// At four places of each step, whatever lies between. For event functions that are known to be
+    /// smooth on the scale of a step; the run is not guaranteed then, and says so by
+    /// [`Doubt::Unsearched`](crate::Doubt::Unsearched).
     Samples,
 }
 
-/// Everything the integrator can be told; see the methods of [`Integrator`](crate::Integrator) for meaning and defaults.
+/// Everything the integrator can be told; see the methods of [`Integrator`](crate::Integrator) for
+/// meaning and defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) rtol: PerEntry,
@@ -179,7 +191,8 @@ pub(crate) struct Settings {
     /// Guards that cross one after another, in this order, where they are met at one instant.
     pub(crate) corner_order: Vec<Guard>,
     pub(crate) interrupt: Interrupt,
-    /// Forget the step size at each event, as a restart from scratch would: only to measure what that costs.
+    /// Forget the step size at each event, as a restart from scratch would: only to measure what
+    /// that costs.
     pub(crate) restart_at_events: bool,
 }
 

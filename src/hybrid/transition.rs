@@ -1,4 +1,5 @@
-//! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same instant.
+//! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same
+//! instant.
 
 use super::model::rearm::Effect;
 use super::options::Settings;
@@ -13,13 +14,15 @@ use crate::Guard;
 use crate::ode::Buffer;
 use crate::{Error, Quantity, validate};
 
-/// Most crossings of guards that have crossed at the same instant before, in a corner whose order was asked for.
+/// Most crossings of guards that have crossed at the same instant before, in a corner whose order
+/// was asked for.
 const MOST_REPEATS: usize = 1000;
 
 impl<B: Buffer> Run<B> {
-    /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at the same instant in
-    /// consequence; `knows_field` says that the first stage holds the field of the old mode here. `true` when one of them
-    /// ends the run. After an error state and mode are those before the crossing that was refused.
+    /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at
+    /// the same instant in consequence; `knows_field` says that the first stage holds the field of
+    /// the old mode here. `true` when one of them ends the run. After an error state and mode are
+    /// those before the crossing that was refused.
     pub(crate) fn fire<S, O>(
         &mut self,
         system: &S,
@@ -61,7 +64,8 @@ impl<B: Buffer> Run<B> {
         Ok(!self.stopping.is_empty() || observer.is_done())
     }
 
-    /// Crosses the guards in `crossed` once, and leaves in `moved` whether event functions may have jumped.
+    /// Crosses the guards in `crossed` once, and leaves in `moved` whether event functions may have
+    /// jumped.
     #[inline]
     fn cross<S, O>(
         &mut self,
@@ -112,8 +116,8 @@ impl<B: Buffer> Run<B> {
             });
         }
         let progress = 8.0 * f64::EPSILON * self.t.abs();
-        // Guards that cross one after another at one instant may come again: the second wall of a wedge throws the state at
-        // the first.
+        // Guards that cross one after another at one instant may come again: the second wall of a
+        // wedge throws the state at the first.
         let most = if settings.corner_order.is_empty() {
             0
         } else {
@@ -138,8 +142,8 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Flips the sides of the set, applies the reset matrix and the model's reset, re-arms, and brings field, event
-    /// functions and rates up to date.
+    /// Flips the sides of the set, applies the reset matrix and the model's reset, re-arms, and
+    /// brings field, event functions and rates up to date.
     #[inline]
     fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Error>
     where
@@ -195,7 +199,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any of its crossings does.
+    /// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any
+    /// of its crossings does.
     #[inline]
     fn arm_ahead(&mut self, k: usize) {
         self.guards.armed[k] = self.guards.watch[k].is_any();
@@ -214,8 +219,8 @@ impl<B: Buffer> Run<B> {
             let k = guard.event;
             let before = !guard.side_after();
             match effect {
-                // One that has just fired at the same instant is crossed, whoever comes first in the set; and what the
-                // model made of a side stands.
+                // One that has just fired at the same instant is crossed, whoever comes first in
+                // the set; and what the model made of a side stands.
                 Effect::Arm
                     if self.work.declared[k] || self.crossed.iter().any(|c| c.guard == guard) => {}
                 Effect::Arm => {
@@ -278,7 +283,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Checks what the model made of state and mode, and re-arms the event functions whose sides it changed.
+    /// Checks what the model made of state and mode, and re-arms the event functions whose sides it
+    /// changed.
     #[cold]
     fn take_reset<S: Flow>(
         &mut self,
@@ -332,7 +338,8 @@ impl<B: Buffer> Run<B> {
         self.follow_mode();
     }
 
-    /// Field, event functions and rates in the new mode. `fresh` says that the field is right already.
+    /// Field, event functions and rates in the new mode. `fresh` says that the field is right
+    /// already.
     #[inline]
     fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Error>
     where
@@ -354,8 +361,8 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Which guards may fire next. When event functions may have jumped (`anew`) even one that is zero and moves across: it
-    /// crosses at the same instant.
+    /// Which guards may fire next. When event functions may have jumped (`anew`) even one that is
+    /// zero and moves across: it crosses at the same instant.
     #[inline]
     fn mark_ready<S>(&mut self, system: &S, rearm: &Rearm, anew: bool) -> Result<(), Error>
     where
@@ -386,7 +393,8 @@ impl<B: Buffer> Run<B> {
         if !armed[k] || (ready[k] && !anew) {
             return;
         }
-        // The guard that has just crossed may lie beyond its surface on the way back, by the residual of the crossing.
+        // The guard that has just crossed may lie beyond its surface on the way back, by the
+        // residual of the crossing.
         let residual = match self.crossed.iter().any(|c| c.guard.event == k) {
             true if anew => 10.0 * self.work.h_before[k].abs(),
             true => f64::INFINITY,
@@ -464,15 +472,17 @@ impl<B: Buffer> Run<B> {
         self.bend = (0, 0.0);
     }
 
-    /// Collects the armed guards that a reset, or a new mode, carried across their surface into `crossed`; false when there
-    /// are none. Those that lay beyond it before, by the residual of a projection, did not move.
+    /// Collects the armed guards that a reset, or a new mode, carried across their surface into
+    /// `crossed`; false when there are none. Those that lay beyond it before, by the residual of a
+    /// projection, did not move.
     fn carried_across(&mut self, reset: Reset) -> bool {
         if !self.moved {
             return false;
         }
         self.work.tried.fill(false);
         if !reset.state {
-            // A guard beyond its surface in the very mode that its crossing entered waits until the state is back.
+            // A guard beyond its surface in the very mode that its crossing entered waits until the
+            // state is back.
             for c in &self.crossed {
                 self.work.tried[c.guard.event] = true;
             }

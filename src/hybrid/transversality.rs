@@ -1,4 +1,5 @@
-//! What a crossing must fulfil: liveness before and after, whatever the order, and guards armed before their surface.
+//! What a crossing must fulfil: liveness before and after, whatever the order, and guards armed
+//! before their surface.
 
 use super::run::state::Run;
 use super::{Arrival, CrossedGuard, EventFunction, Flow, Rearm, evaluate};
@@ -24,9 +25,10 @@ impl Reset {
 }
 
 impl<B: Buffer> Run<B> {
-    /// Refuses sliding, grazing and rest: without a reset, every guard of the set must go on in its direction; after one it may
-    /// as well be thrown back, unless the model set side bits itself and so answers for them. Where nothing looks for the way
-    /// back, the side bit is a memory: that the state turns in the new mode (hysteresis) is no crossing.
+    /// Refuses sliding, grazing and rest: without a reset, every guard of the set must go on in its
+    /// direction; after one it may as well be thrown back, unless the model set side bits itself
+    /// and so answers for them. Where nothing looks for the way back, the side bit is a memory:
+    /// that the state turns in the new mode (hysteresis) is no crossing.
     #[inline]
     pub(crate) fn check_live(
         &mut self,
@@ -41,7 +43,8 @@ impl<B: Buffer> Run<B> {
             let (sign, k) = (c.guard.sign(), c.guard.event);
             let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
             let onward = sign * self.guards.rate[k];
-            // Where the new mode has an event function of its own, clear of zero, the rate says nothing.
+            // Where the new mode has an event function of its own, clear of zero, the rate says
+            // nothing.
             let off = self.guards.h[k].abs() > self.clearly(k, c.rate);
             if self.moved && off && (!reset.state || sign * self.guards.h[k] > 0.0) {
                 return false;
@@ -61,8 +64,8 @@ impl<B: Buffer> Run<B> {
         Err(self.not_live(guard, rate, after))
     }
 
-    /// Refuses a guard that the matrix arms although the state is beyond it; a partner may be so by the residual of the
-    /// crossing. After a reset such a guard fires instead.
+    /// Refuses a guard that the matrix arms although the state is beyond it; a partner may be so by
+    /// the residual of the crossing. After a reset such a guard fires instead.
     pub(crate) fn check_armed(&mut self, reset: Reset) -> Result<(), Error> {
         if reset.any() {
             return Ok(());
@@ -71,7 +74,8 @@ impl<B: Buffer> Run<B> {
             let Some(by) = self.work.armed_by[k].take() else {
                 continue;
             };
-            // The guard that fired missed its surface by a residual; in time that is as much for this one.
+            // The guard that fired missed its surface by a residual; in time that is as much for
+            // this one.
             let j = by.event;
             let missed = self.guards.h[j].abs().max(self.guards.zero[j]);
             let slower = (self.guards.rate[k] / self.guards.rate[j]).abs();
@@ -92,15 +96,16 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// How far guard `k`, crossed at `rate`, must be off its surface to be more than rounding (of which its rate after the
-    /// crossing says nothing when it is at rest) and more than a residual.
+    /// How far guard `k`, crossed at `rate`, must be off its surface to be more than rounding (of
+    /// which its rate after the crossing says nothing when it is at rest) and more than a residual.
     fn clearly(&self, k: usize, rate: f64) -> f64 {
         let zero = self.guards.zero[k].max(self.zero(k, rate, 0.0));
         zero.max(2.0 * self.work.h_before[k].abs())
     }
 
-    /// Of guards that cross at exactly one instant, refuses those that would not cross if all others came first: then their
-    /// order matters, and the system is not event-selected there. (That they cross first is checked in the mode before.)
+    /// Of guards that cross at exactly one instant, refuses those that would not cross if all
+    /// others came first: then their order matters, and the system is not event-selected there.
+    /// (That they cross first is checked in the mode before.)
     pub(crate) fn check_orders<S: Flow + EventFunction>(
         &mut self,
         system: &S,

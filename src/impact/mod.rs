@@ -1,12 +1,14 @@
 //! Impact: what happens to velocities when several contacts close at one instant.
 //!
-//! Serves Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), and the impacts of Pace & Burden
-//! (arXiv 1609.04056, eq. 3).
+//! Serves Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), and
+//! the impacts of Pace & Burden (arXiv 1609.04056, eq. 3).
 //!
-//! * `problem`: the problem in contact space, and `normal_space`, its normal block with unit normals.
+//! * `problem`: the problem in contact space, and `normal_space`, its normal block with unit
+//!   normals.
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes.
 //! * `laws`: unilateral, projective, plastic, sequential, propagative.
-//! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their number.
+//! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
+//!   number.
 //!
 //! The page below is `guide.md`.
 #![doc = ""]

@@ -1,14 +1,15 @@
 //! The normal block of an impact with unit normals: what all frictionless laws work in.
 //!
-//! With `G_ij = J_i M⁻¹ J_jᵀ` and `u_i = J_i v`, the unit normals (in the metric of kinetic energy) are `J_i/√G_ii`, and
+//! With `G_ij = J_i M⁻¹ J_jᵀ` and `u_i = J_i v`, the unit normals (in the metric of kinetic energy)
+//! are `J_i/√G_ii`, and
 //!
 //! ```text
 //!     s_i = u_i/√G_ii        C_ij = G_ij/√(G_ii G_jj)        μ_i = √G_ii p_i
 //! ```
 //!
-//! An impulse changes the scaled speeds by `C μ`. In momentum space `s_i = ⟨p, u_i⟩`, `C_ij = ⟨u_i, u_j⟩` (Seghete &
-//! Murphey, arXiv 1709.02296, momentum form), and `sᵀ C⁻¹ s = ‖p‖²` is twice the kinetic energy of the motion along the
-//! normals.
+//! An impulse changes the scaled speeds by `C μ`. In momentum space `s_i = ⟨p, u_i⟩`,
+//! `C_ij = ⟨u_i, u_j⟩` (Seghete & Murphey, arXiv 1709.02296, momentum form), and `sᵀ C⁻¹ s = ‖p‖²`
+//! is twice the kinetic energy of the motion along the normals.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -21,13 +22,15 @@ const RANK: f64 = 1e-12;
 /// Eigenvalues of `C` below minus this refuse the matrix.
 const NEGATIVE: f64 = 1e-10;
 
-/// Determinant of `C` above which its contacts are clearly independent: eigenvalues beyond a thousand times [`RANK`].
+/// Determinant of `C` above which its contacts are clearly independent: eigenvalues beyond a
+/// thousand times [`RANK`].
 const CLEARLY: f64 = 1e-8;
 
 /// Speeds of dependent contacts may differ from those of a motion by this part of the greatest.
 const INCONSISTENT: f64 = 1e-8;
 
-/// Rounding of the eigenvalues of `C`, over the number of contacts and the greatest eigenvalue: nothing is known of smaller ones.
+/// Rounding of the eigenvalues of `C`, over the number of contacts and the greatest eigenvalue:
+/// nothing is known of smaller ones.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 
 /// Where contact speeds come from.
@@ -55,7 +58,8 @@ pub(crate) struct ContactSpace {
 }
 
 impl ContactSpace {
-    /// From a normal block that is symmetric and finite with a positive diagonal, and finite speeds.
+    /// From a normal block that is symmetric and finite with a positive diagonal, and finite
+    /// speeds.
     pub(crate) fn new(
         delassus: &DMatrix<f64>,
         speeds: &[f64],
@@ -103,8 +107,9 @@ impl ContactSpace {
         })
     }
 
-    /// The Cholesky factor of `C` when it shows that all contacts are independent, without eigenvalues. With a unit diagonal, the
-    /// least eigenvalue is at least `det C / e`, by the inequality of the means of the others.
+    /// The Cholesky factor of `C` when it shows that all contacts are independent, without
+    /// eigenvalues. With a unit diagonal, the least eigenvalue is at least `det C / e`, by the
+    /// inequality of the means of the others.
     fn independent_factor(&self) -> Option<DMatrix<f64>> {
         let n = self.contacts();
         let mut l = self.gram.clone();
@@ -143,8 +148,8 @@ impl ContactSpace {
         NOISE * self.contacts() as f64
     }
 
-    /// What is rounding in the speeds of a motion of some momentum: where contacts are dependent to rounding, they may lie outside the
-    /// range of `C` by that.
+    /// What is rounding in the speeds of a motion of some momentum: where contacts are dependent to
+    /// rounding, they may lie outside the range of `C` by that.
     pub(crate) fn noise_of_speeds(&self, momentum: f64) -> f64 {
         self.noise().sqrt() * momentum
     }
@@ -167,8 +172,8 @@ impl ContactSpace {
 
     /// `√(sᵀ C⁺ s)`; refuses speeds that are given and that dependent contacts cannot have.
     ///
-    /// Along an eigenvector of the eigenvalue `λ` a motion with momentum `p` has speeds up to `√λ ‖p‖`: where `λ` is known, any, and
-    /// where it is rounding, up to the root of that.
+    /// Along an eigenvector of the eigenvalue `λ` a motion with momentum `p` has speeds up to
+    /// `√λ ‖p‖`: where `λ` is known, any, and where it is rounding, up to the root of that.
     fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Error> {
         // in units of the greatest: squares of finite speeds may overflow
         let unit = self.speeds.amax();
@@ -294,7 +299,8 @@ mod tests {
         );
     }
 
-    /// Opposite walls that meet at an angle of a, and a motion into the wedge: both speeds are sin a, and C is known to rounding.
+    /// Opposite walls that meet at an angle of a, and a motion into the wedge: both speeds are sin
+    /// a, and C is known to rounding.
     #[test]
     fn speeds_of_narrow_wedges_are_those_of_a_motion_as_far_as_that_is_known() {
         for angle in [1e-3, 1e-5, 1e-6, 1e-7] {

@@ -8,18 +8,19 @@ use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
 use crate::{Error, Interrupt, MatrixFault, validate};
 
-/// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
-/// resolves.
+/// Contacts with zero gap at one instant, and the motion with which they meet it: what an
+/// [`ImpactLaw`](super::ImpactLaw) resolves.
 ///
-/// Rows come as normals first, one a contact, then the tangents: `k` rows for contact 0, `k` for contact 1 and so on, with
-/// `k` = 0, 1 (plane) or 2. With the mass matrix `M`, the Jacobian `J` of gaps and slips and the velocity `v⁻`,
+/// Rows come as normals first, one a contact, then the tangents: `k` rows for contact 0, `k` for
+/// contact 1 and so on, with `k` = 0, 1 (plane) or 2. With the mass matrix `M`, the Jacobian `J` of
+/// gaps and slips and the velocity `v⁻`,
 ///
 /// ```text
 ///     G = J M⁻¹ Jᵀ        u = J v⁻        v⁺ = v⁻ + M⁻¹ Jᵀ p        u⁺ = u + G p
 /// ```
 ///
-/// `u_i < 0` approaches. Speeds are in m/s and impulses `p` in N s when gaps are lengths. Laws without friction read the
-/// normal block only; their impulses change the slips too.
+/// `u_i < 0` approaches. Speeds are in m/s and impulses `p` in N s when gaps are lengths. Laws
+/// without friction read the normal block only; their impulses change the slips too.
 ///
 /// All contacts are elastic (restitution 1) and newly activated until said otherwise.
 ///
@@ -63,25 +64,28 @@ struct Motion {
 const TOLERANCE: f64 = 1e-12;
 
 impl ImpactProblem {
-    /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite) and the contact speeds `u`
-    /// (`n`). The kinetic energy, which tolerances and the indeterminacy refer to, is taken to be that of the motion along the
-    /// normals, `½ uᵀ G⁻¹ u`; [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
+    /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite)
+    /// and the contact speeds `u` (`n`). The kinetic energy, which tolerances and the indeterminacy
+    /// refer to, is taken to be that of the motion along the normals, `½ uᵀ G⁻¹ u`;
+    /// [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
     ///
     /// # Errors
-    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadMatrix`] (`Delassus`),
-    /// [`Error::ImpactOverflow`] for a momentum that is infinite, and [`Error::InconsistentSpeeds`] when contacts are dependent and no
-    /// motion has these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the motion itself, and
-    /// does not ask.
+    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`],
+    /// [`Error::BadMatrix`] (`Delassus`), [`Error::ImpactOverflow`] for a momentum that is
+    /// infinite, and [`Error::InconsistentSpeeds`] when contacts are dependent and no motion has
+    /// these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the
+    /// motion itself, and does not ask.
     pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Error> {
         let contacts = delassus.nrows();
         Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
     }
 
-    /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and `G`, `u` with the rows of
-    /// normals and tangents.
+    /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and
+    /// `G`, `u` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is not finite and ≥ 0.
+    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is not finite
+    /// and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -90,7 +94,8 @@ impl ImpactProblem {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
-    /// Without friction, from `G` and contact speeds that are `J v`, of a motion with so much momentum, `√(vᵀ M v)`.
+    /// Without friction, from `G` and contact speeds that are `J v`, of a motion with so much
+    /// momentum, `√(vᵀ M v)`.
     pub(crate) fn of_motion(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -113,12 +118,14 @@ impl ImpactProblem {
         Ok(self)
     }
 
-    /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the Jacobian `J` of the gaps
-    /// (`n × d`) and the velocity `v⁻` (`d`). It keeps `M⁻¹ Jᵀ`, so that [`velocity_after`](Self::velocity_after) works.
+    /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the
+    /// Jacobian `J` of the gaps (`n × d`) and the velocity `v⁻` (`d`). It keeps `M⁻¹ Jᵀ`, so that
+    /// [`velocity_after`](Self::velocity_after) works.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`], [`Error::NotFiniteInput`], and those of
-    /// [`new`](Self::new) but [`Error::InconsistentSpeeds`].
+    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`],
+    /// [`Error::NotFiniteInput`], and those of [`new`](Self::new) but
+    /// [`Error::InconsistentSpeeds`].
     pub fn from_mechanics(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
@@ -128,11 +135,12 @@ impl ImpactProblem {
         Self::with_motion(mass, jacobian, velocity, friction)
     }
 
-    /// Like [`from_mechanics`](Self::from_mechanics), with tangents: one coefficient of friction a contact (≥ 0), and `J` with the
-    /// rows of normals and tangents.
+    /// Like [`from_mechanics`](Self::from_mechanics), with tangents: one coefficient of friction a
+    /// contact (≥ 0), and `J` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a coefficient that is not finite and ≥ 0.
+    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a
+    /// coefficient that is not finite and ≥ 0.
     pub fn from_mechanics_with_tangents(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
@@ -242,8 +250,8 @@ impl ImpactProblem {
         self.with_any_restitutions(restitution)
     }
 
-    /// A coefficient of restitution for each contact, of any size: beyond 1 an impact adds energy, below 0 bodies penetrate.
-    /// Laws that have no meaning for these refuse them.
+    /// A coefficient of restitution for each contact, of any size: beyond 1 an impact adds energy,
+    /// below 0 bodies penetrate. Laws that have no meaning for these refuse them.
     ///
     /// # Errors
     /// [`Error::WrongLength`], [`Error::BadSetting`] for one that is not finite.
@@ -270,8 +278,9 @@ impl ImpactProblem {
         Ok(self)
     }
 
-    /// A contact approaches when `u_i/√G_ii < −tolerance · √(2T)`, `T` the kinetic energy. Default 1e-12, at least the rounding
-    /// of the speeds: smaller ones let rounding cause impacts, larger ones (1e-6) leave small approaches standing.
+    /// A contact approaches when `u_i/√G_ii < −tolerance · √(2T)`, `T` the kinetic energy. Default
+    /// 1e-12, at least the rounding of the speeds: smaller ones let rounding cause impacts, larger
+    /// ones (1e-6) leave small approaches standing.
     ///
     /// # Errors
     /// [`Error::BadSetting`] unless it lies in [0, 0.1].
@@ -282,7 +291,8 @@ impl ImpactProblem {
         Ok(self)
     }
 
-    /// Without friction: laws that know none take the problem as it is, instead of refusing it with [`Error::FrictionIgnored`].
+    /// Without friction: laws that know none take the problem as it is, instead of refusing it with
+    /// [`Error::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.friction.fill(0.0);
@@ -290,8 +300,9 @@ impl ImpactProblem {
     }
 
     /// Ends searches on this problem with [`Error::Interrupted`] when `interrupt` is set: those of
-    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes), [`NewOnly`](super::NewOnly) and
-    /// [`indeterminacy`](super::indeterminacy), and [`Reflections::run`](super::Reflections::run).
+    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
+    /// [`NewOnly`](super::NewOnly) and [`indeterminacy`](super::indeterminacy), and
+    /// [`Reflections::run`](super::Reflections::run).
     #[must_use]
     pub fn with_interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = Some(interrupt.clone());
@@ -301,7 +312,8 @@ impl ImpactProblem {
     /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] when it is not finite or less than that of the motion along the normals.
+    /// [`Error::BadSetting`] when it is not finite or less than that of the motion along the
+    /// normals.
     pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Error> {
         // √(2T), where 2T may overflow
         let momentum = 2.0 * (0.5 * energy).sqrt();
@@ -348,12 +360,14 @@ impl ImpactProblem {
         &self.is_new
     }
 
-    /// The Gram matrix `C` of unit normals: cosines of the angles between contacts in the metric of kinetic energy.
+    /// The Gram matrix `C` of unit normals: cosines of the angles between contacts in the metric of
+    /// kinetic energy.
     pub fn cosines(&self) -> &DMatrix<f64> {
         &self.space.gram
     }
 
-    /// Least over greatest eigenvalue of [`cosines`](Self::cosines); about zero or below when contacts are dependent.
+    /// Least over greatest eigenvalue of [`cosines`](Self::cosines); about zero or below when
+    /// contacts are dependent.
     pub fn rcond(&self) -> f64 {
         self.space.rcond()
     }
@@ -363,8 +377,8 @@ impl ImpactProblem {
         &self.space.dependent
     }
 
-    /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole motion where it is known, else of
-    /// that along the normals.
+    /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole
+    /// motion where it is known, else of that along the normals.
     pub fn momentum(&self) -> f64 {
         self.momentum
     }
@@ -383,8 +397,9 @@ impl ImpactProblem {
     /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
     ///
     /// # Errors
-    /// [`Error::OnlyContactSpace`] unless the problem was made with [`from_mechanics`](Self::from_mechanics);
-    /// [`Error::WrongLength`] for an outcome of another problem.
+    /// [`Error::OnlyContactSpace`] unless the problem was made with
+    /// [`from_mechanics`](Self::from_mechanics); [`Error::WrongLength`] for an outcome of another
+    /// problem.
     pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Error> {
         let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
         validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;

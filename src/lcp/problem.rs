@@ -4,8 +4,9 @@ use nalgebra::DMatrixView;
 
 use crate::{Error, validate};
 
-/// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`, infinite when something is not
-/// a number. `W` is n × n; `q` and `z` have n entries, in any units that fit together.
+/// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`,
+/// infinite when something is not a number. `W` is n × n; `q` and `z` have n entries, in any units
+/// that fit together.
 ///
 /// ```
 /// use nalgebra::DMatrix;

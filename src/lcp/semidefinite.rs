@@ -1,5 +1,6 @@
-//! Problems with a symmetric positive semidefinite `W`, as contacts without friction pose them: `W z` is the same for all solutions,
-//! and the only solution of a definite one is often that all push.
+//! Problems with a symmetric positive semidefinite `W`, as contacts without friction pose them:
+//! `W z` is the same for all solutions, and the only solution of a definite one is often that all
+//! push.
 
 use nalgebra::DMatrixView;
 
@@ -13,8 +14,8 @@ const FEW: usize = 8;
 /// Below this pivot, as a part of its diagonal entry, the direct solve is skipped.
 const DEFINITE: f64 = 1e-8;
 
-/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. So much of `q_i/√W_ii` is rounding as `noise` says: where the rows of `W` are dependent to rounding,
-/// `q` may lie outside its range by that.
+/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. So much of `q_i/√W_ii` is rounding as `noise` says: where the
+/// rows of `W` are dependent to rounding, `q` may lie outside its range by that.
 ///
 /// # Errors
 /// As [`LcpSolver::solve`].
@@ -53,7 +54,8 @@ pub(crate) fn proof_of_none(w: DMatrixView<'_, f64>, q: &[f64], noise: f64) -> O
     }
 }
 
-/// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the solution.
+/// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the
+/// solution.
 fn all_push(w: &DMatrixView<'_, f64>, q: &[f64]) -> Option<Vec<f64>> {
     let n = q.len();
     if n > FEW {

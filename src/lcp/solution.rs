@@ -20,7 +20,8 @@ pub enum Rung {
     Zero,
     /// Lemke's method with the covering vector asked for.
     Lemke,
-    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows of friction times `max(1, μ)`.
+    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows
+    /// of friction times `max(1, μ)`.
     RowSizes,
     /// Lemke's method with the first of two fixed covering vectors.
     FirstFixed,
@@ -28,10 +29,12 @@ pub enum Rung {
     SecondFixed,
     /// Complementary bases one by one (n ≤ 12).
     Bases,
-    /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over. Tried next where Lemke's
-    /// method left along a ray, which then is a matter of rounding or says that there is no solution.
+    /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over.
+    /// Tried next where Lemke's method left along a ray, which then is a matter of rounding or says
+    /// that there is no solution.
     Convex,
-    /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤ 200; at most 10 n pivots).
+    /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤
+    /// 200; at most 10 n pivots).
     Careful,
 }
 
@@ -83,7 +86,8 @@ impl<'s> Solution<'s> {
         DVectorView::from_slice(self.z, self.z.len())
     }
 
-    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within the residual.
+    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within
+    /// the residual.
     pub fn w(&self) -> &'s [f64] {
         self.w
     }

@@ -22,10 +22,12 @@ const MOST_RESERVED: usize = 1024;
 /// Most pivots of one run of Lemke's method, times n.
 const MOST_PIVOTS: usize = 1000;
 
-/// Solves linear complementarity problems `0 ≤ z ⊥ W z + q ≥ 0`, dense, of any size up to a few hundred.
+/// Solves linear complementarity problems `0 ≤ z ⊥ W z + q ≥ 0`, dense, of any size up to a few
+/// hundred.
 ///
-/// The solver is a workspace: after the first problem of a size, solving allocates nothing. It holds about 72 n² bytes up to
-/// n = 200 and 40 n² beyond. The answer depends on the problem alone, not on what was solved before.
+/// The solver is a workspace: after the first problem of a size, solving allocates nothing. It
+/// holds about 72 n² bytes up to n = 200 and 40 n² beyond. The answer depends on the problem alone,
+/// not on what was solved before.
 ///
 /// ```
 /// use nalgebra::DMatrix;
@@ -77,7 +79,8 @@ impl Default for LcpSolver {
 }
 
 impl LcpSolver {
-    /// A solver with buffers for problems up to size `n`, and up to 1024 at most; for larger ones they grow.
+    /// A solver with buffers for problems up to size `n`, and up to 1024 at most; for larger ones
+    /// they grow.
     pub fn new(n: usize) -> Self {
         let n = n.min(MOST_RESERVED);
         let mut solver = Self::growing();
@@ -93,7 +96,8 @@ impl LcpSolver {
         solver
     }
 
-    /// Without buffers: they grow when they are filled, those of rungs that are not tried do not. For a single problem.
+    /// Without buffers: they grow when they are filled, those of rungs that are not tried do not.
+    /// For a single problem.
     pub(crate) fn growing() -> Self {
         Self {
             tolerance: 1e-10,
@@ -112,24 +116,27 @@ impl LcpSolver {
         }
     }
 
-    /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10), in the units given and with rows and columns
-    /// scaled to 1. Where `W z` cancels, its rounding may exceed that, as with masses over eight decades beside bounds of size 1: choose
-    /// units in which it does not, or another tolerance. At least 0 and below 1, at which any `z` would pass; others are refused by
-    /// [`solve`](Self::solve).
+    /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10), in the units
+    /// given and with rows and columns scaled to 1. Where `W z` cancels, its rounding may exceed
+    /// that, as with masses over eight decades beside bounds of size 1: choose units in which it
+    /// does not, or another tolerance. At least 0 and below 1, at which any `z` would pass; others
+    /// are refused by [`solve`](Self::solve).
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most pivots of one run of Lemke's method, times n (default 50; more than 1000 count as 1000). A run ends too when it goes round.
+    /// Most pivots of one run of Lemke's method, times n (default 50; more than 1000 count as
+    /// 1000). A run ends too when it goes round.
     #[must_use]
     pub fn pivots_per_row(mut self, most: usize) -> Self {
         self.pivots_per_row = most.min(MOST_PIVOTS);
         self
     }
 
-    /// What is rounding in `q_i/√W_ii`, of a problem with a positive diagonal: no more than that proves a problem to be infeasible.
+    /// What is rounding in `q_i/√W_ii`, of a problem with a positive diagonal: no more than that
+    /// proves a problem to be infeasible.
     pub(crate) fn noise(mut self, noise: f64) -> Self {
         self.noise = noise;
         self
@@ -142,18 +149,21 @@ impl LcpSolver {
         self
     }
 
-    /// Whether other ways are tried when Lemke's method with the covering vector asked for finds nothing (default true). Without
-    /// them all solutions belong to one selection rule, that of the covering vector.
+    /// Whether other ways are tried when Lemke's method with the covering vector asked for finds
+    /// nothing (default true). Without them all solutions belong to one selection rule, that of the
+    /// covering vector.
     #[must_use]
     pub fn ladder(mut self, ladder: bool) -> Self {
         self.ladder = ladder;
         self
     }
 
-    /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has the empty solution.
+    /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has
+    /// the empty solution.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad
+    /// tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
     /// became of Lemke's method, when no other rung solved the problem. [`Error::Interrupted`].
     pub fn solve<'w>(
         &mut self,
@@ -163,7 +173,8 @@ impl LcpSolver {
         self.solve_checked(&w.into(), q, None)
     }
 
-    /// Solves with a covering vector `d` (n entries, all > 0), which decides what is found when there are several solutions.
+    /// Solves with a covering vector `d` (n entries, all > 0), which decides what is found when
+    /// there are several solutions.
     ///
     /// # Errors
     /// As [`solve`](Self::solve), and [`Error::BadSetting`] for a bad covering vector.
@@ -181,8 +192,8 @@ impl LcpSolver {
         self.solve_checked(&w.into(), q, Some(d))
     }
 
-    /// The ray of the last solve, when that ended in [`Error::LcpRay`]: `u ≥ 0` of n entries, the largest 1. Lemke's path went
-    /// along `z + s u`.
+    /// The ray of the last solve, when that ended in [`Error::LcpRay`]: `u ≥ 0` of n entries, the
+    /// largest 1. Lemke's path went along `z + s u`.
     pub fn ray(&self) -> Option<&[f64]> {
         (!self.ray.is_empty()).then_some(&self.ray)
     }
@@ -238,7 +249,8 @@ impl LcpSolver {
             };
             first = first.or(failure);
             let is_proved = match rung {
-                // Of a symmetric matrix that is almost singular the convex program says whether it is.
+                // Of a symmetric matrix that is almost singular the convex program says whether it
+                // is.
                 Rung::Lemke => false,
                 Rung::Convex if matches!(attempt, Attempt::Ended(_)) => proof > Proof::None,
                 _ => proof == Proof::Exact,

@@ -1,12 +1,12 @@
-//! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing: of a whole matrix by columns, and row by row for
-//! a matrix that grows.
+//! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing: of a whole
+//! matrix by columns, and row by row for a matrix that grows.
 
 use super::dot;
 
-/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`, `a = L Lᵀ`, with `1/L_jj` on the
-/// diagonal: solving is without division, which is slow. Gives the least
-/// pivot as a part of its diagonal entry: how far the rows are from dependent, whatever their units. None when `a` is not
-/// positive definite or not finite.
+/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`,
+/// `a = L Lᵀ`, with `1/L_jj` on the diagonal: solving is without division, which is slow. Gives the
+/// least pivot as a part of its diagonal entry: how far the rows are from dependent, whatever their
+/// units. None when `a` is not positive definite or not finite.
 pub(crate) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
     let mut least: f64 = 1.0;
     for j in 0..n {
@@ -58,8 +58,9 @@ pub(crate) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
     }
 }
 
-/// Replaces row `k` of a symmetric matrix, up to its diagonal, by that of its factor. The rows above are those of the factor; each has
-/// `width` entries. False when the matrix is not positive definite.
+/// Replaces row `k` of a symmetric matrix, up to its diagonal, by that of its factor. The rows
+/// above are those of the factor; each has `width` entries. False when the matrix is not positive
+/// definite.
 pub(crate) fn factor_row(l: &mut [f64], width: usize, k: usize) -> bool {
     let (above, row) = l.split_at_mut(k * width);
     for m in 0..k {
@@ -87,7 +88,8 @@ pub(crate) fn solve_by_rows(l: &[f64], width: usize, b: &mut [f64]) {
     }
 }
 
-/// `out = A x` for a symmetric `A`. Up to eight rows their number is known when this is compiled: several times as fast.
+/// `out = A x` for a symmetric `A`. Up to eight rows their number is known when this is compiled:
+/// several times as fast.
 pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
     match x.len() {
         1 => few_times::<1>(a, x, out),

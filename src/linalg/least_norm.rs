@@ -1,4 +1,5 @@
-//! The solution of least norm of a semidefinite system: multipliers of contacts whose rows depend on each other.
+//! The solution of least norm of a semidefinite system: multipliers of contacts whose rows depend
+//! on each other.
 
 use super::dot;
 use super::scratch::Cut;
@@ -11,10 +12,11 @@ pub(crate) fn least_norm_size(m: usize) -> usize {
     2 * m * m + 2 * m
 }
 
-/// Replaces `b` by the `x` of least norm with `G x = b` for a positive semidefinite `G` (`m × m`) and a `b` in its range; gives
-/// the rank of `G`.
+/// Replaces `b` by the `x` of least norm with `G x = b` for a positive semidefinite `G` (`m × m`)
+/// and a `b` in its range; gives the rank of `G`.
 ///
-/// With the pivoted Cholesky factor `G = L Lᵀ` of full column rank and `L = Q R`, `x = Q R⁻ᵀ R⁻¹ Qᵀ b`.
+/// With the pivoted Cholesky factor `G = L Lᵀ` of full column rank and `L = Q R`,
+/// `x = Q R⁻ᵀ R⁻¹ Qᵀ b`.
 pub(crate) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f64]) -> usize {
     let mut cut = Cut(scratch);
     let (l, triangle) = (cut.take(m * m), cut.take(m * m));

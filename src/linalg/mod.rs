@@ -1,4 +1,5 @@
-//! Small dense linear algebra on slices, for right-hand sides and solvers that allocate nothing. What may allocate uses nalgebra.
+//! Small dense linear algebra on slices, for right-hand sides and solvers that allocate nothing.
+//! What may allocate uses nalgebra.
 //!
 //! * `cholesky`: factors of definite matrices, of a whole one and row by row.
 //! * `least_norm`: the solution of least norm of a semidefinite system.

@@ -1,7 +1,7 @@
 //! Scratch space for right-hand sides that are shared by reference and allocate nothing.
 
-/// Runs `work` on `size` zeros: on the stack up to 1024 (a few bodies), on the heap beyond. Several stack sizes, because
-/// clearing a larger one would be a good part of a small system's step.
+/// Runs `work` on `size` zeros: on the stack up to 1024 (a few bodies), on the heap beyond. Several
+/// stack sizes, because clearing a larger one would be a good part of a small system's step.
 #[inline]
 pub(crate) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
     const FEW: usize = 64;
@@ -24,7 +24,8 @@ pub(crate) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> 
     work(zeros)
 }
 
-/// Runs `work` on a list of `n` indices without allocating, up to 64; two sizes, as of scratch space.
+/// Runs `work` on a list of `n` indices without allocating, up to 64; two sizes, as of scratch
+/// space.
 pub(crate) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
     let (mut few, mut many, mut heap);
     let indices: &mut [usize] = if n <= 8 {

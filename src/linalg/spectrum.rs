@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// A symmetric matrix scaled to a unit diagonal, its two halves averaged, with the roots of its diagonal.
+/// A symmetric matrix scaled to a unit diagonal, its two halves averaged, with the roots of its
+/// diagonal.
 pub(crate) fn unit_diagonal(matrix: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     let n = matrix.nrows();
     let roots: Vec<f64> = (0..n).map(|k| matrix[(k, k)].sqrt()).collect();

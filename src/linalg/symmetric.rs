@@ -4,7 +4,8 @@ use nalgebra::DMatrix;
 
 use crate::{Error, MatrixFault};
 
-/// Entries across the diagonal may differ by this much, measured by the geometric mean of their diagonal entries.
+/// Entries across the diagonal may differ by this much, measured by the geometric mean of their
+/// diagonal entries.
 const SYMMETRIC: f64 = 1e-9;
 
 /// Refuses a matrix that is not square, finite, symmetric, or has a diagonal entry that is not > 0.

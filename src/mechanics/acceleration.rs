@@ -1,4 +1,5 @@
-//! Accelerations and multipliers of a mechanical system whose contacts `J` are closed (Pace & Burden, eq. 1 and 2, corrected):
+//! Accelerations and multipliers of a mechanical system whose contacts `J` are closed (Pace &
+//! Burden, eq. 1 and 2, corrected):
 //!
 //! ```text
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
@@ -16,7 +17,8 @@ use crate::ode::difference;
 pub(crate) enum Trouble {
     /// The mass matrix is not positive definite.
     Mass,
-    /// The rows of the closed contacts are linearly dependent; the pivot ratio of their Gram matrix.
+    /// The rows of the closed contacts are linearly dependent; the pivot ratio of their Gram
+    /// matrix.
     Dependent(f64),
 }
 
@@ -27,7 +29,8 @@ const IDLE: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies<S> {
     pub(crate) system: S,
-    /// Of a constant mass matrix: for a few coordinates a product is several times faster than a factor.
+    /// Of a constant mass matrix: for a few coordinates a product is several times faster than a
+    /// factor.
     inverse: Option<Vec<f64>>,
 }
 
@@ -81,7 +84,8 @@ impl Mass<'_> {
     }
 }
 
-/// A configuration with its mass matrix factorised and some contacts with their rows and their Gram matrix.
+/// A configuration with its mass matrix factorised and some contacts with their rows and their Gram
+/// matrix.
 pub(crate) struct Frame<'a> {
     pub(crate) d: usize,
     /// Contacts, in the order of rows.
@@ -160,14 +164,15 @@ impl<'a> Frame<'a> {
         if self.written { 1e-12 } else { 1e-10 }
     }
 
-    /// What the multiplier of row `i` may differ from zero by without meaning it: rounding, and what changes the rate of the gap by
-    /// a thousandth of `rate_tolerance` in a second.
+    /// What the multiplier of row `i` may differ from zero by without meaning it: rounding, and
+    /// what changes the rate of the gap by a thousandth of `rate_tolerance` in a second.
     pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
         let rounding = self.rounding() * self.size / self.diagonal[i].sqrt();
         rounding + IDLE * rate_tolerance / self.diagonal[i]
     }
 
-    /// The least of the accelerations that mean something, in units of rows: no less than `part` of their size.
+    /// The least of the accelerations that mean something, in units of rows: no less than `part` of
+    /// their size.
     pub(crate) fn least_acceleration(&self, part: f64, rate_tolerance: f64) -> f64 {
         let unit = self
             .diagonal
@@ -214,7 +219,8 @@ impl<'a> Frame<'a> {
         self.mass.solve(force, acceleration);
     }
 
-    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`; keeps their size.
+    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`;
+    /// keeps their size.
     pub(crate) fn gap_acceleration<S: UnilateralConstraints>(
         &mut self,
         system: &S,
@@ -237,8 +243,10 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Writes the inverse of a constant mass with the contacts held, `P = M⁻¹ − M⁻¹ Daᵀ G⁻¹ Da M⁻¹`, `d × d`: the acceleration is `P`
-    /// times a force. False when the mass is not constant; the Gram matrix must be factorised. `half` has one entry a contact.
+    /// Writes the inverse of a constant mass with the contacts held,
+    /// `P = M⁻¹ − M⁻¹ Daᵀ G⁻¹ Da M⁻¹`, `d × d`: the acceleration is `P` times a force. False when
+    /// the mass is not constant; the Gram matrix must be factorised. `half` has one entry a
+    /// contact.
     pub(crate) fn held_inverse(&mut self, half: &mut [f64], out: &mut [f64]) -> bool {
         let Mass::Inverse(inverse) = self.mass else {
             return false;
@@ -297,7 +305,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are the only ones.
+/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are the
+/// only ones.
 pub(crate) fn accelerate<S>(
     system: &S,
     frame: &mut Frame<'_>,
@@ -383,7 +392,8 @@ pub(crate) fn curvature<S: UnilateralConstraints>(
     bent / (s * s)
 }
 
-/// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d` entries.
+/// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d`
+/// entries.
 pub(crate) fn coriolis<S: MechanicalSystem>(
     system: &S,
     q: &[f64],

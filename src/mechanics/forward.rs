@@ -1,4 +1,5 @@
-//! References and smart pointers to mechanical systems are mechanical systems: every method is handed on.
+//! References and smart pointers to mechanical systems are mechanical systems: every method is
+//! handed on.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,10 +1,13 @@
 //! Mechanical systems subject to unilateral constraints: bodies that touch.
 //!
-//! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), with its errors mended.
+//! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
+//! 1609.04056), with its errors mended.
 //!
-//! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and [`UnilateralConstraints`]; `dual`: the same, once for any
-//!   scalar; `forward`: references and smart pointers.
-//! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`: contacts that depend on each other.
+//! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
+//!   [`UnilateralConstraints`]; `dual`: the same, once for any scalar; `forward`: references and
+//!   smart pointers.
+//! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
+//!   contacts that depend on each other.
 //! * `mode_problem`: which contacts stay closed.
 //! * `check`: what the user wrote against differences.
 //!

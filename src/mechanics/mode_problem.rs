@@ -17,8 +17,9 @@ use crate::ode::difference::step_along;
 pub(crate) const TRY_ALL: usize = 12;
 /// Where the solver fails, contacts with a smaller reciprocal condition number are the reason.
 const ALMOST_DEPENDENT: f64 = 1e-8;
-/// Contacts with a smaller reciprocal condition number do not stay closed where unique forces are asked for: rounding changes these
-/// by more than 1e-5 of their size. Above [`DEPENDENT`], so that those that stay closed do so while they move.
+/// Contacts with a smaller reciprocal condition number do not stay closed where unique forces are
+/// asked for: rounding changes these by more than 1e-5 of their size. Above [`DEPENDENT`], so that
+/// those that stay closed do so while they move.
 const NEARLY_DEPENDENT: f64 = 1e-11;
 /// Rounding of the Gram matrix of unit rows, over their number.
 const NOISE: f64 = 4.0 * f64::EPSILON;
@@ -93,8 +94,8 @@ where
     })
 }
 
-/// The Gram matrix, the free accelerations of the gaps and what is rounding of them, a moment after `(t, q, v)`, with the
-/// accelerations `a`.
+/// The Gram matrix, the free accelerations of the gaps and what is rounding of them, a moment after
+/// `(t, q, v)`, with the accelerations `a`.
 fn a_moment_later<S>(
     bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
@@ -120,8 +121,10 @@ where
     })
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; what is `small`, in units of rows, is zero, and `b` lies outside the range of `G` by `noise`. Accelerations are unique, for `G` is positive semidefinite. Of a contact without force and
-/// without acceleration the problem a moment later decides, given by `ahead` of the forces; if that does not either, it stays closed.
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; what is `small`, in units of rows, is zero, and `b` lies outside
+/// the range of `G` by `noise`. Accelerations are unique, for `G` is positive semidefinite. Of a
+/// contact without force and without acceleration the problem a moment later decides, given by
+/// `ahead` of the forces; if that does not either, it stays closed.
 fn choose(
     gram: &[f64],
     b: &[f64],
@@ -137,7 +140,8 @@ fn choose(
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
     let Ok((z, w)) = forces(gram, b, noise) else {
-        // A semidefinite problem of accelerations has a solution: what defeats the solver is that the contacts are almost dependent.
+        // A semidefinite problem of accelerations has a solution: what defeats the solver is that
+        // the contacts are almost dependent.
         let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
         if rcond < ALMOST_DEPENDENT && redundant == Redundant::Refuse {
             return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
@@ -176,7 +180,8 @@ fn choose(
             break;
         };
         if pull(&worst) >= -small {
-            // Left out were contacts that would have to pull; without them the others must still hold.
+            // Left out were contacts that would have to pull; without them the others must still
+            // hold.
             let opens = |i: usize| {
                 let pushed = set.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
                 b[i] + pushed.sum::<f64>()
@@ -202,8 +207,8 @@ fn opening(gram: &[f64], b: &[f64], (rounding, noise): (f64, f64)) -> Vec<usize>
     }
 }
 
-/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left of terms that cancel, which are
-/// large where forces are (wedges, heavy bodies on light ones).
+/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left
+/// of terms that cancel, which are large where forces are (wedges, heavy bodies on light ones).
 fn forces(gram: &[f64], b: &[f64], noise: f64) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let m = b.len();
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, None)?;
@@ -377,7 +382,8 @@ mod tests {
 
     #[test]
     fn of_a_table_with_its_load_near_one_leg_those_stay_that_push() {
-        // Rows (1, y, −x) at the corners (±1, ±1), and a load at (0.7, 0.7): the leg at (−1, −1) would pull.
+        // Rows (1, y, −x) at the corners (±1, ±1), and a load at (0.7, 0.7): the leg at (−1, −1)
+        // would pull.
         let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
         let mut gram = [0.0; 16];
         for (i, a) in corners.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! Redundant contacts: rows that depend on each other, as those of a table on four legs. Accelerations are unique still,
-//! multipliers are not.
+//! Redundant contacts: rows that depend on each other, as those of a table on four legs.
+//! Accelerations are unique still, multipliers are not.
 
 use super::acceleration::Frame;
 use crate::linalg::dot;
 
-/// Part of a row that is left of it without the others, in the metric of kinetic energy, below which it is their combination.
+/// Part of a row that is left of it without the others, in the metric of kinetic energy, below
+/// which it is their combination.
 const COMBINATION: f64 = 1e-12;
 
 /// What to do when the contacts that stay closed depend on each other.
@@ -13,14 +14,15 @@ pub enum Redundant {
     /// End with [`Error::DependentContacts`](crate::Error::DependentContacts).
     #[default]
     Refuse,
-    /// Take the multipliers of least norm, in the units of the gaps. Accelerations are those of any other choice; how the load
-    /// is shared among the contacts is not known, and [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) says so.
+    /// Take the multipliers of least norm, in the units of the gaps. Accelerations are those of any
+    /// other choice; how the load is shared among the contacts is not known, and
+    /// [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) says so.
     LeastSquares,
 }
 
-/// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates of the contacts of a frame as
-/// `wanted`: by orthonormal rows, for the Gram matrix knows rows only to the root of rounding. Rows that are combinations of
-/// others are passed over.
+/// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates
+/// of the contacts of a frame as `wanted`: by orthonormal rows, for the Gram matrix knows rows only
+/// to the root of rounding. Rows that are combinations of others are passed over.
 pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
     let (d, m) = (frame.d, wanted.len());
     let (mut rows, mut lifts) = (frame.rows.to_vec(), frame.lift.to_vec());

@@ -5,11 +5,11 @@ use nalgebra::{DMatrix, DVector};
 use crate::impact::ImpactProblem;
 use crate::{Error, validate};
 
-/// `n` balls on a line, each touching the next: `n − 1` contacts with gaps `φ_i = x_{i+1} − x_i − 2r`, mass matrix
-/// `diag(m_i)`.
+/// `n` balls on a line, each touching the next: `n − 1` contacts with gaps
+/// `φ_i = x_{i+1} − x_i − 2r`, mass matrix `diag(m_i)`.
 ///
-/// Everything is rational in the velocities, so that outcomes can be checked by hand. Source: Seghete & Murphey, arXiv
-/// 1709.02296, and our table of cradles in `tests/data`.
+/// Everything is rational in the velocities, so that outcomes can be checked by hand. Source:
+/// Seghete & Murphey, arXiv 1709.02296, and our table of cradles in `tests/data`.
 ///
 /// ```
 /// use saltation::impact::{AllOutcomes, ImpactLaw};
@@ -30,8 +30,8 @@ impl Cradle {
     /// Masses (kg) and velocities before the impact (m/s), from left to right.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] unless there are two balls or more, of masses > 0; [`Error::WrongLength`],
-    /// [`Error::NotFiniteInput`].
+    /// [`Error::BadSetting`] unless there are two balls or more, of masses > 0;
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
     pub fn new(masses: &[f64], velocities: &[f64]) -> Result<Self, Error> {
         let balls = masses.len();
         validate::unless(

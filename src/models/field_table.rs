@@ -9,9 +9,10 @@ const MOST_GUARDS: usize = 16;
 
 /// `x' = F_b`, constant in each of the `2^n` cells cut out by `n` planes, plain or oblique.
 ///
-/// Event functions `h_k = a_k · x − o_k`; word `b` has bit `k` on once `h_k` was crossed upward. Units are the caller's. To
-/// first order every corner of an event-selected system is such a table. Source: Burden, Sastry, Koditschek & Revzen, SIADS
-/// 15 (2016) 1227: the B-derivative is the flow of such a table.
+/// Event functions `h_k = a_k · x − o_k`; word `b` has bit `k` on once `h_k` was crossed upward.
+/// Units are the caller's. To first order every corner of an event-selected system is such a table.
+/// Source: Burden, Sastry, Koditschek & Revzen, SIADS 15 (2016) 1227: the B-derivative is the flow
+/// of such a table.
 ///
 /// ```
 /// use nalgebra::DMatrix;
@@ -33,12 +34,13 @@ pub struct FieldTable {
 }
 
 impl FieldTable {
-    /// A table from `normals` (one row a guard), `offsets` (one a guard) and `fields` (one column a word, bit `k` of the
-    /// word on once guard `k` was crossed upward).
+    /// A table from `normals` (one row a guard), `offsets` (one a guard) and `fields` (one column a
+    /// word, bit `k` of the word on once guard `k` was crossed upward).
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for more than 16 guards or a normal that is zero, [`Error::WrongLength`] for sizes that do not
-    /// fit, [`Error::EmptySystem`] when `normals` has no columns, [`Error::NotFiniteInput`].
+    /// [`Error::BadSetting`] for more than 16 guards or a normal that is zero,
+    /// [`Error::WrongLength`] for sizes that do not fit, [`Error::EmptySystem`] when `normals` has
+    /// no columns, [`Error::NotFiniteInput`].
     #[expect(
         clippy::needless_pass_by_value,
         reason = "given away like `fields`, although kept transposed"

@@ -3,7 +3,8 @@
 use super::slices::{load, store};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
-/// Two point masses on two massless rods in a row, and a vertical wall that stops the end of the second one.
+/// Two point masses on two massless rods in a row, and a vertical wall that stops the end of the
+/// second one.
 ///
 /// `q` are the angles of the rods from the downward vertical (rad). With `c = m_2 l_1 l_2`:
 ///

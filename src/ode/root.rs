@@ -1,4 +1,5 @@
-//! Root and maximum of a scalar function on an interval: where a guard is passed on the interpolant of a step.
+//! Root and maximum of a scalar function on an interval: where a guard is passed on the interpolant
+//! of a step.
 
 /// A point and the value there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -7,18 +8,20 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi with the Illinois
-/// weights and a bisection whenever the bracket shrinks too slowly.
+/// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi
+/// with the Illinois weights and a bisection whenever the bracket shrinks too slowly.
 ///
-/// Ends when the bracket is no wider than `width`, or at a value that is not finite, and returns that or the end with the smaller value. (A small value alone proves
-/// nothing: where the function starts flat, its root may be far.)
+/// Ends when the bracket is no wider than `width`, or at a value that is not finite, and returns
+/// that or the end with the smaller value. (A small value alone proves nothing: where the function
+/// starts flat, its root may be far.)
 pub(crate) fn root(
     mut g: impl FnMut(f64) -> f64,
     mut low: Sample,
     mut high: Sample,
     width: f64,
 ) -> Sample {
-    // Weights of the two end values: halved while the other end moves again and again, so that neither gets stuck.
+    // Weights of the two end values: halved while the other end moves again and again, so that
+    // neither gets stuck.
     let (mut low_weight, mut high_weight) = (1.0, 1.0);
     let mut moved_low = None;
     let mut wide = high.at - low.at;
@@ -34,7 +37,8 @@ pub(crate) fn root(
             }
             wide = high.at - low.at;
         }
-        // Keep the trial off the ends by half the wanted width, so that the bracket can close from both sides.
+        // Keep the trial off the ends by half the wanted width, so that the bracket can close from
+        // both sides.
         let margin = (0.5 * width).min(0.25 * (high.at - low.at));
         at = at.clamp(low.at + margin, high.at - margin);
         if at <= low.at || at >= high.at {
@@ -59,10 +63,11 @@ pub(crate) fn root(
     if -low.value < high.value { low } else { high }
 }
 
-/// Largest value of `g` between the samples `low` and `high`, where it has one maximum, guessed to be at `guess`, by parabolas and
-/// golden sections (Brent).
+/// Largest value of `g` between the samples `low` and `high`, where it has one maximum, guessed to
+/// be at `guess`, by parabolas and golden sections (Brent).
 ///
-/// Ends as soon as a value exceeds `enough` or is not finite, and when the parabola leaves no doubt that none will.
+/// Ends as soon as a value exceeds `enough` or is not finite, and when the parabola leaves no doubt
+/// that none will.
 pub(crate) fn peak(
     mut g: impl FnMut(f64) -> f64,
     (low, guess, high): (Sample, f64, Sample),

@@ -8,7 +8,8 @@ type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
 type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
 type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
 
-/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients, resets.
+/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients,
+/// resets.
 pub(crate) struct Sketch {
     dim: usize,
     flow: FlowBox,

@@ -1,6 +1,8 @@
-//! Wrappers of systems hand every method on: to a model whose every method is its own, and remembers that it was asked.
+//! Wrappers of systems hand every method on: to a model whose every method is its own, and
+//! remembers that it was asked.
 //!
-//! Names are read from the source of the traits, so that a method that is new there and forgotten here fails.
+//! Names are read from the source of the traits, so that a method that is new there and forgotten
+//! here fails.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -187,8 +189,8 @@ impl EventFunction for Own {
 const T: f64 = 0.5;
 const X: [f64; 2] = [0.75, -1.5];
 
-/// Asks a wrapper of [`Own`] for everything, `more` state variables behind those of the model; compares what it answers with the
-/// model's own answers, and gives the names of the methods asked.
+/// Asks a wrapper of [`Own`] for everything, `more` state variables behind those of the model;
+/// compares what it answers with the model's own answers, and gives the names of the methods asked.
 fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     ask_with(system, more, true)
 }
@@ -390,7 +392,8 @@ mod dual {
         let handed_on = taken();
         let lost: Vec<_> = own.difference(&handed_on).collect();
         assert!(lost.is_empty(), "{lost:?}");
-        // What is new in the traits has to be there under `Dual` too, but for derivatives, which it makes itself.
+        // What is new in the traits has to be there under `Dual` too, but for derivatives, which it
+        // makes itself.
         let made = [
             "jacobian_times",
             "jacobian_times_each",

@@ -1,4 +1,5 @@
-//! Feet that land at once, as plain systems of closures with nothing written: what differences leave is no order, and an order is found.
+//! Feet that land at once, as plain systems of closures with nothing written: what differences
+//! leave is no order, and an order is found.
 
 use saltation::derivative::{CornerKind, Verdict};
 use saltation::{Integrator, Tangents, Watch};

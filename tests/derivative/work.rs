@@ -176,7 +176,8 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         interrupt.clear();
         assert!(whole.apply(&v).is_ok());
         drop(whole);
-        // At any place of the run and of the search; the last flows are those of the smooth part behind the corner.
+        // At any place of the run and of the search; the last flows are those of the smooth part
+        // behind the corner.
         for part in 1..20 {
             let at = all * part / 20;
             left.set(at);

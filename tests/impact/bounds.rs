@@ -1,4 +1,5 @@
-//! Two contacts: how long words are, at which angles the outcome is unique, how much it differs near them.
+//! Two contacts: how long words are, at which angles the outcome is unique, how much it differs
+//! near them.
 
 use std::f64::consts::{PI, TAU};
 

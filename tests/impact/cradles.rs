@@ -1,4 +1,5 @@
-//! Newton's cradle: sets of outcomes, words and rules against the reference file and against every word tried by hand.
+//! Newton's cradle: sets of outcomes, words and rules against the reference file and against every
+//! word tried by hand.
 
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Outcomes, Propagative, Rule,

@@ -62,7 +62,8 @@ fn a_body_between_two_walls_never_ends() {
             Err(Error::NoFeasibleInterior { limit: 10_000 })
         ));
     }
-    // The two momenta lead to each other: the search goes through both, comes to no end, and does not call that a set.
+    // The two momenta lead to each other: the search goes through both, comes to no end, and does
+    // not call that a set.
     let limit = 100_000;
     let all = AllOutcomes::new().resolve(&squeezed);
     assert_eq!(all.err(), Some(Error::NoFeasibleInterior { limit }));
@@ -77,7 +78,8 @@ fn a_body_between_two_walls_never_ends() {
 
 #[test]
 fn walls_around_a_point_do_not_end_either() {
-    // Three walls of a triangle; an irrational angle between normals, so that momenta do not repeat.
+    // Three walls of a triangle; an irrational angle between normals, so that momenta do not
+    // repeat.
     let normals = DMatrix::from_fn(3, 2, |i, j| {
         let angle = [0.0, 2.0, 4.5][i];
         let (sin, cos): (f64, f64) = f64::sin_cos(angle);

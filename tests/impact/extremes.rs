@@ -1,4 +1,5 @@
-//! Every entry point with numbers at the ends of their range: none panics, hangs, or returns what is not finite.
+//! Every entry point with numbers at the ends of their range: none panics, hangs, or returns what
+//! is not finite.
 
 use std::time::{Duration, Instant};
 

@@ -69,8 +69,9 @@ fn the_literal_law_turns_round_contacts_that_separate() {
 
 #[test]
 fn a_simultaneous_newton_law_can_raise_the_energy() {
-    // ΔE = ½ Σ p_i (u_i⁻ + u_i⁺): of a contact that approached, p pushes it to −e u⁻ and takes energy; of one that was parting and
-    // is pressed on by the others, p stops it and gives ½ p u⁻. Then a common restitution is no help.
+    // ΔE = ½ Σ p_i (u_i⁻ + u_i⁺): of a contact that approached, p pushes it to −e u⁻ and takes
+    // energy; of one that was parting and is pressed on by the others, p stops it and gives ½ p u⁻.
+    // Then a common restitution is no help.
     let problem = ImpactProblem::new(dmatrix![1.0, -0.8; -0.8, 1.0], dvector![-1.0, 0.1]).unwrap();
     let swapped = problem.clone().with_restitutions(&[1.0, 0.0]).unwrap();
     let problem = problem.with_restitution(1.0).unwrap();
@@ -172,7 +173,8 @@ fn one_outcome_is_asked_for_only_where_there_is_one() {
     assert!(boxed.outcome(&impact).is_ok() && boxed.outcome(&impact).is_ok());
 }
 
-/// Balls of 1, 2 and 3 kg, the outer ones coming in: both contacts approach, so that the first stage has both.
+/// Balls of 1, 2 and 3 kg, the outer ones coming in: both contacts approach, so that the first
+/// stage has both.
 #[test]
 fn contacts_that_are_new_at_once_are_taken_together() {
     use saltation::models::Cradle;

@@ -1,5 +1,6 @@
-//! A rigid body lands level on two legs: every number of the second table in the guide of the module, each law at once and
-//! one foot after the other, and the driver at a pitch of next to nothing.
+//! A rigid body lands level on two legs: every number of the second table in the guide of the
+//! module, each law at once and one foot after the other, and the driver at a pitch of next to
+//! nothing.
 
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
@@ -57,7 +58,8 @@ fn table() -> [Row; 5] {
     ]
 }
 
-/// The level touchdown of some feet at velocity `v`; those in `new` (places in `feet`) have just landed.
+/// The level touchdown of some feet at velocity `v`; those in `new` (places in `feet`) have just
+/// landed.
 fn landing(
     body: &RigidTrot,
     feet: &[usize],
@@ -86,7 +88,8 @@ fn approach(body: &RigidTrot, foot: usize, v: &DVector<f64>) -> f64 {
     landing(body, &[foot], v, 0.0, &[0]).speeds()[0]
 }
 
-/// The limit of landings one foot after the other: each foot that lands meets the other one if that one rests.
+/// The limit of landings one foot after the other: each foot that lands meets the other one if that
+/// one rests.
 fn one_by_one(
     body: &RigidTrot,
     law: &dyn ImpactLaw,
@@ -149,7 +152,8 @@ fn each_law_one_foot_after_the_other() {
             let (front, _) = one_by_one(&body, &law, restitution, 1);
             assert_near(&rear, expected, 1e-14);
             assert_near(&front, mirrored(expected), 1e-14);
-            // Only the literal law without restitution is the same from both sides, and it pulls at the foot that landed first.
+            // Only the literal law without restitution is the same from both sides, and it pulls at
+            // the foot that landed first.
             let same = (&rear - &front).amax() < 1e-14;
             let pull = remarks.iter().find_map(|remark| match remark {
                 Remark::Adhesive { contact, impulse } => Some((*contact, *impulse)),

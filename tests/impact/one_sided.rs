@@ -1,7 +1,9 @@
-//! The body on two rigid legs: what is left when one foot touches just before the other (unilateral mechanics, section 7).
+//! The body on two rigid legs: what is left when one foot touches just before the other (unilateral
+//! mechanics, section 7).
 //!
-//! The limits of the table are those of feet that touch one at a time: after each touch the other foot alone approaches, and a
-//! foot that stays closed (γ = 0) takes part in the impact of the other.
+//! The limits of the table are those of feet that touch one at a time: after each touch the other
+//! foot alone approaches, and a foot that stays closed (γ = 0) takes part in the impact of the
+//! other.
 
 use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Projective, Unilateral};
 use saltation::nalgebra::{DVector, dmatrix, dvector};
@@ -11,7 +13,8 @@ use crate::reference::case;
 /// Half distance of the feet (m); the body has a mass of 1 kg.
 const D: f64 = 0.5;
 
-/// Both feet at the ground with the body level, for `I = ratio · m d²`, velocity `(ż, θ̇)`; foot 0 is the rear one.
+/// Both feet at the ground with the body level, for `I = ratio · m d²`, velocity `(ż, θ̇)`; foot 0
+/// is the rear one.
 fn feet(ratio: f64, restitution: f64, velocity: &DVector<f64>) -> ImpactProblem {
     let mass = dmatrix![1.0, 0.0; 0.0, ratio * D * D];
     let gaps = dmatrix![1.0, -D; 1.0, D];

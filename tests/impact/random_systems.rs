@@ -1,4 +1,5 @@
-//! A thousand random systems of up to eight contacts: every law ends, feasible, without gaining energy.
+//! A thousand random systems of up to eight contacts: every law ends, feasible, without gaining
+//! energy.
 
 use saltation::Error;
 use saltation::impact::{
@@ -91,8 +92,8 @@ fn every_law_but_the_literal_one_ends_feasible_and_gains_no_energy() {
                 );
                 assert!(outcome.is_feasible() && !outcome.is_adhesive(), "{context}");
                 let after = system.energy(&problem.velocity_after(&outcome).unwrap());
-                // A simultaneous law that presses on a contact that was parting gives it ½ p u⁻; then it says so. A plastic one
-                // projects.
+                // A simultaneous law that presses on a contact that was parting gives it ½ p u⁻;
+                // then it says so. A plastic one projects.
                 let may_rise =
                     name == "unilateral" && restitution > 0.0 && problem.speeds().max() > 0.0;
                 assert!(may_rise || !outcome.raises_energy(), "{context}");
@@ -108,7 +109,8 @@ fn every_law_but_the_literal_one_ends_feasible_and_gains_no_energy() {
             let literal = Projective::new().outcome(&problem).unwrap();
             infeasible += usize::from(!literal.is_feasible());
             adhesive += usize::from(literal.is_adhesive());
-            // Where the literal law pushes and all contacts approach, the unilateral one is the same.
+            // Where the literal law pushes and all contacts approach, the unilateral one is the
+            // same.
             if !literal.is_adhesive() && problem.speeds().max() < 0.0 {
                 let same = Unilateral.outcome(&problem).unwrap();
                 assert!((same.speeds - literal.speeds).amax() < 1e-11, "{number}");

@@ -176,7 +176,8 @@ fn a_letter_that_hardly_moves_the_momentum_is_still_a_letter() {
 
 #[test]
 fn a_narrow_cone_is_left_by_steps_near_the_tolerance() {
-    // Most of the motion is along no normal: the speeds are a few tolerances, and momenta that meet within one close a circle.
+    // Most of the motion is along no normal: the speeds are a few tolerances, and momenta that meet
+    // within one close a circle.
     let cosine = -0.9996;
     let problem = ImpactProblem::new(dmatrix![1.0, cosine; cosine, 1.0], dvector![1.3, -1.35]);
     for tolerance in [0.0, 1e-15, 1e-12] {

@@ -1,4 +1,5 @@
-//! Tangents are accepted and kept; laws without friction work on the normals and carry the slips along.
+//! Tangents are accepted and kept; laws without friction work on the normals and carry the slips
+//! along.
 
 use saltation::Error;
 use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Propagative, Unilateral};

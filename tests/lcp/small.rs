@@ -62,7 +62,8 @@ fn tied_first_ratios() {
     }
 }
 
-/// Murty's triangular matrices, with which pivoting by the least index takes 2ⁿ steps; solved row by row.
+/// Murty's triangular matrices, with which pivoting by the least index takes 2ⁿ steps; solved row
+/// by row.
 #[test]
 fn triangular_matrices() {
     for n in 1..20 {
@@ -95,7 +96,8 @@ fn skew_matrices_with_zero_diagonal() {
     // A game of one row and column: z = (1/3, 1/2).
     let z = solved(&lcp([[0.0, -2.0], [3.0, 0.0]], [1.0, -1.0])).unwrap();
     assert_close(&z, &[1.0 / 3.0, 0.5], 1e-15);
-    // A linear program: min x1 + x2 with x1 + 2 x2 ≥ 4, 3 x1 + x2 ≥ 6: x = (8/5, 6/5), duals (2/5, 1/5).
+    // A linear program: min x1 + x2 with x1 + 2 x2 ≥ 4, 3 x1 + x2 ≥ 6: x = (8/5, 6/5), duals (2/5,
+    // 1/5).
     let program = lcp(
         [
             [0.0, 0.0, -1.0, -3.0],

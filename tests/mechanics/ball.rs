@@ -348,7 +348,8 @@ fn times_that_make_no_sense_are_refused() {
     }
 }
 
-/// Steps that reach to the end of a long run hide a low bounce at their start behind their own rounding.
+/// Steps that reach to the end of a long run hide a low bounce at their start behind their own
+/// rounding.
 #[test]
 fn long_runs_see_low_bounces() {
     for tf in [100.0, 2000.0, 1e5] {

@@ -1,4 +1,5 @@
-//! What a model says is used or refused: friction that the law does not know, and outcomes of which a run needs one.
+//! What a model says is used or refused: friction that the law does not know, and outcomes of which
+//! a run needs one.
 
 use saltation::derivative::Verdict;
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};

@@ -1,5 +1,6 @@
-//! Runs cut into chunks: at random times, at the instants of impacts and a few units in the last place beside them. Each chunk goes on
-//! from positions and velocities alone, and all of them together make the uncut run.
+//! Runs cut into chunks: at random times, at the instants of impacts and a few units in the last
+//! place beside them. Each chunk goes on from positions and velocities alone, and all of them
+//! together make the uncut run.
 
 use saltation::Status;
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
@@ -152,7 +153,8 @@ impl UnilateralConstraints for Triangle {
 
 #[test]
 fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
-    // One corner slides, a second lands. Runs that end just before and just after its landing go on as the uncut run.
+    // One corner slides, a second lands. Runs that end just before and just after its landing go on
+    // as the uncut run.
     let q = [0.0883175861251011, 0.9346789707237495, 2.4872562008670327];
     let v = [0.9129890934856777, -1.2017692309699195, -0.5370682598615062];
     for rtol in [3.7e-5, 1e-4] {

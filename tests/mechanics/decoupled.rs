@@ -1,4 +1,5 @@
-//! Random decoupled systems: orders agree, the derivative is classical and is that of whole runs; energies obey their identities.
+//! Random decoupled systems: orders agree, the derivative is classical and is that of whole runs;
+//! energies obey their identities.
 
 use saltation::derivative::Verdict;
 use saltation::event_driven::{Coupling, EventDriven};

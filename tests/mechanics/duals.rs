@@ -1,4 +1,5 @@
-//! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against formulas written by hand.
+//! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against
+//! formulas written by hand.
 
 use saltation::derivative::{Dual, RealField, convert};
 use saltation::event_driven::{EventDriven, Simulation};
@@ -34,7 +35,8 @@ fn assert_close(found: &DVector<f64>, expected: &[f64]) {
     assert!(error < 1e-12, "{found}{expected}");
 }
 
-/// Two pendulums in a row: angles from the vertical, lengths, masses at the ends; a wall beside the end.
+/// Two pendulums in a row: angles from the vertical, lengths, masses at the ends; a wall beside the
+/// end.
 #[derive(Clone, Copy)]
 struct DoublePendulum {
     lengths: [f64; 2],
@@ -131,7 +133,8 @@ fn a_double_pendulum() {
 
         let report = check_mechanics(&dual, 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-7), "{report}");
-        // efforts along four, the force and its power, two rows, two curvatures; those with velocities twice
+        // efforts along four, the force and its power, two rows, two curvatures; those with
+        // velocities twice
         assert_eq!(report.compared, 8 + 2 * 3 + 2 * (2 + 2));
     }
 }

@@ -1,5 +1,5 @@
-//! References and smart pointers to mechanical systems hand every method on. Names are read from the source of the traits, so that a
-//! method that is new there and forgotten here fails.
+//! References and smart pointers to mechanical systems hand every method on. Names are read from
+//! the source of the traits, so that a method that is new there and forgotten here fails.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! Mechanical systems with contacts: the trotting models against their reference, impacts, resting contact.
+//! Mechanical systems with contacts: the trotting models against their reference, impacts, resting
+//! contact.
 #![allow(missing_docs, reason = "tests")]
 
 mod admissible;

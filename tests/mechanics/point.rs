@@ -1,4 +1,5 @@
-//! A point mass of 1 kg above a floor, with forces of one's choice: what the tests of single contacts are made of.
+//! A point mass of 1 kg above a floor, with forces of one's choice: what the tests of single
+//! contacts are made of.
 
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};

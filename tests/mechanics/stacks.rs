@@ -1,4 +1,5 @@
-//! Contacts that depend on each other: stacks, bodies side by side, release and activation at once, impacts without time between.
+//! Contacts that depend on each other: stacks, bodies side by side, release and activation at once,
+//! impacts without time between.
 
 use saltation::event_driven::{ContactEventKind, EventDriven, Grazing, Simulation, Zeno};
 use saltation::impact::{NewOnly, Propagative, Rule};
@@ -88,7 +89,8 @@ fn stacks_come_to_rest_whatever_the_law() {
     }
 }
 
-/// With rows by differences the force between blocks that fall together is rounding, which must not open them.
+/// With rows by differences the force between blocks that fall together is rounding, which must not
+/// open them.
 #[test]
 fn blocks_that_touch_and_bounce_come_to_rest_one_impact_after_the_other() {
     let line = Line {
@@ -152,7 +154,8 @@ fn pendulums_side_by_side_swing_as_one() {
     );
 }
 
-/// Pendulums that swing side by side: the force between them is zero but for the tolerance of the start.
+/// Pendulums that swing side by side: the force between them is zero but for the tolerance of the
+/// start.
 #[test]
 fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
     let line = Line::beside(&[1.0, 1.0], 1.0, |_, q, a| {
@@ -176,8 +179,8 @@ fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
     }
 }
 
-/// The gap of the second contact is zero but opens, by less than the resolution of time: one after another the two contacts would be
-/// hit again and again at one instant.
+/// The gap of the second contact is zero but opens, by less than the resolution of time: one after
+/// another the two contacts would be hit again and again at one instant.
 #[test]
 fn impacts_without_time_between_them_are_taken_as_one() {
     let line = Line::beside(&[2.0, 1.0, 2.0], 1.0, none);
@@ -198,8 +201,9 @@ fn impacts_without_time_between_them_are_taken_as_one() {
     );
 }
 
-/// A point between two walls that meet at a small angle: the forces are thousands of times the weight, and what rounding leaves of
-/// their sum is more than what would be an acceleration of a light body. A body without weight may lean on the point.
+/// A point between two walls that meet at a small angle: the forces are thousands of times the
+/// weight, and what rounding leaves of their sum is more than what would be an acceleration of a
+/// light body. A body without weight may lean on the point.
 struct Wedge {
     angles: [f64; 2],
     weight: f64,

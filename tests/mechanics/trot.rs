@@ -1,4 +1,5 @@
-//! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode sequences.
+//! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode
+//! sequences.
 
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -28,7 +29,8 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
     (model, run)
 }
 
-/// Times of events, several at one instant once, and the contact mode of each interval between them.
+/// Times of events, several at one instant once, and the contact mode of each interval between
+/// them.
 fn sequence<S: MechanicalSystem + UnilateralConstraints>(
     model: &EventDriven<S>,
     run: &Trajectory,

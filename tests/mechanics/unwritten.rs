@@ -1,5 +1,5 @@
-//! Models with nothing written but masses, efforts and gaps: derivatives come from differences of differences, and are done in a
-//! moment at any tolerance.
+//! Models with nothing written but masses, efforts and gaps: derivatives come from differences of
+//! differences, and are done in a moment at any tolerance.
 
 use saltation::Integrator;
 use saltation::derivative::Verdict;

@@ -1,4 +1,5 @@
-//! The models of the library with any parameters: their constructors, their closed forms, short runs.
+//! The models of the library with any parameters: their constructors, their closed forms, short
+//! runs.
 
 use saltation::impact::ImpactProblem;
 use saltation::event_driven::{EventDriven, Simulation, Zeno};

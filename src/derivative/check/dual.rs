@@ -5,12 +5,14 @@ use num_dual::Dual64;
 
 use crate::{Crossed, Error, EventFunction, Flow, Guard, Mode, Watch};
 
-/// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a [`Flow`] of it.
+/// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a
+/// [`Flow`] of it.
 ///
-/// The same rules hold as for [`Flow`]. Constants are made by [`convert`](crate::derivative::convert); branches may look at `mode`,
-/// and at `x` where both branches meet smoothly. Not for dual numbers: `floor`, `ceil`, `round`, `trunc`, `fract` and `%`
-/// panic in `num-dual`, `powf` is NaN for a base that is not positive (use `powi` or `sqrt`), and the functions of `f64`
-/// alone do not take a `T`.
+/// The same rules hold as for [`Flow`]. Constants are made by
+/// [`convert`](crate::derivative::convert); branches may look at `mode`, and at `x` where both
+/// branches meet smoothly. Not for dual numbers: `floor`, `ceil`, `round`, `trunc`, `fract` and `%`
+/// panic in `num-dual`, `powf` is NaN for a base that is not positive (use `powi` or `sqrt`), and
+/// the functions of `f64` alone do not take a `T`.
 pub trait SmoothFlow {
     /// Number of state variables.
     fn dim(&self) -> usize;
@@ -36,7 +38,8 @@ pub trait SmoothFlow {
     }
 }
 
-/// The event functions of a hybrid system, written once for any real scalar; [`Dual`] makes an [`EventFunction`] of them.
+/// The event functions of a hybrid system, written once for any real scalar; [`Dual`] makes an
+/// [`EventFunction`] of them.
 ///
 /// All methods but [`event`](Self::event) are those of [`EventFunction`].
 pub trait SmoothEvents {
@@ -82,7 +85,8 @@ pub trait SmoothEvents {
         false
     }
 
-    /// As [`EventFunction::on_crossing`], written for any scalar too: its derivative is that of the reset.
+    /// As [`EventFunction::on_crossing`], written for any scalar too: its derivative is that of the
+    /// reset.
     ///
     /// # Errors
     /// What the model cannot resolve: [`Error::Model`].
@@ -98,8 +102,9 @@ pub trait SmoothEvents {
     }
 }
 
-/// The guards that cross together, as a reset written for any scalar sees them: without their rates, which depend on the state
-/// and would be constants here. Such a reset computes what it needs from `x`.
+/// The guards that cross together, as a reset written for any scalar sees them: without their
+/// rates, which depend on the state and would be constants here. Such a reset computes what it
+/// needs from `x`.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardSet<'a>(Crossed<'a>);
 
@@ -122,10 +127,11 @@ impl<'a> GuardSet<'a> {
 
 /// A model written for any scalar, as a system with exact derivatives.
 ///
-/// [`Flow::flow`] and [`EventFunction::event`] evaluate the model in `f64`. [`Flow::jacobian_times`] costs one evaluation
-/// in dual numbers, [`EventFunction::reset_times`] one of the reset, [`EventFunction::gradient`] `dim + 1`, one for the time; up to 64 state variables need no heap
-/// memory. Dual numbers: `(a + a'ε)(b + b'ε) = ab + (ab' + a'b)ε`, `ε² = 0` (Griewank & Walther, "Evaluating
-/// Derivatives", section 3.1).
+/// [`Flow::flow`] and [`EventFunction::event`] evaluate the model in `f64`.
+/// [`Flow::jacobian_times`] costs one evaluation in dual numbers, [`EventFunction::reset_times`]
+/// one of the reset, [`EventFunction::gradient`] `dim + 1`, one for the time; up to 64 state
+/// variables need no heap memory. Dual numbers: `(a + a'ε)(b + b'ε) = ab + (ab' + a'b)ε`, `ε² = 0`
+/// (Griewank & Walther, "Evaluating Derivatives", section 3.1).
 ///
 /// The hopper, written once:
 ///
@@ -306,8 +312,9 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
 
 const ZERO: Dual64 = Dual64 { re: 0.0, eps: 0.0 };
 
-/// Runs `work` on `size` zero duals: on the stack up to 128 (64 states and their slopes), on the heap beyond. Two stack
-/// sizes, because clearing 2 kB would be the larger part of a derivative of a hopper.
+/// Runs `work` on `size` zero duals: on the stack up to 128 (64 states and their slopes), on the
+/// heap beyond. Two stack sizes, because clearing 2 kB would be the larger part of a derivative of
+/// a hopper.
 #[inline]
 pub(crate) fn on_scratch<T: Copy, R>(zero: T, size: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
     const FEW: usize = 16;

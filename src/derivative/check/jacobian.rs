@@ -7,8 +7,9 @@ use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity, validate};
 
 /// The matrix `D_x f(t, x; mode)`, `dim × dim`: entry `(i, j)` is `∂f_i/∂x_j` in the frozen mode.
 ///
-/// From [`Flow::jacobian_times_each`] when it, or [`Flow::jacobian_times`], is written, from central differences otherwise (two evaluations
-/// of the flow a column, step `6e-6 · max(1, |x_j|)`).
+/// From [`Flow::jacobian_times_each`] when it, or [`Flow::jacobian_times`], is written, from
+/// central differences otherwise (two evaluations of the flow a column, step
+/// `6e-6 · max(1, |x_j|)`).
 ///
 /// ```
 /// use saltation::{Mode, derivative::flow_jacobian, flow_fn};
@@ -19,8 +20,9 @@ use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity, validate};
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input; [`Error::NotFinite`] when
-/// the flow or the derivative written for it is not finite, or leaves a component unwritten.
+/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input;
+/// [`Error::NotFinite`] when the flow or the derivative written for it is not finite, or leaves a
+/// component unwritten.
 pub fn flow_jacobian<S>(system: &S, t: f64, x: &[f64], mode: &Mode) -> Result<DMatrix<f64>, Error>
 where
     S: Flow + EventFunction + ?Sized,
@@ -39,10 +41,11 @@ where
     }
 }
 
-/// The row `D_x h_k(t, x; mode)`, `dim` entries in `u_k` per unit of each state, and `∂h_k/∂t` in `u_k/s`.
+/// The row `D_x h_k(t, x; mode)`, `dim` entries in `u_k` per unit of each state, and `∂h_k/∂t` in
+/// `u_k/s`.
 ///
-/// From [`EventFunction::gradient`] when it is written, from central differences otherwise (two evaluations of `h_k` an
-/// entry).
+/// From [`EventFunction::gradient`] when it is written, from central differences otherwise (two
+/// evaluations of `h_k` an entry).
 ///
 /// ```
 /// use saltation::{Mode, derivative::gradient_row, flow_fn};
@@ -54,8 +57,8 @@ where
 ///
 /// # Errors
 /// [`Error::NoSuchGuard`] when `k ≥ count()`; [`Error::EmptySystem`], [`Error::WrongLength`] and
-/// [`Error::NotFiniteInput`] for bad input; [`Error::NotFinite`] when the event function or its gradient is not finite, or
-/// the gradient leaves an entry unwritten.
+/// [`Error::NotFiniteInput`] for bad input; [`Error::NotFinite`] when the event function or its
+/// gradient is not finite, or the gradient leaves an entry unwritten.
 pub fn gradient_row<S>(
     system: &S,
     k: usize,
@@ -84,8 +87,8 @@ where
 
 /// A system at one time, state and mode, found to fit each other.
 ///
-/// Whatever the user's functions are to write is filled with NaN first: the drivers pass buffers with old contents, so that
-/// an entry left unwritten is a mistake, and here it shows.
+/// Whatever the user's functions are to write is filled with NaN first: the drivers pass buffers
+/// with old contents, so that an entry left unwritten is a mistake, and here it shows.
 pub(crate) struct Point<'a, S: ?Sized> {
     system: &'a S,
     t: f64,
@@ -141,7 +144,8 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         Ok(jacobian)
     }
 
-    /// The gradient row of event function `k` and its time part as the user wrote them, unchecked; `None` when not written.
+    /// The gradient row of event function `k` and its time part as the user wrote them, unchecked;
+    /// `None` when not written.
     pub(crate) fn written_row(&self, k: usize) -> Option<(DVector<f64>, f64)> {
         let mut row = DVector::from_element(self.x.len(), f64::NAN);
         let rate = self
@@ -174,8 +178,8 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         self.flow(self.x, mode)
     }
 
-    /// `f(t, x; mode)` by the user's `flip`, from the `f` of the mode in which side `k` is the other one; `None` when `flip`
-    /// is not written.
+    /// `f(t, x; mode)` by the user's `flip`, from the `f` of the mode in which side `k` is the
+    /// other one; `None` when `flip` is not written.
     pub(crate) fn flipped(
         &self,
         from: &DVector<f64>,
@@ -188,8 +192,9 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
             .then_some(dx)
     }
 
-    /// The states a step of the difference before and after `x` along one axis, each with its coordinate: their distance is
-    /// exact, the step is not. The step follows that coordinate alone; the others may have another unit and size.
+    /// The states a step of the difference before and after `x` along one axis, each with its
+    /// coordinate: their distance is exact, the step is not. The step follows that coordinate
+    /// alone; the others may have another unit and size.
     fn neighbours(&self, column: usize) -> [(f64, Vec<f64>); 2] {
         let here = self.x[column];
         let step = step_along(0.0, &[here], 0.0, &[1.0]);
@@ -247,7 +252,8 @@ mod tests {
     use super::*;
     use crate::flow_fn;
 
-    /// A pendulum under a floor that heaves; the first component of the product is left out when `unwritten`.
+    /// A pendulum under a floor that heaves; the first component of the product is left out when
+    /// `unwritten`.
     struct Pendulum {
         unwritten: bool,
     }

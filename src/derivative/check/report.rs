@@ -15,7 +15,8 @@ pub enum Partial {
         /// State variable.
         column: usize,
     },
-    /// Component `row` of `D_x f · v` along a mixed direction: wrong when `jacobian_times` is not linear in `v`.
+    /// Component `row` of `D_x f · v` along a mixed direction: wrong when `jacobian_times` is not
+    /// linear in `v`.
     JacobianMixed {
         /// Component of the flow.
         row: usize,
@@ -71,7 +72,8 @@ pub enum Partial {
     },
     /// The power `vᵀ c v` of the Coriolis force, which is `−½ vᵀ Ṁ v`.
     CoriolisPower,
-    /// `∂f_component/∂x_column` of the effort of a mechanical system, `x = (q, v)`, from `effort_along` along an axis.
+    /// `∂f_component/∂x_column` of the effort of a mechanical system, `x = (q, v)`, from
+    /// `effort_along` along an axis.
     EffortAlong {
         /// Coordinate on which it acts.
         component: usize,
@@ -148,11 +150,11 @@ pub struct Entry {
     pub what: Partial,
     /// As the user's function gives it.
     pub given: f64,
-    /// As the central difference gives it (those of constant masses and rows are given as 0); for a flip a fresh evaluation of the flow; for a mixed direction the sum of the
-    /// columns given.
+    /// As the central difference gives it (those of constant masses and rows are given as 0); for a
+    /// flip a fresh evaluation of the flow; for a mixed direction the sum of the columns given.
     pub difference: f64,
-    /// `|given − difference|` over the largest absolute value in the same row, or over 1 when that is smaller; infinite when
-    /// `given` is not finite.
+    /// `|given − difference|` over the largest absolute value in the same row, or over 1 when that
+    /// is smaller; infinite when `given` is not finite.
     pub error: f64,
 }
 
@@ -171,7 +173,8 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What [`check_derivatives`](crate::derivative::check_derivatives) or [`check_mechanics`](crate::mechanics::check_mechanics) found.
+/// What [`check_derivatives`](crate::derivative::check_derivatives) or
+/// [`check_mechanics`](crate::mechanics::check_mechanics) found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DerivativeReport {
     /// The entry with the largest error; `None` when the user wrote no derivative.
@@ -181,7 +184,8 @@ pub struct DerivativeReport {
 }
 
 impl DerivativeReport {
-    /// True when no entry has an error above `tolerance`; also when there was nothing to compare: look at `compared`.
+    /// True when no entry has an error above `tolerance`; also when there was nothing to compare:
+    /// look at `compared`.
     pub fn agrees(&self, tolerance: f64) -> bool {
         self.worst.is_none_or(|entry| entry.error <= tolerance)
     }

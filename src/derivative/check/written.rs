@@ -7,16 +7,20 @@ use super::report::{DerivativeReport, Partial};
 use crate::derivative::repeat::Repeat;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
-/// Compares the derivatives that a system gives with central differences in the frozen mode, at one point.
+/// Compares the derivatives that a system gives with central differences in the frozen mode, at one
+/// point.
 ///
-/// Compared are, as far as they are written: [`Flow::jacobian_times_each`] along all axes and [`Flow::jacobian_times`] along one mixed
-/// direction;
-/// each row of [`EventFunction::gradient`] with its time part `∂h_k/∂t`; [`Flow::flip`] of each side, there and back,
-/// with a fresh [`Flow::flow`]; [`EventFunction::reset_times`] of each watched guard ahead, crossing alone, along each axis and
-/// in time, and [`EventFunction::reset_times_each`] along the axes (only what the given mode puts ahead: ask in both modes of a guard). An entry that is left unwritten or is not finite counts as infinitely wrong.
+/// Compared are, as far as they are written: [`Flow::jacobian_times_each`] along all axes and
+/// [`Flow::jacobian_times`] along one mixed direction; each row of [`EventFunction::gradient`] with
+/// its time part `∂h_k/∂t`; [`Flow::flip`] of each side, there and back, with a fresh
+/// [`Flow::flow`]; [`EventFunction::reset_times`] of each watched guard ahead, crossing alone,
+/// along each axis and in time, and [`EventFunction::reset_times_each`] along the axes (only what
+/// the given mode puts ahead: ask in both modes of a guard). An entry that is left unwritten or is
+/// not finite counts as infinitely wrong.
 ///
-/// Differences are good to about 1e-9 for functions of moderate size and curvature: `agrees(1e-6)` is a fair question.
-/// Ask it at a few states off the guards and in the modes that a run passes through, in a test of the model.
+/// Differences are good to about 1e-9 for functions of moderate size and curvature: `agrees(1e-6)`
+/// is a fair question. Ask it at a few states off the guards and in the modes that a run passes
+/// through, in a test of the model.
 ///
 /// ```
 /// use saltation::{EventFunction, Flow, Mode, derivative::check_derivatives};
@@ -48,8 +52,8 @@ use crate::{Error, EventFunction, Flow, Guard, Mode};
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input; [`Error::NotFinite`] when
-/// the flow or an event function is not finite at or close to `x`.
+/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input;
+/// [`Error::NotFinite`] when the flow or an event function is not finite at or close to `x`.
 pub fn check_derivatives<S>(
     system: &S,
     t: f64,
@@ -240,7 +244,8 @@ mod tests {
         FlipBack,
     }
 
-    /// A mass on a stiff spring and a soft one that acts in mode bit 1 only; a wall that moves, and a speed limit.
+    /// A mass on a stiff spring and a soft one that acts in mode bit 1 only; a wall that moves, and
+    /// a speed limit.
     struct Mass(Slip);
 
     const STIFF: f64 = 4e5;

@@ -1,5 +1,5 @@
-//! The derivative of the flow through one corner: of which kind it is (Burden et al., SIADS 15 (2016) 1227;
-//! Pace & Burden, section 4).
+//! The derivative of the flow through one corner: of which kind it is (Burden et al., SIADS 15
+//! (2016) 1227; Pace & Burden, section 4).
 
 use nalgebra::{DMatrix, DVector};
 
@@ -14,17 +14,19 @@ use super::rounding;
 use crate::derivative::repeat::Ground;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
-/// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs and a sample.
+/// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
+/// and a sample.
 const COMPARE_ALL: usize = 12;
-/// Up to this many guards the pieces are listed with their cones, and all orders of resets compared.
+/// Up to this many guards the pieces are listed with their cones, and all orders of resets
+/// compared.
 pub(crate) const LIST_ALL: usize = 6;
 /// Up to this many guards all pairs are compared, without resets and with them.
 const COMPARE_PAIRS: [usize; 2] = [100, 24];
 
 /// How a displacement passes a corner, several guards crossed at one instant.
 ///
-/// Displacements are at fixed time: `δ` just before becomes `B(δ)` just after. `B` is positively homogeneous. Along each order
-/// of the guards it is linear, a product of saltation matrices.
+/// Displacements are at fixed time: `δ` just before becomes `B(δ)` just after. `B` is positively
+/// homogeneous. Along each order of the guards it is linear, a product of saltation matrices.
 #[derive(Clone, Debug)]
 pub struct CornerDerivative {
     pub(crate) point: CornerPoint,
@@ -33,7 +35,8 @@ pub struct CornerDerivative {
     tolerance: f64,
     /// What of its maps is rounding, where that was measured.
     rounding: Option<DMatrix<f64>>,
-    /// The shifts of the times of guards, as rows on displacements before it, where all orders have the same.
+    /// The shifts of the times of guards, as rows on displacements before it, where all orders have
+    /// the same.
     time_rows: Vec<(Guard, DVector<f64>)>,
 }
 
@@ -48,12 +51,13 @@ pub enum CornerKind {
         /// How far that is.
         compared: Compared,
     },
-    /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its cone of displacements. With
-    /// resets and more than six guards continuity is looked for where two guards are met at once before all others, and beyond 24 guards
-    /// not at all.
+    /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its
+    /// cone of displacements. With resets and more than six guards continuity is looked for where
+    /// two guards are met at once before all others, and beyond 24 guards not at all.
     PiecewiseLinear,
-    /// The state or the mode behind the corner differs with the order: outcomes jump. Also where they agree in the corner itself
-    /// but not close by: the maps of two orders differ on displacements that meet their guards at once.
+    /// The state or the mode behind the corner differs with the order: outcomes jump. Also where
+    /// they agree in the corner itself but not close by: the maps of two orders differ on
+    /// displacements that meet their guards at once.
     Discontinuous,
     /// Some order is not covered by the theory; the reason.
     NotGuaranteed(Error),
@@ -61,22 +65,26 @@ pub enum CornerKind {
 
 /// Which orders of the guards of a corner were compared and found to have one map.
 ///
-/// The field behind a corner may depend on the sides of all its guards in any way: with `n` guards there are `2^n` modes, and what
-/// they do in modes that were not looked at is not known.
+/// The field behind a corner may depend on the sides of all its guards in any way: with `n` guards
+/// there are `2^n` modes, and what they do in modes that were not looked at is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compared {
-    /// All: a proof. Up to twelve guards (six with resets), as long as the maps kept on the way take no more than 256 MB.
+    /// All: a proof. Up to twelve guards (six with resets), as long as the maps kept on the way
+    /// take no more than 256 MB.
     AllOrders,
-    /// All pairs, and the orders of 64 directions: up to a hundred guards (24 with resets). Each guard met behind any one other has the
-    /// map that it has when it is met first; these maps commute; and each of the 64 orders, with all the sets of guards on its way, has
-    /// their product. Proved for systems in which guards act on each other by pairs if at all: fields and resets that add up. Not seen is
-    /// what three or more guards do together that cancels in each of these orders. [`Derivative::matrix`](crate::derivative::Derivative::matrix) gives
-    /// the product, and the verdict is [`Verdict::Classical`](crate::derivative::Verdict::Classical);
+    /// All pairs, and the orders of 64 directions: up to a hundred guards (24 with resets). Each
+    /// guard met behind any one other has the map that it has when it is met first; these maps
+    /// commute; and each of the 64 orders, with all the sets of guards on its way, has their
+    /// product. Proved for systems in which guards act on each other by pairs if at all: fields and
+    /// resets that add up. Not seen is what three or more guards do together that cancels in each
+    /// of these orders. [`Derivative::matrix`](crate::derivative::Derivative::matrix) gives the
+    /// product, and the verdict is [`Verdict::Classical`](crate::derivative::Verdict::Classical);
     /// [`Derivative::apply`](crate::derivative::Derivative::apply) passes each direction by itself.
     Pairs,
-    /// The orders of 64 directions. The verdict stays at [`Verdict::Bouligand`](crate::derivative::Verdict::Bouligand), and each direction is
-    /// passed by itself.
+    /// The orders of 64 directions. The verdict stays at
+    /// [`Verdict::Bouligand`](crate::derivative::Verdict::Bouligand), and each direction is passed
+    /// by itself.
     Sample,
 }
 
@@ -86,9 +94,9 @@ impl CornerDerivative {
         self.point.t
     }
 
-    /// Its guards, in the order in which the run crossed them; without those that a reset crossed back at once. Guards within the
-    /// corner tolerance that the run did not meet itself come last: resets turned the motion away from them, or carried the state across
-    /// or off them.
+    /// Its guards, in the order in which the run crossed them; without those that a reset crossed
+    /// back at once. Guards within the corner tolerance that the run did not meet itself come last:
+    /// resets turned the motion away from them, or carried the state across or off them.
     pub fn guards(&self) -> &[Guard] {
         &self.point.guards
     }
@@ -218,7 +226,8 @@ impl CornerDerivative {
             Err(_) => false,
         };
         let jumps = met.as_ref().is_ok_and(|found| found.jumps);
-        // Without resets all orders of independent guards are met by some direction: each guard's time can be chosen.
+        // Without resets all orders of independent guards are met by some direction: each guard's
+        // time can be chosen.
         let all_are_met = rows_are_independent(walk, n) && !walk.has_resets();
         let is_clear = n > LIST_ALL || (all_are_met && !jumps);
         if let Ok(found) = &met
@@ -243,7 +252,8 @@ impl CornerDerivative {
         self.compare_regions(ground, walk)
     }
 
-    /// Compares the orders that directions take: some of all orders may be met by no direction at all.
+    /// Compares the orders that directions take: some of all orders may be met by no direction at
+    /// all.
     fn compare_regions<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -327,7 +337,8 @@ impl CornerDerivative {
     }
 }
 
-/// True when two levels of the lattice of `n` guards have more maps of `dim × dim` than are kept at a time.
+/// True when two levels of the lattice of `n` guards have more maps of `dim × dim` than are kept at
+/// a time.
 fn too_wide(n: usize, dim: usize) -> bool {
     let middle = n / 2;
     let binomial = |k: usize| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
@@ -335,8 +346,8 @@ fn too_wide(n: usize, dim: usize) -> bool {
     n > LIST_ALL && maps * dim * dim > classify::MOST_NUMBERS
 }
 
-/// True when the crossing of some guard, met first, has a reset: then orders need not meet in the subsets of the guards, nor their maps
-/// agree where two guards are met at once.
+/// True when the crossing of some guard, met first, has a reset: then orders need not meet in the
+/// subsets of the guards, nor their maps agree where two guards are met at once.
 fn any_reset<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
@@ -352,7 +363,8 @@ fn any_reset<S: Flow + EventFunction>(
     Ok(false)
 }
 
-/// True when the gradients of the guards at the corner are linearly independent, whatever their units.
+/// True when the gradients of the guards at the corner are linearly independent, whatever their
+/// units.
 fn rows_are_independent(walk: &Walk, n: usize) -> bool {
     let dim = walk.station(0).x.len();
     let mut rows = DMatrix::from_fn(n, dim, |k, i| walk.row(0, k)[i]);

@@ -1,12 +1,14 @@
 //! Do all orders of a corner have one map? Three answers, each as far as it goes.
 //!
-//! * [`all_orders`]: the guards crossed so far make a lattice of sets; where two orders of the same set meet, their maps must agree.
-//!   `2^n` stations, `n 2^(n−1)` crossings, and no more than two levels of maps at a time. A proof.
-//! * [`pairs`]: each guard behind each other one has the map that it has when it is met first, and each pair commutes. If that holds
-//!   behind any set of others too, all orders have the product of these maps: write an order as a product, swap neighbours. `n²`
-//!   crossings. Only sets of one are looked at, so that three guards that act together and not by pairs are not seen.
-//! * [`sample`]: 64 directions, each passed in its own order through all its sets. What three or more guards do together shows in each
-//!   order in which it does not cancel.
+//! * [`all_orders`]: the guards crossed so far make a lattice of sets; where two orders of the same
+//!   set meet, their maps must agree. `2^n` stations, `n 2^(n−1)` crossings, and no more than two
+//!   levels of maps at a time. A proof.
+//! * [`pairs`]: each guard behind each other one has the map that it has when it is met first, and
+//!   each pair commutes. If that holds behind any set of others too, all orders have the product of
+//!   these maps: write an order as a product, swap neighbours. `n²` crossings. Only sets of one are
+//!   looked at, so that three guards that act together and not by pairs are not seen.
+//! * [`sample`]: 64 directions, each passed in its own order through all its sets. What three or
+//!   more guards do together shows in each order in which it does not cancel.
 
 use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
@@ -55,7 +57,8 @@ impl Comparison {
     }
 }
 
-/// The shift of the time of each guard as a row on displacements before the corner, as long as all orders have the same.
+/// The shift of the time of each guard as a row on displacements before the corner, as long as all
+/// orders have the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimeRows {
     known: Vec<(Guard, DVector<f64>, DVector<f64>)>,
@@ -100,7 +103,8 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
     let mut found = Comparison::new(dim);
     let start = DMatrix::identity(dim, dim);
     walk.sizes.note_entries(&start);
-    // Stations are found level by level: of the maps behind `k` and `k + 1` guards none is needed any more when its turn is over.
+    // Stations are found level by level: of the maps behind `k` and `k + 1` guards none is needed
+    // any more when its turn is over.
     let (mut maps, mut kept) = (vec![Some(start)], 1);
     let mut station = 0;
     while station < maps.len() {
@@ -166,7 +170,8 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
     Ok(found)
 }
 
-/// Tells maps that differ from maps that are rounded: what is rounding is measured when it matters, and kept.
+/// Tells maps that differ from maps that are rounded: what is rounding is measured when it matters,
+/// and kept.
 pub(crate) struct Judge<'a, S> {
     pub(crate) ground: Ground<'a, S>,
     pub(crate) point: &'a CornerPoint,
@@ -189,7 +194,8 @@ impl<S: Flow + EventFunction> Judge<'_, S> {
     }
 }
 
-/// Compares the maps of the orders that a sample of directions takes, and their outcomes. Maps are no longer compared once two differ.
+/// Compares the maps of the orders that a sample of directions takes, and their outcomes. Maps are
+/// no longer compared once two differ.
 pub(crate) fn sample<S: Flow + EventFunction>(
     walk: &mut Walk,
     judge: &mut Judge<'_, S>,
@@ -216,9 +222,10 @@ pub(crate) fn sample<S: Flow + EventFunction>(
     Ok(found)
 }
 
-/// Compares the maps of the two orders of each pair of guards with each other and with those that the guards have when they are met
-/// first; takes the time rows in. The product of the maps of all guards, and by how much pairs differ; none when a guard is not met behind another,
-/// or ends the run.
+/// Compares the maps of the two orders of each pair of guards with each other and with those that
+/// the guards have when they are met first; takes the time rows in. The product of the maps of all
+/// guards, and by how much pairs differ; none when a guard is not met behind another, or ends the
+/// run.
 pub(crate) fn pairs<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
@@ -267,7 +274,8 @@ pub(crate) fn pairs<S: Flow + EventFunction>(
     Ok(Some((product, excess)))
 }
 
-/// True when the two orders of each pair of guards that are met first have one map on displacements that meet the two at once.
+/// True when the two orders of each pair of guards that are met first have one map on displacements
+/// that meet the two at once.
 pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
@@ -307,7 +315,8 @@ pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
     Ok(true)
 }
 
-/// The map behind the crossing of member `m` of a station, to which `map` leads; `tell` is told the row of its time shift.
+/// The map behind the crossing of member `m` of a station, to which `map` leads; `tell` is told the
+/// row of its time shift.
 fn cross<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,

@@ -1,19 +1,23 @@
-//! Cones of directions `{v : a_r · v ≥ 0}`: whether they have an inside, and a direction well within it.
+//! Cones of directions `{v : a_r · v ≥ 0}`: whether they have an inside, and a direction well
+//! within it.
 //!
-//! The point of least norm in the convex hull of the (normalised) `a_r` is a direction that all inequalities like, and is
-//! zero exactly when the cone has no inside (Gordan's alternative). It solves a least-squares problem with multipliers
-//! `λ ≥ 0` (Lawson & Hanson, "Solving Least Squares Problems", chapter 23, `NNLS`).
+//! The point of least norm in the convex hull of the (normalised) `a_r` is a direction that all
+//! inequalities like, and is zero exactly when the cone has no inside (Gordan's alternative). It
+//! solves a least-squares problem with multipliers `λ ≥ 0` (Lawson & Hanson, "Solving Least Squares
+//! Problems", chapter 23, `NNLS`).
 
 use nalgebra::{DMatrix, DVector, Dyn, SVD};
 
 /// Most iterations of a singular value decomposition, for each row and column: a few are usual.
 const MOST_SWEEPS: usize = 100;
 
-/// Below this distance of the hull from the origin, a cone of normalised inequalities counts as empty.
+/// Below this distance of the hull from the origin, a cone of normalised inequalities counts as
+/// empty.
 const EMPTY: f64 = 1e-9;
 
-/// A unit direction well inside the cone of `rows` (any length; those that are zero set no bound), or none when the cone has no
-/// inside, or a row is not finite. Without bounds every direction is inside; the first axis is given.
+/// A unit direction well inside the cone of `rows` (any length; those that are zero set no bound),
+/// or none when the cone has no inside, or a row is not finite. Without bounds every direction is
+/// inside; the first axis is given.
 pub(crate) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     let dim = rows.ncols();
     let bounds: Vec<usize> = (0..rows.nrows())
@@ -30,7 +34,8 @@ pub(crate) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     let units: Vec<f64> = rows.column_iter().map(|column| column.amax()).collect();
     let own = |j: usize| if units[j] > 0.0 { units[j] } else { 1.0 };
     let rows = &DMatrix::from_fn(rows.nrows(), dim, |r, j| rows[(r, j)] / own(j));
-    // Columns: the normalised rows with a 1 below, for least squares to (0, 1): min |Aᵀλ|² + (Σλ − 1)².
+    // Columns: the normalised rows with a 1 below, for least squares to (0, 1): min |Aᵀλ|² + (Σλ −
+    // 1)².
     let system = DMatrix::from_fn(dim + 1, rows.nrows(), |i, r| {
         if i == dim {
             1.0
@@ -54,7 +59,8 @@ pub(crate) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
 /// `argmin |E λ − f|` over `λ ≥ 0`; none when it does not settle.
 fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
     let n = e.ncols();
-    // Most cones have inequalities that are independent, and a solution without bounds that keeps them.
+    // Most cones have inequalities that are independent, and a solution without bounds that keeps
+    // them.
     let mut weights = least_squares_over(e, f, &vec![true; n])?;
     if weights.iter().all(|&weight| weight > 0.0) {
         return Some(weights);

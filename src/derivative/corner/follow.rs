@@ -1,5 +1,5 @@
-//! How a displacement passes a corner: across the guard that it meets first, then the next, at a cost of `O(n² d)` and `n + 1`
-//! fields, never of `n!` orders.
+//! How a displacement passes a corner: across the guard that it meets first, then the next, at a
+//! cost of `O(n² d)` and `n + 1` fields, never of `n!` orders.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -21,12 +21,13 @@ pub(crate) struct Passed {
 /// More guards met again at one instant than this mean that resets go on without end.
 const MOST_MET_AGAIN: usize = 500;
 
-/// Part by which rows that are differences are off where functions are smooth (`guide.md`), and what resets make of them: also what is
-/// the same nearby, and so is not seen as rounding.
+/// Part by which rows that are differences are off where functions are smooth (`guide.md`), and
+/// what resets make of them: also what is the same nearby, and so is not seen as rounding.
 const DIFFERENCE: f64 = 1e-10;
 
 impl Walk {
-    /// Most guards that one direction meets: each guard of the corner once, and those that resets throw the state back at.
+    /// Most guards that one direction meets: each guard of the corner once, and those that resets
+    /// throw the state back at.
     pub(crate) fn most_met(&self) -> usize {
         self.stations[0].members.len() + MOST_MET_AGAIN
     }
@@ -41,8 +42,8 @@ impl Walk {
         }
     }
 
-    /// Carries `delta` along a way, at whose crossing its time is shifted by `tau`: from the perturbation at fixed time in the
-    /// old mode to that in the new one.
+    /// Carries `delta` along a way, at whose crossing its time is shifted by `tau`: from the
+    /// perturbation at fixed time in the old mode to that in the new one.
     pub(crate) fn carry<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -87,8 +88,9 @@ impl Walk {
         self.check_others((from, way), tau, deltas)
     }
 
-    /// Refuses a reset that moves the state, to first order, towards or away from a guard that is still to be crossed: such a
-    /// guard may be carried across or met again, depending on the displacement.
+    /// Refuses a reset that moves the state, to first order, towards or away from a guard that is
+    /// still to be crossed: such a guard may be carried across or met again, depending on the
+    /// displacement.
     fn check_others(
         &self,
         (from, way): (usize, usize),
@@ -127,13 +129,15 @@ impl Walk {
         Ok(())
     }
 
-    /// Shift of the time at which member `m` of a station is crossed, for a perturbation `delta` there (s).
+    /// Shift of the time at which member `m` of a station is crossed, for a perturbation `delta`
+    /// there (s).
     pub(crate) fn shift(&self, station: usize, m: usize, delta: &[f64]) -> f64 {
         -dot(self.row(station, m), delta) / self.stations[station].members[m].rate
     }
 
-    /// Carries `delta`, a perturbation at fixed time just before the corner, to one just after it (or, where a guard ends the
-    /// run, at the end): always across the guard that is met first. The order found is left in `order`.
+    /// Carries `delta`, a perturbation at fixed time just before the corner, to one just after it
+    /// (or, where a guard ends the run, at the end): always across the guard that is met first. The
+    /// order found is left in `order`.
     pub(crate) fn pass<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -142,8 +146,8 @@ impl Walk {
         Ok(self.pass_each(ground, delta)?.0)
     }
 
-    /// The same for several perturbations, which looks at each reset once. None, with `deltas` spoiled, when they do not all meet the
-    /// same guards in the same order.
+    /// The same for several perturbations, which looks at each reset once. None, with `deltas`
+    /// spoiled, when they do not all meet the same guards in the same order.
     pub(crate) fn pass_together<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -212,8 +216,8 @@ impl Walk {
         Ok((passed, true))
     }
 
-    /// Lets the guards of `corner` cross one after another, in its order, as far as they are crossed; where that leads is where `corner`
-    /// goes on.
+    /// Lets the guards of `corner` cross one after another, in its order, as far as they are
+    /// crossed; where that leads is where `corner` goes on.
     pub(crate) fn go_on_to_exit<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -244,8 +248,8 @@ impl Walk {
         self.order.iter().map(|met| met.guard).collect()
     }
 
-    /// Shift of the time of `guard` for the last direction; one that a reset carried the state across has the time of the
-    /// crossing that did so. None when it was not crossed (s).
+    /// Shift of the time of `guard` for the last direction; one that a reset carried the state
+    /// across has the time of the crossing that did so. None when it was not crossed (s).
     pub(crate) fn shift_of(&self, guard: Guard) -> Option<f64> {
         let met = self.order.iter().find(|met| met.guard == guard);
         let carried =
@@ -254,8 +258,8 @@ impl Walk {
             .map(|met| met.tau)
     }
 
-    /// The matrix of the piece that the last direction passed: the product of the saltation matrices along its order. `tell` is told
-    /// the row of the time shift of each guard.
+    /// The matrix of the piece that the last direction passed: the product of the saltation
+    /// matrices along its order. `tell` is told the row of the time shift of each guard.
     pub(crate) fn map_along_order<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -282,7 +286,8 @@ impl Walk {
         Ok(map)
     }
 
-    /// From perturbations at fixed time to those at the event that ends the run, whose time shifts by `tau`.
+    /// From perturbations at fixed time to those at the event that ends the run, whose time shifts
+    /// by `tau`.
     pub(crate) fn to_event(&self, station: usize, tau: &[f64], deltas: &mut [f64]) {
         let field = &self.stations[station].field;
         for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
@@ -292,8 +297,8 @@ impl Walk {
         }
     }
 
-    /// The member of a station that `delta` meets first, with the shift of its time (s); none when all are crossed, or no
-    /// other is reached after a reset.
+    /// The member of a station that `delta` meets first, with the shift of its time (s); none when
+    /// all are crossed, or no other is reached after a reset.
     fn first_met<S: EventFunction>(
         &self,
         ground: Ground<'_, S>,
@@ -320,8 +325,8 @@ impl Walk {
         ways.iter().any(|way| !way.identity)
     }
 
-    /// Refuses a station at which a guard that is left does not move across, unless a reset turned it away: its neighbours in
-    /// another order cross it, so that order decides.
+    /// Refuses a station at which a guard that is left does not move across, unless a reset turned
+    /// it away: its neighbours in another order cross it, so that order decides.
     pub(crate) fn check_live<S: EventFunction>(
         &self,
         system: &S,
@@ -344,9 +349,10 @@ impl Walk {
         }
     }
 
-    /// True when what passed came out where the run itself went on: same mode (unless a guard ended the run before others were
-    /// met), and same state to within rounding, what differences leave of components that cancel, and what resets make of the motion
-    /// between crossings that count as one instant.
+    /// True when what passed came out where the run itself went on: same mode (unless a guard ended
+    /// the run before others were met), and same state to within rounding, what differences leave
+    /// of components that cancel, and what resets make of the motion between crossings that count
+    /// as one instant.
     pub(crate) fn is_exit<S: EventFunction>(
         &self,
         ground: Ground<'_, S>,

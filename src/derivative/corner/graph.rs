@@ -1,8 +1,10 @@
-//! The ways through a corner: which guard a perturbed state meets first, which field it finds behind it, and so on (see
-//! Council, Revzen & Burden, JCND 17 (2022) 091004, on the corner fields of Burden et al., SIADS 15 (2016) 1227).
+//! The ways through a corner: which guard a perturbed state meets first, which field it finds
+//! behind it, and so on (see Council, Revzen & Burden, JCND 17 (2022) 091004, on the corner fields
+//! of Burden et al., SIADS 15 (2016) 1227).
 //!
-//! A station is a state, a mode and a field between two crossings. A way leads from one station to the next by the crossing
-//! of one guard. Only stations that are asked for are evaluated: `n + 1` for one direction through `n` guards.
+//! A station is a state, a mode and a field between two crossings. A way leads from one station to
+//! the next by the crossing of one guard. Only stations that are asked for are evaluated: `n + 1`
+//! for one direction through `n` guards.
 
 use super::map_scale::Sizes;
 use crate::derivative::repeat::{Carried, Ground, Passed, Repeat, zero};
@@ -102,10 +104,11 @@ pub(crate) struct Walk {
     pub(crate) shifts: Vec<f64>,
     /// The largest speed of each component at any station.
     pub(crate) speed: Vec<f64>,
-    /// How fast each component of states behind crossings changes when a crossing comes later: at most, by what resets make of the
-    /// motion before them.
+    /// How fast each component of states behind crossings changes when a crossing comes later: at
+    /// most, by what resets make of the motion before them.
     pub(crate) carried_speed: Vec<f64>,
-    /// The largest size of each component at any station: what cancels in the end leaves the errors of this.
+    /// The largest size of each component at any station: what cancels in the end leaves the errors
+    /// of this.
     pub(crate) largest: Vec<f64>,
     /// Guards in the order in which the last direction met them.
     pub(crate) order: Vec<Met>,
@@ -260,13 +263,15 @@ impl Walk {
         &self.rows[from..from + x.len()]
     }
 
-    /// True when member `m` is crossed from this station: it moves across at its least rate at least.
+    /// True when member `m` is crossed from this station: it moves across at its least rate at
+    /// least.
     pub(crate) fn is_live<S: EventFunction>(&self, system: &S, station: usize, m: usize) -> bool {
         let member = &self.stations[station].members[m];
         member.guard.sign() * member.rate >= self.least_rate(system, member.guard.event)
     }
 
-    /// The liveness bound of event function `k`: that of the run; outside of runs that of the user, or by its rate at station 0.
+    /// The liveness bound of event function `k`: that of the run; outside of runs that of the user,
+    /// or by its rate at station 0.
     pub(crate) fn least_rate<S: EventFunction>(&self, system: &S, k: usize) -> f64 {
         let known = self.least_rates.get(k).copied();
         known.or_else(|| system.least_rate(k)).unwrap_or_else(|| {
@@ -416,7 +421,8 @@ impl Walk {
         Ok(way)
     }
 
-    /// True when the state of a station lies before the surface of `guard` by more than what is one instant: a reset moved it off.
+    /// True when the state of a station lies before the surface of `guard` by more than what is one
+    /// instant: a reset moved it off.
     fn is_off<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -468,8 +474,8 @@ impl Walk {
         Ok(())
     }
 
-    /// After a reset a guard of the corner may be met again at the same instant: thrown back over its surface, or thrown at it
-    /// by the reset of another.
+    /// After a reset a guard of the corner may be met again at the same instant: thrown back over
+    /// its surface, or thrown at it by the reset of another.
     fn add_again<S: Flow + EventFunction>(
         &mut self,
         ground: Ground<'_, S>,
@@ -494,7 +500,8 @@ impl Walk {
     }
 }
 
-/// The row `D_x h_k`, written by the user or by central differences, into `row`; returns `∂h_k/∂t`. `scratch` is overwritten.
+/// The row `D_x h_k`, written by the user or by central differences, into `row`; returns `∂h_k/∂t`.
+/// `scratch` is overwritten.
 ///
 /// # Errors
 /// [`Error::DifferencesDisagree`].

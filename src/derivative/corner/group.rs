@@ -41,8 +41,9 @@ impl Group {
         }
     }
 
-    /// Whether a set belongs to the group as it is. What a reset carries across belongs to the crossing that caused it. An
-    /// event function that comes a second time does so only after a reset, which may throw the state back at once.
+    /// Whether a set belongs to the group as it is. What a reset carries across belongs to the
+    /// crossing that caused it. An event function that comes a second time does so only after a
+    /// reset, which may throw the state back at once.
     pub(crate) fn joins(&self, set: &CrossedSet<'_>, tolerance: f64) -> Joins {
         let new = |event| self.point.guards.iter().all(|guard| guard.event != event);
         let near = self.is_open && set.time - self.point.t <= tolerance;
@@ -89,7 +90,8 @@ impl Group {
     }
 }
 
-/// Refuses a change of mode without a crossing, which the rule `WhenEmpty` makes at the end of a step, if the field changes.
+/// Refuses a change of mode without a crossing, which the rule `WhenEmpty` makes at the end of a
+/// step, if the field changes.
 pub(crate) fn check_sides<S: Flow>(
     system: &S,
     (t, x): (f64, &[f64]),

@@ -1,8 +1,8 @@
 //! When two maps of a corner are one: what their entries are measured by.
 //!
-//! An entry `(i, j)` of a map is made of jumps of component `i` times time shifts by component `j`. What is small beside the largest
-//! such product is rounding, whatever the units. Where rows or resets are differences more is rounding; how much is measured
-//! (`rounding`).
+//! An entry `(i, j)` of a map is made of jumps of component `i` times time shifts by component `j`.
+//! What is small beside the largest such product is rounding, whatever the units. Where rows or
+//! resets are differences more is rounding; how much is measured (`rounding`).
 
 use nalgebra::{DMatrix, DVector};
 
@@ -18,7 +18,8 @@ pub(crate) struct Sizes {
     jumps: Vec<f64>,
     /// By each component, the largest time shift (s per unit of the state).
     shifts: Vec<f64>,
-    /// The largest entries of maps on the way, column by column: what cancels in the end leaves the rounding of these.
+    /// The largest entries of maps on the way, column by column: what cancels in the end leaves the
+    /// rounding of these.
     entries: Vec<f64>,
 }
 
@@ -54,7 +55,8 @@ impl Sizes {
         }
     }
 
-    /// By how much the time shifts of a guard along axis `j` may differ and be one (s per unit of the state).
+    /// By how much the time shifts of a guard along axis `j` may differ and be one (s per unit of
+    /// the state).
     pub(crate) fn small_shift(&self, j: usize) -> f64 {
         SMALL * self.shifts[j]
     }
@@ -67,7 +69,8 @@ pub(crate) struct MapScale {
 }
 
 impl MapScale {
-    /// That of the crossings `walk` has found since it forgot the last corner; `rounding` is what was measured of the maps.
+    /// That of the crossings `walk` has found since it forgot the last corner; `rounding` is what
+    /// was measured of the maps.
     pub(crate) fn of(walk: &Walk, rounding: Option<&DMatrix<f64>>) -> Self {
         let Sizes {
             jumps,
@@ -93,7 +96,8 @@ impl MapScale {
         excess.is_within(self)
     }
 
-    /// True when two maps are one on the displacements on which the row `face` vanishes; on all where it is zero.
+    /// True when two maps are one on the displacements on which the row `face` vanishes; on all
+    /// where it is zero.
     pub(crate) fn agree_on(&self, face: &DVector<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
         let difference = a - b;
         let length = face.norm_squared();
@@ -109,8 +113,8 @@ impl MapScale {
     }
 }
 
-/// By how much maps that should be one differ beyond a part of their entries, at most, entry by entry. How much of that is allowed is
-/// known when all crossings are.
+/// By how much maps that should be one differ beyond a part of their entries, at most, entry by
+/// entry. How much of that is allowed is known when all crossings are.
 #[derive(Clone, Debug)]
 pub(crate) struct Excess {
     most: DMatrix<f64>,

@@ -24,16 +24,17 @@ pub struct Piece {
 pub struct Cone {
     /// For each corner that is not linear, in order of time, the order in which its guards are met.
     pub orders: Vec<Vec<Guard>>,
-    /// Rows `a` with `a · v ≥ 0` for each displacement `v` of the start in the cone: differences of time shifts (s per unit of
-    /// each state variable). Some may follow from others; none for a derivative that is linear.
+    /// Rows `a` with `a · v ≥ 0` for each displacement `v` of the start in the cone: differences of
+    /// time shifts (s per unit of each state variable). Some may follow from others; none for a
+    /// derivative that is linear.
     pub inequalities: DMatrix<f64>,
     /// A unit direction well inside; the first axis where there is no inequality.
     pub sample: DVector<f64>,
 }
 
 impl Piece {
-    /// `matrixᵀ w`: the gradient of a cost of the final state, whose gradient there is `w`, with respect to the start, for
-    /// displacements within the piece.
+    /// `matrixᵀ w`: the gradient of a cost of the final state, whose gradient there is `w`, with
+    /// respect to the start, for displacements within the piece.
     ///
     /// # Errors
     /// [`Error::WrongLength`].
@@ -49,14 +50,16 @@ impl Piece {
 }
 
 impl<S: Flow + EventFunction> Derivative<'_, S> {
-    /// All linear pieces with the cones on which they hold; one without inequalities where the derivative is linear.
+    /// All linear pieces with the cones on which they hold; one without inequalities where the
+    /// derivative is linear.
     ///
-    /// Each corner that is not linear may divide each cone: up to `m₁ m₂ ⋯` cones behind corners with `m₁`, `m₂`, … orders. At most
-    /// 4,096 are listed, each with its `d × d` matrix.
+    /// Each corner that is not linear may divide each cone: up to `m₁ m₂ ⋯` cones behind corners
+    /// with `m₁`, `m₂`, … orders. At most 4,096 are listed, each with its `d × d` matrix.
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] when a corner that is not linear has more than six guards; [`Error::TooManyPieces`] beyond 4,096 cones;
-    /// [`Error::Discontinuous`] when outcomes jump; [`Error::Interrupted`]; otherwise as [`apply`](Self::apply).
+    /// [`Error::TooManyOrders`] when a corner that is not linear has more than six guards;
+    /// [`Error::TooManyPieces`] beyond 4,096 cones; [`Error::Discontinuous`] when outcomes jump;
+    /// [`Error::Interrupted`]; otherwise as [`apply`](Self::apply).
     pub fn pieces(&self) -> Result<Vec<Piece>, Error> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
@@ -134,7 +137,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 }
 
-/// Divides each part among the regions of the next corner; none when there are more than `most`. `go_on` is asked before each part.
+/// Divides each part among the regions of the next corner; none when there are more than `most`.
+/// `go_on` is asked before each part.
 fn divide(
     parts: &[Part],
     regions: &[Region],
@@ -149,7 +153,8 @@ fn divide(
             let Some(new) = part.within(region) else {
                 continue;
             };
-            // Displacements that meet guards at once take any of their orders: the first stands for all, since maps agree there.
+            // Displacements that meet guards at once take any of their orders: the first stands for
+            // all, since maps agree there.
             let is_known = |known: &Part| holds(&known.inequalities, new.sample.as_slice());
             if divided[from..].iter().any(is_known) {
                 continue;
@@ -166,7 +171,8 @@ fn divide(
 /// Most cones of displacements that are listed.
 const MOST_CONES: usize = 4096;
 
-/// An inequality whose entries all cancel to less than this part of their terms is zero: rounding of maps that are differences.
+/// An inequality whose entries all cancel to less than this part of their terms is zero: rounding
+/// of maps that are differences.
 const CANCELLED: f64 = 1e-9;
 
 /// A part of the displacements of the start, as far as the corners of a run have divided them.

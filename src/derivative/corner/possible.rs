@@ -1,8 +1,10 @@
-//! Which crossings the errors of a run do not tell apart: guards that may have been met at the instant of others, or before them.
+//! Which crossings the errors of a run do not tell apart: guards that may have been met at the
+//! instant of others, or before them.
 //!
-//! A true corner is met by a run with errors as crossings that follow each other closely. An error `δ` of the state shifts the time of
-//! guard `k` by `τ_k δ`, `τ_k = −D_x h_k / (dh_k/dt)`, so that the time between two guards is off by `(τ_k − τ_j) δ`: guards that
-//! shift together keep their order however large the error is.
+//! A true corner is met by a run with errors as crossings that follow each other closely. An error
+//! `δ` of the state shifts the time of guard `k` by `τ_k δ`, `τ_k = −D_x h_k / (dh_k/dt)`, so that
+//! the time between two guards is off by `(τ_k − τ_j) δ`: guards that shift together keep their
+//! order however large the error is.
 
 use super::graph::{CornerPoint, row_of};
 use crate::derivative::repeat::{Ground, zero};
@@ -30,11 +32,13 @@ pub(crate) struct Close {
 pub(crate) enum LeftOut {
     /// The motion was turned away from it.
     TurnedAway,
-    /// A reset carried the state across it, said that it is crossed, or threw the state back from it.
+    /// A reset carried the state across it, said that it is crossed, or threw the state back from
+    /// it.
     ByReset,
 }
 
-/// Guards close to those of `point`, which are crossed there by a state whose components may be off by `error`.
+/// Guards close to those of `point`, which are crossed there by a state whose components may be off
+/// by `error`.
 ///
 /// # Errors
 /// [`Error::DifferencesDisagree`] where a row is not known.

@@ -1,4 +1,5 @@
-//! All orders in which a corner can be passed, each with the cone of directions that take it and its linear map.
+//! All orders in which a corner can be passed, each with the cone of directions that take it and
+//! its linear map.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -10,17 +11,19 @@ use super::map_scale::MapScale;
 use crate::derivative::repeat::Ground;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
-/// The directions that meet the guards of a corner in one order, and what becomes of them: one linear piece.
+/// The directions that meet the guards of a corner in one order, and what becomes of them: one
+/// linear piece.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The guards in that order; guards that a reset turns the state away from are missing.
     pub order: Vec<Guard>,
-    /// The state just behind the corner, for starts that are displaced by as little as you please within this region.
+    /// The state just behind the corner, for starts that are displaced by as little as you please
+    /// within this region.
     pub state: DVector<f64>,
     /// The mode there.
     pub mode: Mode,
-    /// The map from a displacement at fixed time just before the corner to one just after it, `d × d`: the product of the
-    /// saltation matrices along the order.
+    /// The map from a displacement at fixed time just before the corner to one just after it,
+    /// `d × d`: the product of the saltation matrices along the order.
     pub matrix: DMatrix<f64>,
     /// Rows `a` with `a · δ ≥ 0` for each displacement `δ` of this region.
     pub inequalities: DMatrix<f64>,
@@ -50,7 +53,8 @@ struct Path {
     waiting: Vec<(Guard, DVector<f64>)>,
 }
 
-/// Finds all regions of the corner at which `walk` stands; `rounding` is what was measured of their maps.
+/// Finds all regions of the corner at which `walk` stands; `rounding` is what was measured of their
+/// maps.
 pub(crate) fn regions<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
@@ -197,7 +201,8 @@ fn advance<S: Flow + EventFunction>(
     }))
 }
 
-/// The shift of the time of member `m` as a row on displacements before the corner, which `map` carries to the station.
+/// The shift of the time of member `m` as a row on displacements before the corner, which `map`
+/// carries to the station.
 pub(crate) fn shift_row(walk: &Walk, station: usize, m: usize, map: &DMatrix<f64>) -> DVector<f64> {
     DVector::from_fn(map.ncols(), |j, _| {
         walk.shift(station, m, map.column(j).as_slice())

@@ -1,14 +1,15 @@
-//! What of the outcomes and the maps of a corner is rounding, measured: only the model knows how many differences, and of what, are
-//! behind its numbers.
+//! What of the outcomes and the maps of a corner is rounding, measured: only the model knows how
+//! many differences, and of what, are behind its numbers.
 //!
-//! The corner is passed in a few orders from points so near to each other that all that is smooth is a straight line between them.
-//! What is not straight is rounding, whatever it comes of: steps of differences, sizes of values, resets that amplify it. One part
-//! is the same at all these points and is put in by hand at random: a difference of a reset along `dx` with step `s` rounds the
-//! arguments `x ± s dx`, and so component `i` of its outcome, by `ε |x_i|/s` and no less, which depends on the last bits of `s dx`
-//! alone (Monte Carlo arithmetic: D. S. Parker, UCLA CSD-970002, 1997). With
-//! `f_0 … f_4` at equal distances and second differences `Δ²`, the standard deviation of the rounding of `f` is estimated by
-//! `σ² = (1/6) · mean (Δ² f_k)²` (J. J. Moré & S. M. Wild, "Estimating computational noise", SIAM J. Sci. Comput. 33 (2011) 1292,
-//! section 2).
+//! The corner is passed in a few orders from points so near to each other that all that is smooth
+//! is a straight line between them. What is not straight is rounding, whatever it comes of: steps
+//! of differences, sizes of values, resets that amplify it. One part is the same at all these
+//! points and is put in by hand at random: a difference of a reset along `dx` with step `s` rounds
+//! the arguments `x ± s dx`, and so component `i` of its outcome, by `ε |x_i|/s` and no less, which
+//! depends on the last bits of `s dx` alone (Monte Carlo arithmetic: D. S. Parker, UCLA CSD-970002,
+//! 1997). With `f_0 … f_4` at equal distances and second differences `Δ²`, the standard deviation
+//! of the rounding of `f` is estimated by `σ² = (1/6) · mean (Δ² f_k)²` (J. J. Moré & S. M. Wild,
+//! "Estimating computational noise", SIAM J. Sci. Comput. 33 (2011) 1292, section 2).
 
 use crate::random::{in_sequence, symmetric};
 use nalgebra::{DMatrix, DVector};
@@ -19,9 +20,11 @@ use crate::derivative::repeat::Ground;
 use crate::ode::difference::step_along;
 use crate::{Error, EventFunction, Flow, Guard};
 
-/// Distance of two points, in parts of each component, at least: enough to change the rounding of all that is computed of it.
+/// Distance of two points, in parts of each component, at least: enough to change the rounding of
+/// all that is computed of it.
 const APART: f64 = 64.0 * f64::EPSILON;
-/// Components smaller than this are shifted as if they were so large: that is how far differences go from zero.
+/// Components smaller than this are shifted as if they were so large: that is how far differences
+/// go from zero.
 const LEAST: f64 = 6e-6;
 /// How many standard deviations two numbers that are one may be apart.
 const SAFETY: f64 = 10.0;
@@ -31,7 +34,8 @@ const COURSES: usize = 6;
 const FEW_COURSES: usize = 2;
 const MANY: usize = 12;
 
-/// What of each component of the states behind the crossings of a corner is rounding: zero where orders are refused.
+/// What of each component of the states behind the crossings of a corner is rounding: zero where
+/// orders are refused.
 ///
 /// # Errors
 /// [`Error::Interrupted`] only.
@@ -75,10 +79,11 @@ pub(crate) fn of_maps<S: Flow + EventFunction>(
     Ok(rounding)
 }
 
-/// Orders in which a corner is passed to see its rounding, each guard early in one and late in another, with distances of the points in
-/// parts of components. Points at equal distances may round alike all the same: what is rounded off a multiple of a coordinate is as
-/// regular as they are, and in a straight line where the distance is close to a multiple of the last place. So no two distances are
-/// alike, and few guards are passed in each order again.
+/// Orders in which a corner is passed to see its rounding, each guard early in one and late in
+/// another, with distances of the points in parts of components. Points at equal distances may
+/// round alike all the same: what is rounded off a multiple of a coordinate is as regular as they
+/// are, and in a straight line where the distance is close to a multiple of the last place. So no
+/// two distances are alike, and few guards are passed in each order again.
 fn courses(guards: &[Guard]) -> Vec<(Vec<Guard>, f64)> {
     let orders = orders(guards);
     let count = if guards.len() > MANY {
@@ -120,7 +125,8 @@ struct Passage {
     map: DMatrix<f64>,
 }
 
-/// The passages from five points close to a corner; none when one of them is refused, or another in its order.
+/// The passages from five points close to a corner; none when one of them is refused, or another in
+/// its order.
 fn from_neighbours<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     corner: &CornerPoint,
@@ -145,8 +151,8 @@ fn from_neighbours<S: Flow + EventFunction>(
     together.then_some(passages)
 }
 
-/// Passes the corner at which `walk` stands: always across that guard next that comes first in `order`. Maps are made, and what is
-/// put into them by hand, where there is a `draw`.
+/// Passes the corner at which `walk` stands: always across that guard next that comes first in
+/// `order`. Maps are made, and what is put into them by hand, where there is a `draw`.
 fn pass_in_order<S: Flow + EventFunction>(
     ground: Ground<'_, S>,
     walk: &mut Walk,
@@ -195,8 +201,9 @@ fn pass_in_order<S: Flow + EventFunction>(
     Ok(passage)
 }
 
-/// Puts the rounding of the arguments of differences of a reset into the map behind it: of the difference along the field, which
-/// each column has a part `tau` of, and of those along the columns `before` the reset.
+/// Puts the rounding of the arguments of differences of a reset into the map behind it: of the
+/// difference along the field, which each column has a part `tau` of, and of those along the
+/// columns `before` the reset.
 fn round(
     map: &mut DMatrix<f64>,
     draw: &mut Draw,
@@ -231,7 +238,8 @@ impl Draw {
     }
 }
 
-/// The standard deviation of the rounding of each of several numbers, from their values at five points.
+/// The standard deviation of the rounding of each of several numbers, from their values at five
+/// points.
 fn deviations(samples: &[Vec<f64>; 5]) -> Vec<f64> {
     let bend = |i: usize, k: usize| samples[k][i] - 2.0 * samples[k + 1][i] + samples[k + 2][i];
     (0..samples[0].len())
@@ -255,7 +263,8 @@ mod tests {
     fn lines_have_no_rounding_and_noise_has_its_own() {
         let line: [Vec<f64>; 5] = std::array::from_fn(|k| vec![3.0 + 0.5 * k as f64, -1.0]);
         assert_eq!(deviations(&line), [0.0, 0.0]);
-        // Uniform on ±1: a standard deviation of 0.58, known to a factor of three from three second differences.
+        // Uniform on ±1: a standard deviation of 0.58, known to a factor of three from three second
+        // differences.
         let mut draw = Draw::new(1);
         let mut too_small = 0;
         for _ in 0..1000 {

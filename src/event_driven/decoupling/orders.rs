@@ -1,5 +1,5 @@
-//! What contacts that close at once do when they are met one after another with as little time between as you please: the
-//! one-sided limits of a corner, and their derivatives.
+//! What contacts that close at once do when they are met one after another with as little time
+//! between as you please: the one-sided limits of a corner, and their derivatives.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -25,12 +25,13 @@ const APART: f64 = 1e4;
 pub struct OrderOutcome {
     /// The order `σ`, by numbers of contacts.
     pub order: Vec<usize>,
-    /// The impacts one by one, until no contact approaches: a contact is missing when impacts before it turn it away, and comes
-    /// again when they throw it back.
+    /// The impacts one by one, until no contact approaches: a contact is missing when impacts
+    /// before it turn it away, and comes again when they throw it back.
     pub word: Vec<usize>,
     /// The velocities after the last impact: a one-sided limit.
     pub velocity: DVector<f64>,
-    /// The product of the saltation matrices along the word, `Ξ_σ`, `2d × 2d` on `(q, v)`: a one-sided derivative.
+    /// The product of the saltation matrices along the word, `Ξ_σ`, `2d × 2d` on `(q, v)`: a
+    /// one-sided derivative.
     pub matrix: DMatrix<f64>,
 }
 
@@ -39,7 +40,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// The outcome of one order, from `x = (q, v)` with all gaps of `order` zero and closing, and every contact of `open` open.
+    /// The outcome of one order, from `x = (q, v)` with all gaps of `order` zero and closing, and
+    /// every contact of `open` open.
     pub(crate) fn outcome_in_order(
         &self,
         (t, x): (f64, &[f64]),
@@ -58,8 +60,9 @@ where
         })
     }
 
-    /// The impacts of neighbours that would meet the contacts of `order`, were there no impacts, each [`APART`] times later than
-    /// the one before. So close to the corner gaps change at constant rates between impacts.
+    /// The impacts of neighbours that would meet the contacts of `order`, were there no impacts,
+    /// each [`APART`] times later than the one before. So close to the corner gaps change at
+    /// constant rates between impacts.
     fn word(&self, t: f64, x: &[f64], open: &Mode, order: &[usize]) -> Result<Vec<usize>, Error> {
         let (mut state, mut mode) = (x.to_vec(), open.clone());
         let mut rates = self.approach(&state, order);
@@ -108,7 +111,8 @@ where
     }
 }
 
-/// All orders of up to four contacts; beyond, those in which they are given, its reverse, the one by number, and random ones.
+/// All orders of up to four contacts; beyond, those in which they are given, its reverse, the one
+/// by number, and random ones.
 pub(crate) fn orders(contacts: &[usize]) -> Vec<Vec<usize>> {
     let n = contacts.len();
     if n <= ALL_ORDERS {

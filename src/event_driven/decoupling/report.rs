@@ -1,5 +1,5 @@
-//! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all when contacts close at once
-//! (Pace & Burden, assumption 3 and section 4).
+//! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all
+//! when contacts close at once (Pace & Burden, assumption 3 and section 4).
 
 use std::f64::consts::PI;
 
@@ -13,7 +13,8 @@ use crate::linalg::cholesky::{factor, inverse};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Error, Guard, Mode};
 
-/// Cosines below this count as zero, and so do differences of velocities, in parts of what the energy allows.
+/// Cosines below this count as zero, and so do differences of velocities, in parts of what the
+/// energy allows.
 const SMALL: f64 = 1e-9;
 
 /// What decides how outcomes depend on the order of contacts.
@@ -21,7 +22,8 @@ const SMALL: f64 = 1e-9;
 /// Contacts are numbered in matrices as they were given, without repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecouplingReport {
-    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how much an impact of one contact is felt by another, in no unit.
+    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how much an impact of one contact is felt by
+    /// another, in no unit.
     pub cosines: DMatrix<f64>,
     /// The largest of them off the diagonal, by amount.
     pub largest_cosine: f64,
@@ -29,26 +31,30 @@ pub struct DecouplingReport {
     pub order_spread: f64,
     /// The largest difference of a velocity between the outcomes of two orders.
     pub state_spread: f64,
-    /// Orders compared: all of up to four contacts; of more the given one, its reverse, the one by number and 24 random ones.
+    /// Orders compared: all of up to four contacts; of more the given one, its reverse, the one by
+    /// number and 24 random ones.
     pub orders: usize,
-    /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided limits and derivatives.
+    /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided
+    /// limits and derivatives.
     ///
-    /// In free flight each contact of an order would be met 1e4 times later than the one before, from as close by as you please.
-    /// Two contacts have no other neighbours. More have: there spreads are those of the orders, and neighbours whose repeated
-    /// impacts mix in other ways may differ by more.
+    /// In free flight each contact of an order would be met 1e4 times later than the one before,
+    /// from as close by as you please. Two contacts have no other neighbours. More have: there
+    /// spreads are those of the orders, and neighbours whose repeated impacts mix in other ways may
+    /// differ by more.
     pub outcomes: Vec<OrderOutcome>,
     /// The velocities that the law gives at the corner itself, where all contacts close at once.
     pub velocity_at_once: DVector<f64>,
     /// The largest difference of a velocity between that outcome and those of the orders.
     pub corner_spread: f64,
-    /// Limbs found in the coordinates: sets that feel each other through the mass matrix, each with the contact it carries. None
-    /// when contacts share one.
+    /// Limbs found in the coordinates: sets that feel each other through the mass matrix, each with
+    /// the contact it carries. None when contacts share one.
     pub limbs: Option<Vec<Vec<usize>>>,
-    /// The largest `∂f_i/∂(q_j, v_j)` between two limbs `i ≠ j`, or mixed second difference of an effort,
-    /// `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of two limbs: zero when forces between limbs
-    /// go through the body only, and add up there. Steps go forward and back, by 1e-2 and 1e-6 of the coordinate; differences
-    /// that may be rounding of the efforts and of their terms count as zero. Infinite without limbs, and where
-    /// efforts are not finite.
+    /// The largest `∂f_i/∂(q_j, v_j)` between two limbs `i ≠ j`, or mixed second difference of an
+    /// effort, `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of
+    /// two limbs: zero when forces between limbs go through the body only, and add up there. Steps
+    /// go forward and back, by 1e-2 and 1e-6 of the coordinate; differences that may be rounding of
+    /// the efforts and of their terms count as zero. Infinite without limbs, and where efforts are
+    /// not finite.
     pub effort_coupling: f64,
     /// The verdict.
     pub verdict: Coupling,
@@ -60,15 +66,17 @@ pub struct DecouplingReport {
 pub enum Coupling {
     /// Limbs are decoupled: the derivative is classical, whatever the state.
     Decoupled,
-    /// Impacts do not feel each other and all orders have the same map here, though no blocks were found.
+    /// Impacts do not feel each other and all orders have the same map here, though no blocks were
+    /// found.
     SmoothHere,
     /// Impacts do not feel each other but forces do: continuous and piecewise differentiable.
     PiecewiseSmooth,
     /// Continuous, for the reason given.
     ContinuousOnly(ContinuityClass),
-    /// All neighbours have one limit, but at the corner itself the law, given all contacts at once, says otherwise: as
-    /// [`Unilateral`](crate::impact::Unilateral) does for elastic contacts at the angle `π/k` with odd `k`, but for symmetric
-    /// approaches. A law that goes on until nothing approaches, such as [`Propagative`](crate::impact::Propagative), mends those.
+    /// All neighbours have one limit, but at the corner itself the law, given all contacts at once,
+    /// says otherwise: as [`Unilateral`](crate::impact::Unilateral) does for elastic contacts at
+    /// the angle `π/k` with odd `k`, but for symmetric approaches. A law that goes on until nothing
+    /// approaches, such as [`Propagative`](crate::impact::Propagative), mends those.
     Isolated {
         /// The largest difference of a velocity between the outcome at the corner and the limit.
         by: f64,
@@ -84,11 +92,13 @@ pub enum Coupling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContinuityClass {
-    /// Plastic impacts at obtuse angles, all `cos ≤ 0` (L. Paoli, Math. Models Methods Appl. Sci. 15, 2005).
+    /// Plastic impacts at obtuse angles, all `cos ≤ 0` (L. Paoli, Math. Models Methods Appl. Sci.
+    /// 15, 2005).
     ObtusePlastic,
-    /// Elastic contacts, independent, each pair at an angle `π/k_ij`, `cos = −cos(π/k_ij)`: reflections generate a finite group, and
-    /// their outcome does not depend on the order, whatever the velocities ([`Uniqueness`]; `k` = 2, 3 are Theorems 2 and 3 of
-    /// Seghete & Murphey, arXiv 1709.02296).
+    /// Elastic contacts, independent, each pair at an angle `π/k_ij`, `cos = −cos(π/k_ij)`:
+    /// reflections generate a finite group, and their outcome does not depend on the order,
+    /// whatever the velocities ([`Uniqueness`]; `k` = 2, 3 are Theorems 2 and 3 of Seghete &
+    /// Murphey, arXiv 1709.02296).
     ReflectionGroup {
         /// The greatest `k_ij`, 3 or more: with two contacts the most impacts of one order.
         k: usize,
@@ -102,17 +112,20 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order; all other contacts are open.
+    /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order;
+    /// all other contacts are open.
     ///
-    /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact by impact, until no contact
-    /// approaches; what the law makes of all contacts at once is compared with it. A verdict of continuity holds for
-    /// two contacts; of more that feel each other, the orders are a sample: see [`DecouplingReport::outcomes`].
+    /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
+    /// by impact, until no contact approaches; what the law makes of all contacts at once is
+    /// compared with it. A verdict of continuity holds for two contacts; of more that feel each
+    /// other, the orders are a sample: see [`DecouplingReport::outcomes`].
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::NoSuchGuard`]; [`Error::MassMatrix`] for one that is not
-    /// symmetric and positive definite; [`Error::NotLive`] when a contact does not approach; [`Error::ReflectionCap`] when
-    /// contacts of an order still approach after 1000 impacts, as in narrow cones and between walls; what the system and the law
-    /// make of the impacts of some order, and of all at once.
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::NoSuchGuard`];
+    /// [`Error::MassMatrix`] for one that is not symmetric and positive definite;
+    /// [`Error::NotLive`] when a contact does not approach; [`Error::ReflectionCap`] when contacts
+    /// of an order still approach after 1000 impacts, as in narrow cones and between walls; what
+    /// the system and the law make of the impacts of some order, and of all at once.
     pub fn decoupling(
         &self,
         t: f64,
@@ -191,7 +204,8 @@ where
         } else if isolated {
             Coupling::Isolated { by: corner_spread }
         } else if largest_cosine > SMALL {
-            // Orders of impacts that feel each other have maps of their own, even where their outcomes agree.
+            // Orders of impacts that feel each other have maps of their own, even where their
+            // outcomes agree.
             Coupling::ContinuousOnly(self.class((q, v), contacts, gram)?)
         } else if !same_map {
             Coupling::PiecewiseSmooth
@@ -263,7 +277,8 @@ where
         Ok(DVector::from_column_slice(&state[x.len() / 2..]))
     }
 
-    /// Differences of each velocity that count as zero, by rounding: parts of the largest that it has with the energy at hand.
+    /// Differences of each velocity that count as zero, by rounding: parts of the largest that it
+    /// has with the energy at hand.
     fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
         let d = q.len();
         let mut mass = vec![0.0; d * d];

@@ -1,4 +1,5 @@
-//! Limbs in the given coordinates, and whether forces between them go through the body only (Pace & Burden, assumption 3).
+//! Limbs in the given coordinates, and whether forces between them go through the body only (Pace &
+//! Burden, assumption 3).
 
 use nalgebra::DMatrix;
 
@@ -9,7 +10,8 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Entries of the mass matrix below this part of the largest count as zero.
 const SMALL: f64 = 1e-9;
-/// Step of differences of efforts, for coordinates and speeds of size one; an additive effort has none of any step.
+/// Step of differences of efforts, for coordinates and speeds of size one; an additive effort has
+/// none of any step.
 const STEP: f64 = 1e-2;
 /// The same, as a part of larger coordinates and speeds.
 const PART: f64 = 1e-6;
@@ -21,8 +23,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// The limb of each contact: the coordinates that its gap row touches, with all that the mass matrix couples to them. None
-    /// when two contacts share a coordinate.
+    /// The limb of each contact: the coordinates that its gap row touches, with all that the mass
+    /// matrix couples to them. None when two contacts share a coordinate.
     pub(crate) fn limbs(
         &self,
         q: &[f64],
@@ -149,8 +151,8 @@ fn of_limb<'a>(side: &'a [Moved], limb: &'a [usize], d: usize) -> impl Iterator<
     limb.iter().flat_map(move |&i| [&side[i], &side[i + d]])
 }
 
-/// What of each effort, or of its differences, may be rounding: of its value, and of terms that cancel in it, which are as large
-/// as its derivatives times what they are taken by.
+/// What of each effort, or of its differences, may be rounding: of its value, and of terms that
+/// cancel in it, which are as large as its derivatives times what they are taken by.
 fn noise(x: &[f64], base: &[f64], sides: &[Vec<Moved>]) -> Vec<f64> {
     let of_effort = |(k, base): (usize, &f64)| {
         let largest = sides.iter().flatten().map(|moved| moved.effort[k].abs());

@@ -1,5 +1,5 @@
-//! Directed guards: an event function together with the direction in which it is crossed; what errors, drivers and
-//! trajectories speak of.
+//! Directed guards: an event function together with the direction in which it is crossed; what
+//! errors, drivers and trajectories speak of.
 
 use std::fmt;
 
@@ -71,7 +71,8 @@ impl Guard {
         }
     }
 
-    /// Number of this guard among all directed guards: `2 · event`, plus one when falling; `usize::MAX` where that is more.
+    /// Number of this guard among all directed guards: `2 · event`, plus one when falling;
+    /// `usize::MAX` where that is more.
     pub const fn index(self) -> usize {
         let falling = matches!(self.direction, Direction::Falling) as usize;
         self.event.saturating_mul(2).saturating_add(falling)

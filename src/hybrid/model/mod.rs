@@ -1,9 +1,11 @@
 //! What the user writes, and what it speaks of.
 //!
-//! * `flow`: the right-hand side `f(t, x; mode)`; `events`: the event functions `h_k(t, x; mode)` and resets.
-//! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is; `watch`: which directions count.
-//! * `rearm`: which guards a crossing arms; `closures`: systems from closures; `forward`: from references and
-//!   smart pointers.
+//! * `flow`: the right-hand side `f(t, x; mode)`; `events`: the event functions `h_k(t, x; mode)`
+//!   and resets.
+//! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is;
+//!   `watch`: which directions count.
+//! * `rearm`: which guards a crossing arms; `closures`: systems from closures; `forward`: from
+//!   references and smart pointers.
 
 mod closures;
 mod events;

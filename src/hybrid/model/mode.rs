@@ -4,14 +4,15 @@ use std::fmt;
 
 const BITS: usize = u64::BITS as usize;
 
-/// The sides on which a state stands: one bit per event function, `true` once `h_k` was crossed upward.
+/// The sides on which a state stands: one bit per event function, `true` once `h_k` was crossed
+/// upward.
 ///
-/// This is the argument `y` of Anderson & Revzen and the word `b` of Burden et al. A mode is frozen during a step and
-/// changes only when a guard fires; it is never recomputed from the sign of `h`.
+/// This is the argument `y` of Anderson & Revzen and the word `b` of Burden et al. A mode is frozen
+/// during a step and changes only when a guard fires; it is never recomputed from the sign of `h`.
 ///
-/// Up to 64 event functions need no heap memory. Printed, a mode is its bits, event function 0 first. A discrete state that
-/// is no side of anything (stuck or slipping, a phase of a gait) can be the bit of an event function that is never zero, set
-/// in `on_crossing`.
+/// Up to 64 event functions need no heap memory. Printed, a mode is its bits, event function 0
+/// first. A discrete state that is no side of anything (stuck or slipping, a phase of a gait) can
+/// be the bit of an event function that is never zero, set in `on_crossing`.
 ///
 /// ```
 /// use saltation::Mode;
@@ -32,7 +33,8 @@ impl Mode {
     /// Most event functions of a mode: 2²⁴.
     pub const MOST: usize = 1 << 24;
 
-    /// A mode of `len` event functions, every side bit off; of [`MOST`](Self::MOST) where `len` is more.
+    /// A mode of `len` event functions, every side bit off; of [`MOST`](Self::MOST) where `len` is
+    /// more.
     pub fn new(len: usize) -> Self {
         let len = len.min(Self::MOST);
         let more = len.saturating_sub(BITS).div_ceil(BITS);
@@ -43,7 +45,8 @@ impl Mode {
         }
     }
 
-    /// The mode of `len` event functions with the bits of `on` set; indices beyond `len` are ignored.
+    /// The mode of `len` event functions with the bits of `on` set; indices beyond `len` are
+    /// ignored.
     pub fn with(len: usize, on: &[usize]) -> Self {
         let mut mode = Self::new(len);
         for &k in on {

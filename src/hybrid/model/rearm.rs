@@ -1,4 +1,5 @@
-//! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson & Revzen, section 3.1).
+//! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson
+//! & Revzen, section 3.1).
 
 use crate::Error;
 use crate::hybrid::Mode;
@@ -15,15 +16,18 @@ pub enum Rearm {
     /// A crossing arms the same event function in the other direction: contacts, and the default.
     #[default]
     Pairs,
-    /// When no guard is armed at the end of a smooth step, all off their surface are armed: what the paper does.
-    /// With many contacts an opening before the last closing is missed; prefer `Pairs`.
+    /// When no guard is armed at the end of a smooth step, all off their surface are armed: what
+    /// the paper does. With many contacts an opening before the last closing is missed; prefer
+    /// `Pairs`.
     WhenEmpty,
-    /// By a guard reset matrix, and by nothing else: one that is to hold pairs too starts from [`RearmMatrix::pairs`].
+    /// By a guard reset matrix, and by nothing else: one that is to hold pairs too starts from
+    /// [`RearmMatrix::pairs`].
     Matrix(RearmMatrix),
 }
 
 impl Rearm {
-    /// The sides as a crossing of `by` leaves them, before the model's reset: its own flipped, then the row of the matrix.
+    /// The sides as a crossing of `by` leaves them, before the model's reset: its own flipped, then
+    /// the row of the matrix.
     pub(crate) fn cross(&self, by: Guard, mode: &mut Mode) {
         mode.set(by.event, by.side_after());
         if let Self::Matrix(matrix) = self {
@@ -48,16 +52,18 @@ impl Rearm {
 ///
 /// When guard `j` fires, row `j` is applied once, before the next guard is chosen:
 ///
-/// * `arm` (+1): guard `k` is put before its surface (its side bit is set so) and watched. The state must not lie beyond
-///   the surface, else [`Error::ArmedBeyond`].
+/// * `arm` (+1): guard `k` is put before its surface (its side bit is set so) and watched. The
+///   state must not lie beyond the surface, else [`Error::ArmedBeyond`].
 /// * `retire` (−1): guard `k` counts as crossed (its side bit is set so) and is no longer watched.
 /// * nothing (0): guard `k` is left as it is.
 ///
-/// A guard is watched as long as it is armed and its side bit is on the side before it. At the start the guards are armed
-/// that the state is to cross in a watched direction ([`Watch`](crate::Watch)).
+/// A guard is watched as long as it is armed and its side bit is on the side before it. At the
+/// start the guards are armed that the state is to cross in a watched direction
+/// ([`Watch`](crate::Watch)).
 ///
-/// A thermostat with hysteresis, whose heater is off from 22 °C rising until 20 °C falling; its event functions are watched
-/// `RISING` and `FALLING`, so that bit 0 is a memory (see [`models::Thermostat`](crate::models::Thermostat)):
+/// A thermostat with hysteresis, whose heater is off from 22 °C rising until 20 °C falling; its
+/// event functions are watched `RISING` and `FALLING`, so that bit 0 is a memory (see
+/// [`models::Thermostat`](crate::models::Thermostat)):
 ///
 /// ```
 /// use saltation::{Guard, Rearm, RearmMatrix};
@@ -80,7 +86,8 @@ pub(crate) enum Effect {
     Retire,
 }
 
-/// Two rows of a guard reset matrix that do not commute: one arms and the other retires the same guard.
+/// Two rows of a guard reset matrix that do not commute: one arms and the other retires the same
+/// guard.
 ///
 /// When both fire in one cluster, the result depends on their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +101,8 @@ pub struct RowConflict {
 }
 
 impl RearmMatrix {
-    /// The zero matrix for `count` event functions, that is `2 · count` directed guards; for a million where `count` is more, the
-    /// most that an integrator takes.
+    /// The zero matrix for `count` event functions, that is `2 · count` directed guards; for a
+    /// million where `count` is more, the most that an integrator takes.
     pub fn new(count: usize) -> Self {
         let count = count.min(validate::MOST);
         Self {
@@ -104,8 +111,8 @@ impl RearmMatrix {
         }
     }
 
-    /// The matrix in which every crossing arms its partner, to add other entries to: for event functions watched both ways it
-    /// does what [`Rearm::Pairs`] does.
+    /// The matrix in which every crossing arms its partner, to add other entries to: for event
+    /// functions watched both ways it does what [`Rearm::Pairs`] does.
     pub fn pairs(count: usize) -> Self {
         let mut matrix = Self::new(count);
         for k in 0..matrix.count {
@@ -121,7 +128,8 @@ impl RearmMatrix {
         self.count
     }
 
-    /// Entry +1: crossing `by` arms `guard`. A later entry for the same pair replaces the earlier one.
+    /// Entry +1: crossing `by` arms `guard`. A later entry for the same pair replaces the earlier
+    /// one.
     ///
     /// # Errors
     /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
@@ -129,7 +137,8 @@ impl RearmMatrix {
         self.entry(by, guard, Effect::Arm)
     }
 
-    /// Entry −1: crossing `by` retires `guard`. A later entry for the same pair replaces the earlier one.
+    /// Entry −1: crossing `by` retires `guard`. A later entry for the same pair replaces the
+    /// earlier one.
     ///
     /// # Errors
     /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
@@ -160,8 +169,9 @@ impl RearmMatrix {
         self.rows.get(by.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Pairs of rows that do not commute, with the guard over which they disagree: the first million of them, by the number of the
-    /// row that arms. Takes time in proportion to the entries of the matrix and the pairs found.
+    /// Pairs of rows that do not commute, with the guard over which they disagree: the first
+    /// million of them, by the number of the row that arms. Takes time in proportion to the entries
+    /// of the matrix and the pairs found.
     pub fn conflicts(&self) -> Vec<RowConflict> {
         let speaking = |effect| {
             (0..self.count)

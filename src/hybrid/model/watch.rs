@@ -5,10 +5,11 @@ use crate::{Direction, Guard};
 /// In which directions the crossings of an event function count: are reported, handed to
 /// [`on_crossing`](crate::EventFunction::on_crossing), and may end the run.
 ///
-/// Under [`Rearm::Pairs`](crate::Rearm::Pairs), the default, the side bit follows the state in both directions all the
-/// same: a crossing that does not count still flips it, and the next one that counts is found again. Under the other
-/// policies a direction that is not watched is looked for only where the guard reset matrix arms it; otherwise the side bit
-/// is a memory (hysteresis), and the state may turn back after the crossing without violating liveness.
+/// Under [`Rearm::Pairs`](crate::Rearm::Pairs), the default, the side bit follows the state in both
+/// directions all the same: a crossing that does not count still flips it, and the next one that
+/// counts is found again. Under the other policies a direction that is not watched is looked for
+/// only where the guard reset matrix arms it; otherwise the side bit is a memory (hysteresis), and
+/// the state may turn back after the crossing without violating liveness.
 ///
 /// ```
 /// use saltation::Watch;
@@ -43,7 +44,8 @@ impl Watch {
         }
     }
 
-    /// The same watch, and a crossing ends the run with [`Status::Stopped`](crate::Status::Stopped).
+    /// The same watch, and a crossing ends the run with
+    /// [`Status::Stopped`](crate::Status::Stopped).
     #[must_use]
     pub const fn and_stop(mut self) -> Self {
         self.stop = true;
@@ -73,8 +75,9 @@ pub struct CrossedGuard {
     pub rate: f64,
 }
 
-/// The guards that cross together at one instant, as [`EventFunction::on_crossing`](crate::EventFunction::on_crossing)
-/// sees them, in rising order of their event functions.
+/// The guards that cross together at one instant, as
+/// [`EventFunction::on_crossing`](crate::EventFunction::on_crossing) sees them, in rising order of
+/// their event functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossed<'a> {
     set: &'a [CrossedGuard],

@@ -1,4 +1,5 @@
-//! The crossing phase: guards that are near are reached by projection, in order, without root finding.
+//! The crossing phase: guards that are near are reached by projection, in order, without root
+//! finding.
 
 use super::project::Landing;
 use super::state::Run;
@@ -8,10 +9,11 @@ use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projec
 use crate::ode::Buffer;
 use crate::{Error, Guard};
 
-/// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more than states in motion allow.
+/// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more
+/// than states in motion allow.
 const TIME_ERROR: f64 = 100.0;
-/// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the distance of samples, since what
-/// happens between the ends of a projection is not looked at.
+/// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
+/// distance of samples, since what happens between the ends of a projection is not looked at.
 const AUTO_PART: f64 = 0.5;
 
 impl<B: Buffer> Run<B> {
@@ -32,7 +34,8 @@ impl<B: Buffer> Run<B> {
         while let Some((j, tau)) = self.earliest(system)? {
             settings.interrupt.check()?;
             if self.own_h(j) >= -self.guards.zero[j] {
-                // Already on its surface: firing without moving keeps exactly simultaneous guards from being lost.
+                // Already on its surface: firing without moving keeps exactly simultaneous guards
+                // from being lost.
                 self.note_approach_by_rates();
                 self.survey(Where::Here, j);
                 self.renew_rates(system, false)?;
@@ -85,7 +88,8 @@ impl<B: Buffer> Run<B> {
                     return Ok(true);
                 }
                 Err(Error::NotLive { .. } | Error::ArmedBeyond { .. }) if self.untold => {
-                    // A landing is an approximation, and no proof that liveness fails: a smooth step decides.
+                    // A landing is an approximation, and no proof that liveness fails: a smooth
+                    // step decides.
                     self.statistics.projections_failed += 1;
                     self.take_back(system, start)?;
                     return Ok(false);
@@ -120,10 +124,11 @@ impl<B: Buffer> Run<B> {
         self.refresh_field(system)
     }
 
-    /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by the tangent (s).
+    /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by
+    /// the tangent (s).
     ///
-    /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is missed in this way is
-    /// found beyond its surface at the landing.
+    /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is
+    /// missed in this way is found beyond its surface at the landing.
     #[inline]
     fn earliest<S>(&mut self, system: &S) -> Result<Option<(usize, f64)>, Error>
     where
@@ -169,8 +174,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Collects guard `j` and all other candidates that are zero with it at the present state, from those the last survey
-    /// found near, in rising order.
+    /// Collects guard `j` and all other candidates that are zero with it at the present state, from
+    /// those the last survey found near, in rising order.
     pub(crate) fn gather(&mut self, settings: &Settings, j: usize) {
         self.crossed.clear();
         let mut waiting = Some(j);
@@ -193,7 +198,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Leaves only the guard that comes first in `order`, then the lowest; the others are on their surface and follow.
+    /// Leaves only the guard that comes first in `order`, then the lowest; the others are on their
+    /// surface and follow.
     #[cold]
     fn keep_first(&mut self, order: &[Guard]) {
         // A guard whose reset threw the state back is left behind before another one is met.
@@ -207,7 +213,8 @@ impl<B: Buffer> Run<B> {
         self.crossed.extend(first);
     }
 
-    /// True when guard `k` is a candidate and zero at the present state, as far as the last landing can tell.
+    /// True when guard `k` is a candidate and zero at the present state, as far as the last landing
+    /// can tell.
     fn is_with(&self, k: usize) -> bool {
         let missed = self.residual_time * self.guards.rate[k].abs();
         self.is_candidate(k) && self.own_h(k) >= -self.guards.zero[k].max(missed)
@@ -220,9 +227,10 @@ impl<B: Buffer> Run<B> {
         });
     }
 
-    /// Projects onto guard `j`, or onto another one that turns out to come before it (the tangents may mislead when two
-    /// guards are closer than the error of the prediction). The landing is in `work.landing`, the event functions there in
-    /// `work.h[0]`. None when the projection is not good enough.
+    /// Projects onto guard `j`, or onto another one that turns out to come before it (the tangents
+    /// may mislead when two guards are closer than the error of the prediction). The landing is in
+    /// `work.landing`, the event functions there in `work.h[0]`. None when the projection is not
+    /// good enough.
     fn project_in_order<S>(
         &mut self,
         system: &S,
@@ -272,8 +280,9 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Moves the landing on `j` by the time by which it misses the surface, along the field there, and gives that time (s); `None`
-    /// when it is more than a step knows. The error of the state does not tell where a guard moves by itself and the state rests.
+    /// Moves the landing on `j` by the time by which it misses the surface, along the field there,
+    /// and gives that time (s); `None` when it is more than a step knows. The error of the state
+    /// does not tell where a guard moves by itself and the state rests.
     #[inline]
     fn close_in<S: EventFunction>(
         &mut self,
@@ -299,8 +308,9 @@ impl<B: Buffer> Run<B> {
         Some(missed)
     }
 
-    /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer projections: an error of
-    /// third order in the time; from a success it grows at most to five times that time at once.
+    /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer
+    /// projections: an error of third order in the time; from a success it grows at most to five
+    /// times that time at once.
     #[inline]
     fn accept_estimate(&mut self, tau: f64, error: f64) -> bool {
         let most = if error <= 1.0 {
@@ -308,7 +318,8 @@ impl<B: Buffer> Run<B> {
         } else {
             tau
         };
-        // The projection that would have an error of 0.9³ takes 0.9 τ/∛e; the root only where it is the smaller one.
+        // The projection that would have an error of 0.9³ takes 0.9 τ/∛e; the root only where it is
+        // the smaller one.
         let part = 0.9 * tau / most;
         if error <= part * part * part {
             self.reach = most;
@@ -408,7 +419,8 @@ impl<B: Buffer> Run<B> {
             }
         }
         self.gather(settings, j);
-        // The rates of the others are those in the old mode at the landing, or at the start when the field is not known.
+        // The rates of the others are those in the old mode at the landing, or at the start when
+        // the field is not known.
         if let Some(c) = self.crossed.iter_mut().find(|c| c.guard.event == j) {
             c.rate = c.guard.sign() * landing.rate;
         }

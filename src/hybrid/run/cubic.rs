@@ -1,8 +1,10 @@
-//! The cubic through four samples of an event function within a window of a step: what the samples say of the function between them.
+//! The cubic through four samples of an event function within a window of a step: what the samples
+//! say of the function between them.
 
 use crate::ode::root::Sample;
 
-/// Fractions of a window at which event functions are sampled. Irregular, so that no oscillation is met at equal phases.
+/// Fractions of a window at which event functions are sampled. Irregular, so that no oscillation is
+/// met at equal phases.
 pub(crate) const FRACTIONS: [f64; 4] = [0.0, 0.309, 0.6803, 1.0];
 
 /// The longest distance between two samples, as a part of the window.
@@ -15,7 +17,8 @@ const PER_23: f64 = 1.0 / (1.0 - FRACTIONS[2]);
 const PER_02: f64 = 1.0 / FRACTIONS[2];
 const PER_13: f64 = 1.0 / (1.0 - FRACTIONS[1]);
 
-/// The error of the slope of a cubic at a sample, in units of its error between samples: below this, for functions of fourth degree.
+/// The error of the slope of a cubic at a sample, in units of its error between samples: below
+/// this, for functions of fourth degree.
 pub(crate) const SLOPE_DOUBT: f64 = 12.0;
 
 /// `c₀ + s (c₁ + s (c₂ + s c₃))` for `s` from 0 to 1.
@@ -60,16 +63,17 @@ impl Cubic {
         2.0 * c2 + 6.0 * c3 * s
     }
 
-    /// How far a smooth function through the same samples may be from the cubic, by the coefficients alone: those of a function
-    /// that varies by up to two radians within the window fall by a factor of two and more from one to the next.
+    /// How far a smooth function through the same samples may be from the cubic, by the
+    /// coefficients alone: those of a function that varies by up to two radians within the window
+    /// fall by a factor of two and more from one to the next.
     #[inline]
     pub(crate) fn doubt(&self) -> f64 {
         let [_, _, c2, c3] = self.coefficients;
         0.05 * c2.abs() + 0.2 * c3.abs()
     }
 
-    /// The same where the derivative at the beginning is known. For a function of fourth degree the derivatives there differ by
-    /// ten times as much as the functions do anywhere.
+    /// The same where the derivative at the beginning is known. For a function of fourth degree the
+    /// derivatives there differ by ten times as much as the functions do anywhere.
     #[inline]
     pub(crate) fn doubt_by_slope(&self, slope_at_start: f64) -> f64 {
         let [_, _, c2, c3] = self.coefficients;
@@ -82,7 +86,8 @@ impl Cubic {
         self.coefficients[3]
     }
 
-    /// True when every smooth function through the same samples is monotonic, by the doubt about it.
+    /// True when every smooth function through the same samples is monotonic, by the doubt about
+    /// it.
     #[inline]
     pub(crate) fn is_monotonic(&self) -> bool {
         let [_, c1, c2, c3] = self.coefficients;
@@ -104,7 +109,8 @@ impl Cubic {
         if discriminant <= 0.0 {
             return None;
         }
-        // Of the two roots of the derivative the one at which it falls, written without cancellation.
+        // Of the two roots of the derivative the one at which it falls, written without
+        // cancellation.
         let root = discriminant.sqrt();
         let at = if c2 <= 0.0 {
             c1 / (root - c2)

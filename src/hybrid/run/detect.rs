@@ -1,5 +1,5 @@
-//! Which guard a smooth step passes first: window after window, each as long as the samples of the guards settle what happens between
-//! them.
+//! Which guard a smooth step passes first: window after window, each as long as the samples of the
+//! guards settle what happens between them.
 
 use super::cubic::{FRACTIONS, WIDEST};
 use super::doubt::{Doubt, Top};
@@ -14,7 +14,8 @@ use crate::hybrid::{EventFunction, Flow};
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
 
-/// A window may be this much longer than the one before, when that held guards which needed a closer look.
+/// A window may be this much longer than the one before, when that held guards which needed a
+/// closer look.
 const GROWTH: f64 = 4.0;
 /// The same when it did not: as steps grow.
 const CALM_GROWTH: f64 = 10.0;
@@ -34,7 +35,8 @@ const NOISE_APART: f64 = 1e-7;
 const BLUR: f64 = 4.0;
 /// Most windows of one step, before a shorter step is tried.
 const MOST_WINDOWS: usize = 64;
-/// The same of a step whose length is fixed. What is left of it beyond is one window then, and counts as unresolved.
+/// The same of a step whose length is fixed. What is left of it beyond is one window then, and
+/// counts as unresolved.
 const MOST_WINDOWS_FIXED: usize = 4096;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
@@ -59,9 +61,9 @@ enum Narrowable {
 }
 
 impl<B: Buffer> Run<B> {
-    /// Looks for the first guard that the step just made, of length `step`, passes. Without one, leaves the event
-    /// functions at the end of the step in `work.h[2]`, and what is known of their rates in `work.rate`, `work.zero`,
-    /// `work.stale`.
+    /// Looks for the first guard that the step just made, of length `step`, passes. Without one,
+    /// leaves the event functions at the end of the step in `work.h[2]`, and what is known of their
+    /// rates in `work.rate`, `work.zero`, `work.stale`.
     pub(crate) fn detect<S>(
         &mut self,
         system: &S,
@@ -153,7 +155,8 @@ impl<B: Buffer> Run<B> {
                 adaptive = false;
             }
             if self.statistics.unresolved > unresolved {
-                // What is noise at any width is not followed: the next window is as wide as this one was at first.
+                // What is noise at any width is not followed: the next window is as wide as this
+                // one was at first.
                 (self.next_window, has_narrowed) = (wide * step, false);
             }
             self.next_window_starts();
@@ -168,8 +171,9 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// True when a guard that left its surface with a rate of zero is back on it, but still moves away: positions and velocities of
-    /// the step are not exact enough to follow so low an excursion.
+    /// True when a guard that left its surface with a rate of zero is back on it, but still moves
+    /// away: positions and velocities of the step are not exact enough to follow so low an
+    /// excursion.
     fn returns_too_early(&self, stop: Stop) -> bool {
         let away =
             |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.least_rate[stop.k];
@@ -187,7 +191,8 @@ impl<B: Buffer> Run<B> {
         self.next_window = growth * self.settled_window;
     }
 
-    /// Marks guards ready that the end of a window shows clear of their surface, and those that the whole window leaves on it.
+    /// Marks guards ready that the end of a window shows clear of their surface, and those that the
+    /// whole window leaves on it.
     fn mark_clear(&mut self, window: Window) {
         for i in 0..self.near.len() {
             let k = self.near[i];
@@ -198,7 +203,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// The guard that is passed first within a window, as far as lines between samples tell: `crossed` or one of those in `near`.
+    /// The guard that is passed first within a window, as far as lines between samples tell:
+    /// `crossed` or one of those in `near`.
     fn first_passed<S>(
         &mut self,
         system: &S,
@@ -265,7 +271,8 @@ impl<B: Buffer> Run<B> {
         Ok(first.map_or(First::Nobody, |(_, passage)| First::Passage(passage)))
     }
 
-    /// True when a guard, in places so close together that nothing smooth moves, varies by no small part of what its samples leave open.
+    /// True when a guard, in places so close together that nothing smooth moves, varies by no small
+    /// part of what its samples leave open.
     #[cold]
     fn is_noise<S: EventFunction>(
         &mut self,
@@ -274,7 +281,8 @@ impl<B: Buffer> Run<B> {
         window: Window,
         step: f64,
     ) -> bool {
-        // Times that are rounded to the same tell nothing; nor does a window that is no longer than they are apart.
+        // Times that are rounded to the same tell nothing; nor does a window that is no longer than
+        // they are apart.
         let rounding = 8.0 * f64::EPSILON * self.t.abs() / (window.width() * step);
         let apart = NOISE_APART.max(rounding);
         if apart > 0.01 {
@@ -289,7 +297,8 @@ impl<B: Buffer> Run<B> {
         most - least > 0.1 * doubt
     }
 
-    /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the search.
+    /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for
+    /// the search.
     #[cold]
     fn give_up(&mut self, k: usize, doubt: f64) {
         self.guards.blur[k] = self.guards.blur[k].max(BLUR * doubt);
@@ -298,7 +307,8 @@ impl<B: Buffer> Run<B> {
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
-    /// Ends the search in a step that may not be shortened, for a guard that asked for the last window, or any that is watched.
+    /// Ends the search in a step that may not be shortened, for a guard that asked for the last
+    /// window, or any that is watched.
     #[cold]
     fn give_up_on_step(&mut self, window: Window) {
         let watched = |&k: &usize| self.guards.watch[k].is_any();

@@ -1,4 +1,5 @@
-//! What the errors of steps leave open: how far event functions and times of crossings may be off, and decisions that hang on it.
+//! What the errors of steps leave open: how far event functions and times of crossings may be off,
+//! and decisions that hang on it.
 
 use super::state::{Run, Terms};
 use super::window::Window;
@@ -12,13 +13,15 @@ pub(crate) const GROWTH: f64 = 3.0;
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
 
-/// How an event function depends on the state is known for this part of the last step after it was evaluated.
+/// How an event function depends on the state is known for this part of the last step after it was
+/// evaluated.
 const RECENT: f64 = 0.1;
 
 /// A decision that a run made although the error that its tolerances allow might turn it.
 ///
-/// The errors of the steps are added up, in units of the tolerance, and carried to event functions by their gradients: an estimate, not
-/// a bound. A run with a tighter tolerance shows what the case is.
+/// The errors of the steps are added up, in units of the tolerance, and carried to event functions
+/// by their gradients: an estimate, not a bound. A run with a tighter tolerance shows what the case
+/// is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Doubt {
@@ -33,8 +36,8 @@ pub enum Doubt {
         /// The error of the event function (`u_k`).
         error: f64,
     },
-    /// The crossing of another guard turned the motion away from this one, which was closer to its surface than the error: neighbours
-    /// cross it first.
+    /// The crossing of another guard turned the motion away from this one, which was closer to its
+    /// surface than the error: neighbours cross it first.
     TurnedAway {
         /// The guard, which was not crossed.
         guard: Guard,
@@ -56,7 +59,8 @@ pub enum Doubt {
         /// The error of the event function (`u_k`).
         error: f64,
     },
-    /// The crossing and the end of the run are closer than the error of its time; it belongs to the run or does not.
+    /// The crossing and the end of the run are closer than the error of its time; it belongs to the
+    /// run or does not.
     AtEnd {
         /// The guard.
         guard: Guard,
@@ -65,8 +69,8 @@ pub enum Doubt {
         /// The error of the time (s); infinite where the guard does not move.
         error: f64,
     },
-    /// However close samples were, they did not settle what the event function does between them: noise, or oscillations faster than
-    /// the search goes.
+    /// However close samples were, they did not settle what the event function does between them:
+    /// noise, or oscillations faster than the search goes.
     Unresolved {
         /// The guard.
         guard: Guard,
@@ -95,7 +99,8 @@ pub(crate) struct Top {
     pub(crate) variation: f64,
 }
 
-/// What comes this part of its variation within a step close to zero counts as a touch, however exact the state is.
+/// What comes this part of its variation within a step close to zero counts as a touch, however
+/// exact the state is.
 const CLOSE: f64 = 1e-8;
 
 impl<B: Buffer> Run<B> {
@@ -111,7 +116,8 @@ impl<B: Buffer> Run<B> {
         self.error * self.guards.spread[k]
     }
 
-    /// Evaluates how event function `k` depends on the state, for its error, unless that is known for this place.
+    /// Evaluates how event function `k` depends on the state, for its error, unless that is known
+    /// for this place.
     #[inline]
     pub(crate) fn need_spread<S: EventFunction>(&mut self, system: &S, k: usize) {
         let is_recent = self.t - self.guards.spread_at[k] <= RECENT * self.last_step;
@@ -179,7 +185,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Keeps a doubt until the step is accepted, when it is told; beyond a few of one step they are only counted.
+    /// Keeps a doubt until the step is accepted, when it is told; beyond a few of one step they are
+    /// only counted.
     pub(crate) fn keep_doubt(&mut self, doubt: Doubt) {
         self.statistics.doubts += 1;
         if self.work.doubts.len() < self.work.doubts.capacity() {
@@ -191,8 +198,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Drops what a step that is not taken left of doubts, of which there were `before` so many: a shorter step meets them again. What is
-    /// settled only once stays.
+    /// Drops what a step that is not taken left of doubts, of which there were `before` so many: a
+    /// shorter step meets them again. What is settled only once stays.
     #[cold]
     pub(crate) fn drop_doubts(&mut self, before: usize) {
         let stays = |d: &Doubt| matches!(d, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. });
@@ -211,8 +218,9 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// The error of the time at which guard `guard` was crossed at `rate` (s); keeps a doubt when it may only be touched. Where a
-    /// crossing changes the rate, all neighbours start from the surface with the new one: how far they go then does not depend on the error.
+    /// The error of the time at which guard `guard` was crossed at `rate` (s); keeps a doubt when
+    /// it may only be touched. Where a crossing changes the rate, all neighbours start from the
+    /// surface with the new one: how far they go then does not depend on the error.
     #[inline]
     pub(crate) fn time_error<S: EventFunction>(
         &mut self,
@@ -239,7 +247,8 @@ impl<B: Buffer> Run<B> {
             // A reset decided that, not a maximum.
             return error / own.abs();
         }
-        // How deep it goes, when the bend of its function turns it back; how deep the other side was that it comes from.
+        // How deep it goes, when the bend of its function turns it back; how deep the other side
+        // was that it comes from.
         let ahead = match self.bend {
             (of, bend) if of == k && bend < 0.0 => -0.5 * own * own / bend,
             _ => f64::INFINITY,
@@ -284,8 +293,8 @@ impl<B: Buffer> Run<B> {
 }
 
 impl Terms {
-    /// Evaluates both sums at a state by differences, `2 dim` evaluations, unless they are known for states of this size; `row` is
-    /// overwritten.
+    /// Evaluates both sums at a state by differences, `2 dim` evaluations, unless they are known
+    /// for states of this size; `row` is overwritten.
     pub(crate) fn evaluate<S: EventFunction, B: Buffer>(
         &mut self,
         system: &S,

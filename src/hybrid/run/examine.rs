@@ -1,8 +1,9 @@
-//! What the four samples of a window say of one guard: that it is not passed, where it is passed, or that they do not settle it.
+//! What the four samples of a window say of one guard: that it is not passed, where it is passed,
+//! or that they do not settle it.
 //!
-//! The samples are held against their cubic, and the cubic against what else is known: the rate at the start of the step, a
-//! further sample at its maximum. A guard counts as not passed only when the cubic stays away from zero by more than the doubt
-//! about it.
+//! The samples are held against their cubic, and the cubic against what else is known: the rate at
+//! the start of the step, a further sample at its maximum. A guard counts as not passed only when
+//! the cubic stays away from zero by more than the doubt about it.
 
 use super::cubic::{Cubic, FRACTIONS, SLOPE_DOUBT};
 use super::state::Run;
@@ -19,15 +20,15 @@ const MOST_HALVINGS: u32 = 30;
 /// Steps of up to so many of the shortest do not tell motion from rounding.
 const UNTOLD: f64 = 64.0;
 
-/// A guard passed within a window: its function, counted from its level, is negative at `low` and not at `high`. Places are
-/// fractions of the window.
+/// A guard passed within a window: its function, counted from its level, is negative at `low` and
+/// not at `high`. Places are fractions of the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub(crate) k: usize,
     /// 0 for the guard itself, `−eps_k` for the entry into its neighbourhood.
     pub(crate) level: f64,
-    /// The guard is on its surface, at this value, where the window starts. Its function is divided by the fraction of the window
-    /// then, so that the start is no root.
+    /// The guard is on its surface, at this value, where the window starts. Its function is divided
+    /// by the fraction of the window then, so that the start is no root.
     pub(crate) leaves: Option<f64>,
     pub(crate) low: Sample,
     pub(crate) high: Sample,
@@ -38,7 +39,8 @@ pub(crate) struct Passage {
 /// What samples say of a guard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finding {
-    /// With the maximum of its function in the window, if it has one inside, and half the second derivative there.
+    /// With the maximum of its function in the window, if it has one inside, and half the second
+    /// derivative there.
     NotPassed(Option<(Sample, f64)>),
     Passed(Passage),
     /// The samples do not settle it; with the size of what they leave open.
@@ -116,7 +118,8 @@ impl Samples {
     fn decide(&self, doubt: f64) -> Option<Finding> {
         let doubt = if doubt <= 4.0 * self.zero { 0.0 } else { doubt };
         let before = self.beyond.unwrap_or(4);
-        // Close to a sample the cubic is exact, and its slope off by less than twelve doubts: no maximum where it is steeper.
+        // Close to a sample the cubic is exact, and its slope off by less than twelve doubts: no
+        // maximum where it is steeper.
         let is_clear = |i: usize| {
             self.values[i] < -doubt || self.cubic.slope(FRACTIONS[i]).abs() > SLOPE_DOUBT * doubt
         };
@@ -125,7 +128,8 @@ impl Samples {
         }
         if let Some(top) = self.cubic.top(self.limit())
             && top.value >= -2.0 * doubt - self.zero
-            // One that is clearly beyond, between the samples at which the guard is passed, comes after the passage.
+            // One that is clearly beyond, between the samples at which the guard is passed, comes
+            // after the passage.
             && !(self.beyond.is_some_and(|i| top.at > FRACTIONS[i - 1]) && top.value > 2.0 * doubt)
         {
             return None;
@@ -176,7 +180,8 @@ impl<B: Buffer> Run<B> {
         let secant = (own[3] - own[0]) / seconds;
         let zero = self.zero(k, secant, 0.0).max(self.guards.zero[k]);
         let level = self.level(settings, k, own[0]);
-        // One that was clear of its surface in the window before may start this one a rounding before it.
+        // One that was clear of its surface in the window before may start this one a rounding
+        // before it.
         let comes = !window.is_first() && own[0] < 0.0 && !self.work.hovers[k];
         let on_surface = level == 0.0 && own[0] >= -4.0 * zero && !comes;
         if !self.guards.ready[k] || on_surface {
@@ -198,7 +203,8 @@ impl<B: Buffer> Run<B> {
         self.look_closer(system, &samples, doubt, window, step)
     }
 
-    /// True when a step is so short that a guard which moves away where it starts cannot come back: what its samples show is rounding.
+    /// True when a step is so short that a guard which moves away where it starts cannot come back:
+    /// what its samples show is rounding.
     #[inline]
     pub(crate) fn moves_away_in<S>(
         &mut self,
@@ -229,7 +235,8 @@ impl<B: Buffer> Run<B> {
         Samples::new(k, level, None, own.map(|v| v - level), 0.0).between(i)
     }
 
-    /// A guard that is on its surface where the window starts, or beyond it by the residual of a projection.
+    /// A guard that is on its surface where the window starts, or beyond it by the residual of a
+    /// projection.
     fn examine_on_surface<S>(
         &mut self,
         system: &S,
@@ -250,7 +257,8 @@ impl<B: Buffer> Run<B> {
                 return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
             }
         } else if self.guards.ready[k] {
-            // One that was just crossed may lie beyond its surface by the residual of a projection, and leaves it all the same.
+            // One that was just crossed may lie beyond its surface by the residual of a projection,
+            // and leaves it all the same.
             self.need_rate(system, k)?;
             let slope = self.own_rate(k) * window.width() * step;
             if own.iter().all(|v| v.abs() <= 8.0 * zero) {
@@ -303,9 +311,10 @@ impl<B: Buffer> Run<B> {
         Ok(Finding::NotPassed(None))
     }
 
-    /// The passage at or before the sample `high` of a guard that was on its surface, with a rate of zero, where the window starts: it
-    /// may have left and come back before the first sample. Its place off the surface is sought towards the start, in up to thirty
-    /// evaluations; `None` when it was nowhere farther off than rounding.
+    /// The passage at or before the sample `high` of a guard that was on its surface, with a rate
+    /// of zero, where the window starts: it may have left and come back before the first sample.
+    /// Its place off the surface is sought towards the start, in up to thirty evaluations; `None`
+    /// when it was nowhere farther off than rounding.
     #[cold]
     fn left_before<S: EventFunction>(
         &mut self,
@@ -337,7 +346,8 @@ impl<B: Buffer> Run<B> {
         None
     }
 
-    /// A guard that is on its surface where the window starts, and moves across: passed unless it turns back at once.
+    /// A guard that is on its surface where the window starts, and moves across: passed unless it
+    /// turns back at once.
     #[cold]
     fn examine_about_to_pass<S: EventFunction>(
         &mut self,
@@ -430,7 +440,8 @@ impl<B: Buffer> Run<B> {
             }
             Some(_) => Ok(samples.take_as_they_are()),
             None => {
-                // What moves away at the start of the step is nowhere closer than there: that is no maximum.
+                // What moves away at the start of the step is nowhere closer than there: that is no
+                // maximum.
                 let moves_away = window.is_first()
                     && samples.leaves.is_none()
                     && best.value <= samples.values[0]
@@ -457,8 +468,9 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// The level that guard `k` is watched for, which is at `own` where the window starts: the border of its neighbourhood as long as
-    /// it is clearly outside, and the last step did not end there, so that a step that begins on the border does not find it again.
+    /// The level that guard `k` is watched for, which is at `own` where the window starts: the
+    /// border of its neighbourhood as long as it is clearly outside, and the last step did not end
+    /// there, so that a step that begins on the border does not find it again.
     #[inline]
     pub(crate) fn level(&self, settings: &Settings, k: usize, own: f64) -> f64 {
         match &settings.projection {

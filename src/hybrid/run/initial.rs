@@ -1,4 +1,5 @@
-//! The beginning of a run: on which side of each guard it starts, what is armed, how long the first step is.
+//! The beginning of a run: on which side of each guard it starts, what is armed, how long the first
+//! step is.
 
 use super::state::Run;
 use crate::Error;
@@ -57,7 +58,8 @@ impl<B: Buffer> Run<B> {
         self.refresh_events(system)
     }
 
-    /// Sides by the signs of the event functions; where one is zero, by its rate in the mode before its crossing.
+    /// Sides by the signs of the event functions; where one is zero, by its rate in the mode before
+    /// its crossing.
     fn decide_sides<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Error> {
         self.refresh_events(system)?;
         for k in 0..self.count() {
@@ -107,8 +109,8 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Raises the liveness bound of a guard above the rounding of its rate at the start, where the user states none: the only rate
-    /// seen of it may be no more than that.
+    /// Raises the liveness bound of a guard above the rounding of its rate at the start, where the
+    /// user states none: the only rate seen of it may be no more than that.
     fn exclude_rounding<S: EventFunction>(&mut self, system: &S, k: usize) {
         if self.guards.part_of_rate[k] <= 0.0 {
             return;
@@ -132,9 +134,10 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing does not count. One
-    /// that a given mode puts before its surface although the state is beyond it is left alone (a mode with memory), unless it
-    /// is on its way back. One on its surface that moves across in the start mode fires at once: a given mode, or a start on a
+    /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose
+    /// crossing does not count. One that a given mode puts before its surface although the state is
+    /// beyond it is left alone (a mode with memory), unless it is on its way back. One on its
+    /// surface that moves across in the start mode fires at once: a given mode, or a start on a
     /// sliding surface.
     fn arm<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Error>
     where

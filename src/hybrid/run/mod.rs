@@ -1,10 +1,11 @@
 //! One integration (Anderson & Revzen, section 3).
 //!
 //! * `state`: what moves, and the workspace; `initial`: sides and arming at the start.
-//! * `smooth`: one Dormand–Prince step in a frozen mode. `detect`: the first guard that it passes, window by window: `window`, `cubic` and
-//!   `examine` say what samples of event functions leave open, `stop` where the step ends.
-//! * `crossing`: the crossing phase; `survey` and `ranking`: who is near its surface, who comes first; `project`: one step in the event
-//!   variable (listing 1).
+//! * `smooth`: one Dormand–Prince step in a frozen mode. `detect`: the first guard that it passes,
+//!   window by window: `window`, `cubic` and `examine` say what samples of event functions leave
+//!   open, `stop` where the step ends.
+//! * `crossing`: the crossing phase; `survey` and `ranking`: who is near its surface, who comes
+//!   first; `project`: one step in the event variable (listing 1).
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
 
 mod crossing;

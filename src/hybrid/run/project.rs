@@ -1,9 +1,10 @@
 //! Projection onto a guard: one explicit Runge–Kutta step in the event variable.
 //!
-//! Between crossings `h_j` increases, so it can take the place of time (Hénon's trick): with `r = Dh_j · f + ∂h_j/∂t`,
-//! `dx/ds = f/r`, `dt/ds = 1/r`, and `s` runs from `h_j` to 0. Order 1 is exactly the projection of Anderson & Revzen,
-//! listing 1, at one evaluation of the field; the others evaluate it at the landing too, for the rate of the crossing.
-//! Order 3 is the pair of Bogacki & Shampine, whose embedded solution gives the error estimate.
+//! Between crossings `h_j` increases, so it can take the place of time (Hénon's trick): with
+//! `r = Dh_j · f + ∂h_j/∂t`, `dx/ds = f/r`, `dt/ds = 1/r`, and `s` runs from `h_j` to 0. Order 1 is
+//! exactly the projection of Anderson & Revzen, listing 1, at one evaluation of the field; the
+//! others evaluate it at the landing too, for the rate of the crossing. Order 3 is the pair of
+//! Bogacki & Shampine, whose embedded solution gives the error estimate.
 
 use super::state::Run;
 use crate::Guard;
@@ -15,7 +16,8 @@ use crate::ode::{Buffer, Tolerance};
 pub(crate) struct Landing {
     /// Time it took (s).
     pub(crate) dt: f64,
-    /// Rate of the guard in the old mode, counted so that it is positive (`u_k`/s): at the landing, for order 1 at the start.
+    /// Rate of the guard in the old mode, counted so that it is positive (`u_k`/s): at the landing,
+    /// for order 1 at the start.
     pub(crate) rate: f64,
     /// Error in units of the tolerance, 0 when not asked for.
     pub(crate) error: f64,
@@ -63,8 +65,9 @@ fn combine<const M: usize>(out: &mut [f64], x: &[f64], terms: [(f64, &[f64]); M]
 }
 
 impl<B: Buffer> Run<B> {
-    /// Projects the present state onto guard `j` with a step of the given order; with `estimate` (order 3 only) it also
-    /// gives the error. None when the guard does not keep its least rate at a stage: liveness fails, or the way is too long.
+    /// Projects the present state onto guard `j` with a step of the given order; with `estimate`
+    /// (order 3 only) it also gives the error. None when the guard does not keep its least rate at
+    /// a stage: liveness fails, or the way is too long.
     #[inline]
     pub(crate) fn project<S>(
         &mut self,
@@ -162,9 +165,9 @@ impl<B: Buffer> Run<B> {
     }
 }
 
-/// Norm of the embedded error estimate: the larger of the error on the guard, `e`, and at equal time, `e − f·e_t`, since a
-/// landing can be right in state and wrong in time. `terms` are weights (which add up to `e_t`) and fields, the last one at
-/// the landing.
+/// Norm of the embedded error estimate: the larger of the error on the guard, `e`, and at equal
+/// time, `e − f·e_t`, since a landing can be right in state and wrong in time. `terms` are weights
+/// (which add up to `e_t`) and fields, the last one at the landing.
 #[inline]
 fn estimated_error<B: Buffer>(
     terms: [(f64, &[f64]); 4],

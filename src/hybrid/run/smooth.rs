@@ -10,18 +10,20 @@ use crate::hybrid::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, S
 use crate::ode::Buffer;
 use crate::{Error, Quantity};
 
-/// The error where a step stops may be this many times what the size of the state there allows: that of the interpolant in a step which
-/// just passes the error test.
+/// The error where a step stops may be this many times what the size of the state there allows:
+/// that of the interpolant in a step which just passes the error test.
 const MOST_ERROR: f64 = 8.0;
 /// A step that is made anew goes this much farther than the guard it was to end on.
 const BEYOND: f64 = 1.02;
 /// A last step up to this much longer than wished spares one of almost no length.
 const LAST: f64 = 1.01;
-/// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`] times longer than wished.
+/// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
+/// times longer than wished.
 const SHORTER: f64 = 0.95;
 
 impl<B: Buffer> Run<B> {
-    /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that ends the run.
+    /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when
+    /// that ends the run.
     pub(crate) fn smooth_step<S, O>(
         &mut self,
         system: &S,
@@ -67,7 +69,8 @@ impl<B: Buffer> Run<B> {
             Err(Error::NotFinite { .. })
                 if self.count() > 0 && self.may_shorten(settings, step) =>
             {
-                // The end of the step may lie beyond the domain of an event function, and a guard before it.
+                // The end of the step may lie beyond the domain of an event function, and a guard
+                // before it.
                 self.take_back_step(doubts);
                 self.next_step = step * self.control.rejected(f64::NAN);
                 return Ok(false);
@@ -100,8 +103,9 @@ impl<B: Buffer> Run<B> {
         Ok(observer.is_done())
     }
 
-    /// Finds the error where the step stops, and the part of the step that is to be made anew if it is too large: up to the stop and little
-    /// more. The error test allowed what the size of the state behind the stop does, where it never comes.
+    /// Finds the error where the step stops, and the part of the step that is to be made anew if it
+    /// is too large: up to the stop and little more. The error test allowed what the size of the
+    /// state behind the stop does, where it never comes.
     fn shorter_before(&mut self, settings: &Settings, stop: Stop, step: f64) -> Option<f64> {
         let point = self.work.point.get_mut();
         self.ode.interpolant().at_fraction(stop.fraction, point);
@@ -123,7 +127,8 @@ impl<B: Buffer> Run<B> {
         self.statistics.rejections += 1;
     }
 
-    /// Lets the model bring the end of the step back to what its mode prescribes. True when it did; the field is another one then.
+    /// Lets the model bring the end of the step back to what its mode prescribes. True when it did;
+    /// the field is another one then.
     #[inline]
     fn correct<S>(&mut self, system: &S, end: f64) -> Result<bool, Error>
     where
@@ -218,7 +223,8 @@ impl<B: Buffer> Run<B> {
         settings.fixed_step.is_none() && 0.1 * step >= self.least_step()
     }
 
-    /// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
+    /// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be
+    /// met.
     #[cold]
     fn step_failed(&self, step: f64) -> Error {
         let bad = self
@@ -237,7 +243,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Takes over what the scan left at the end of a step without events, and lets `Rearm::WhenEmpty` act.
+    /// Takes over what the scan left at the end of a step without events, and lets
+    /// `Rearm::WhenEmpty` act.
     fn arrive_with_scan<S, O>(
         &mut self,
         system: &S,
@@ -298,8 +305,8 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Moves to where the step stops. On a guard, fires it and all that are zero with it; at the border of a neighbourhood,
-    /// leaves the rest to the crossing phase.
+    /// Moves to where the step stops. On a guard, fires it and all that are zero with it; at the
+    /// border of a neighbourhood, leaves the rest to the crossing phase.
     fn stop_at<S, O>(
         &mut self,
         system: &S,
@@ -382,8 +389,9 @@ impl<B: Buffer> Run<B> {
         self.fire(system, settings, rearm, observer, Arrival::Located, true)
     }
 
-    /// Takes the slopes from the start of the step to the event functions in `work.h[2]`, a time `dt` later, for rates: those
-    /// of the start would mislead the search for the guards that come next.
+    /// Takes the slopes from the start of the step to the event functions in `work.h[2]`, a time
+    /// `dt` later, for rates: those of the start would mislead the search for the guards that come
+    /// next.
     fn slopes_to(&mut self, dt: f64) {
         if dt <= 8.0 * f64::EPSILON * self.t.abs() {
             return;

@@ -1,4 +1,5 @@
-//! The moving state of one integration and its workspace: time, state, field, mode, event functions, arming.
+//! The moving state of one integration and its workspace: time, state, field, mode, event
+//! functions, arming.
 
 use super::doubt::{Doubt, Top};
 use super::examine::Passage;
@@ -15,14 +16,15 @@ use crate::{Error, Quantity};
 pub(crate) struct Guards {
     /// `h_k(t, x)`.
     pub(crate) h: Vec<f64>,
-    /// +1 where the side bit is off and the next crossing is rising, −1 where it is falling; follows the mode.
+    /// +1 where the side bit is off and the next crossing is rising, −1 where it is falling;
+    /// follows the mode.
     pub(crate) sign: Vec<f64>,
     /// `dh_k/dt`; kept for armed guards only.
     pub(crate) rate: Vec<f64>,
     /// Numerical zero `z_k` (`u_k`); kept for armed guards only.
     pub(crate) zero: Vec<f64>,
-    /// Rate and zero are those of an earlier state or mode. Most guards are far when one is crossed: their rows are
-    /// evaluated anew only when they come into question.
+    /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
+    /// crossed: their rows are evaluated anew only when they come into question.
     pub(crate) stale: Vec<bool>,
     /// The guard ahead of the present side may fire.
     pub(crate) armed: Vec<bool>,
@@ -34,7 +36,8 @@ pub(crate) struct Guards {
     /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
     pub(crate) part_of_rate: Vec<f64>,
     pub(crate) noise: Vec<f64>,
-    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`); 0 where it is not known.
+    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
+    /// (`u_k`); 0 where it is not known.
     pub(crate) spread: Vec<f64>,
     /// When it was evaluated (s).
     pub(crate) spread_at: Vec<f64>,
@@ -46,8 +49,9 @@ pub(crate) struct Guards {
     pub(crate) blur: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
     pub(crate) fired_at: Vec<f64>,
-    /// Time at which the motion last passed each directed guard, where a return over it depends on how deep it went (s). ∞ when the
-    /// crossing turned the motion back, −∞ when it slowed it down or was such a return, and before the first.
+    /// Time at which the motion last passed each directed guard, where a return over it depends on
+    /// how deep it went (s). ∞ when the crossing turned the motion back, −∞ when it slowed it down
+    /// or was such a return, and before the first.
     pub(crate) passed_at: Vec<f64>,
 }
 
@@ -71,7 +75,8 @@ pub(crate) struct Run<B> {
     pub(crate) error: f64,
     /// The error of the last step, in units of the tolerance.
     pub(crate) step_error: f64,
-    /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, as far as the step tells (`u_k`/s²); else 0.
+    /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, as far
+    /// as the step tells (`u_k`/s²); else 0.
     pub(crate) bend: (usize, f64),
     /// How long the next window may be, in which event functions are sampled (s).
     pub(crate) next_window: f64,
@@ -91,19 +96,23 @@ pub(crate) struct Run<B> {
     pub(crate) inside: Option<usize>,
     /// Event functions found near their surface by the last survey.
     pub(crate) near: Vec<usize>,
-    /// Time by which a projection missed its guard, by the value there: others that close are zero with it (s).
+    /// Time by which a projection missed its guard, by the value there: others that close are zero
+    /// with it (s).
     pub(crate) residual_time: f64,
     /// The ranking of all others, as long as it holds.
     pub(crate) ranking: Option<Ranking>,
-    /// The last crossing may have made event functions jump: by a reset, or because they read the mode.
+    /// The last crossing may have made event functions jump: by a reset, or because they read the
+    /// mode.
     pub(crate) moved: bool,
-    /// A projection that the observer has not been told of, because its landing may yet be taken back.
+    /// A projection that the observer has not been told of, because its landing may yet be taken
+    /// back.
     pub(crate) untold: bool,
     /// Crossings of guards that have crossed at the present instant before.
     pub(crate) repeats: usize,
     /// The last crossings, those of `work.flown`, if the flow led to them and nothing was reset.
     pub(crate) last_flown: Option<Flown>,
-    /// The first crossing since the last smooth step, where it has not been looked for guards that it turned away; else ∞ (s).
+    /// The first crossing since the last smooth step, where it has not been looked for guards that
+    /// it turned away; else ∞ (s).
     pub(crate) cluster_start: f64,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
@@ -138,7 +147,8 @@ pub(crate) struct Work<B> {
     pub(crate) passages: Vec<Passage>,
     /// Guards that were farther from their surface than the error in this mode.
     pub(crate) outside: Vec<bool>,
-    /// Guards that were on their surface, but for rounding, in all of the last window that looked at them.
+    /// Guards that were on their surface, but for rounding, in all of the last window that looked
+    /// at them.
     pub(crate) hovers: Vec<bool>,
     /// Maxima of guards that the present window does not pass.
     pub(crate) tops: Vec<Top>,
@@ -146,7 +156,8 @@ pub(crate) struct Work<B> {
     pub(crate) flown: Vec<CrossedGuard>,
     /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
     pub(crate) approach: Vec<f64>,
-    /// The largest values of event functions at the crossings since then, counted in the direction ahead (`u_k`).
+    /// The largest values of event functions at the crossings since then, counted in the direction
+    /// ahead (`u_k`).
     pub(crate) closest: Vec<f64>,
     /// Errors of the times of crossings (s).
     pub(crate) time_errors: Vec<f64>,
@@ -175,7 +186,8 @@ impl Guards {
         };
     }
 
-    /// Lets the liveness bound of event function `k` follow a rate of it, where the user states none.
+    /// Lets the liveness bound of event function `k` follow a rate of it, where the user states
+    /// none.
     #[inline]
     pub(crate) fn see_rate(&mut self, k: usize, rate: f64) {
         let least = self.part_of_rate[k] * rate.abs();
@@ -188,15 +200,18 @@ impl Guards {
 /// Doubts of one step that are told, at most.
 const MOST_TOLD: usize = 16;
 
-/// Whether a guard is zero is asked when it is this part of its motion in the last step away from it.
+/// Whether a guard is zero is asked when it is this part of its motion in the last step away from
+/// it.
 const NEAR: f64 = 1e-3;
 
-/// How an event function whose row is not written depends on the state: kept while the state is of the same size.
+/// How an event function whose row is not written depends on the state: kept while the state is of
+/// the same size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Terms {
     /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`).
     pub(crate) magnitude: f64,
-    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable (`u_k`).
+    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
+    /// (`u_k`).
     pub(crate) spread: f64,
     /// The largest state variable that they are known for.
     pub(crate) size: f64,
@@ -387,8 +402,9 @@ impl<B: Buffer> Run<B> {
         self.guards.sign[k] * self.guards.rate[k]
     }
 
-    /// Numerical zero of `h_k` for a guard that moves at `rate` where `Σ|∂h_k/∂x_i x_i|` is `magnitude`: what a few units
-    /// in the last place of time and state make of it. Times are as exact as the time itself and the step they are found in.
+    /// Numerical zero of `h_k` for a guard that moves at `rate` where `Σ|∂h_k/∂x_i x_i|` is
+    /// `magnitude`: what a few units in the last place of time and state make of it. Times are as
+    /// exact as the time itself and the step they are found in.
     #[inline]
     pub(crate) fn zero(&self, k: usize, rate: f64, magnitude: f64) -> f64 {
         let time = self.t.abs() + self.last_step;
@@ -396,7 +412,8 @@ impl<B: Buffer> Run<B> {
         rounding.max(self.guards.noise[k])
     }
 
-    /// Forgets how event functions depend on the state, now that the mode is another, unless they do not read it.
+    /// Forgets how event functions depend on the state, now that the mode is another, unless they
+    /// do not read it.
     #[inline]
     pub(crate) fn forget_terms<S: EventFunction>(&mut self, system: &S) {
         if !system.ignores_mode() {
@@ -424,7 +441,8 @@ impl<B: Buffer> Run<B> {
         evaluate::check_events(h, self.t, self.x.get())
     }
 
-    /// Evaluates rate and numerical zero of event function `k` at the present state, field and mode.
+    /// Evaluates rate and numerical zero of event function `k` at the present state, field and
+    /// mode.
     #[inline]
     pub(crate) fn refresh_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Error>
     where
@@ -478,8 +496,8 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// Evaluates rates and numerical zeros of the guards in `near`, or of `all` armed ones, now that the state or the mode
-    /// is another; those of the others become stale.
+    /// Evaluates rates and numerical zeros of the guards in `near`, or of `all` armed ones, now
+    /// that the state or the mode is another; those of the others become stale.
     #[inline]
     pub(crate) fn renew_rates<S>(&mut self, system: &S, all: bool) -> Result<(), Error>
     where
@@ -509,13 +527,15 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    /// True when slopes of event functions over so many seconds are no rounding of times, so that they tell of rates.
+    /// True when slopes of event functions over so many seconds are no rounding of times, so that
+    /// they tell of rates.
     #[inline]
     pub(crate) fn tells_rates(&self, seconds: f64) -> bool {
         seconds >= 1e6 * f64::EPSILON * (self.t.abs() + self.last_step)
     }
 
-    /// True when guard `k` is off its surface, or on it, to within `residual`, and known to leave it.
+    /// True when guard `k` is off its surface, or on it, to within `residual`, and known to leave
+    /// it.
     #[inline]
     pub(crate) fn is_clear(&self, k: usize, residual: f64) -> bool {
         let (h, zero) = (self.own_h(k), self.guards.zero[k]);

@@ -1,4 +1,5 @@
-//! Where a smooth step stops: the root of the guard that a window passes, or of another that is passed before.
+//! Where a smooth step stops: the root of the guard that a window passes, or of another that is
+//! passed before.
 
 use super::cubic::SLOPE_DOUBT;
 use super::doubt::Doubt;
@@ -24,13 +25,15 @@ pub(crate) struct Stop {
     pub(crate) on_guard: bool,
     /// `d²h/dt²` of the guard, counted in its direction (`u_k`/s²).
     pub(crate) bend: f64,
-    /// The rate of the guard there; `work.landing_field` holds the field then, both in the mode of the step.
+    /// The rate of the guard there; `work.landing_field` holds the field then, both in the mode of
+    /// the step.
     pub(crate) rate: Option<Rate>,
 }
 
 impl<B: Buffer> Run<B> {
-    /// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed before. `None` when its
-    /// rate there does not fit its samples, which so do not settle what happens between them.
+    /// Where the step stops: on the guard of `passage`, or on another one that turns out to be
+    /// passed before. `None` when its rate there does not fit its samples, which so do not settle
+    /// what happens between them.
     pub(crate) fn stop_of<S>(
         &mut self,
         system: &S,
@@ -83,7 +86,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// A passage that was found in the window and not tried yet, and is over before the fraction `s`: by then its guard may be back.
+    /// A passage that was found in the window and not tried yet, and is over before the fraction
+    /// `s`: by then its guard may be back.
     fn passed_and_left(&self, s: f64) -> Option<Passage> {
         let is_before = |p: &&Passage| !self.work.tried[p.k] && p.high.at < s;
         self.work.passages.iter().find(is_before).copied()
@@ -112,8 +116,8 @@ impl<B: Buffer> Run<B> {
         Ok(found.at)
     }
 
-    /// The rate of guard `k` in the mode of the step at `work.point`, a fraction of the step; leaves the field in
-    /// `work.landing_field`.
+    /// The rate of guard `k` in the mode of the step at `work.point`, a fraction of the step;
+    /// leaves the field in `work.landing_field`.
     fn rate_at<S>(&mut self, system: &S, k: usize, fraction: f64, step: f64) -> Result<Rate, Error>
     where
         S: Flow + EventFunction,
@@ -137,8 +141,8 @@ impl<B: Buffer> Run<B> {
         Ok(rate)
     }
 
-    /// True when the rate of a guard where it is passed is that of its cubic: else it oscillates between its samples, and may have
-    /// been passed before.
+    /// True when the rate of a guard where it is passed is that of its cubic: else it oscillates
+    /// between its samples, and may have been passed before.
     fn rate_fits(&self, passage: Passage, rate: Rate, s: f64, seconds: f64) -> bool {
         let Some(cubic) = passage.cubic else {
             return true;
@@ -180,8 +184,9 @@ impl<B: Buffer> Run<B> {
         Err(evaluate::not_finite(quantity, t, point))
     }
 
-    /// Evaluates all event functions at the fraction `s` of a window into `work.h[2]`, and gives the guard farthest in time beyond
-    /// its level there, if any was not tried yet: it was passed earlier.
+    /// Evaluates all event functions at the fraction `s` of a window into `work.h[2]`, and gives
+    /// the guard farthest in time beyond its level there, if any was not tried yet: it was passed
+    /// earlier.
     fn passed_before<S: Flow + EventFunction>(
         &mut self,
         system: &S,

@@ -14,9 +14,10 @@ pub(crate) enum Where {
 }
 
 impl<B: Buffer> Run<B> {
-    /// Lists in `near` the armed guards that are on their surface, up to a few numerical zeros, or beyond, where the event
-    /// functions are `h`; marks the others ready and ranks them. The numerical zeros may be stale, hence the few. Guard `on`
-    /// is near by definition: the state was brought there, to within the error of the method.
+    /// Lists in `near` the armed guards that are on their surface, up to a few numerical zeros, or
+    /// beyond, where the event functions are `h`; marks the others ready and ranks them. The
+    /// numerical zeros may be stale, hence the few. Guard `on` is near by definition: the state was
+    /// brought there, to within the error of the method.
     #[inline]
     pub(crate) fn survey(&mut self, at: Where, on: usize) {
         let n = self.count();

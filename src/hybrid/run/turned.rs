@@ -1,5 +1,5 @@
-//! Guards that another crossing turns the motion away from, while the error hides which of the two comes first: whether they are
-//! crossed is not known.
+//! Guards that another crossing turns the motion away from, while the error hides which of the two
+//! comes first: whether they are crossed is not known.
 
 use super::doubt::Doubt;
 use super::state::Run;
@@ -8,7 +8,8 @@ use crate::Guard;
 use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, evaluate};
 use crate::ode::Buffer;
 
-/// The error of a guard is evaluated where it must be no more than this many times the largest known to hide it.
+/// The error of a guard is evaluated where it must be no more than this many times the largest
+/// known to hide it.
 const GREATER: f64 = 10.0;
 
 /// When the flow crossed guards last, at one instant and without a reset.
@@ -21,8 +22,9 @@ pub(crate) struct Flown {
 }
 
 impl<B: Buffer> Run<B> {
-    /// Opens the search for guards that the crossings of the present instant, and those that projections reach from here, turn away.
-    /// Event functions changed from `guards.h` to `work.h[2]` in the step that led here.
+    /// Opens the search for guards that the crossings of the present instant, and those that
+    /// projections reach from here, turn away. Event functions changed from `guards.h` to
+    /// `work.h[2]` in the step that led here.
     pub(crate) fn note_approach(&mut self) {
         let n = self.count();
         let (before, after) = (&self.guards.h[..n], &self.work.h[2][..n]);
@@ -33,7 +35,8 @@ impl<B: Buffer> Run<B> {
         self.open_cluster(self.t);
     }
 
-    /// The same where a step that found no guard ended on one; the rates before the crossing tell how event functions changed.
+    /// The same where a step that found no guard ended on one; the rates before the crossing tell
+    /// how event functions changed.
     pub(crate) fn note_approach_by_rates(&mut self) {
         if self.cluster_start < f64::INFINITY {
             return;
@@ -44,8 +47,9 @@ impl<B: Buffer> Run<B> {
         self.open_cluster(self.t);
     }
 
-    /// The same for a projection from the present state to the time `landing`, where event functions are `work.h[0]`. Where crossings
-    /// before it have not been searched yet, the projection shows which guards they turned away.
+    /// The same for a projection from the present state to the time `landing`, where event
+    /// functions are `work.h[0]`. Where crossings before it have not been searched yet, the
+    /// projection shows which guards they turned away.
     pub(crate) fn note_projection<S: EventFunction>(&mut self, system: &S, landing: f64) {
         let is_open = self.cluster_start < f64::INFINITY;
         for k in 0..self.count() {
@@ -87,8 +91,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned away, and that moves away in the first
-    /// window after them.
+    /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned
+    /// away, and that moves away in the first window after them.
     pub(crate) fn doubt_turned<S: EventFunction>(&mut self, system: &S, window: Window) {
         if self.cluster_start == f64::INFINITY {
             return;
@@ -105,8 +109,8 @@ impl<B: Buffer> Run<B> {
         self.cluster_start = f64::INFINITY;
     }
 
-    /// The same where the run ends before the next window, however it ends: the rates in the last mode decide. A guard that does not keep
-    /// its least rate is not crossed.
+    /// The same where the run ends before the next window, however it ends: the rates in the last
+    /// mode decide. A guard that does not keep its least rate is not crossed.
     pub(crate) fn doubt_turned_at_end<S>(&mut self, system: &S)
     where
         S: Flow + EventFunction,
@@ -136,8 +140,8 @@ impl<B: Buffer> Run<B> {
         self.cluster_start = f64::INFINITY;
     }
 
-    /// True for a guard that came closer up to the crossings since the last smooth step, was about as close as the error then, and was not
-    /// crossed.
+    /// True for a guard that came closer up to the crossings since the last smooth step, was about
+    /// as close as the error then, and was not crossed.
     fn may_be_turned(&self, k: usize) -> bool {
         let guards = &self.guards;
         let way = guards.sign[k] * self.work.approach[k];
@@ -152,7 +156,8 @@ impl<B: Buffer> Run<B> {
         fired_at(guard).max(fired_at(guard.partner())) < self.cluster_start
     }
 
-    /// How far guard `k` was from its surface at the crossings since the last smooth step, at least (`u_k`).
+    /// How far guard `k` was from its surface at the crossings since the last smooth step, at least
+    /// (`u_k`).
     fn gap_at_crossing(&self, k: usize) -> f64 {
         (-self.work.closest[k]).max(0.0)
     }
@@ -172,8 +177,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Keeps a doubt for each guard crossed before those in `crossed`, when the error hides which come first, and these coming first turn
-    /// the motion away from it.
+    /// Keeps a doubt for each guard crossed before those in `crossed`, when the error hides which
+    /// come first, and these coming first turn the motion away from it.
     pub(crate) fn doubt_order<S>(&mut self, system: &S, now: Flown)
     where
         S: Flow + EventFunction,

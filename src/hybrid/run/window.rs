@@ -1,4 +1,5 @@
-//! Windows of a smooth step: event functions sampled at four places each, and which guards need a closer look.
+//! Windows of a smooth step: event functions sampled at four places each, and which guards need a
+//! closer look.
 
 use super::cubic::{Cubic, FRACTIONS};
 use super::state::{Guards, Run};
@@ -36,7 +37,8 @@ impl Window {
     }
 }
 
-/// A guard that a window passes between sample `i − 1` and sample `i`, at about the fraction `at` of the window.
+/// A guard that a window passes between sample `i − 1` and sample `i`, at about the fraction `at`
+/// of the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossed {
     pub(crate) k: usize,
@@ -82,10 +84,12 @@ impl<B: Buffer> Run<B> {
         std::mem::swap(&mut work.h_start, &mut work.h[2]);
     }
 
-    /// Lists in `near` the armed guards that a window may pass, and gives the first of those that it certainly passes.
+    /// Lists in `near` the armed guards that a window may pass, and gives the first of those that
+    /// it certainly passes.
     ///
-    /// Left out are guards that are far: farther from their level at all samples than they moved in the window, than the curvature of
-    /// their samples allows for, and than the error. And those that are monotonic, by the same measure: if they pass, where is known.
+    /// Left out are guards that are far: farther from their level at all samples than they moved in
+    /// the window, than the curvature of their samples allows for, and than the error. And those
+    /// that are monotonic, by the same measure: if they pass, where is known.
     pub(crate) fn list_near(
         &mut self,
         settings: &Settings,
@@ -154,7 +158,8 @@ impl<B: Buffer> Run<B> {
         earliest
     }
 
-    /// What the rounding of times makes of event functions, as a part of their change over `seconds`.
+    /// What the rounding of times makes of event functions, as a part of their change over
+    /// `seconds`.
     #[inline]
     pub(crate) fn rounding_in(&self, seconds: f64) -> f64 {
         32.0 * f64::EPSILON * (self.t.abs() + self.last_step) / seconds
@@ -208,8 +213,8 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Takes the slopes between the last two samples for the rates at the end of the step, until a row is asked for; where the window is
-    /// too short to tell them, those at its start.
+    /// Takes the slopes between the last two samples for the rates at the end of the step, until a
+    /// row is asked for; where the window is too short to tell them, those at its start.
     pub(crate) fn slopes_at_end(&mut self, window: Window, step: f64) {
         let n = self.count();
         let seconds = window.width() * step;

@@ -9,7 +9,8 @@ use crate::{Error, Interrupt};
 /// Entries of a proof that are smaller than this part of the greatest are rounding.
 const PART: f64 = 1e-6;
 
-/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`, for a positive semidefinite `W` with a unit diagonal; `noise` is what may be rounding in `q`.
+/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`, for a positive semidefinite `W` with a unit diagonal; `noise` is
+/// what may be rounding in `q`.
 pub(crate) fn solve_lcp(
     w: &DMatrix<f64>,
     q: &DVector<f64>,
@@ -24,10 +25,12 @@ pub(crate) fn restituted(speed: f64, restitution: f64) -> f64 {
     speed + restitution * speed.min(0.0)
 }
 
-/// Scaled impulses `λ` of contacts that push or part faster than their restitution asks, `0 ≤ λ ⊥ s + diag(e) (s)₋ + C λ ≥ 0`.
+/// Scaled impulses `λ` of contacts that push or part faster than their restitution asks,
+/// `0 ≤ λ ⊥ s + diag(e) (s)₋ + C λ ≥ 0`.
 ///
-/// For speeds of a motion there are some unless normals `n_i` satisfy `Σ u_i n_i = 0` with `u ≥ 0`, and a contact with
-/// `u_i > 0` approaches with `e_i > 0`: [`Error::Squeezed`]. For `u · s = 0`, and `u · q = Σ u_i e_i (s_i)₋` must not be negative.
+/// For speeds of a motion there are some unless normals `n_i` satisfy `Σ u_i n_i = 0` with `u ≥ 0`,
+/// and a contact with `u_i > 0` approaches with `e_i > 0`: [`Error::Squeezed`]. For `u · s = 0`,
+/// and `u · q = Σ u_i e_i (s_i)₋` must not be negative.
 pub(crate) fn rebound(
     gram: &DMatrix<f64>,
     speeds: &DVector<f64>,

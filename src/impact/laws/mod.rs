@@ -1,7 +1,9 @@
 //! The impact laws.
 //!
-//! * `unilateral`, `projective`: all contacts at once; `plastic`: without rebound, and the blend with an elastic outcome.
-//! * `sequential`: the new contacts first; `propagative`: one contact after another (Seghete & Murphey).
+//! * `unilateral`, `projective`: all contacts at once; `plastic`: without rebound, and the blend
+//!   with an elastic outcome.
+//! * `sequential`: the new contacts first; `propagative`: one contact after another (Seghete &
+//!   Murphey).
 //! * `complementarity`: where laws ask the solver of linear complementarity problems.
 
 pub(crate) mod complementarity;

@@ -1,12 +1,14 @@
 //! Plastic outcomes, and outcomes between plastic and elastic.
 //!
-//! The plastic impact removes the part of the momentum along the normals: `λ = −C⁻¹ s` (Seghete & Murphey, eqs (10), (11)). This
-//! pushes only sometimes; where it would pull, the projection onto the feasible momenta is taken, `0 ≤ λ ⊥ s + C λ ≥ 0`.
+//! The plastic impact removes the part of the momentum along the normals: `λ = −C⁻¹ s` (Seghete &
+//! Murphey, eqs (10), (11)). This pushes only sometimes; where it would pull, the projection onto
+//! the feasible momenta is taken, `0 ≤ λ ⊥ s + C λ ≥ 0`.
 //!
-//! With one coefficient `R` for the impact, `R = √(1 − ΔE/E_p)` (eq. (16)), `E_p` the energy that the plastic impact loses, and
-//! the blend `p⁺ = α p_e + (1 − α) p_p` (eq. (17)) follows `α = R` (the printed `α = √(1 − R²)` makes `R = 1` plastic). With the
-//! unilateral plastic outcome `δ = ⟨p_e, p_p⟩ − ‖p_p‖² ≥ 0` need not vanish, and `α` solves
-//! `α² D + 2α(1 − α) δ = R² D`, `D = ‖p_e‖² − ‖p_p‖² = 2 E_p`.
+//! With one coefficient `R` for the impact, `R = √(1 − ΔE/E_p)` (eq. (16)), `E_p` the energy that
+//! the plastic impact loses, and the blend `p⁺ = α p_e + (1 − α) p_p` (eq. (17)) follows `α = R`
+//! (the printed `α = √(1 − R²)` makes `R = 1` plastic). With the unilateral plastic outcome
+//! `δ = ⟨p_e, p_p⟩ − ‖p_p‖² ≥ 0` need not vanish, and `α` solves `α² D + 2α(1 − α) δ = R² D`,
+//! `D = ‖p_e‖² − ‖p_p‖² = 2 E_p`.
 
 use nalgebra::{Cholesky, DVector};
 
@@ -15,10 +17,11 @@ use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
 use crate::{Error, validate};
 
-/// The plastic impact: contacts that push do not separate. Coefficients of restitution are not read.
+/// The plastic impact: contacts that push do not separate. Coefficients of restitution are not
+/// read.
 ///
-/// Bilateral where no contact pulls in it, else the projection onto the feasible speeds with the remark
-/// [`Remark::UnilateralPlastic`]. It loses `½ uᵀ G⁻¹ u` over the contacts that push.
+/// Bilateral where no contact pulls in it, else the projection onto the feasible speeds with the
+/// remark [`Remark::UnilateralPlastic`]. It loses `½ uᵀ G⁻¹ u` over the contacts that push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plastic;
 
@@ -127,7 +130,8 @@ impl Blend {
         })
     }
 
-    /// The outcomes for the elastic ones that words of reflections end in; without restitution they are one.
+    /// The outcomes for the elastic ones that words of reflections end in; without restitution they
+    /// are one.
     pub(crate) fn outcomes(
         &self,
         problem: &ImpactProblem,

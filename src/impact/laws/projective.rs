@@ -6,13 +6,15 @@ use super::plastic::bilateral;
 use crate::Error;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
-/// Every contact turns its own speed round, `u_i⁺ = −e_i u_i`, whatever impulse that takes: `p = −G⁻¹ diag(1 + e) u` (Pace &
-/// Burden, arXiv 1609.04056, eq. (3), with its missing parenthesis and a coefficient for each contact).
+/// Every contact turns its own speed round, `u_i⁺ = −e_i u_i`, whatever impulse that takes:
+/// `p = −G⁻¹ diag(1 + e) u` (Pace & Burden, arXiv 1609.04056, eq. (3), with its missing parenthesis
+/// and a coefficient for each contact).
 ///
-/// It can pull (the outcome is then marked [`Remark::Adhesive`](crate::impact::Remark::Adhesive), or refused after
-/// [`refuse_adhesion`](Self::refuse_adhesion)), can leave contacts approaching that separated before
-/// ([`Remark::Approaching`](crate::impact::Remark::Approaching)), and with different coefficients can raise the energy. Right for
-/// constraints that act both ways. Errors: [`Error::DependentContacts`], [`Error::Adhesion`].
+/// It can pull (the outcome is then marked [`Remark::Adhesive`](crate::impact::Remark::Adhesive),
+/// or refused after [`refuse_adhesion`](Self::refuse_adhesion)), can leave contacts approaching
+/// that separated before ([`Remark::Approaching`](crate::impact::Remark::Approaching)), and with
+/// different coefficients can raise the energy. Right for constraints that act both ways. Errors:
+/// [`Error::DependentContacts`], [`Error::Adhesion`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Projective {
     refuses_adhesion: bool,

@@ -5,17 +5,19 @@ use crate::Error;
 use crate::impact::sets::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, Reflections, Rule};
 
-/// Reflects one approaching contact after another, as a rule chooses, until none approaches (Seghete & Murphey, arXiv
-/// 1709.02296, eq. (8) and Definition 1).
+/// Reflects one approaching contact after another, as a rule chooses, until none approaches
+/// (Seghete & Murphey, arXiv 1709.02296, eq. (8) and Definition 1).
 ///
-/// Elastic when the restitution is 1: energy and the momentum across all normals are kept, no impulse pulls. Any order ends
-/// when some motion opens all contacts at once; narrow cones take many reflections. With restitution `R < 1`, one for the
-/// whole impact, the outcome is the blend of the plastic and the elastic one that keeps `R²` of the energy which a plastic
-/// impact loses. All zero gaps take part, resting neighbours too.
+/// Elastic when the restitution is 1: energy and the momentum across all normals are kept, no
+/// impulse pulls. Any order ends when some motion opens all contacts at once; narrow cones take
+/// many reflections. With restitution `R < 1`, one for the whole impact, the outcome is the blend
+/// of the plastic and the elastic one that keeps `R²` of the energy which a plastic impact loses.
+/// All zero gaps take part, resting neighbours too.
 ///
 /// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`Error::ReflectionCap`],
-/// [`Error::NoFeasibleInterior`], [`Error::NotApproaching`] and [`Error::NoSuchContact`] (of [`Rule::GivenFirst`]) and
-/// [`Error::BadSetting`] (restitution outside [0, 1]). [`AllOutcomes`](crate::impact::AllOutcomes) gives those of all rules.
+/// [`Error::NoFeasibleInterior`], [`Error::NotApproaching`] and [`Error::NoSuchContact`] (of
+/// [`Rule::GivenFirst`]) and [`Error::BadSetting`] (restitution outside [0, 1]).
+/// [`AllOutcomes`](crate::impact::AllOutcomes) gives those of all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Propagative {
     rule: Rule,
@@ -31,8 +33,8 @@ impl Propagative {
         Self { rule, cap: CAP }
     }
 
-    /// Most reflections of one impact; default 10 000, and 10 000 000 at most. Random systems of 6 contacts need some hundred on
-    /// average and now and then 50 000.
+    /// Most reflections of one impact; default 10 000, and 10 000 000 at most. Random systems of 6
+    /// contacts need some hundred on average and now and then 50 000.
     #[must_use]
     pub const fn cap(mut self, reflections: usize) -> Self {
         self.cap = reflections;

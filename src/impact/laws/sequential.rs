@@ -7,14 +7,17 @@ use crate::Error;
 use crate::impact::sets::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
-/// Only the newly activated contacts at first, then, stage after stage, whichever contacts approach; each stage is a
-/// [`Unilateral`](crate::impact::Unilateral) impact of its contacts alone.
+/// Only the newly activated contacts at first, then, stage after stage, whichever contacts
+/// approach; each stage is a [`Unilateral`](crate::impact::Unilateral) impact of its contacts
+/// alone.
 ///
-/// What contacts do that meet one after another with gaps as small as you please between them: with one new contact it gives
-/// the one-sided limits of a corner. New contacts that do not approach are passed over. With coefficients of restitution in
-/// [0, 1] the energy never rises, since all contacts of a stage approach before it
-/// ([`Unilateral`](crate::impact::Unilateral#energy)). Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their speeds shrink
-/// by a constant factor. Errors: [`Error::ReflectionCap`], [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
+/// What contacts do that meet one after another with gaps as small as you please between them: with
+/// one new contact it gives the one-sided limits of a corner. New contacts that do not approach are
+/// passed over. With coefficients of restitution in [0, 1] the energy never rises, since all
+/// contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
+/// Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their
+/// speeds shrink by a constant factor. Errors: [`Error::ReflectionCap`],
+/// [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewOnly {
     cap: usize,

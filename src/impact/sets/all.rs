@@ -6,21 +6,26 @@ use crate::Error;
 use crate::impact::laws::plastic::Blend;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
-/// Every outcome of [`Propagative`](crate::impact::Propagative), whatever contact is chosen at each stage: the end momenta of all
-/// admissible words (words that reflect, at each stage, a contact that approaches, and end when none does).
+/// Every outcome of [`Propagative`](crate::impact::Propagative), whatever contact is chosen at each
+/// stage: the end momenta of all admissible words (words that reflect, at each stage, a contact
+/// that approaches, and end when none does).
 ///
-/// A breadth-first search over momenta, in which equal ones meet; the cost is the number of distinct momenta times the square
-/// of the number of contacts. Outcomes that differ by less than 1e-9 of the momentum are one; each carries a shortest word,
-/// the lexicographically first of these. Outcomes are in the order in which the search finds them: by the length of their words,
+/// A breadth-first search over momenta, in which equal ones meet; the cost is the number of
+/// distinct momenta times the square of the number of contacts. Outcomes that differ by less than
+/// 1e-9 of the momentum are one; each carries a shortest word, the lexicographically first of
+/// these. Outcomes are in the order in which the search finds them: by the length of their words,
 /// then lexicographically.
 ///
-/// Momenta meet when their scaled speeds differ by less than the problem's tolerance and the same contacts approach. A
-/// reflection moves its contact by more than twice that, so none is lost, however slow. The outcome of every word lies within
-/// 1e-9 of the momentum, and a few tolerances for each reflection (more in narrow cones), of one in the set: in the metric of
-/// kinetic energy reflections keep distances, and bring no momentum further from one in which their contact does not approach.
+/// Momenta meet when their scaled speeds differ by less than the problem's tolerance and the same
+/// contacts approach. A reflection moves its contact by more than twice that, so none is lost,
+/// however slow. The outcome of every word lies within 1e-9 of the momentum, and a few tolerances
+/// for each reflection (more in narrow cones), of one in the set: in the metric of kinetic energy
+/// reflections keep distances, and bring no momentum further from one in which their contact does
+/// not approach.
 ///
-/// A complete set is never empty. Beyond the cap of momenta the set is incomplete and says so, as when some momentum was met
-/// from which the search came to no end; [`Error::NoFeasibleInterior`] instead when words need not end, other errors as for
+/// A complete set is never empty. Beyond the cap of momenta the set is incomplete and says so, as
+/// when some momentum was met from which the search came to no end; [`Error::NoFeasibleInterior`]
+/// instead when words need not end, other errors as for
 /// [`Propagative`](crate::impact::Propagative).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllOutcomes {
@@ -38,9 +43,10 @@ impl AllOutcomes {
         Self { cap: CAP }
     }
 
-    /// Most momenta of a search; default 100 000. A cradle of `n` equal balls has `n!`. Whatever the cap, there are no more than
-    /// 10 000 000 divided by the number of contacts, which takes up to half a gigabyte, and the words of the outcomes have no more
-    /// than 10 000 000 letters together.
+    /// Most momenta of a search; default 100 000. A cradle of `n` equal balls has `n!`. Whatever
+    /// the cap, there are no more than 10 000 000 divided by the number of contacts, which takes up
+    /// to half a gigabyte, and the words of the outcomes have no more than 10 000 000 letters
+    /// together.
     #[must_use]
     pub const fn cap(mut self, momenta: usize) -> Self {
         self.cap = momenta;
@@ -162,8 +168,8 @@ impl Search {
         Ok(search)
     }
 
-    /// True when an end can be reached from each momentum. Reflections need not end where no motion opens all contacts, and
-    /// momenta that meet although they differ may close a circle.
+    /// True when an end can be reached from each momentum. Reflections need not end where no motion
+    /// opens all contacts, and momenta that meet although they differ may close a circle.
     fn reaches_ends(&mut self) -> bool {
         self.edges.sort_unstable_by_key(|&(_, to)| to);
         let mut reaching = vec![false; self.parents.len()];

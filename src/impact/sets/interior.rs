@@ -6,13 +6,15 @@ use crate::Error;
 use crate::impact::laws::complementarity::solve_lcp;
 use crate::impact::normal_space::ContactSpace;
 
-/// Cones that open by less than this (cosine between unit normals and the direction deepest inside) count as closed.
+/// Cones that open by less than this (cosine between unit normals and the direction deepest inside)
+/// count as closed.
 const CLOSED: f64 = 1e-9;
 
 /// True when some motion opens all contacts at once.
 ///
-/// Reflections are finite when some direction `r` has `⟨r, u_i⟩ ≥ δ > 0` for all contacts. The shortest `r` with
-/// `⟨r, u_i⟩ ≥ 1` is `Σ λ_i u_i` with `0 ≤ λ ⊥ C λ − 1 ≥ 0`, and `‖r‖² = Σ λ_i`; without a solution there is none.
+/// Reflections are finite when some direction `r` has `⟨r, u_i⟩ ≥ δ > 0` for all contacts. The
+/// shortest `r` with `⟨r, u_i⟩ ≥ 1` is `Σ λ_i u_i` with `0 ≤ λ ⊥ C λ − 1 ≥ 0`, and `‖r‖² = Σ λ_i`;
+/// without a solution there is none.
 fn exists(space: &ContactSpace) -> bool {
     let ones = DVector::repeat(space.contacts(), -1.0);
     solve_lcp(&space.gram, &ones, 0.0, None)

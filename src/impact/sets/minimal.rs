@@ -6,20 +6,21 @@ use crate::Error;
 use crate::impact::laws::plastic::Blend;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
-/// The outcomes of [`Propagative`](crate::impact::Propagative) that a minimal word reaches: an admissible word of which no proper
-/// subsequence (letters dropped anywhere, admissible or not) ends feasible (Seghete & Murphey, Definition 1 (2), read
-/// literally).
+/// The outcomes of [`Propagative`](crate::impact::Propagative) that a minimal word reaches: an
+/// admissible word of which no proper subsequence (letters dropped anywhere, admissible or not)
+/// ends feasible (Seghete & Murphey, Definition 1 (2), read literally).
 ///
-/// A subset of [`AllOutcomes`](crate::impact::AllOutcomes). For two contacts whose alternating words differ in length only the shorter
-/// is minimal, since the longer contains it. Each outcome carries a shortest minimal word, the lexicographically first of
-/// these; outcomes are ordered by the length of their words, then lexicographically.
+/// A subset of [`AllOutcomes`](crate::impact::AllOutcomes). For two contacts whose alternating
+/// words differ in length only the shorter is minimal, since the longer contains it. Each outcome
+/// carries a shortest minimal word, the lexicographically first of these; outcomes are ordered by
+/// the length of their words, then lexicographically.
 ///
-/// Where contacts approach by little more than the problem's tolerance, dropping letters may end within it: such words are not
-/// minimal, and the set can be empty.
+/// Where contacts approach by little more than the problem's tolerance, dropping letters may end
+/// within it: such words are not minimal, and the set can be empty.
 ///
-/// A depth-first search over words that carries all momenta which subsequences reach; exponential in the length of words.
-/// Beyond the cap, or with more momenta than there is room for, the set is incomplete and says so. Errors as for
-/// [`AllOutcomes`](crate::impact::AllOutcomes).
+/// A depth-first search over words that carries all momenta which subsequences reach; exponential
+/// in the length of words. Beyond the cap, or with more momenta than there is room for, the set is
+/// incomplete and says so. Errors as for [`AllOutcomes`](crate::impact::AllOutcomes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimalOutcomes {
     cap: usize,
@@ -38,9 +39,10 @@ impl MinimalOutcomes {
         Self { cap: CAP }
     }
 
-    /// Most reflections of a search, those of subsequences included; default 10 000 000, about a second, and 1 000 000 000 at most. Whatever
-    /// the cap, the search carries no more than 2 000 000 speeds of momenta along, about 60 MB with two contacts, and the words that
-    /// it finds have no more than 2 000 000 letters together.
+    /// Most reflections of a search, those of subsequences included; default 10 000 000, about a
+    /// second, and 1 000 000 000 at most. Whatever the cap, the search carries no more than 2 000
+    /// 000 speeds of momenta along, about 60 MB with two contacts, and the words that it finds have
+    /// no more than 2 000 000 letters together.
     #[must_use]
     pub const fn cap(mut self, reflections: usize) -> Self {
         self.cap = reflections;
@@ -163,8 +165,8 @@ impl<'p> WordSearch<'p> {
         Ok(true)
     }
 
-    /// Adds a letter to all proper subsequences of a word that reaches `full`, and the word without the letter; true when one of
-    /// them ends feasible.
+    /// Adds a letter to all proper subsequences of a word that reaches `full`, and the word without
+    /// the letter; true when one of them ends feasible.
     fn extend(&mut self, full: &[f64], letter: usize) -> bool {
         let mut speeds = full.to_vec();
         for k in 0..self.subsequences.len() {

@@ -10,7 +10,8 @@ pub(crate) const EQUAL: f64 = 1e-9;
 /// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
 const ROUNDING: f64 = 1e-14;
 
-/// How near momenta on the way to outcomes meet: within the threshold, for what no reflection answers need not be told apart.
+/// How near momenta on the way to outcomes meet: within the threshold, for what no reflection
+/// answers need not be told apart.
 pub(crate) fn meeting(problem: &ImpactProblem) -> f64 {
     let most = EQUAL * problem.momentum();
     problem.threshold().min(most).max(rounding(problem))
@@ -22,13 +23,14 @@ pub(crate) fn rounding(problem: &ImpactProblem) -> f64 {
     (ROUNDING * problem.space().norm).max(f64::MIN_POSITIVE)
 }
 
-/// Scaled contact speeds, merged when no component differs by more than a tolerance and the same contacts approach.
+/// Scaled contact speeds, merged when no component differs by more than a tolerance and the same
+/// contacts approach.
 ///
-/// The second is what keeps a search sound: a momentum in which a contact approaches slowly must not stand for the one that
-/// its reflection leaves, however near they are.
+/// The second is what keeps a search sound: a momentum in which a contact approaches slowly must
+/// not stand for the one that its reflection leaves, however near they are.
 ///
-/// A list is filed under the projection of its speeds on a fixed direction, cut into cells wider than what the tolerance can
-/// change: equal ones lie in the same cell or in neighbours.
+/// A list is filed under the projection of its speeds on a fixed direction, cut into cells wider
+/// than what the tolerance can change: equal ones lie in the same cell or in neighbours.
 #[derive(Clone, Debug)]
 pub(crate) struct Momenta {
     contacts: usize,
@@ -53,7 +55,8 @@ impl Momenta {
     pub(crate) fn new(contacts: usize, tolerance: f64, threshold: f64) -> Self {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;
         let weights = (0..contacts).map(|i| 0.5 + (GOLDEN * (i + 1) as f64).fract());
-        // Each weight is below 1.5: the projections of equal momenta differ by less than half of this.
+        // Each weight is below 1.5: the projections of equal momenta differ by less than half of
+        // this.
         let width = 3.0 * contacts as f64 * tolerance;
         Self {
             contacts,

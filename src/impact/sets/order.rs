@@ -2,16 +2,19 @@
 
 use crate::random::below;
 
-/// Chooses among the contacts that approach: by scaled speed `s_i = u_i/√G_ii`, so that masses and units do not matter.
+/// Chooses among the contacts that approach: by scaled speed `s_i = u_i/√G_ii`, so that masses and
+/// units do not matter.
 ///
-/// Scaled speeds that differ by less than the problem's threshold are a tie; ties go to the lowest number.
+/// Scaled speeds that differ by less than the problem's threshold are a tie; ties go to the lowest
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Rule {
     /// The one that approaches fastest.
     #[default]
     ArgMin,
-    /// The one that approaches slowest (the paper's "arg max", restricted to contacts that approach).
+    /// The one that approaches slowest (the paper's "arg max", restricted to contacts that
+    /// approach).
     ArgMax,
     /// The one with the lowest number.
     IndexOrder,

@@ -3,12 +3,14 @@
 use crate::impact::{ImpactProblem, Rule};
 use crate::{Error, Interrupt, validate};
 
-/// Reflects contacts one after another; made once for a Delassus matrix, then reused without allocation.
+/// Reflects contacts one after another; made once for a Delassus matrix, then reused without
+/// allocation.
 ///
-/// Reflecting contact `i` in momentum space is `p Γ(u_i) = p − 2⟨p, u_i⟩ u_i` (Seghete & Murphey, eq. (8)); seen from the
-/// contacts it is `s ← s − 2 s_i C_{·i}` and `μ_i ← μ_i − 2 s_i` with the scaled speeds `s` and impulses `μ`. The cost of a
-/// reflection is the number of contacts; the number of coordinates does not enter. Kinetic energy and the momentum across
-/// all normals stay as they are.
+/// Reflecting contact `i` in momentum space is `p Γ(u_i) = p − 2⟨p, u_i⟩ u_i` (Seghete & Murphey,
+/// eq. (8)); seen from the contacts it is `s ← s − 2 s_i C_{·i}` and `μ_i ← μ_i − 2 s_i` with the
+/// scaled speeds `s` and impulses `μ`. The cost of a reflection is the number of contacts; the
+/// number of coordinates does not enter. Kinetic energy and the momentum across all normals stay as
+/// they are.
 ///
 /// ```
 /// use saltation::impact::{ImpactProblem, Reflections, Rule};
@@ -51,8 +53,8 @@ impl Reflections {
         }
     }
 
-    /// Starts again with other contact speeds `u` (m/s, normals only), keeping the Delassus matrix; `threshold` as in
-    /// [`ImpactProblem::threshold`].
+    /// Starts again with other contact speeds `u` (m/s, normals only), keeping the Delassus matrix;
+    /// `threshold` as in [`ImpactProblem::threshold`].
     ///
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
@@ -93,20 +95,21 @@ impl Reflections {
         true
     }
 
-    /// The contact that a rule reflects next; none when no contact approaches, or when [`Rule::GivenFirst`] names one that does
-    /// not.
+    /// The contact that a rule reflects next; none when no contact approaches, or when
+    /// [`Rule::GivenFirst`] names one that does not.
     #[inline]
     pub fn next(&self, rule: Rule) -> Option<usize> {
         rule.select(&self.speeds, self.threshold, self.word.len())
     }
 
-    /// Reflects until no contact approaches; returns the number of reflections. A `cap` above 10 000 000 counts as that; the word
-    /// takes eight bytes a reflection.
+    /// Reflects until no contact approaches; returns the number of reflections. A `cap` above 10
+    /// 000 000 counts as that; the word takes eight bytes a reflection.
     ///
     /// # Errors
-    /// [`Error::NotApproaching`] when the rule asks for a first contact that does not approach while another does,
-    /// [`Error::NoSuchContact`] when there is none of that number, [`Error::ReflectionCap`] after `cap` reflections,
-    /// [`Error::ImpactOverflow`] when speeds overflow, [`Error::Interrupted`] ([`ImpactProblem::with_interrupt`]).
+    /// [`Error::NotApproaching`] when the rule asks for a first contact that does not approach
+    /// while another does, [`Error::NoSuchContact`] when there is none of that number,
+    /// [`Error::ReflectionCap`] after `cap` reflections, [`Error::ImpactOverflow`] when speeds
+    /// overflow, [`Error::Interrupted`] ([`ImpactProblem::with_interrupt`]).
     pub fn run(&mut self, rule: Rule, cap: usize) -> Result<usize, Error> {
         if let Rule::GivenFirst(contact) = rule
             && self.word.is_empty()

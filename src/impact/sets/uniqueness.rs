@@ -1,10 +1,12 @@
-//! When the outcome of a propagative impact does not depend on the order; how much it does otherwise.
+//! When the outcome of a propagative impact does not depend on the order; how much it does
+//! otherwise.
 //!
-//! Two contacts have one outcome for every momentum exactly when `⟨u, v⟩ = −cos(π/k)`, `k` = 2, 3, 4, …, and the word then has
-//! length `k` (`k` = 2, 3 are Theorems 2 and 3 of Seghete & Murphey). Any number of independent contacts, each pair at such
-//! an angle: the reflections generate a Coxeter group whose form `C` is positive definite, hence a finite one, and the outcome
-//! is the one element of the orbit in the feasible chamber. Equal balls in a row: the permutations, and velocities are
-//! sorted.
+//! Two contacts have one outcome for every momentum exactly when `⟨u, v⟩ = −cos(π/k)`, `k` = 2, 3,
+//! 4, …, and the word then has length `k` (`k` = 2, 3 are Theorems 2 and 3 of Seghete & Murphey).
+//! Any number of independent contacts, each pair at such an angle: the reflections generate a
+//! Coxeter group whose form `C` is positive definite, hence a finite one, and the outcome is the
+//! one element of the orbit in the feasible chamber. Equal balls in a row: the permutations, and
+//! velocities are sorted.
 
 use std::f64::consts::PI;
 
@@ -36,8 +38,8 @@ const COMPARED: usize = 5000;
 /// Angles may differ from `π/k` by this much (rad).
 const ANGLE: f64 = 1e-9;
 
-/// Whether the outcome of a propagative impact is unique for every momentum; a property of the angles between contacts, which
-/// does not look at the speeds.
+/// Whether the outcome of a propagative impact is unique for every momentum; a property of the
+/// angles between contacts, which does not look at the speeds.
 ///
 /// Angles are compared to 1e-9 rad. For the momentum at hand see [`indeterminacy`].
 pub fn uniqueness(problem: &ImpactProblem) -> Uniqueness {
@@ -80,15 +82,17 @@ fn order(cosine: f64) -> Option<usize> {
     known.then_some(k as usize)
 }
 
-/// `ξ = max ‖p_a − p_b‖ / ‖p‖` over all pairs of elastic outcomes: how much the order of reflections matters for the momentum at
-/// hand, 0 when it does not (Seghete & Murphey, indeterminacy of an impact).
+/// `ξ = max ‖p_a − p_b‖ / ‖p‖` over all pairs of elastic outcomes: how much the order of
+/// reflections matters for the momentum at hand, 0 when it does not (Seghete & Murphey,
+/// indeterminacy of an impact).
 ///
-/// The norm is that of kinetic energy; `‖p‖` is [`ImpactProblem::momentum`]. Near a right angle of two contacts `ξ` is about
-/// `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
+/// The norm is that of kinetic energy; `‖p‖` is [`ImpactProblem::momentum`]. Near a right angle of
+/// two contacts `ξ` is about `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
 ///
 /// # Errors
-/// Those of [`AllOutcomes`], [`Error::ReflectionCap`] when that stops at its cap, and [`Error::TooManyOutcomes`] when there are more than
-/// 5000: the work is quadratic in their number, a second for 5000.
+/// Those of [`AllOutcomes`], [`Error::ReflectionCap`] when that stops at its cap, and
+/// [`Error::TooManyOutcomes`] when there are more than 5000: the work is quadratic in their number,
+/// a second for 5000.
 pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Error> {
     let elastic = problem.clone().with_restitution(1.0)?;
     let law = AllOutcomes::new();
