@@ -118,7 +118,7 @@ pub enum Error {
     /// A guard was reached but liveness fails: sliding, grazing, rest, or guards at one instant
     /// whose order matters; outside event-selected systems.
     #[error(
-        "guard {guard} is not live at t = {t}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {least_rate:e}. Opposite signs: sliding, or a hysteresis that wants a one-way watch and a guard reset matrix; almost zero: grazing, rest, or the end of an accumulation (Zeno), to be stopped at or resolved by a change of mode in on_crossing; NaN after: the mode after was not entered"
+        "guard {guard} is not live at t = {t}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {min_rate:e}. Opposite signs: sliding, or a hysteresis that wants a one-way watch and a guard reset matrix; almost zero: grazing, rest, or the end of an accumulation (Zeno), to be stopped at or resolved by a change of mode in on_crossing; NaN after: the mode after was not entered"
     )]
     NotLive {
         /// The guard.
@@ -130,7 +130,7 @@ pub enum Error {
         /// entered.
         rate_after: f64,
         /// The liveness bound `c_k` (`u_k`/s).
-        least_rate: f64,
+        min_rate: f64,
         /// Time (s).
         t: f64,
         /// State on the guard.
@@ -208,7 +208,7 @@ pub enum Error {
 
     /// A derivative of too many states.
     #[error(
-        "the derivative of {states} states takes {bytes} bytes of workspace, and no more than {limit} are allowed: raise max_memory (up to 8192 states), or carry a few directions (Tangents)"
+        "the derivative of {states} states takes {bytes} bytes of workspace, and no more than {limit} are allowed: raise max_memory (up to 8192 states), or carry a few directions (Sensitivities)"
     )]
     DerivativeTooLarge {
         /// Number of states.

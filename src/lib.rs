@@ -54,7 +54,7 @@
 //!   ([`Integrator`]) with its smooth and its crossing phase, what comes out ([`Trajectory`],
 //!   [`Observer`]).
 //! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
-//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Tangents`], [`Verdict`]);
+//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`], [`Verdict`]);
 //!   derivatives of `f`, `h` and resets at a point, and the check of those a user wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
 //!   [`mechanics::UnilateralConstraints`]).
@@ -90,7 +90,7 @@
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
 //!   crossing is no event.
 //! * Guards whose rates at crossings differ by more than a million within a run: slow ones are
-//!   refused as grazing, unless [`EventFunction::least_rate`] is stated.
+//!   refused as grazing, unless [`EventFunction::min_rate`] is stated.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
@@ -110,7 +110,7 @@ mod quantity;
 mod random;
 mod validate;
 
-pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};
+pub use derivative::{Derivative, DerivativeReport, Sensitivities, Verdict, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;

@@ -8,8 +8,8 @@ use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, DormandPrince};
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Quantity, RearmMatrix, Status,
-    Tangents, flow_fn,
+    Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Quantity, RearmMatrix,
+    Sensitivities, Status, flow_fn,
 };
 
 #[test]
@@ -52,7 +52,7 @@ fn sizes_that_no_machine_has_are_cut() {
     assert_eq!(RearmMatrix::new(most).count(), 1_000_000);
     assert_eq!(RearmMatrix::pairs(most).count(), 1_000_000);
     for (dim, count) in [(most, most), (3, most), (most, 0), (0, most)] {
-        let mut tangents = Tangents::new(dim, count);
+        let mut tangents = Sensitivities::new(dim, count);
         let numbers = tangents.columns().unwrap().len();
         assert!(numbers <= 1 << 22, "{numbers}");
         if numbers > 0 {

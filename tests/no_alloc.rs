@@ -13,12 +13,12 @@ mod contacts;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use saltation::lcp::{LcpSolver, Rung};
+use saltation::lcp::{Attempt, LcpSolver};
 use saltation::models::{
     Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
     VerticalPlate,
 };
-use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Status, Tangents};
+use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities, Status};
 
 thread_local! {
     /// Of this thread only: the harness and other tests run beside it.
@@ -274,7 +274,7 @@ fn complementarity_problems_allocate_nothing() {
     let mut solver = LcpSolver::new(9).pivots_per_row(0);
     let mut rung = None;
     let found = allocations(|| rung = solver.solve(&one, &[-1.0; 9]).ok().map(|s| s.rung()));
-    assert_eq!((found, rung), (0, Some(Rung::Bases)));
+    assert_eq!((found, rung), (0, Some(Attempt::Bases)));
     for (w, infeasible) in [
         ([1.0, -1.0, -1.0, 1.0], true),
         ([0.0, 1.0, 0.0, 1.0], false),
@@ -306,7 +306,7 @@ fn complementarity_problems_allocate_nothing() {
 fn assert_carries_without_allocating<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64) {
     let mut integrator = Integrator::new(system).unwrap();
     for count in [1, 5] {
-        let mut tangents = Tangents::new(x0.len(), count);
+        let mut tangents = Sensitivities::new(x0.len(), count);
         let directions: Vec<f64> = (0..x0.len() * count)
             .map(|i| (1.7 * i as f64).sin())
             .collect();
@@ -456,7 +456,7 @@ fn bodies_between_events_allocate_nothing() {
         let mut integrator = Integrator::new(system)
             .unwrap()
             .start_mode(start.mode.clone());
-        let mut tangents = Tangents::new(count, count);
+        let mut tangents = Sensitivities::new(count, count);
         let unit: Vec<f64> = (0..count * count)
             .map(|i| f64::from(u8::from(i % (count + 1) == 0)))
             .collect();

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
-use saltation::{Integrator, Tangents};
+use saltation::{Integrator, Sensitivities};
 
 /// Tolerance of all runs.
 const RTOL: f64 = 1e-9;
@@ -50,7 +50,7 @@ pub(crate) fn strides() -> Vec<Case> {
         cases.push(Case::new(format!("{name}, plain"), run));
 
         let mut carrying = integrator(model());
-        let mut tangents = Tangents::new(8, 8);
+        let mut tangents = Sensitivities::new(8, 8);
         let unit: Vec<f64> = (0..64).map(|i| f64::from(u8::from(i % 9 == 0))).collect();
         tangents.set(&unit).expect("sizes fit");
         let run = move || {

@@ -6,10 +6,10 @@ use super::Verdict;
 use super::check::jacobian::check_derivative;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::classify::SAMPLES;
-use super::corner::graph::Walk;
+use super::corner::graph::CornerGraph;
 use super::corner::region::Region;
-use super::recorder::{Edge, Link, Recorder, Shift, check_size};
-use super::repeat::Ground;
+use super::recorder::{Boundary, Link, Recorder, Shift, check_size};
+use super::repeat::Context;
 use crate::ode::Buffer;
 use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate};
 
@@ -58,12 +58,12 @@ use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate
 /// ([`WithParameters`](super::WithParameters)).
 #[derive(Debug)]
 pub struct Derivative<'a, S> {
-    pub(crate) ground: Ground<'a, S>,
+    pub(crate) context: Context<'a, S>,
     pub(crate) trajectory: Trajectory,
     pub(crate) chain: Vec<Link>,
     shifts: Vec<Shift>,
     verdict: Verdict,
-    edges: Vec<Edge>,
+    boundaries: Vec<Boundary>,
     possible: Option<Box<CornerDerivative>>,
     /// Why nothing is given: there is no derivative, or the run was refused.
     failure: Option<Error>,
@@ -110,14 +110,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             let (summary, observers) =
                 self.observe_with(t0, x0, tf, |system, rearm, settings| {
                     tolerance = settings.corner_tolerance;
-                    let ground = Ground {
+                    let context = Context {
                         system,
                         rearm,
                         tolerance,
                         settings: Some(settings),
                         interrupt: &settings.interrupt,
                     };
-                    (path, Recorder::new(ground, settings))
+                    (path, Recorder::new(context, settings))
                 })?;
             (summary, observers, tolerance)
         };
@@ -126,11 +126,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
         recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
         let Recorder {
-            ground,
+            context,
             chain,
             shifts,
             verdict,
-            edges,
+            boundaries,
             possible,
             failure,
             ..
@@ -140,12 +140,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             _ => None,
         });
         Ok(Derivative {
-            ground,
+            context,
             trajectory,
             chain,
             shifts,
             verdict,
-            edges,
+            boundaries,
             possible,
             failure,
         })
@@ -189,7 +189,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             let count = self.corners().count();
             return Err(Error::NoSuchCorner { index, count });
         };
-        corner.regions(self.ground, &mut self.walk())
+        corner.regions(self.context, &mut self.graph())
     }
 
     /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its
@@ -207,7 +207,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         let Some(corner) = &self.possible else {
             return Ok(Vec::new());
         };
-        corner.regions(self.ground, &mut self.walk())
+        corner.regions(self.context, &mut self.graph())
     }
 
     /// The same derivative for a run that was refused: with respect to the start of the state at
@@ -233,24 +233,31 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// numbers, for what they are worth: those of neighbours that do not cross it.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, Error> {
         self.check(v)?;
-        let delta = self.carry(v, self.chain.len(), &mut self.walk())?;
-        for edge in &self.edges {
-            self.check_edge(edge, v, &delta)?;
+        let delta = self.carry(v, self.chain.len(), &mut self.graph())?;
+        for boundary in &self.boundaries {
+            self.check_boundary(boundary, v, &delta)?;
         }
         Ok(delta)
     }
 
     /// Refuses a displacement to the other side of an edge; along it, to within rounding, is
     /// allowed.
-    fn check_edge(&self, edge: &Edge, v: &[f64], delta: &DVector<f64>) -> Result<(), Error> {
+    fn check_boundary(
+        &self,
+        boundary: &Boundary,
+        v: &[f64],
+        delta: &DVector<f64>,
+    ) -> Result<(), Error> {
         let beyond = |row: &DVector<f64>, v: &[f64]| {
             let terms = || row.iter().zip(v).map(|(a, v)| a * v);
             terms().sum::<f64>() > 1e-9 * terms().map(f64::abs).sum::<f64>()
         };
-        let (guard, t, other_side) = match edge {
-            Edge::Start(guard, t, row) => (guard, t, beyond(row, v)),
-            Edge::Ahead(guard, t, row) => (guard, t, beyond(row, delta.as_slice())),
-            Edge::Crossed(guard, t, index) => (guard, t, self.event_time_shift(*index, v)? > 0.0),
+        let (guard, t, other_side) = match boundary {
+            Boundary::Start(guard, t, row) => (guard, t, beyond(row, v)),
+            Boundary::Ahead(guard, t, row) => (guard, t, beyond(row, delta.as_slice())),
+            Boundary::Crossed(guard, t, index) => {
+                (guard, t, self.event_time_shift(*index, v)? > 0.0)
+            }
         };
         if other_side {
             return Err(Error::OneSided {
@@ -313,11 +320,11 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// As [`apply`](Self::apply).
     pub fn matrix_towards(&self, v: &[f64]) -> Result<DMatrix<f64>, Error> {
         self.check(v)?;
-        let mut walk = self.walk();
+        let mut graph = self.graph();
         self.product(|corner, map| {
             let mut delta = map * DVector::from_column_slice(v);
-            self.pass(corner, &mut walk, &mut delta)?;
-            walk.map_along_order(self.ground, |_, _| {})
+            self.pass(corner, &mut graph, &mut delta)?;
+            graph.map_along_order(self.context, |_, _| {})
         })
     }
 
@@ -386,36 +393,41 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         let Some(shift) = self.shifts.get(index) else {
             return Err(Error::NoSuchCrossing { index, count });
         };
-        let mut walk = self.walk();
+        let mut graph = self.graph();
         match shift {
-            Shift::Row(link, row) => Ok(row.dot(&self.carry(v, *link, &mut walk)?)),
+            Shift::Row(link, row) => Ok(row.dot(&self.carry(v, *link, &mut graph)?)),
             Shift::Corner(link, guard) => {
-                let mut delta = self.carry(v, *link, &mut walk)?;
+                let mut delta = self.carry(v, *link, &mut graph)?;
                 let Some(Link::Corner(corner)) = self.chain.get(*link) else {
                     return Err(Error::NoSuchCrossing { index, count });
                 };
-                self.pass(corner, &mut walk, &mut delta)?;
-                walk.shift_of(*guard).ok_or_else(|| Error::Discontinuous {
+                self.pass(corner, &mut graph, &mut delta)?;
+                graph.shift_of(*guard).ok_or_else(|| Error::Discontinuous {
                     t: corner.time(),
-                    order: walk.order_met(),
+                    order: graph.order_met(),
                 })
             }
         }
     }
 
-    pub(crate) fn walk(&self) -> Walk {
-        Walk::new(self.ground.system.dim(), self.ground.system.count())
+    pub(crate) fn graph(&self) -> CornerGraph {
+        CornerGraph::new(self.context.system.dim(), self.context.system.count())
     }
 
     /// The displacement that enters link `link`.
-    fn carry(&self, v: &[f64], link: usize, walk: &mut Walk) -> Result<DVector<f64>, Error> {
+    fn carry(
+        &self,
+        v: &[f64],
+        link: usize,
+        graph: &mut CornerGraph,
+    ) -> Result<DVector<f64>, Error> {
         let mut delta = DVector::from_column_slice(v);
         for link in self.chain.iter().take(link) {
             match link {
                 Link::Map(map) => delta = map * delta,
                 Link::Corner(corner) => match corner.proved() {
                     Some(map) => delta = map * delta,
-                    None => self.pass(corner, walk, &mut delta)?,
+                    None => self.pass(corner, graph, &mut delta)?,
                 },
             }
         }
@@ -434,17 +446,17 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     fn pass(
         &self,
         corner: &CornerDerivative,
-        walk: &mut Walk,
+        graph: &mut CornerGraph,
         delta: &mut DVector<f64>,
     ) -> Result<(), Error> {
-        walk.begin(self.ground, &corner.point)?;
-        let passed = walk.pass(self.ground, delta.as_mut_slice())?;
-        if walk.is_exit(self.ground, passed, &corner.point) {
+        graph.begin(self.context, &corner.point)?;
+        let passed = graph.pass(self.context, delta.as_mut_slice())?;
+        if graph.is_exit(self.context, passed, &corner.point) {
             return Ok(());
         }
         Err(Error::Discontinuous {
             t: corner.time(),
-            order: walk.order_met(),
+            order: graph.order_met(),
         })
     }
 

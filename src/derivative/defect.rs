@@ -8,7 +8,7 @@
 
 use nalgebra::DVector;
 
-use super::repeat::Ground;
+use super::repeat::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
 use crate::{Error, Flow, Segment};
@@ -64,14 +64,14 @@ impl Defect {
     /// Carries `error` along a segment, and adds what this makes.
     pub(crate) fn advance<S: Flow>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         segment: &Segment<'_>,
         error: &mut DVector<f64>,
     ) -> Result<(), Error> {
         if error.iter().any(|e| *e != 0.0) {
             self.column.delta.copy_from_slice(error.as_slice());
             self.column.changed();
-            self.column.advance(ground, segment)?;
+            self.column.advance(context, segment)?;
             error.copy_from_slice(&self.column.delta);
         }
         let (start, length) = (segment.start, segment.time - segment.start);
@@ -79,7 +79,7 @@ impl Defect {
         for (node, weight) in NODES {
             let t = start + node * length;
             segment.interpolant.at(t, &mut self.point);
-            let system = ground.system;
+            let system = context.system;
             system.flow(t, &self.point, segment.mode, &mut self.slope);
             for (sum, slope) in self.sum.iter_mut().zip(&self.slope) {
                 *sum += weight * slope;

@@ -39,5 +39,5 @@ pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece, Region};
 pub use nalgebra::{RealField, convert};
 pub use parameters::WithParameters;
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
-pub use sensitivities::Tangents;
+pub use sensitivities::Sensitivities;
 pub use verdict::Verdict;

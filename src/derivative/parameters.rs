@@ -411,12 +411,12 @@ where
         self.nominal.watch(k)
     }
 
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        self.nominal.least_rate(k)
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        self.nominal.min_rate(k)
     }
 
-    fn noise(&self, k: usize) -> f64 {
-        self.nominal.noise(k)
+    fn event_tolerance(&self, k: usize) -> f64 {
+        self.nominal.event_tolerance(k)
     }
 
     fn time_scale(&self, k: usize) -> Option<f64> {

@@ -5,12 +5,12 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
 use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
-use super::corner::graph::{Walk, row_of};
+use super::corner::graph::{CornerGraph, row_of};
 use super::corner::group::{Group, Joins, check_sides};
 use super::corner::possible::{Close, LeftOut, close_guards, is_followed};
 use super::corner::region::shift_row;
 use super::defect::Defect;
-use super::repeat::{Ground, zero};
+use super::repeat::{Context, zero};
 use super::variational::Columns;
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
@@ -63,7 +63,7 @@ pub(crate) enum Shift {
 
 /// A displacement that the derivative of one side does not speak of.
 #[derive(Clone, Debug)]
-pub(crate) enum Edge {
+pub(crate) enum Boundary {
     /// The start lies on a guard: those `v` with `row · v > 0` put it on the other side.
     Start(Guard, f64, DVector<f64>),
     /// The run ends at this crossing: those that make it later do not get there.
@@ -75,7 +75,7 @@ pub(crate) enum Edge {
 /// The observer that records a derivative.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a, S> {
-    pub(crate) ground: Ground<'a, S>,
+    pub(crate) context: Context<'a, S>,
     settings: &'a Settings,
     columns: Columns,
     /// How far the state is off, to first order: at the last crossing but what the steps since add,
@@ -83,7 +83,7 @@ pub(crate) struct Recorder<'a, S> {
     error: DVector<f64>,
     new_error: DVector<f64>,
     defect: Defect,
-    walk: Walk,
+    graph: CornerGraph,
     group: Group,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
@@ -96,7 +96,7 @@ pub(crate) struct Recorder<'a, S> {
     /// Bytes of the workspace, and of what is kept.
     kept: usize,
     pub(crate) verdict: Verdict,
-    pub(crate) edges: Vec<Edge>,
+    pub(crate) boundaries: Vec<Boundary>,
     /// A corner that the run met if its errors are what they may be, and that would change its
     /// derivative.
     pub(crate) possible: Option<Box<CornerDerivative>>,
@@ -108,16 +108,16 @@ pub(crate) struct Recorder<'a, S> {
 }
 
 impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
-    pub(crate) fn new(ground: Ground<'a, S>, settings: &'a Settings) -> Self {
-        let (dim, count) = (ground.system.dim(), ground.system.count());
+    pub(crate) fn new(context: Context<'a, S>, settings: &'a Settings) -> Self {
+        let (dim, count) = (context.system.dim(), context.system.count());
         Self {
-            ground,
+            context,
             settings,
             columns: Columns::new(dim, dim),
             error: DVector::zeros(dim),
             new_error: DVector::zeros(dim),
             defect: Defect::new(dim),
-            walk: Walk::new(dim, count),
+            graph: CornerGraph::new(dim, count),
             group: Group::new(dim, count),
             total: DMatrix::identity(dim, dim),
             waiting: Vec::new(),
@@ -127,7 +127,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             shifts: Vec::new(),
             kept: workspace(dim),
             verdict: Verdict::Classical,
-            edges: Vec::new(),
+            boundaries: Vec::new(),
             possible: None,
             possible_seen: Vec::new(),
             possible_until: f64::NEG_INFINITY,
@@ -152,8 +152,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let mut error = self.error.clone();
-        let begun = self.walk.begin(self.ground, &corner.point);
-        if begun.is_ok_and(|()| self.walk.pass(self.ground, error.as_mut_slice()).is_ok()) {
+        let begun = self.graph.begin(self.context, &corner.point);
+        if begun.is_ok_and(|()| self.graph.pass(self.context, error.as_mut_slice()).is_ok()) {
             self.error = error;
         }
     }
@@ -164,7 +164,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let error = Defect::bound(self.settings, &self.group.point.x, self.error.as_slice());
-        let close = match close_guards(self.ground, &self.group.point, &error) {
+        let close = match close_guards(self.context, &self.group.point, &error) {
             Ok(close) => close,
             Err(error) => return self.fail(error),
         };
@@ -174,14 +174,14 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let point = self.group.point.clone();
-        let corner = CornerDerivative::examine(self.ground, &mut self.walk, point);
+        let corner = CornerDerivative::examine(self.context, &mut self.graph, point);
         let (t, guards) = (corner.time(), corner.guards().to_vec());
         if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
-            match self.walk.begin(self.ground, &corner.point) {
+            match self.graph.begin(self.context, &corner.point) {
                 Ok(()) => {}
                 Err(error) => return self.fail(error),
             }
-            let row = shift_row(&self.walk, 0, 0, &self.total);
+            let row = shift_row(&self.graph, 0, 0, &self.total);
             let link = self.chain.len();
             self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
             self.shifts.extend(
@@ -258,10 +258,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let error = close.iter().map(|c| c.error).fold(0.0, f64::max);
-        let tolerance = self.ground.tolerance.max(error) + last.apart.max(0.0);
-        let ground = Ground {
+        let tolerance = self.context.tolerance.max(error) + last.apart.max(0.0);
+        let context = Context {
             tolerance,
-            ..self.ground
+            ..self.context
         };
         let mut point = self.group.point.clone();
         point.rounding.clear();
@@ -270,8 +270,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.possible_until = point.t + tolerance;
         let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
         // An order that is refused is refused again.
-        let _ = self.walk.go_on_to_exit(ground, &mut point);
-        let corner = CornerDerivative::examine(ground, &mut self.walk, point);
+        let _ = self.graph.go_on_to_exit(context, &mut point);
+        let corner = CornerDerivative::examine(context, &mut self.graph, point);
         match &corner.kind {
             CornerKind::NotGuaranteed(Error::Interrupted) => return self.fail(Error::Interrupted),
             _ if corner.linear().is_some() => return,
@@ -319,13 +319,13 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         match status {
             Status::ReachedEnd | Status::Ended => {
                 if let Some((Some(guard), time)) = last
-                    && t - time <= self.ground.tolerance
+                    && t - time <= self.context.tolerance
                 {
                     self.verdict.worsen(Verdict::OneSided { guard, time });
                     let from = self.shifts.len().saturating_sub(last_reported);
                     let indices = from..self.shifts.len();
-                    self.edges
-                        .extend(indices.map(|index| Edge::Crossed(guard, time, index)));
+                    self.boundaries
+                        .extend(indices.map(|index| Boundary::Crossed(guard, time, index)));
                 }
                 if self.failure.is_none() {
                     self.look_for_edge(t, x, mode);
@@ -333,10 +333,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             }
             Status::Stopped { guards } => {
                 // Neighbours that come later do not get to the guard.
-                if let (Some(&guard), true) = (guards.first(), tf - t <= self.ground.tolerance) {
+                if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
                     self.verdict.worsen(Verdict::OneSided { guard, time: t });
                     if let Some(index) = self.shifts.len().checked_sub(1) {
-                        self.edges.push(Edge::Crossed(guard, t, index));
+                        self.boundaries.push(Boundary::Crossed(guard, t, index));
                     }
                 }
             }
@@ -348,19 +348,19 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
 
     /// Looks for a guard on which the run starts or ends.
     fn look_for_edge(&mut self, t: f64, x: &[f64], mode: &Mode) {
-        let system = self.ground.system;
+        let system = self.context.system;
         let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         let mut field_scratch = vec![0.0; x.len()];
         system.flow(t, x, mode, &mut field);
         for k in 0..system.count() {
             let guard = Guard::ahead(k, mode.contains(k));
-            if !is_followed(self.ground, guard) {
+            if !is_followed(self.context, guard) {
                 continue;
             }
             let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
             let (own, zero) = (
                 guard.sign() * system.event(k, t, x, mode),
-                zero(self.ground, k, t, rate),
+                zero(self.context, k, t, rate),
             );
             // At the end only a guard that is about to be crossed counts: of one just left, the
             // crossing is known.
@@ -369,14 +369,14 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, time: t });
                 let rows = (&mut row[..], &mut field_scratch[..]);
-                if let Err(error) = row_of(self.ground, k, (t, x), mode, rows) {
+                if let Err(error) = row_of(self.context, k, (t, x), mode, rows) {
                     return self.fail(error);
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);
-                self.edges.push(if at_start {
-                    Edge::Start(guard, t, own_row)
+                self.boundaries.push(if at_start {
+                    Boundary::Start(guard, t, own_row)
                 } else {
-                    Edge::Ahead(guard, t, own_row)
+                    Boundary::Ahead(guard, t, own_row)
                 });
             }
         }
@@ -397,13 +397,13 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.columns.advance(self.ground, segment) {
+        if let Err(error) = self.columns.advance(self.context, segment) {
             return self.fail(error);
         }
-        if self.ground.system.count() > 0
+        if self.context.system.count() > 0
             && let Err(error) = self
                 .defect
-                .advance(self.ground, segment, &mut self.new_error)
+                .advance(self.context, segment, &mut self.new_error)
         {
             self.fail(error);
         }
@@ -419,11 +419,11 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         if self.failure.is_some() {
             return;
         }
-        let joins = self.group.joins(set, self.ground.tolerance);
+        let joins = self.group.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();
             self.collect();
-            if set.time - self.t0 <= self.ground.tolerance
+            if set.time - self.t0 <= self.context.tolerance
                 && let Some(c) = set.guards.first()
             {
                 let (guard, time) = (c.guard, set.time);
@@ -447,7 +447,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
 
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         self.columns.changed();
-        let (system, modes) = (self.ground.system, [&self.mode, mode]);
+        let (system, modes) = (self.context.system, [&self.mode, mode]);
         if let Err(error) = check_sides(system, (time, state), modes) {
             self.fail(error);
         }

@@ -15,7 +15,7 @@ use crate::{
 
 /// What a crossing is repeated with.
 #[derive(Debug)]
-pub(crate) struct Ground<'a, S> {
+pub(crate) struct Context<'a, S> {
     pub(crate) system: &'a S,
     pub(crate) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
@@ -26,7 +26,7 @@ pub(crate) struct Ground<'a, S> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-impl<S> Ground<'_, S> {
+impl<S> Context<'_, S> {
     /// What is small in component `i` to the user: where its tolerances, absolute and relative, are
     /// one. At most one, which also holds where nothing is known.
     pub(crate) fn size(&self, i: usize) -> f64 {
@@ -35,13 +35,13 @@ impl<S> Ground<'_, S> {
     }
 }
 
-impl<S> Clone for Ground<'_, S> {
+impl<S> Clone for Context<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Ground<'_, S> {}
+impl<S> Copy for Context<'_, S> {}
 
 /// What a crossing did beside changing the mode.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ pub(crate) enum Passed {
     ByDifference,
 }
 
-/// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
+/// Sensitivities `(dt, dx)` that a crossing carries along; `dx` one after the other.
 #[derive(Debug)]
 pub(crate) struct Carried<'a> {
     pub(crate) dt: f64,
@@ -89,7 +89,7 @@ pub(crate) struct Repeat {
     field: Vec<f64>,
     row: Vec<f64>,
     rated: Vec<CrossedGuard>,
-    /// Tangents before a reset.
+    /// Sensitivities before a reset.
     columns: Vec<f64>,
 }
 
@@ -119,13 +119,13 @@ impl Repeat {
     /// it in `x` and `mode`, and carries tangents along.
     pub(crate) fn cross<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         t: f64,
         crossed: CrossedGuard,
         (x, mode): (&mut [f64], &mut Mode),
         mut carried: Carried<'_>,
     ) -> Result<Done, Error> {
-        let system = ground.system;
+        let system = context.system;
         let mut done = Done {
             moved: false,
             tangents: Passed::Unchanged,
@@ -138,7 +138,7 @@ impl Repeat {
             self.x_before.copy_from_slice(x);
             self.mode_before.copy_from(mode);
             for c in &self.set {
-                ground.rearm.cross(c.guard, mode);
+                context.rearm.cross(c.guard, mode);
             }
             self.counted.clear();
             let watched = |c: &&CrossedGuard| system.watch(c.guard.event).sees(c.guard.direction);
@@ -149,7 +149,7 @@ impl Repeat {
             if !moved && system.ignores_mode() {
                 return Ok(done);
             }
-            self.carried_across(ground, t, (x, mode), moved)?;
+            self.carried_across(context, t, (x, mode), moved)?;
             if self.set.is_empty() {
                 return Ok(done);
             }
@@ -368,12 +368,12 @@ impl Repeat {
     /// their surface.
     fn carried_across<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         t: f64,
         (x, mode): (&[f64], &Mode),
         moved: bool,
     ) -> Result<(), Error> {
-        let system = ground.system;
+        let system = context.system;
         system.flow(t, x, mode, &mut self.field);
         evaluate::check_flow(&self.field, t, x)?;
         // The guards of the set that led here move into `rated`.
@@ -382,7 +382,7 @@ impl Repeat {
         for k in 0..system.count() {
             let own = self.rated.iter().any(|c| c.guard.event == k);
             let guard = Guard::ahead(k, mode.contains(k));
-            let comes_back = moved && ground.rearm.arms_partner(guard.partner());
+            let comes_back = moved && context.rearm.arms_partner(guard.partner());
             if !system.watch(k).is_any() || (own && !comes_back) {
                 continue;
             }
@@ -392,7 +392,7 @@ impl Repeat {
             }
             let rate = evaluate::rate(system, k, (t, x), mode, &self.field, &mut self.row);
             let before = guard.sign() * system.event(k, t, &self.x_before, &self.mode_before);
-            let zero = zero(ground, k, t, rate);
+            let zero = zero(context, k, t, rate);
             // One that was beyond its surface before is not watched: its side is a memory.
             if before <= zero && beyond > zero + 10.0 * before.max(0.0) {
                 self.set.push(CrossedGuard {
@@ -430,12 +430,12 @@ pub(crate) fn reset_at<S: Flow + EventFunction>(
 /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make
 /// of it (`u_k`).
 pub(crate) fn zero<S: EventFunction>(
-    ground: Ground<'_, S>,
+    context: Context<'_, S>,
     k: usize,
     t: f64,
     rate: evaluate::Rate,
 ) -> f64 {
-    let time = ground.tolerance + 8.0 * f64::EPSILON * t.abs();
+    let time = context.tolerance + 8.0 * f64::EPSILON * t.abs();
     let rounding = 8.0 * f64::EPSILON * rate.magnitude;
-    (time * rate.value.abs() + rounding).max(ground.system.noise(k))
+    (time * rate.value.abs() + rounding).max(context.system.event_tolerance(k))
 }

@@ -4,9 +4,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::check::jacobian::check_derivative;
-use super::corner::graph::{CornerPoint, Walk};
+use super::corner::graph::{CornerGraph, CornerPoint};
 use super::corner::region::shift_row;
-use super::repeat::Ground;
+use super::repeat::Context;
 use crate::{Error, EventFunction, Flow, Guard, Interrupt, Mode, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.
@@ -94,7 +94,7 @@ where
         }
     }
     let system = &system;
-    let ground = Ground {
+    let context = Context {
         system,
         rearm: &Rearm::Pairs,
         tolerance: 0.0,
@@ -108,30 +108,30 @@ where
         guards,
         ..CornerPoint::default()
     };
-    let mut walk = Walk::new(x.len(), count);
-    walk.begin(ground, &point)?;
+    let mut graph = CornerGraph::new(x.len(), count);
+    graph.begin(context, &point)?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
-    let (mut station, mut time_shift) = (0, DVector::zeros(x.len()));
+    let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));
     for &guard in order {
-        walk.check_live(system, station)?;
-        let members = &walk.station(station).members;
+        graph.check_live(system, node)?;
+        let members = &graph.node(node).members;
         let Some(m) = members.iter().position(|member| member.guard == guard) else {
             return Err(Error::NoSuchGuard { guard, count });
         };
-        time_shift = shift_row(&walk, station, m, &matrix);
-        station = cross(ground, &mut walk, (station, m), &mut matrix)?;
+        time_shift = shift_row(&graph, node, m, &matrix);
+        node = cross(context, &mut graph, (node, m), &mut matrix)?;
         // What the reset throws back leaves the surface at once.
-        let members = &walk.station(station).members;
+        let members = &graph.node(node).members;
         if let Some(back) = members
             .iter()
             .position(|member| member.guard == guard.partner())
         {
-            station = cross(ground, &mut walk, (station, back), &mut matrix)?;
+            node = cross(context, &mut graph, (node, back), &mut matrix)?;
         }
     }
     check_derivative(matrix.as_slice(), x.len(), (t, x))?;
     check_derivative(time_shift.as_slice(), x.len(), (t, x))?;
-    let after = walk.station(station);
+    let after = graph.node(node);
     Ok(Saltation {
         matrix,
         time_shift,
@@ -140,20 +140,15 @@ where
     })
 }
 
-/// Crosses member `m` of a station; gives the station behind it.
+/// Crosses member `m` of a node; gives the node behind it.
 fn cross<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
-    (station, m): (usize, usize),
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
+    (node, m): (usize, usize),
     matrix: &mut DMatrix<f64>,
 ) -> Result<usize, Error> {
-    let tau = shift_row(walk, station, m, matrix);
-    let way = walk.follow(ground, station, m)?;
-    walk.carry(
-        ground,
-        (station, way),
-        tau.as_slice(),
-        matrix.as_mut_slice(),
-    )?;
-    Ok(walk.way(way).to)
+    let tau = shift_row(graph, node, m, matrix);
+    let edge = graph.follow(context, node, m)?;
+    graph.carry(context, (node, edge), tau.as_slice(), matrix.as_mut_slice())?;
+    Ok(graph.edge(edge).to)
 }

@@ -4,10 +4,10 @@
 use nalgebra::{DMatrix, DMatrixView};
 
 use super::Verdict;
-use super::corner::graph::Walk;
+use super::corner::graph::CornerGraph;
 use super::corner::group::{Group, Joins, check_sides};
 use super::corner::rounding;
-use super::repeat::Ground;
+use super::repeat::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
@@ -28,8 +28,8 @@ const MOST_NUMBERS: usize = 1 << 22;
 /// ask [`Integrator::derivative`] for a full verdict.
 ///
 /// ```
-/// use saltation::{Integrator, derivative::Tangents, models::Affine};
-/// let mut tangents = Tangents::new(3, 1);
+/// use saltation::{Integrator, derivative::Sensitivities, models::Affine};
+/// let mut tangents = Sensitivities::new(3, 1);
 /// tangents.set(&[0.1, -0.3, 0.8])?;
 /// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
 /// integrator.carry(0.0, &Affine::CORNER_START, 0.25, &mut tangents, &mut ())?;
@@ -37,20 +37,20 @@ const MOST_NUMBERS: usize = 1 << 22;
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Tangents {
+pub struct Sensitivities {
     dim: usize,
     start: Vec<f64>,
     columns: Columns,
     /// The columns just before the group of crossings.
     before: Vec<f64>,
     group: Group,
-    walk: Walk,
+    graph: CornerGraph,
     mode: Mode,
     verdict: Verdict,
     failure: Option<Error>,
 }
 
-impl Tangents {
+impl Sensitivities {
     /// Workspace for `count` directions of a system with `dim` state variables; they begin as the
     /// first unit vectors, and as zero beyond.
     ///
@@ -70,7 +70,7 @@ impl Tangents {
             before: columns.delta.clone(),
             columns,
             group: Group::new(dim, 0),
-            walk: Walk::new(dim, 0),
+            graph: CornerGraph::new(dim, 0),
             mode: Mode::new(0),
             verdict: Verdict::Classical,
             failure: None,
@@ -117,7 +117,7 @@ impl Tangents {
     fn begin(&mut self, count: usize, settings: &Settings) {
         if self.group.point.mode.len() != count {
             self.group = Group::new(self.dim, count);
-            self.walk = Walk::new(self.dim, count);
+            self.graph = CornerGraph::new(self.dim, count);
             self.mode = Mode::new(count);
         }
         self.group.is_open = false;
@@ -139,21 +139,21 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another
-    /// dimension. Why there is no derivative is told by [`Tangents::columns`]; the columns take at
+    /// dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the columns take at
     /// most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,
         x0: &[f64],
         tf: f64,
-        tangents: &mut Tangents,
+        tangents: &mut Sensitivities,
         observer: &mut O,
     ) -> Result<Summary, Error> {
         validate::length("a tangent", x0.len(), tangents.dim)?;
         let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
                 tangents.begin(system.count(), settings);
-                let ground = Ground {
+                let context = Context {
                     system,
                     rearm,
                     tolerance: settings.corner_tolerance,
@@ -161,7 +161,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                     interrupt: &settings.interrupt,
                 };
                 let carrier = Carrier {
-                    ground,
+                    context,
                     tangents,
                     behind: false,
                     stuck: None,
@@ -179,7 +179,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// for each column `v`.
     ///
     /// # Errors
-    /// As [`carry`](Self::carry) and [`Tangents::columns`].
+    /// As [`carry`](Self::carry) and [`Sensitivities::columns`].
     pub fn derivative_along(
         &mut self,
         t0: f64,
@@ -187,7 +187,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
         directions: &DMatrix<f64>,
     ) -> Result<DMatrix<f64>, Error> {
-        let mut tangents = Tangents::new(directions.nrows(), directions.ncols());
+        let mut tangents = Sensitivities::new(directions.nrows(), directions.ncols());
         tangents.set(directions.as_slice())?;
         self.carry(t0, x0, tf, &mut tangents, &mut ())?;
         Ok(tangents.columns()?.into_owned())
@@ -196,8 +196,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
 /// The observer that carries tangents.
 struct Carrier<'a, 'b, S> {
-    ground: Ground<'a, S>,
-    tangents: &'b mut Tangents,
+    context: Context<'a, S>,
+    tangents: &'b mut Sensitivities,
     /// The columns have not been carried through the group as it is now.
     behind: bool,
     /// Why the group as it was last could not be passed; its other members may come within the
@@ -209,7 +209,7 @@ impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
     /// Carries the columns through the group as it is now.
     fn catch_up(&mut self) {
         if std::mem::take(&mut self.behind) && self.tangents.failure.is_none() {
-            self.stuck = self.tangents.cross(self.ground).err();
+            self.stuck = self.tangents.cross(self.context).err();
         }
     }
 
@@ -232,13 +232,13 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
         if self.tangents.failure.is_some() || self.stuck.is_some() {
             return;
         }
-        if let Err(error) = self.tangents.columns.advance(self.ground, segment) {
+        if let Err(error) = self.tangents.columns.advance(self.context, segment) {
             self.tangents.fail(error);
         }
     }
 
     fn together(&mut self, set: &CrossedSet<'_>) {
-        let joins = self.tangents.group.joins(set, self.ground.tolerance);
+        let joins = self.tangents.group.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();
             let tangents = &mut *self.tangents;
@@ -253,7 +253,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         let tangents = &mut *self.tangents;
         tangents.columns.changed();
-        let (system, modes) = (self.ground.system, [&tangents.mode, mode]);
+        let (system, modes) = (self.context.system, [&tangents.mode, mode]);
         if let Err(error) = check_sides(system, (time, state), modes) {
             tangents.fail(error);
         }
@@ -261,46 +261,49 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
     }
 }
 
-impl Tangents {
+impl Sensitivities {
     /// Carries the columns through the group as it is known now, from just before it.
-    fn cross<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
-        let passed = self.cross_once(ground);
+    fn cross<S: Flow + EventFunction>(&mut self, context: Context<'_, S>) -> Result<(), Error> {
+        let passed = self.cross_once(context);
         let point = &mut self.group.point;
         let differs = matches!(passed, Err(Error::Discontinuous { .. }));
         if !differs || point.guards.len() < 2 {
             return passed;
         }
         // Another outcome may be another rounding.
-        point.rounding = rounding::of_states(ground, point)?;
-        self.cross_once(ground)
+        point.rounding = rounding::of_states(context, point)?;
+        self.cross_once(context)
     }
 
-    fn cross_once<S: Flow + EventFunction>(&mut self, ground: Ground<'_, S>) -> Result<(), Error> {
+    fn cross_once<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+    ) -> Result<(), Error> {
         let Self {
             dim,
             columns,
             before,
             group,
-            walk,
+            graph,
             ..
         } = self;
         let point = &group.point;
         if point.guards.len() > 1 {
             self.verdict.worsen(Verdict::Bouligand);
         }
-        walk.begin(ground, point)?;
+        graph.begin(context, point)?;
         columns.changed();
         if before.is_empty() {
             return Ok(());
         }
         let mut pass = |deltas: &mut [f64]| {
-            let Some(passed) = walk.pass_together(ground, deltas)? else {
+            let Some(passed) = graph.pass_together(context, deltas)? else {
                 return Ok(false);
             };
-            if !walk.is_exit(ground, passed, point) {
+            if !graph.is_exit(context, passed, point) {
                 return Err(Error::Discontinuous {
                     t: point.t,
-                    order: walk.order_met(),
+                    order: graph.order_met(),
                 });
             }
             Ok(true)

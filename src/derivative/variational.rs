@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 
-use super::repeat::Ground;
+use super::repeat::Context;
 use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
@@ -109,19 +109,19 @@ impl Columns {
     /// Carries the columns along a segment.
     pub(crate) fn advance<S: Flow>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         segment: &Segment<'_>,
     ) -> Result<(), Error> {
-        let system = ground.system;
+        let system = context.system;
         let (mut t, end) = (segment.start, segment.time);
         if self.delta.is_empty() {
             return Ok(());
         }
         let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
         let mut rejections = 0;
-        self.choose_steps(ground, segment)?;
+        self.choose_steps(context, segment)?;
         while t < end {
-            ground.interrupt.check()?;
+            context.interrupt.check()?;
             if self.steps >= self.max_steps {
                 path.at(t, &mut self.point);
                 return Err(Error::TooManySteps {
@@ -208,7 +208,7 @@ impl Columns {
     /// derivative that is written: those over which it is straight.
     fn choose_steps<S: Flow>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         segment: &Segment<'_>,
     ) -> Result<(), Error> {
         let Self {
@@ -225,7 +225,7 @@ impl Columns {
             trials: [found, half, beside],
             ..
         } = self;
-        let (t, mode, system) = (segment.start, segment.mode, ground.system);
+        let (t, mode, system) = (segment.start, segment.mode, context.system);
         segment.interpolant.at(t, point);
         if !*has_slope {
             *by_difference = !system.jacobian_times_each(t, point, mode, delta, again);
@@ -251,7 +251,7 @@ impl Columns {
             } else {
                 let Ok(()) = along(start, found);
             }
-            let sizes = Parts::along(start, (t, point), (0.0, column), |i| ground.size(i));
+            let sizes = Parts::along(start, (t, point), (0.0, column), |i| context.size(i));
             let Ok(step) = resolve(sizes, along, floor, [found, half, beside]);
             if let Some(component) = step.unknown {
                 return Err(Error::DifferencesDisagree {

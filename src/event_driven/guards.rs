@@ -82,11 +82,11 @@ where
         }
     }
 
-    fn least_rate(&self, _k: usize) -> Option<f64> {
+    fn min_rate(&self, _k: usize) -> Option<f64> {
         Some(self.rate_tolerance)
     }
 
-    fn noise(&self, _k: usize) -> f64 {
+    fn event_tolerance(&self, _k: usize) -> f64 {
         // Far below the tolerance: bounces on their way to an accumulation are lower than that.
         1e-3 * self.gap_tolerance
     }

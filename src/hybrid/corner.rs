@@ -21,7 +21,7 @@ pub struct Crossing {
     /// `dh_k/dt` just after, in the mode and state after (`u_k`/s).
     pub rate_after: f64,
     /// The liveness bound `c_k` (`u_k`/s).
-    pub least_rate: f64,
+    pub min_rate: f64,
     /// How the state came to lie on the guard.
     pub arrival: Arrival,
     /// How far the time may be off by the errors of the steps before (s): an estimate.
@@ -32,7 +32,7 @@ impl Crossing {
     /// The smaller of the two rates in the direction of crossing, in units of the least rate.
     pub fn margin(&self) -> f64 {
         let sign = self.guard.sign();
-        (sign * self.rate_before).min(sign * self.rate_after) / self.least_rate
+        (sign * self.rate_before).min(sign * self.rate_after) / self.min_rate
     }
 }
 

@@ -374,10 +374,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             validate::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
         }
         for k in 0..count {
-            if let Some(rate) = self.system.least_rate(k) {
-                validate::positive("least_rate", &[rate]).map_err(validate::counted_from(k))?;
+            if let Some(rate) = self.system.min_rate(k) {
+                validate::positive("min_rate", &[rate]).map_err(validate::counted_from(k))?;
             }
-            let noise = self.system.noise(k);
+            let noise = self.system.event_tolerance(k);
             validate::not_negative("noise", &[noise]).map_err(validate::counted_from(k))?;
             if let Some(scale) = self.system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");

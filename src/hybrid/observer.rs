@@ -52,7 +52,7 @@ pub struct CrossingEvent<'a> {
     /// `dh_k/dt` just after, in the mode after and the state after the reset (`u_k`/s).
     pub rate_after: f64,
     /// The liveness bound `c_k` that both were held against (`u_k`/s).
-    pub least_rate: f64,
+    pub min_rate: f64,
     /// How the state came there.
     pub arrival: Arrival,
     /// How far the time may be off by the errors of the steps before (s): an estimate.
@@ -68,7 +68,7 @@ pub struct CrossedSet<'a> {
     /// The guards in rising order of their event functions, with their rates just before.
     pub guards: &'a [CrossedGuard],
     /// The liveness bounds `c_k` of all event functions, as they are now (`u_k`/s).
-    pub least_rates: &'a [f64],
+    pub min_rates: &'a [f64],
     /// How the state came there.
     pub arrival: Arrival,
     /// State on the guards, before any reset.

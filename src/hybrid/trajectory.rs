@@ -387,7 +387,7 @@ impl Observer for Path {
             state: DVector::from_column_slice(crossing.state),
             rate_before: crossing.rate_before,
             rate_after: crossing.rate_after,
-            least_rate: crossing.least_rate,
+            min_rate: crossing.min_rate,
             arrival: crossing.arrival,
             time_error: crossing.time_error,
         });

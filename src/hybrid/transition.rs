@@ -401,7 +401,7 @@ impl<B: Buffer> Run<B> {
             false => 0.0,
         };
         let on_surface = self.own_h(k) <= self.guards.zero[k].max(residual);
-        let across = anew && on_surface && self.own_rate(k) >= self.guards.least_rate[k];
+        let across = anew && on_surface && self.own_rate(k) >= self.guards.min_rate[k];
         self.guards.ready[k] = self.is_clear(k, residual) || across;
     }
 
@@ -445,7 +445,7 @@ impl<B: Buffer> Run<B> {
         observer.together(&CrossedSet {
             time: self.t,
             guards: &self.crossed,
-            least_rates: &self.guards.least_rate,
+            min_rates: &self.guards.min_rate,
             arrival,
             state_before: self.work.x_before.get(),
             mode_before: &self.work.mode_before,
@@ -464,7 +464,7 @@ impl<B: Buffer> Run<B> {
                 state: self.work.x_before.get(),
                 rate_before: rate,
                 rate_after: self.guards.rate[k],
-                least_rate: self.guards.least_rate[k],
+                min_rate: self.guards.min_rate[k],
                 arrival,
                 time_error: self.work.time_errors[k],
             });

@@ -41,7 +41,7 @@ impl<B: Buffer> Run<B> {
         }
         let dead = self.crossed.iter().find(|c| {
             let (sign, k) = (c.guard.sign(), c.guard.event);
-            let (watch, least) = (self.guards.watch[k], self.guards.least_rate[k]);
+            let (watch, least) = (self.guards.watch[k], self.guards.min_rate[k]);
             let onward = sign * self.guards.rate[k];
             // Where the new mode has an event function of its own, clear of zero, the rate says
             // nothing.
@@ -124,7 +124,7 @@ impl<B: Buffer> Run<B> {
             let at = (self.t, self.x.get());
             let last = evaluate::rate(system, k, at, &self.mode, field, row).value;
             self.mode.set(k, guard.side_after());
-            let live = guard.sign() * last >= self.guards.least_rate[k];
+            let live = guard.sign() * last >= self.guards.min_rate[k];
             if !live {
                 self.undo();
                 return Err(self.not_live(guard, rate, last));

@@ -23,10 +23,11 @@ mod selection;
 mod sets;
 
 pub use law::{ImpactLaw, Outcomes};
-pub use laws::{NewOnly, Plastic, Projective, Propagative, Unilateral};
+pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
 pub use outcome::{Order, Outcome, Remark};
 pub use problem::ImpactProblem;
 pub use selection::{Selection, SelectionFn};
 pub use sets::{
-    AllOutcomes, MinimalOutcomes, Reflections, Rule, Uniqueness, indeterminacy, uniqueness,
+    AllOutcomes, MinimalOutcomes, ReflectionOrder, Reflections, Uniqueness, indeterminacy,
+    uniqueness,
 };

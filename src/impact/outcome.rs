@@ -101,7 +101,7 @@ impl Outcome {
         check_finite("speed", speeds.as_slice())?;
         check_finite("energy change", &[energy_change])?;
 
-        let limit = REMARKABLE * problem.momentum();
+        let limit = REMARKABLE * problem.kinetic_norm();
         let worst = |scaled: &dyn Fn(usize) -> f64| {
             let contacts = 0..problem.contacts();
             contacts
@@ -119,7 +119,7 @@ impl Outcome {
             remarks.push(Remark::Approaching { contact, speed });
         }
         // in this order the product is finite for every finite energy
-        if energy_change > 0.5 * limit * problem.momentum() {
+        if energy_change > 0.5 * limit * problem.kinetic_norm() {
             remarks.push(Remark::EnergyRaised { by: energy_change });
         }
         Ok(Self {

@@ -301,7 +301,7 @@ impl ImpactProblem {
 
     /// Ends searches on this problem with [`Error::Interrupted`] when `interrupt` is set: those of
     /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
-    /// [`NewOnly`](super::NewOnly) and [`indeterminacy`](super::indeterminacy), and
+    /// [`Sequential`](super::Sequential) and [`indeterminacy`](super::indeterminacy), and
     /// [`Reflections::run`](super::Reflections::run).
     #[must_use]
     pub fn with_interrupt(mut self, interrupt: &Interrupt) -> Self {
@@ -379,7 +379,7 @@ impl ImpactProblem {
 
     /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole
     /// motion where it is known, else of that along the normals.
-    pub fn momentum(&self) -> f64 {
+    pub fn kinetic_norm(&self) -> f64 {
         self.momentum
     }
 

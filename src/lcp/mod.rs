@@ -40,5 +40,5 @@ mod subsets;
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use problem::residual;
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
-pub use solution::{Rung, Solution};
+pub use solution::{Attempt, Solution};
 pub use solver::LcpSolver;

@@ -9,13 +9,13 @@ pub struct Solution<'s> {
     w: &'s [f64],
     residual: f64,
     pivots: usize,
-    rung: Rung,
+    rung: Attempt,
 }
 
 /// What found a solution: the rungs of the ladder, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Rung {
+pub enum Attempt {
     /// `q ≥ 0`, hence `z = 0`.
     Zero,
     /// Lemke's method with the covering vector asked for.
@@ -39,25 +39,25 @@ pub enum Rung {
 }
 
 /// The order in which rungs are tried.
-pub(super) const LADDER: [Rung; 7] = [
-    Rung::Lemke,
-    Rung::RowSizes,
-    Rung::FirstFixed,
-    Rung::SecondFixed,
-    Rung::Bases,
-    Rung::Convex,
-    Rung::Careful,
+pub(super) const LADDER: [Attempt; 7] = [
+    Attempt::Lemke,
+    Attempt::RowSizes,
+    Attempt::FirstFixed,
+    Attempt::SecondFixed,
+    Attempt::Bases,
+    Attempt::Convex,
+    Attempt::Careful,
 ];
 
 /// The order when the first left along a ray.
-pub(super) const AFTER_A_RAY: [Rung; 7] = [
-    Rung::Lemke,
-    Rung::Convex,
-    Rung::RowSizes,
-    Rung::FirstFixed,
-    Rung::SecondFixed,
-    Rung::Bases,
-    Rung::Careful,
+pub(super) const AFTER_A_RAY: [Attempt; 7] = [
+    Attempt::Lemke,
+    Attempt::Convex,
+    Attempt::RowSizes,
+    Attempt::FirstFixed,
+    Attempt::SecondFixed,
+    Attempt::Bases,
+    Attempt::Careful,
 ];
 
 impl<'s> Solution<'s> {
@@ -65,7 +65,7 @@ impl<'s> Solution<'s> {
         (z, w): (&'s [f64], &'s [f64]),
         residual: f64,
         pivots: usize,
-        rung: Rung,
+        rung: Attempt,
     ) -> Self {
         Self {
             z,
@@ -103,7 +103,7 @@ impl<'s> Solution<'s> {
     }
 
     /// What found it.
-    pub fn rung(&self) -> Rung {
+    pub fn rung(&self) -> Attempt {
         self.rung
     }
 }

@@ -11,7 +11,7 @@ use super::lemke::{End, Lemke};
 use super::principal::Principal;
 use super::problem::{check_sizes, largest};
 use super::scaled::Scaled;
-use super::solution::{AFTER_A_RAY, LADDER, Rung, Solution};
+use super::solution::{AFTER_A_RAY, Attempt, LADDER, Solution};
 use super::subsets::{Subsets, list};
 use crate::{Error, Interrupt, validate};
 
@@ -59,9 +59,9 @@ pub struct LcpSolver {
     ray: Vec<f64>,
 }
 
-/// What became of one rung.
+/// What became of one attempt.
 #[derive(Clone, Copy, Debug)]
-enum Attempt {
+enum Found {
     Solved(f64),
     Refused {
         residual: f64,
@@ -212,16 +212,16 @@ impl LcpSolver {
         self.scaled.load(w, q)?;
         self.candidate.set_zero(q);
         if q.iter().all(|&q| q >= 0.0) {
-            return Ok(self.solution(0.0, 0, Rung::Zero));
+            return Ok(self.solution(0.0, 0, Attempt::Zero));
         }
         let (mut first, mut proof, mut pivots) = (None, Proof::None, 0);
         let mut rungs = LADDER;
         for k in 0..rungs.len() {
             let rung = rungs[k];
             let attempt = match rung {
-                Rung::Bases => self.try_bases(w, q)?,
-                Rung::Convex => self.try_convex(w, q)?,
-                Rung::Careful => self.try_carefully(w, q, d)?,
+                Attempt::Bases => self.try_bases(w, q)?,
+                Attempt::Convex => self.try_convex(w, q)?,
+                Attempt::Careful => self.try_carefully(w, q, d)?,
                 _ => {
                     let attempt = self.attempt(rung, w, q, d)?;
                     pivots += self.lemke.pivots;
@@ -229,30 +229,30 @@ impl LcpSolver {
                 }
             };
             let failure = match attempt {
-                Attempt::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
-                Attempt::Refused { residual, allowed } => {
+                Found::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
+                Found::Refused { residual, allowed } => {
                     Some(Error::LcpResidual { residual, allowed })
                 }
-                Attempt::Ended(End::Ray) => {
+                Found::Ended(End::Ray) => {
                     if k == 0 {
                         rungs = AFTER_A_RAY;
                     }
                     proof = proof.max(self.keep_ray(rung, w, q, proof));
                     Some(Error::LcpRay { infeasible: false })
                 }
-                Attempt::Ended(End::MaxPivots) => Some(Error::LcpPivots { pivots }),
-                Attempt::Ended(End::Complementary | End::Lost) => Some(Error::LcpResidual {
+                Found::Ended(End::MaxPivots) => Some(Error::LcpPivots { pivots }),
+                Found::Ended(End::Complementary | End::Lost) => Some(Error::LcpResidual {
                     residual: f64::INFINITY,
                     allowed: self.tolerance * largest(q),
                 }),
-                Attempt::PassedOver => None,
+                Found::PassedOver => None,
             };
             first = first.or(failure);
             let is_proved = match rung {
                 // Of a symmetric matrix that is almost singular the convex program says whether it
                 // is.
-                Rung::Lemke => false,
-                Rung::Convex if matches!(attempt, Attempt::Ended(_)) => proof > Proof::None,
+                Attempt::Lemke => false,
+                Attempt::Convex if matches!(attempt, Found::Ended(_)) => proof > Proof::None,
                 _ => proof == Proof::Exact,
             };
             if !self.ladder || is_proved {
@@ -265,7 +265,7 @@ impl LcpSolver {
         Err(first.unwrap_or(Error::LcpPivots { pivots }))
     }
 
-    fn solution(&mut self, residual: f64, pivots: usize, rung: Rung) -> Solution<'_> {
+    fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
         self.ray.clear();
         let (z, w) = (&self.candidate.z, &self.candidate.slack);
         Solution::new((z, w), residual, pivots, rung)
@@ -274,33 +274,33 @@ impl LcpSolver {
     /// One run of Lemke's method, its basis solved afresh and checked.
     fn attempt(
         &mut self,
-        rung: Rung,
+        rung: Attempt,
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Found, Error> {
         self.set_cover(rung, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
         let end = self.lemke.run(problem, &self.cover, most, interrupt)?;
         if end != End::Complementary {
-            return Ok(Attempt::Ended(end));
+            return Ok(Found::Ended(end));
         }
         self.lemke.basis(&mut self.principal.set);
         if !self.principal.solve(&self.scaled, 0.0) {
-            return Ok(Attempt::Ended(End::Lost));
+            return Ok(Found::Ended(End::Lost));
         }
         Ok(self.judge(w, q))
     }
 
     /// The residual check of the z' that was found last.
-    fn judge(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Attempt {
+    fn judge(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Found {
         let z = &self.principal.z;
         let check = self.candidate.judge(&self.scaled, w, q, z, self.tolerance);
         if check.passed {
-            Attempt::Solved(check.residual)
+            Found::Solved(check.residual)
         } else {
-            Attempt::Refused {
+            Found::Refused {
                 residual: check.residual,
                 allowed: check.allowed,
             }
@@ -308,16 +308,16 @@ impl LcpSolver {
     }
 
     /// The covering vector of a rung, in scaled units.
-    fn set_cover(&mut self, rung: Rung, d: Option<&[f64]>) {
+    fn set_cover(&mut self, rung: Attempt, d: Option<&[f64]>) {
         let n = self.scaled.n;
         reset(&mut self.cover, self.scaled.blocks);
         let cover = &mut self.cover.as_flattened_mut()[..n];
         let part = |i: usize, step: f64| 0.5 + (step * (i + 1) as f64).fract();
         for (i, to) in cover.iter_mut().enumerate() {
             *to = match rung {
-                Rung::FirstFixed => part(i, 0.6180339887498949),
-                Rung::SecondFixed => part(i, 0.414213562373095),
-                Rung::Lemke => self.scaled.row[i] * d.map_or(1.0, |d| d[i]),
+                Attempt::FirstFixed => part(i, 0.6180339887498949),
+                Attempt::SecondFixed => part(i, 0.414213562373095),
+                Attempt::Lemke => self.scaled.row[i] * d.map_or(1.0, |d| d[i]),
                 _ => 1.0,
             };
         }
@@ -330,9 +330,9 @@ impl LcpSolver {
 
     /// The convex program, its solution checked; a ray when there is none.
     #[cold]
-    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Attempt, Error> {
+    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Error> {
         if !self.convex.search(w, q, self.interrupt.as_ref())? {
-            return Ok(Attempt::PassedOver);
+            return Ok(Found::PassedOver);
         }
         if self.convex.grows() {
             self.candidate.z.clear();
@@ -340,7 +340,7 @@ impl LcpSolver {
             bring_to_one(&mut self.candidate.z);
             let u = &self.candidate.z;
             if proof_by(&self.scaled, u) > Proof::None && !self.is_noise(w, q, u) {
-                return Ok(Attempt::Ended(End::Ray));
+                return Ok(Found::Ended(End::Ray));
             }
         }
         let unit = self.scaled.unit.recip();
@@ -357,8 +357,8 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Attempt, Error> {
-        self.set_cover(Rung::Lemke, d);
+    ) -> Result<Found, Error> {
+        self.set_cover(Attempt::Lemke, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
         match self.careful.run(problem, &self.cover, most, interrupt)? {
@@ -366,8 +366,8 @@ impl LcpSolver {
                 self.principal.z.clone_from(&self.careful.z);
                 Ok(self.judge(w, q))
             }
-            End::Ray => Ok(Attempt::Ended(End::Ray)),
-            _ => Ok(Attempt::PassedOver),
+            End::Ray => Ok(Found::Ended(End::Ray)),
+            _ => Ok(Found::PassedOver),
         }
     }
 
@@ -375,18 +375,18 @@ impl LcpSolver {
     #[cold]
     fn keep_ray(
         &mut self,
-        rung: Rung,
+        rung: Attempt,
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         before: Proof,
     ) -> Proof {
         // The candidate's buffer serves for the ray; nothing was found.
         let u = &mut self.candidate.z;
-        if rung == Rung::Convex {
+        if rung == Attempt::Convex {
             u.clear();
             u.extend(self.convex.ray());
         } else {
-            if rung == Rung::Careful {
+            if rung == Attempt::Careful {
                 u.clone_from(&self.careful.z);
             } else {
                 self.lemke.ray(u);
@@ -420,8 +420,8 @@ impl LcpSolver {
 
     /// The first complementary basis whose solution passes the check.
     #[cold]
-    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Attempt, Error> {
-        let mut found = Attempt::PassedOver;
+    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Error> {
+        let mut found = Found::PassedOver;
         if q.len() > FEW {
             return Ok(found);
         }
@@ -431,11 +431,11 @@ impl LcpSolver {
         Subsets::new(&self.scaled).any(|basis| {
             list(basis, &mut self.principal.set);
             if self.principal.solve(&self.scaled, 1e-13)
-                && let solved @ Attempt::Solved(_) = self.judge(w, q)
+                && let solved @ Found::Solved(_) = self.judge(w, q)
             {
                 found = solved;
             }
-            matches!(found, Attempt::Solved(_))
+            matches!(found, Found::Solved(_))
         });
         Ok(found)
     }

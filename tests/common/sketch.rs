@@ -17,7 +17,7 @@ pub(crate) struct Sketch {
     gradient: GradientBox,
     reset: ResetBox,
     watch: Vec<Watch>,
-    least_rate: Option<f64>,
+    min_rate: Option<f64>,
     time_scale: Option<f64>,
     ignores_mode: bool,
 }
@@ -32,7 +32,7 @@ impl Sketch {
             gradient: Box::new(|_, _, _, _, _| None),
             reset: Box::new(|_, _, _, _| Ok(())),
             watch: Vec::new(),
-            least_rate: None,
+            min_rate: None,
             time_scale: None,
             ignores_mode: false,
         }
@@ -62,8 +62,8 @@ impl Sketch {
     }
 
     /// The liveness bound of all event functions.
-    pub(crate) fn least_rate(mut self, rate: f64) -> Self {
-        self.least_rate = Some(rate);
+    pub(crate) fn min_rate(mut self, rate: f64) -> Self {
+        self.min_rate = Some(rate);
         self
     }
 
@@ -118,8 +118,8 @@ impl EventFunction for Sketch {
     fn watch(&self, k: usize) -> Watch {
         self.watch[k]
     }
-    fn least_rate(&self, _k: usize) -> Option<f64> {
-        self.least_rate
+    fn min_rate(&self, _k: usize) -> Option<f64> {
+        self.min_rate
     }
     fn time_scale(&self, _k: usize) -> Option<f64> {
         self.time_scale

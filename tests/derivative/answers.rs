@@ -1,6 +1,6 @@
 //! What a derivative answers about a corner: right, and the same by every way of asking.
 
-use saltation::derivative::{CornerKind, Tangents, Verdict};
+use saltation::derivative::{CornerKind, Sensitivities, Verdict};
 use saltation::nalgebra::DMatrix;
 
 use crate::draw::Draw;
@@ -15,7 +15,7 @@ fn ask(course: &Course, draw: &mut Draw) {
     let mut integrator = integrator(course);
     let count = 3;
     let directions = DMatrix::from_vec(dim, count, draw.direction(count * dim));
-    let mut tangents = Tangents::new(dim, count);
+    let mut tangents = Sensitivities::new(dim, count);
     tangents.set(directions.as_slice()).unwrap();
     integrator
         .carry(0.0, &course.start, course.end, &mut tangents, &mut ())

@@ -124,12 +124,12 @@ impl EventFunction for Own {
         asked("watch");
         [Watch::RISING, Watch::FALLING.and_stop()][k]
     }
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        asked("least_rate");
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        asked("min_rate");
         Some(0.25 + k as f64)
     }
-    fn noise(&self, k: usize) -> f64 {
-        asked("noise");
+    fn event_tolerance(&self, k: usize) -> f64 {
+        asked("event_tolerance");
         0.125 + k as f64
     }
     fn time_scale(&self, k: usize) -> Option<f64> {
@@ -257,10 +257,10 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(found, [&[0.0, 1.0][..], &zeros].concat());
     called("watch");
     assert_eq!(system.watch(1), Watch::FALLING.and_stop());
-    called("least_rate");
-    assert_eq!(system.least_rate(1), Some(1.25));
+    called("min_rate");
+    assert_eq!(system.min_rate(1), Some(1.25));
     called("noise");
-    assert!((system.noise(1) - 1.125).abs() < 1e-15);
+    assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
     called("time_scale");
     assert_eq!(system.time_scale(1), Some(0.625));
     called("ignores_mode");
@@ -351,11 +351,11 @@ mod dual {
         fn watch(&self, k: usize) -> Watch {
             Own.watch(k)
         }
-        fn least_rate(&self, k: usize) -> Option<f64> {
-            Own.least_rate(k)
+        fn min_rate(&self, k: usize) -> Option<f64> {
+            Own.min_rate(k)
         }
-        fn noise(&self, k: usize) -> f64 {
-            Own.noise(k)
+        fn event_tolerance(&self, k: usize) -> f64 {
+            Own.event_tolerance(k)
         }
         fn time_scale(&self, k: usize) -> Option<f64> {
             Own.time_scale(k)

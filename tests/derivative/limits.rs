@@ -4,7 +4,7 @@
 
 use saltation::derivative::{Compared, CornerKind, Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, Guard, Integrator, Mode, Rearm, Status, Tangents, Watch, flow_fn};
+use saltation::{Error, Guard, Integrator, Mode, Rearm, Sensitivities, Status, Watch, flow_fn};
 
 use crate::sketch::Sketch;
 
@@ -369,7 +369,7 @@ fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
     let summary = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
     let plain = calls.replace(0);
     assert_eq!(summary.status, Status::ReachedEnd);
-    let mut tight = Tangents::new(2, 2);
+    let mut tight = Sensitivities::new(2, 2);
     tight.set(&[1.0, 0.0, 0.0, 1.0]).unwrap();
     integrator
         .carry(0.0, &[1.0, 0.0], 1.0, &mut tight, &mut ())

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Status, Tangents, Watch,
+    Crossed, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Sensitivities, Status, Watch,
 };
 
 use crate::draw::Draw;
@@ -55,7 +55,7 @@ fn steps_of_columns_are_counted() {
         assert_eq!((*found, &state[..]), (limit, &[0.0][..]));
         assert!(*t > 0.0 && *t < 1.0);
         assert!(matches!(d.apply(&[1.0]), Err(Error::TooManySteps { .. })));
-        let mut tangents = Tangents::new(1, 1);
+        let mut tangents = Sensitivities::new(1, 1);
         for _ in 0..2 {
             let (t0, x0) = (0.0, &[0.0]);
             integrator

@@ -147,7 +147,7 @@ impl EventFunction for Walk {
         row[0] = self.row?;
         Some(0.0)
     }
-    fn noise(&self, _k: usize) -> f64 {
+    fn event_tolerance(&self, _k: usize) -> f64 {
         self.noise
     }
 }

@@ -69,8 +69,7 @@ fn a_start_slower_than_the_least_rate_is_tangent_and_a_faster_one_is_not() {
     let drift = |speed: f64| {
         let flow = Sketch::new(1, move |_, _, _, dx| dx[0] = speed);
         run(
-            flow.events([Watch::BOTH], |_, _, x, _| x[0])
-                .least_rate(1e-6),
+            flow.events([Watch::BOTH], |_, _, x, _| x[0]).min_rate(1e-6),
             1e-9,
             Projection::Auto,
             &[0.0],
@@ -168,7 +167,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
         let graze = Sketch::new(1, |t, _, _, dx| dx[0] = 2.0 * (t - 1.0))
             .events([Watch::BOTH], |_, _, x, _| x[0]);
         let graze = match stated {
-            Some(rate) => graze.least_rate(rate),
+            Some(rate) => graze.min_rate(rate),
             None => graze,
         };
         // Steps of 1/16: a node at the lowest point, so that the shallow dip is seen.
@@ -182,7 +181,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
             guard,
             rate_before,
             rate_after,
-            least_rate,
+            min_rate,
             t,
             state,
         } = refusal(&trajectory)
@@ -192,7 +191,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
         assert_eq!(*guard, Guard::falling(0));
         let slower = rate_before.abs().min(rate_after.abs());
         assert!(
-            slower < 1e-6 && (*least_rate - least).abs() < 1e-9 * least,
+            slower < 1e-6 && (*min_rate - least).abs() < 1e-9 * least,
             "{projection:?}: {:?}",
             trajectory.status()
         );
@@ -221,7 +220,7 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
             guard,
             rate_before,
             rate_after,
-            least_rate,
+            min_rate,
             t,
             state,
         } = refusal(&trajectory)
@@ -230,7 +229,7 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
         };
         assert_eq!(*guard, Guard::rising(1));
         assert!((rate_before - 1.0).abs() < 1e-9 && (rate_after + 2.0).abs() < 1e-9);
-        assert!(*least_rate > 0.0 && (t - 0.5).abs() < 1e-9 && state[0].abs() < 1e-9);
+        assert!(*min_rate > 0.0 && (t - 0.5).abs() < 1e-9 && state[0].abs() < 1e-9);
         assert_eq!(
             trajectory.crossings().len(),
             1,

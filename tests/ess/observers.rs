@@ -185,8 +185,8 @@ impl Observer for Witness {
         assert_eq!(crossing.state, self.state);
         let sign = crossing.guard.sign();
         assert!(
-            sign * crossing.rate_before >= crossing.least_rate
-                && sign * crossing.rate_after >= crossing.least_rate
+            sign * crossing.rate_before >= crossing.min_rate
+                && sign * crossing.rate_after >= crossing.min_rate
         );
         assert_ne!(crossing.arrival, Arrival::Jumped, "nothing jumps here");
         assert_ne!(

@@ -2,8 +2,8 @@
 
 use saltation::Error;
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
-    Propagative, Reflections, Rule, Unilateral, indeterminacy,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Reflections, Sequential, Unilateral, indeterminacy,
 };
 use saltation::nalgebra::{DMatrix, dmatrix, dvector};
 
@@ -31,7 +31,7 @@ fn a_table_on_four_legs_has_unique_speeds_but_no_bilateral_impulses() {
     for law in [
         &Unilateral as &dyn ImpactLaw,
         &Plastic,
-        &NewOnly::new(),
+        &Sequential::new(),
         &Propagative::default(),
     ] {
         let outcome = law.outcome(&table).unwrap();
@@ -53,8 +53,8 @@ fn a_body_between_two_walls_never_ends() {
     let squeezed = ImpactProblem::new(dmatrix![1.0, -1.0; -1.0, 1.0], dvector![-1.0, 1.0]).unwrap();
     for law in [
         &Propagative::default() as &dyn ImpactLaw,
-        &Propagative::new(Rule::Random { seed: 5 }),
-        &NewOnly::new(),
+        &Propagative::new(ReflectionOrder::Random { seed: 5 }),
+        &Sequential::new(),
     ] {
         let refused = law.outcome(&squeezed);
         assert!(matches!(
@@ -111,7 +111,7 @@ fn a_narrow_cone_reports_its_cap() {
         "{refused:?}"
     );
     let mut reflections = Reflections::new(&narrow);
-    let length = reflections.run(Rule::ArgMin, 10_000).unwrap();
+    let length = reflections.run(ReflectionOrder::ArgMin, 10_000).unwrap();
     // ⌈π/(2γ)⌉ with an opening 2γ of 1e-3
     assert!((1000..=3142).contains(&length), "{length}");
 }

@@ -4,8 +4,8 @@
 
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
-    Propagative, Remark, Rule, Unilateral,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Remark, Sequential, Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::RigidTrot;
@@ -36,7 +36,7 @@ fn table() -> [Row; 5] {
             rear_first: ONE_BY_ONE,
         },
         Row {
-            law: || Box::new(NewOnly::new()),
+            law: || Box::new(Sequential::new()),
             at_once: SYMMETRIC,
             rear_first: ONE_BY_ONE,
         },
@@ -185,11 +185,11 @@ fn a_rule_and_a_list_of_new_contacts_choose_the_side() {
             let outcome = law.outcome(problem).unwrap();
             problem.velocity_after(&outcome).unwrap()
         };
-        let front = Propagative::new(Rule::GivenFirst(1));
+        let front = Propagative::new(ReflectionOrder::GivenFirst(1));
         assert_near(&after(&front, &problem), mirrored(reflected), 1e-14);
         for (first, expected) in [(0, one_by_one), (1, mirrored(one_by_one))] {
             let new = problem.clone().with_new_contacts(&[first]).unwrap();
-            assert_near(&after(&NewOnly::new(), &new), expected, 1e-14);
+            assert_near(&after(&Sequential::new(), &new), expected, 1e-14);
         }
         for law in [
             &AllOutcomes::new() as &dyn ImpactLaw,

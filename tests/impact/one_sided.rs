@@ -5,7 +5,7 @@
 //! foot alone approaches, and a foot that stays closed (γ = 0) takes part in the impact of the
 //! other.
 
-use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Projective, Unilateral};
+use saltation::impact::{ImpactLaw, ImpactProblem, Projective, Sequential, Unilateral};
 use saltation::nalgebra::{DVector, dmatrix, dvector};
 
 use crate::reference::case;
@@ -53,7 +53,7 @@ fn one_foot_after_the_other() {
         let problem = feet(ratio, restitution, &falling);
         for (first, mirror) in [(0, 1.0), (1, -1.0)] {
             let problem = problem.clone().with_new_contacts(&[first]).unwrap();
-            let outcome = NewOnly::new().outcome(&problem).unwrap();
+            let outcome = Sequential::new().outcome(&problem).unwrap();
             let after = problem.velocity_after(&outcome).unwrap();
             let expected = dvector![expected[0], mirror * expected[1]];
             let error = (&after - expected).amax();

@@ -2,7 +2,7 @@
 //! says when it has none.
 
 use saltation::Error;
-use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Plastic, Unilateral};
+use saltation::impact::{ImpactLaw, ImpactProblem, Plastic, Sequential, Unilateral};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random::Random;
@@ -100,7 +100,7 @@ fn a_simultaneous_outcome_exists_when_and_only_when_it_should() {
         let plastic = problem.with_restitution(0.0).unwrap();
         assert!(Unilateral.outcome(&plastic).unwrap().is_feasible());
         // All contacts of a stage approach: none is squeezed. It need not end.
-        let staged = NewOnly::new().cap(100).outcome(&plastic);
+        let staged = Sequential::new().cap(100).outcome(&plastic);
         assert!(!matches!(staged, Err(Error::Squeezed { .. })), "{number}");
     }
     assert!(counts.iter().all(|&c| c > 500), "{counts:?}");

@@ -1,7 +1,7 @@
 //! Impacts with friction: the examples of section 8 of the specification, and random contacts of
 //! deficient rank.
 
-use saltation::lcp::{LcpSolver, Rung, residual};
+use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::{Contacts, Lcp};
 use crate::random::SplitMix64;
@@ -182,7 +182,7 @@ fn noise_in_place_of_zeros_is_harmless() {
             }
             let noisy = solved_by(&mut solver, &(w, q));
             let (z, rung) = noisy.unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(rung, Rung::Lemke, "{name}");
+            assert_eq!(rung, Attempt::Lemke, "{name}");
             steps.take(&z);
         }
     }
@@ -267,7 +267,7 @@ fn random_contacts_never_fail() {
             contacts.unboxed(polygon)
         };
         match solved_by(&mut solver, &lcp) {
-            Ok((_, rung)) => beyond_lemke += usize::from(rung > Rung::Lemke),
+            Ok((_, rung)) => beyond_lemke += usize::from(rung > Attempt::Lemke),
             Err(failure) => panic!("draw {draw}, n = {}: {failure}", lcp.1.len()),
         }
     }

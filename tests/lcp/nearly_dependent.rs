@@ -4,7 +4,7 @@
 
 use nalgebra::DMatrix;
 use saltation::Error;
-use saltation::lcp::{LcpSolver, Rung, residual};
+use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::{Contacts, Lcp};
 use crate::random::SplitMix64;
@@ -41,7 +41,7 @@ fn all_solved(name: &str, seed: u64, make: impl Fn(&mut SplitMix64) -> Lcp) -> u
         let found = residual(&w, &q, solution.z()).unwrap();
         assert!(found <= allowed, "{name}, draw {draw}, n = {n}: {found:e}");
         assert!(solution.z().iter().all(|&z| z >= 0.0));
-        beyond += usize::from(solution.rung() > Rung::Lemke);
+        beyond += usize::from(solution.rung() > Attempt::Lemke);
     }
     beyond
 }

@@ -4,7 +4,7 @@
 
 use saltation::Status;
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
-use saltation::impact::{ImpactLaw, NewOnly, Unilateral};
+use saltation::impact::{ImpactLaw, Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::line::Line;
@@ -101,7 +101,7 @@ fn runs_in_chunks_are_the_uncut_run() {
         impacts += if case % 4 < 2 {
             cut(&mut line.by(Unilateral), (&q, &v), seed, &what)
         } else {
-            cut(&mut line.by(NewOnly::default()), (&q, &v), seed, &what)
+            cut(&mut line.by(Sequential::default()), (&q, &v), seed, &what)
         };
     }
     assert!(impacts > cases, "{impacts}");

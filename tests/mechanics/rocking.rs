@@ -4,7 +4,7 @@ use saltation::derivative::Verdict;
 use saltation::event_driven::{
     ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno,
 };
-use saltation::impact::{NewOnly, Unilateral};
+use saltation::impact::{Sequential, Unilateral};
 use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
 use saltation::{Error, Integrator, Status};
@@ -161,7 +161,7 @@ fn blocks_that_bounce_on_their_corners_come_to_rest() {
                 let (q, v) = block.tilted(tilt);
                 let model = EventDriven::new(block);
                 let unilateral = Simulation::new(model).unwrap().rtol(1e-10);
-                let model = EventDriven::with_law(block, NewOnly::new());
+                let model = EventDriven::with_law(block, Sequential::new());
                 let sequential = Simulation::new(model).unwrap().rtol(1e-10);
                 let what = format!("{half_width} {half_height} {restitution} {tilt}");
                 let check = |run: MechanicalRun| {

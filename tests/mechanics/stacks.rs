@@ -2,7 +2,7 @@
 //! impacts without time between.
 
 use saltation::event_driven::{ContactEventKind, EventDriven, Grazing, Simulation, Zeno};
-use saltation::impact::{NewOnly, Propagative, Rule};
+use saltation::impact::{Propagative, ReflectionOrder, Sequential};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Status};
 
@@ -73,14 +73,14 @@ fn stacks_come_to_rest_whatever_the_law() {
                 };
                 let run = line.simulation().zeno(Zeno::Absorb).run(0.0, &q, &v, 30.0);
                 check(run.unwrap());
-                let propagative = Propagative::new(Rule::ArgMin);
+                let propagative = Propagative::new(ReflectionOrder::ArgMin);
                 let run = line
                     .by(propagative)
                     .zeno(Zeno::Absorb)
                     .run(0.0, &q, &v, 30.0);
                 check(run.unwrap());
                 let mut sequential = line
-                    .by(NewOnly::default())
+                    .by(Sequential::default())
                     .zeno(Zeno::Absorb)
                     .grazing(Grazing::Contact);
                 check(sequential.run(0.0, &q, &v, 30.0).unwrap());
@@ -97,7 +97,7 @@ fn blocks_that_touch_and_bounce_come_to_rest_one_impact_after_the_other() {
         written: false,
         ..Line::above_floor(&[1.0, 1.0], 0.5, fall)
     };
-    let mut simulation = line.by(NewOnly::default()).zeno(Zeno::Absorb);
+    let mut simulation = line.by(Sequential::default()).zeno(Zeno::Absorb);
     let run = simulation.run(0.0, &[1.0, 1.0], &[0.0; 2], 5.0).unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-9);
@@ -184,7 +184,7 @@ fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
 #[test]
 fn impacts_without_time_between_them_are_taken_as_one() {
     let line = Line::beside(&[2.0, 1.0, 2.0], 1.0, none);
-    let mut simulation = line.by(Propagative::new(Rule::ArgMin));
+    let mut simulation = line.by(Propagative::new(ReflectionOrder::ArgMin));
     let run = simulation
         .run(100.0, &[-1e-9, 0.0, 0.0], &[1.0, 0.0, 2e-8], 101.0)
         .unwrap();

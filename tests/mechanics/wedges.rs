@@ -3,7 +3,7 @@
 use saltation::event_driven::{
     ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
 };
-use saltation::impact::{ImpactLaw, NewOnly, Propagative, Unilateral};
+use saltation::impact::{ImpactLaw, Propagative, Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
@@ -143,7 +143,7 @@ fn rattling_in_no_time_is_absorbed_by_every_law() {
                 let from = ([0.0, 0.0], [1.0, 0.3], 1.0);
                 let runs = [
                     channel.run(Unilateral, Zeno::Absorb, from),
-                    channel.run(NewOnly::new().cap(1000), Zeno::Absorb, from),
+                    channel.run(Sequential::new().cap(1000), Zeno::Absorb, from),
                     channel.run(Propagative::default().cap(1000), Zeno::Absorb, from),
                 ];
                 for run in runs {
@@ -191,7 +191,7 @@ fn what_does_not_end_is_named_unless_it_is_absorbed_or_stopped_at() {
         ..parallel
     };
     let from = ([1.0, 0.0], [-1.0, 0.3], 3.0);
-    let run = narrowing.run(NewOnly::new().cap(1000), Zeno::StopAt, from);
+    let run = narrowing.run(Sequential::new().cap(1000), Zeno::StopAt, from);
     let run = run.unwrap();
     assert_eq!(*run.trajectory().status(), Status::Ended);
     assert!(run.trajectory().state()[0].abs() < 1e-3);

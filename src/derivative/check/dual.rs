@@ -62,14 +62,14 @@ pub trait SmoothEvents {
         Watch::BOTH
     }
 
-    /// As [`EventFunction::least_rate`].
-    fn least_rate(&self, k: usize) -> Option<f64> {
+    /// As [`EventFunction::min_rate`].
+    fn min_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
         None
     }
 
     /// As [`EventFunction::noise`].
-    fn noise(&self, k: usize) -> f64 {
+    fn event_tolerance(&self, k: usize) -> f64 {
         let _ = k;
         0.0
     }
@@ -256,13 +256,13 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        self.0.least_rate(k)
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        self.0.min_rate(k)
     }
 
     #[inline]
-    fn noise(&self, k: usize) -> f64 {
-        self.0.noise(k)
+    fn event_tolerance(&self, k: usize) -> f64 {
+        self.0.event_tolerance(k)
     }
 
     fn time_scale(&self, k: usize) -> Option<f64> {
@@ -385,10 +385,10 @@ mod tests {
                 Watch::BOTH
             }
         }
-        fn least_rate(&self, _k: usize) -> Option<f64> {
+        fn min_rate(&self, _k: usize) -> Option<f64> {
             Some(0.25)
         }
-        fn noise(&self, _k: usize) -> f64 {
+        fn event_tolerance(&self, _k: usize) -> f64 {
             1e-3
         }
         fn ignores_mode(&self) -> bool {
@@ -471,7 +471,7 @@ mod tests {
         assert_eq!(wrapped.event(0, T, &x, &mode).to_bits(), h.to_bits());
         assert_eq!(wrapped.watch(0), Watch::FALLING.and_stop());
         assert_eq!(
-            (wrapped.least_rate(1), wrapped.noise(1)),
+            (wrapped.min_rate(1), wrapped.event_tolerance(1)),
             (Some(0.25), 1e-3)
         );
         assert!(wrapped.ignores_mode());

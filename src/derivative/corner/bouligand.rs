@@ -6,12 +6,12 @@ use nalgebra::{DMatrix, DVector};
 use super::classify;
 use super::classify::Judge;
 use super::cone::decompose;
-use super::graph::{CornerPoint, Walk};
+use super::graph::{CornerGraph, CornerPoint};
 use super::map_scale::MapScale;
 use super::region;
 use super::region::Region;
 use super::rounding;
-use crate::derivative::repeat::Ground;
+use crate::derivative::repeat::Context;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
@@ -156,27 +156,27 @@ impl CornerDerivative {
     }
 
     pub(crate) fn examine<S: Flow + EventFunction>(
-        ground: Ground<'_, S>,
-        walk: &mut Walk,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
         point: CornerPoint,
     ) -> Self {
         let mut corner = Self {
             point,
             kind: CornerKind::PiecewiseLinear,
-            tolerance: ground.tolerance,
+            tolerance: context.tolerance,
             rounding: None,
             time_rows: Vec::new(),
         };
         corner.kind = corner
-            .find_kind(ground, walk)
+            .find_kind(context, graph)
             .unwrap_or_else(CornerKind::NotGuaranteed);
         corner
     }
 
     pub(crate) fn regions<S: Flow + EventFunction>(
         &self,
-        ground: Ground<'_, S>,
-        walk: &mut Walk,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
     ) -> Result<Vec<Region>, Error> {
         if self.point.guards.len() > LIST_ALL {
             return Err(Error::TooManyOrders {
@@ -185,55 +185,55 @@ impl CornerDerivative {
                 t: self.point.t,
             });
         }
-        let ground = Ground {
+        let context = Context {
             tolerance: self.tolerance,
-            ..ground
+            ..context
         };
-        walk.begin(ground, &self.point)?;
-        region::regions(ground, walk, self.rounding.as_ref(), |walk, passed| {
-            walk.is_exit(ground, passed, &self.point)
+        graph.begin(context, &self.point)?;
+        region::regions(context, graph, self.rounding.as_ref(), |graph, passed| {
+            graph.is_exit(context, passed, &self.point)
         })
     }
 
     fn find_kind<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
-        walk: &mut Walk,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
     ) -> Result<CornerKind, Error> {
         let n = self.point.guards.len();
-        walk.begin(ground, &self.point)?;
-        walk.sizes.forget();
-        let resets = n > 1 && any_reset(ground, walk, n)?;
+        graph.begin(context, &self.point)?;
+        graph.sizes.forget();
+        let resets = n > 1 && any_reset(context, graph, n)?;
         if resets {
-            self.point.rounding = rounding::of_states(ground, &self.point)?;
-            walk.begin(ground, &self.point)?;
+            self.point.rounding = rounding::of_states(context, &self.point)?;
+            graph.begin(context, &self.point)?;
         }
         let most = if resets { LIST_ALL } else { COMPARE_ALL };
         if n > most || too_wide(n, self.point.x.len()) {
-            return self.compare_some(ground, walk, resets);
+            return self.compare_some(context, graph, resets);
         }
-        let met = match classify::all_orders(ground, walk, &self.point) {
+        let met = match classify::all_orders(context, graph, &self.point) {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             met => met,
         };
         let mut judge = Judge {
-            ground,
+            context,
             point: &self.point,
             rounding: None,
         };
         let agree = match &met {
-            Ok(found) => !found.jumps && judge.agrees(walk, &found.excess)?,
+            Ok(found) => !found.jumps && judge.agrees(graph, &found.excess)?,
             Err(_) => false,
         };
         let jumps = met.as_ref().is_ok_and(|found| found.jumps);
         // Without resets all orders of independent guards are met by some direction: each guard's
         // time can be chosen.
-        let all_are_met = rows_are_independent(walk, n) && !walk.has_resets();
+        let all_are_met = rows_are_independent(graph, n) && !graph.has_resets();
         let is_clear = n > LIST_ALL || (all_are_met && !jumps);
         if let Ok(found) = &met
             && !jumps
         {
-            self.time_rows = found.times.clone().agreed(&walk.sizes);
+            self.time_rows = found.times.clone().agreed(&graph.sizes);
         }
         self.rounding = judge.rounding;
         match met {
@@ -249,27 +249,27 @@ impl CornerDerivative {
             Err(error) if n > LIST_ALL => return Err(error),
             _ => {}
         }
-        self.compare_regions(ground, walk)
+        self.compare_regions(context, graph)
     }
 
     /// Compares the orders that directions take: some of all orders may be met by no direction at
     /// all.
     fn compare_regions<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
-        walk: &mut Walk,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
     ) -> Result<CornerKind, Error> {
         let rounding = match &self.rounding {
             Some(rounding) => rounding,
             None => self
                 .rounding
-                .insert(rounding::of_maps(ground, &self.point)?),
+                .insert(rounding::of_maps(context, &self.point)?),
         };
-        walk.begin(ground, &self.point)?;
-        let regions = region::regions(ground, walk, Some(rounding), |walk, passed| {
-            walk.is_exit(ground, passed, &self.point)
+        graph.begin(context, &self.point)?;
+        let regions = region::regions(context, graph, Some(rounding), |graph, passed| {
+            graph.is_exit(context, passed, &self.point)
         })?;
-        let scale = MapScale::of(walk, Some(rounding));
+        let scale = MapScale::of(graph, Some(rounding));
         let jumps = |r: &Region| !r.is_nominal;
         if regions.iter().any(jumps) || !region::is_continuous(&regions, &scale) {
             return Ok(CornerKind::Discontinuous);
@@ -286,25 +286,25 @@ impl CornerDerivative {
     /// Compares the orders of a sample of directions and, where these agree, pairs.
     fn compare_some<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
-        walk: &mut Walk,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
         resets: bool,
     ) -> Result<CornerKind, Error> {
         let (n, dim) = (self.point.guards.len(), self.point.x.len());
         let mut judge = Judge {
-            ground,
+            context,
             point: &self.point,
             rounding: None,
         };
-        let found = classify::sample(walk, &mut judge)?;
+        let found = classify::sample(graph, &mut judge)?;
         if found.jumps {
             return Ok(CornerKind::Discontinuous);
         }
-        let agree = judge.agrees(walk, &found.excess)?;
+        let agree = judge.agrees(graph, &found.excess)?;
         let few = n <= COMPARE_PAIRS[usize::from(resets)];
         if !agree && resets && few {
-            let scale = MapScale::of(walk, judge.rounding.as_ref());
-            if !classify::pairs_are_continuous(ground, walk, &scale)? {
+            let scale = MapScale::of(graph, judge.rounding.as_ref());
+            if !classify::pairs_are_continuous(context, graph, &scale)? {
                 return Ok(CornerKind::Discontinuous);
             }
         }
@@ -312,15 +312,15 @@ impl CornerDerivative {
             Some(map) if agree => {
                 let mut times = found.times;
                 let pairs = if few && n * dim * dim <= classify::MOST_NUMBERS {
-                    classify::pairs(ground, walk, &mut times)?
+                    classify::pairs(context, graph, &mut times)?
                 } else {
                     None
                 };
                 let (matrix, compared) = match pairs {
                     Some((product, mut excess)) => {
                         excess.note(&product, &map);
-                        if judge.agrees(walk, &excess)? {
-                            self.time_rows = times.agreed(&walk.sizes);
+                        if judge.agrees(graph, &excess)? {
+                            self.time_rows = times.agreed(&graph.sizes);
                             (product, Compared::Pairs)
                         } else {
                             (map, Compared::Sample)
@@ -349,14 +349,14 @@ fn too_wide(n: usize, dim: usize) -> bool {
 /// True when the crossing of some guard, met first, has a reset: then orders need not meet in the
 /// subsets of the guards, nor their maps agree where two guards are met at once.
 fn any_reset<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     n: usize,
 ) -> Result<bool, Error> {
-    walk.check_live(ground.system, 0)?;
+    graph.check_live(context.system, 0)?;
     for m in 0..n {
-        let way = walk.follow(ground, 0, m)?;
-        if !walk.way(way).identity {
+        let edge = graph.follow(context, 0, m)?;
+        if !graph.edge(edge).identity {
             return Ok(true);
         }
     }
@@ -365,9 +365,9 @@ fn any_reset<S: Flow + EventFunction>(
 
 /// True when the gradients of the guards at the corner are linearly independent, whatever their
 /// units.
-fn rows_are_independent(walk: &Walk, n: usize) -> bool {
-    let dim = walk.station(0).x.len();
-    let mut rows = DMatrix::from_fn(n, dim, |k, i| walk.row(0, k)[i]);
+fn rows_are_independent(graph: &CornerGraph, n: usize) -> bool {
+    let dim = graph.node(0).x.len();
+    let mut rows = DMatrix::from_fn(n, dim, |k, i| graph.row(0, k)[i]);
     for mut row in rows.row_iter_mut() {
         let size = row.amax();
         if size == 0.0 {

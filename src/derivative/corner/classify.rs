@@ -1,7 +1,7 @@
 //! Do all orders of a corner have one map? Three answers, each as far as it goes.
 //!
 //! * [`all_orders`]: the guards crossed so far make a lattice of sets; where two orders of the same
-//!   set meet, their maps must agree. `2^n` stations, `n 2^(n−1)` crossings, and no more than two
+//!   set meet, their maps must agree. `2^n` nodes, `n 2^(n−1)` crossings, and no more than two
 //!   levels of maps at a time. A proof.
 //! * [`pairs`]: each guard behind each other one has the map that it has when it is met first, and
 //!   each pair commutes. If that holds behind any set of others too, all orders have the product of
@@ -14,11 +14,11 @@ use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
 use super::follow::Passed;
-use super::graph::{CornerPoint, Walk};
+use super::graph::{CornerGraph, CornerPoint};
 use super::map_scale::{Excess, MapScale, Sizes};
 use super::region::shift_row;
 use super::rounding;
-use crate::derivative::repeat::Ground;
+use crate::derivative::repeat::Context;
 use crate::{Error, EventFunction, Flow, Guard};
 
 /// Directions whose orders are compared at larger corners.
@@ -95,54 +95,54 @@ impl TimeRows {
 
 /// Compares the maps of all orders, also of those that no direction takes.
 pub(crate) fn all_orders<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     point: &CornerPoint,
 ) -> Result<Comparison, Error> {
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
     let start = DMatrix::identity(dim, dim);
-    walk.sizes.note_entries(&start);
-    // Stations are found level by level: of the maps behind `k` and `k + 1` guards none is needed
+    graph.sizes.note_entries(&start);
+    // Nodes are found level by level: of the maps behind `k` and `k + 1` guards none is needed
     // any more when its turn is over.
     let (mut maps, mut kept) = (vec![Some(start)], 1);
-    let mut station = 0;
-    while station < maps.len() {
-        let Some(map) = maps[station].take() else {
-            station += 1;
+    let mut node = 0;
+    while node < maps.len() {
+        let Some(map) = maps[node].take() else {
+            node += 1;
             continue;
         };
         kept -= 1;
-        walk.check_live(ground.system, station)?;
-        let members = walk.station(station).members.len();
-        found.times.missing |= members + walk.station(station).level != n;
+        graph.check_live(context.system, node)?;
+        let members = graph.node(node).members.len();
+        found.times.missing |= members + graph.node(node).level != n;
         let mut is_end = true;
         for m in 0..members {
-            if !walk.is_live(ground.system, station, m) {
+            if !graph.is_live(context.system, node, m) {
                 continue;
             }
             is_end = false;
-            let tau = shift_row(walk, station, m, &map);
-            let guard = walk.station(station).members[m].guard;
+            let tau = shift_row(graph, node, m, &map);
+            let guard = graph.node(node).members[m].guard;
             found.times.note(guard, &tau);
-            let way = walk.follow(ground, station, m)?;
+            let edge = graph.follow(context, node, m)?;
             let mut next = map.clone();
-            walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
-            walk.sizes.note_entries(&next);
-            let to = walk.way(way).to;
-            if walk.way(way).stops {
+            graph.carry(context, (node, edge), tau.as_slice(), next.as_mut_slice())?;
+            graph.sizes.note_entries(&next);
+            let to = graph.edge(edge).to;
+            if graph.edge(edge).stops {
                 let passed = Passed {
-                    station: to,
+                    node: to,
                     stopped: true,
                 };
-                found.jumps |= !walk.is_exit(ground, passed, point);
-                walk.to_event(to, tau.as_slice(), next.as_mut_slice());
+                found.jumps |= !graph.is_exit(context, passed, point);
+                graph.to_event(to, tau.as_slice(), next.as_mut_slice());
                 found.note(next);
                 continue;
             }
-            if to <= station {
+            if to <= node {
                 // Back where it was before.
-                return Err(walk.no_end(to, guard));
+                return Err(graph.no_end(to, guard));
             }
             if to >= maps.len() {
                 maps.resize(to + 1, None);
@@ -154,18 +154,18 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
             maps[to] = Some(next);
             kept += 1;
             if kept * dim * dim > MOST_NUMBERS {
-                return Err(walk.too_large("numbers in their maps", MOST_NUMBERS));
+                return Err(graph.too_large("numbers in their maps", MOST_NUMBERS));
             }
         }
         if is_end {
             let passed = Passed {
-                station,
+                node,
                 stopped: false,
             };
-            found.jumps |= !walk.is_exit(ground, passed, point);
+            found.jumps |= !graph.is_exit(context, passed, point);
             found.note(map);
         }
-        station += 1;
+        node += 1;
     }
     Ok(found)
 }
@@ -173,22 +173,22 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
 /// Tells maps that differ from maps that are rounded: what is rounding is measured when it matters,
 /// and kept.
 pub(crate) struct Judge<'a, S> {
-    pub(crate) ground: Ground<'a, S>,
+    pub(crate) context: Context<'a, S>,
     pub(crate) point: &'a CornerPoint,
     pub(crate) rounding: Option<DMatrix<f64>>,
 }
 
 impl<S: Flow + EventFunction> Judge<'_, S> {
     /// True when what maps differ by is rounding.
-    pub(crate) fn agrees(&mut self, walk: &Walk, excess: &Excess) -> Result<bool, Error> {
-        if excess.is_within(&MapScale::of(walk, self.rounding.as_ref())) {
+    pub(crate) fn agrees(&mut self, graph: &CornerGraph, excess: &Excess) -> Result<bool, Error> {
+        if excess.is_within(&MapScale::of(graph, self.rounding.as_ref())) {
             return Ok(true);
         }
         if self.rounding.is_some() {
             return Ok(false);
         }
-        let measured = rounding::of_maps(self.ground, self.point)?;
-        let scale = MapScale::of(walk, Some(&measured));
+        let measured = rounding::of_maps(self.context, self.point)?;
+        let scale = MapScale::of(graph, Some(&measured));
         self.rounding = Some(measured);
         Ok(excess.is_within(&scale))
     }
@@ -197,26 +197,26 @@ impl<S: Flow + EventFunction> Judge<'_, S> {
 /// Compares the maps of the orders that a sample of directions takes, and their outcomes. Maps are
 /// no longer compared once two differ.
 pub(crate) fn sample<S: Flow + EventFunction>(
-    walk: &mut Walk,
+    graph: &mut CornerGraph,
     judge: &mut Judge<'_, S>,
 ) -> Result<Comparison, Error> {
-    let (ground, point) = (judge.ground, judge.point);
+    let (context, point) = (judge.context, judge.point);
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
     for sample in 0..SAMPLES {
-        walk.again();
+        graph.again();
         let mut delta = DVector::from_fn(dim, |i, _| symmetric(word(sample as u64, i as u64)));
-        let passed = walk.pass(ground, delta.as_mut_slice())?;
-        if !walk.is_exit(ground, passed, point) {
+        let passed = graph.pass(context, delta.as_mut_slice())?;
+        if !graph.is_exit(context, passed, point) {
             found.jumps = true;
             return Ok(found);
         }
-        if found.matrix.is_some() && !judge.agrees(walk, &found.excess)? {
+        if found.matrix.is_some() && !judge.agrees(graph, &found.excess)? {
             continue;
         }
-        found.times.missing |= walk.order.len() != n;
+        found.times.missing |= graph.order.len() != n;
         let times = &mut found.times;
-        let map = walk.map_along_order(ground, |guard, tau| times.note(guard, tau))?;
+        let map = graph.map_along_order(context, |guard, tau| times.note(guard, tau))?;
         found.note(map);
     }
     Ok(found)
@@ -227,46 +227,46 @@ pub(crate) fn sample<S: Flow + EventFunction>(
 /// guards, and by how much pairs differ; none when a guard is not met behind another, or ends the
 /// run.
 pub(crate) fn pairs<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     times: &mut TimeRows,
 ) -> Result<Option<(DMatrix<f64>, Excess)>, Error> {
-    let dim = walk.station(0).x.len();
-    let n = walk.station(0).members.len();
+    let dim = graph.node(0).x.len();
+    let n = graph.node(0).members.len();
     let mut excess = Excess::new(dim);
-    walk.again();
+    graph.again();
     let one = DMatrix::identity(dim, dim);
     let mut first = Vec::with_capacity(n);
     for k in 0..n {
-        first.push(cross(ground, walk, (0, k), &one, |_, _| {})?);
+        first.push(cross(context, graph, (0, k), &one, |_, _| {})?);
     }
     let mut product = one;
     for k in 0..n {
-        product = cross(ground, walk, (0, k), &product, |_, _| {})?;
+        product = cross(context, graph, (0, k), &product, |_, _| {})?;
     }
     for i in 0..n {
-        walk.again();
-        let way = walk.follow(ground, 0, i)?;
-        let behind = walk.way(way).to;
-        let others = walk.station(behind).members.len();
-        if walk.way(way).stops || others + 1 != n {
+        graph.again();
+        let edge = graph.follow(context, 0, i)?;
+        let behind = graph.edge(edge).to;
+        let others = graph.node(behind).members.len();
+        if graph.edge(edge).stops || others + 1 != n {
             return Ok(None);
         }
-        walk.check_live(ground.system, behind)?;
+        graph.check_live(context.system, behind)?;
         for m in 0..others {
-            if !walk.is_live(ground.system, behind, m) {
+            if !graph.is_live(context.system, behind, m) {
                 return Ok(None);
             }
-            let guard = walk.station(behind).members[m].guard;
-            let own = (0..n).find(|&k| walk.station(0).members[k].guard == guard);
+            let guard = graph.node(behind).members[m].guard;
+            let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
-            let met = cross(ground, walk, (behind, m), &first[i], |guard, tau| {
+            let met = cross(context, graph, (behind, m), &first[i], |guard, tau| {
                 times.note(guard, tau);
             })?;
-            let alike = cross(ground, walk, (0, k), &first[i], |_, _| {})?;
+            let alike = cross(context, graph, (0, k), &first[i], |_, _| {})?;
             excess.note(&met, &alike);
             if k < i {
-                let other = cross(ground, walk, (0, i), &first[k], |_, _| {})?;
+                let other = cross(context, graph, (0, i), &first[k], |_, _| {})?;
                 excess.note(&other, &alike);
             }
         }
@@ -277,33 +277,35 @@ pub(crate) fn pairs<S: Flow + EventFunction>(
 /// True when the two orders of each pair of guards that are met first have one map on displacements
 /// that meet the two at once.
 pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     scale: &MapScale,
 ) -> Result<bool, Error> {
-    let dim = walk.station(0).x.len();
-    let n = walk.station(0).members.len();
-    walk.again();
+    let dim = graph.node(0).x.len();
+    let n = graph.node(0).members.len();
+    graph.again();
     let one = DMatrix::identity(dim, dim);
     for i in 0..n {
         for k in 0..i {
-            walk.again();
+            graph.again();
             let mut rows = Vec::with_capacity(2);
             let mut behind = Vec::with_capacity(2);
             for (early, late) in [(i, k), (k, i)] {
                 let mut row = DVector::zeros(dim);
-                let map = cross(ground, walk, (0, early), &one, |_, tau| row.copy_from(tau))?;
+                let map = cross(context, graph, (0, early), &one, |_, tau| {
+                    row.copy_from(tau)
+                })?;
                 rows.push(row);
-                let way = walk.follow(ground, 0, early)?;
-                let (to, guard) = (walk.way(way).to, walk.station(0).members[late].guard);
-                let mut members = walk.station(to).members.iter();
+                let edge = graph.follow(context, 0, early)?;
+                let (to, guard) = (graph.edge(edge).to, graph.node(0).members[late].guard);
+                let mut members = graph.node(to).members.iter();
                 let Some(m) = members.position(|member| member.guard == guard) else {
                     break;
                 };
-                if walk.way(way).stops || !walk.is_live(ground.system, to, m) {
+                if graph.edge(edge).stops || !graph.is_live(context.system, to, m) {
                     break;
                 }
-                behind.push(cross(ground, walk, (to, m), &map, |_, _| {})?);
+                behind.push(cross(context, graph, (to, m), &map, |_, _| {})?);
             }
             if let ([a, b], [ab, ba]) = (&rows[..], &behind[..])
                 && !scale.agree_on(&(a - b), ab, ba)
@@ -315,19 +317,19 @@ pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
     Ok(true)
 }
 
-/// The map behind the crossing of member `m` of a station, to which `map` leads; `tell` is told the
+/// The map behind the crossing of member `m` of a node, to which `map` leads; `tell` is told the
 /// row of its time shift.
 fn cross<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
-    (station, m): (usize, usize),
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
+    (node, m): (usize, usize),
     map: &DMatrix<f64>,
     tell: impl FnOnce(Guard, &DVector<f64>),
 ) -> Result<DMatrix<f64>, Error> {
-    let tau = shift_row(walk, station, m, map);
-    tell(walk.station(station).members[m].guard, &tau);
-    let way = walk.follow(ground, station, m)?;
+    let tau = shift_row(graph, node, m, map);
+    tell(graph.node(node).members[m].guard, &tau);
+    let edge = graph.follow(context, node, m)?;
     let mut next = map.clone();
-    walk.carry(ground, (station, way), tau.as_slice(), next.as_mut_slice())?;
+    graph.carry(context, (node, edge), tau.as_slice(), next.as_mut_slice())?;
     Ok(next)
 }

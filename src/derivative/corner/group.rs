@@ -33,7 +33,7 @@ impl Group {
                 x_after: vec![0.0; dim],
                 mode_after: Mode::new(count),
                 span: 0.0,
-                least_rates: vec![0.0; count],
+                min_rates: vec![0.0; count],
                 rounding: Vec::new(),
             },
             is_open: false,
@@ -86,7 +86,7 @@ impl Group {
             point.x_after[i] += set.state[i] - set.state_before[i];
         }
         point.mode_after.copy_from(set.mode);
-        point.least_rates.copy_from_slice(set.least_rates);
+        point.min_rates.copy_from_slice(set.min_rates);
     }
 }
 

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::bouligand::{CornerDerivative, CornerKind};
 use super::cone;
-use super::graph::Walk;
+use super::graph::CornerGraph;
 use super::region::Region;
 use crate::derivative::chain_rule::{Derivative, transposed_times};
 use crate::derivative::recorder::Link;
@@ -63,7 +63,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     pub fn pieces(&self) -> Result<Vec<Piece>, Error> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
-        let mut walk = self.walk();
+        let mut graph = self.graph();
         let mut parts = vec![Part {
             matrix: DMatrix::identity(dim, dim),
             orders: Vec::new(),
@@ -72,7 +72,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             classes: Vec::new(),
         }];
         for link in &self.chain {
-            self.ground.interrupt.check()?;
+            self.context.interrupt.check()?;
             let map = match link {
                 Link::Map(map) => Ok(map),
                 Link::Corner(corner) => corner.linear().ok_or(corner),
@@ -84,8 +84,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                     }
                 }
                 Err(corner) => {
-                    let regions = self.regions_to_list(corner, &mut walk)?;
-                    let go_on = || self.ground.interrupt.check();
+                    let regions = self.regions_to_list(corner, &mut graph)?;
+                    let go_on = || self.context.interrupt.check();
                     let divided = divide(&parts, &regions, MOST_CONES, go_on)?;
                     parts = divided.ok_or(Error::TooManyPieces {
                         limit: MOST_CONES,
@@ -123,9 +123,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     fn regions_to_list(
         &self,
         corner: &CornerDerivative,
-        walk: &mut Walk,
+        graph: &mut CornerGraph,
     ) -> Result<Vec<Region>, Error> {
-        let regions = corner.regions(self.ground, walk)?;
+        let regions = corner.regions(self.context, graph)?;
         let jumps = matches!(corner.kind, CornerKind::Discontinuous);
         match regions.iter().find(|r| jumps || !r.is_nominal) {
             None => Ok(regions),

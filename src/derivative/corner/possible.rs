@@ -7,7 +7,7 @@
 //! order however large the error is.
 
 use super::graph::{CornerPoint, row_of};
-use crate::derivative::repeat::{Ground, zero};
+use crate::derivative::repeat::{Context, zero};
 use crate::hybrid::evaluate;
 use crate::{Error, EventFunction, Flow, Guard, Rearm};
 
@@ -43,11 +43,11 @@ pub(crate) enum LeftOut {
 /// # Errors
 /// [`Error::DifferencesDisagree`] where a row is not known.
 pub(crate) fn close_guards<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
+    context: Context<'_, S>,
     point: &CornerPoint,
     error: &[f64],
 ) -> Result<Vec<Close>, Error> {
-    let system = ground.system;
+    let system = context.system;
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let dim = x.len();
     let [mut field, mut behind, mut row] = [0, 1, 2].map(|_| vec![0.0; dim]);
@@ -59,28 +59,28 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
     for k in 0..system.count() {
         let guard = Guard::ahead(k, mode.contains(k));
         let is_member = point.guards.iter().any(|g| g.event == k);
-        if is_member || !is_followed(ground, guard) {
+        if is_member || !is_followed(context, guard) {
             continue;
         }
         let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
         let own = guard.sign() * rate.value;
         let gap = -guard.sign() * system.event(k, t, x, mode);
-        if own < point.least_rates[k] {
+        if own < point.min_rates[k] {
             continue;
         }
-        let at_once = gap.abs() <= zero(ground, k, t, rate);
+        let at_once = gap.abs() <= zero(context, k, t, rate);
         if !at_once && gap < 0.0 {
             continue;
         }
         if members.is_empty() {
-            let of_member = |guard: &Guard| shift_row(ground, point, &field, guard.event);
+            let of_member = |guard: &Guard| shift_row(context, point, &field, guard.event);
             members = point
                 .guards
                 .iter()
                 .map(of_member)
                 .collect::<Result<_, _>>()?;
         }
-        let shift = shift_row(ground, point, &field, k)?;
+        let shift = shift_row(context, point, &field, k)?;
         let off = |member: &Vec<f64>| -> f64 {
             let apart = |i: usize| (shift[i] - member[i]).abs() * error[i];
             (0..dim).map(apart).sum()
@@ -94,10 +94,10 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
         let after = evaluate::rate(system, k, (t, x), mode, &behind, &mut row);
         let is_ahead = mode.contains(k) != guard.side_after();
         let is_off = point.x_after != point.x
-            && guard.sign() * system.event(k, t, x, mode) < -zero(ground, k, t, after);
+            && guard.sign() * system.event(k, t, x, mode) < -zero(context, k, t, after);
         let left_out = if !is_ahead || is_off {
             Some(LeftOut::ByReset)
-        } else if guard.sign() * after.value < point.least_rates[k] {
+        } else if guard.sign() * after.value < point.min_rates[k] {
             Some(LeftOut::TurnedAway)
         } else {
             None
@@ -116,7 +116,7 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
 
 /// The shift of the time of event function `k` as a row on displacements at `point`.
 fn shift_row<S: EventFunction>(
-    ground: Ground<'_, S>,
+    context: Context<'_, S>,
     point: &CornerPoint,
     field: &[f64],
     k: usize,
@@ -124,14 +124,14 @@ fn shift_row<S: EventFunction>(
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let mut row = vec![0.0; x.len()];
     let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
-    let moving = row_of(ground, k, (t, x), mode, rows)?;
+    let moving = row_of(context, k, (t, x), mode, rows)?;
     let rate = moving + crate::linalg::dot(&row, field);
     Ok(row.iter().map(|entry| -entry / rate).collect())
 }
 
 /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming tell.
-pub(crate) fn is_followed<S: EventFunction>(ground: Ground<'_, S>, guard: Guard) -> bool {
-    let watch = ground.system.watch(guard.event);
-    let follows = matches!(ground.rearm, Rearm::Pairs) && watch.is_any();
+pub(crate) fn is_followed<S: EventFunction>(context: Context<'_, S>, guard: Guard) -> bool {
+    let watch = context.system.watch(guard.event);
+    let follows = matches!(context.rearm, Rearm::Pairs) && watch.is_any();
     follows || watch.sees(guard.direction)
 }

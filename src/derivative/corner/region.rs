@@ -6,9 +6,9 @@ use nalgebra::{DMatrix, DVector};
 use super::classify::MOST_NUMBERS;
 use super::cone;
 use super::follow::Passed;
-use super::graph::Walk;
+use super::graph::CornerGraph;
 use super::map_scale::MapScale;
-use crate::derivative::repeat::Ground;
+use crate::derivative::repeat::Context;
 use crate::{Error, EventFunction, Flow, Guard, Mode};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one
@@ -42,7 +42,7 @@ const MOST_PATHS: usize = 50_000;
 
 /// The state of the search: where it stands and how it came there.
 struct Path {
-    station: usize,
+    node: usize,
     /// A guard that ends the run was crossed last.
     stopped: bool,
     map: DMatrix<f64>,
@@ -53,18 +53,18 @@ struct Path {
     waiting: Vec<(Guard, DVector<f64>)>,
 }
 
-/// Finds all regions of the corner at which `walk` stands; `rounding` is what was measured of their
+/// Finds all regions of the corner at which `graph` stands; `rounding` is what was measured of their
 /// maps.
 pub(crate) fn regions<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     rounding: Option<&DMatrix<f64>>,
-    is_exit: impl Fn(&Walk, Passed) -> bool,
+    is_exit: impl Fn(&CornerGraph, Passed) -> bool,
 ) -> Result<Vec<Region>, Error> {
-    let dim = walk.station(0).x.len();
+    let dim = graph.node(0).x.len();
     let mut found: Vec<Region> = Vec::new();
     let mut open = vec![Path {
-        station: 0,
+        node: 0,
         stopped: false,
         map: DMatrix::identity(dim, dim),
         rows: Vec::new(),
@@ -76,22 +76,22 @@ pub(crate) fn regions<S: Flow + EventFunction>(
     let mut looked_at = 0;
     while let Some(path) = open.pop() {
         looked_at += 1;
-        ground.interrupt.check()?;
+        context.interrupt.check()?;
         if looked_at > MOST_PATHS {
-            return Err(walk.too_large("beginnings of orders", MOST_PATHS));
+            return Err(graph.too_large("beginnings of orders", MOST_PATHS));
         }
         if let Some(&last) = path.order.last()
-            && path.order.len() > walk.most_met()
+            && path.order.len() > graph.most_met()
         {
-            return Err(walk.no_end(path.station, last));
+            return Err(graph.no_end(path.node, last));
         }
-        let members = walk.station(path.station).members.len();
+        let members = graph.node(path.node).members.len();
         let live: Vec<usize> = (0..members)
-            .filter(|&m| walk.is_live(ground.system, path.station, m))
+            .filter(|&m| graph.is_live(context.system, path.node, m))
             .collect();
         let stopped = path.stopped;
         if !stopped {
-            walk.check_live(ground.system, path.station)?;
+            graph.check_live(context.system, path.node)?;
         }
         if live.is_empty() || stopped {
             let rows = matrix_of(&path.rows, dim);
@@ -99,21 +99,21 @@ pub(crate) fn regions<S: Flow + EventFunction>(
                 continue;
             };
             if (found.len() + 1) * dim * dim > MOST_NUMBERS {
-                return Err(walk.too_large("numbers in the maps of its orders", MOST_NUMBERS));
+                return Err(graph.too_large("numbers in the maps of its orders", MOST_NUMBERS));
             }
-            let station = walk.station(path.station);
+            let node = graph.node(path.node);
             let passed = Passed {
-                station: path.station,
+                node: path.node,
                 stopped,
             };
             found.push(Region {
                 order: path.order,
-                state: DVector::from_column_slice(&station.x),
-                mode: station.mode.clone(),
+                state: DVector::from_column_slice(&node.x),
+                mode: node.mode.clone(),
                 matrix: path.map,
                 inequalities: rows,
                 sample,
-                is_nominal: is_exit(walk, passed),
+                is_nominal: is_exit(graph, passed),
                 faces: path.faces,
                 class: 0,
             });
@@ -121,13 +121,13 @@ pub(crate) fn regions<S: Flow + EventFunction>(
         }
         let shifts: Vec<DVector<f64>> = live
             .iter()
-            .map(|&m| shift_row(walk, path.station, m, &path.map))
+            .map(|&m| shift_row(graph, path.node, m, &path.map))
             .collect();
         for chosen in (0..live.len()).rev() {
-            open.extend(advance(ground, walk, &path, &live, &shifts, chosen)?);
+            open.extend(advance(context, graph, &path, &live, &shifts, chosen)?);
         }
     }
-    let scale = MapScale::of(walk, rounding);
+    let scale = MapScale::of(graph, rounding);
     for i in 0..found.len() {
         let twin = found[..i]
             .iter()
@@ -139,15 +139,15 @@ pub(crate) fn regions<S: Flow + EventFunction>(
 
 /// The path that takes member `live[chosen]` next; none when no direction does.
 fn advance<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     path: &Path,
     live: &[usize],
     shifts: &[DVector<f64>],
     chosen: usize,
 ) -> Result<Option<Path>, Error> {
-    let guard_of = |walk: &Walk, m: usize| walk.station(path.station).members[m].guard;
-    let guard = guard_of(walk, live[chosen]);
+    let guard_of = |graph: &CornerGraph, m: usize| graph.node(path.node).members[m].guard;
+    let guard = guard_of(graph, live[chosen]);
     let (mut rows, mut waiting) = (path.rows.clone(), Vec::new());
     let size = shifts
         .iter()
@@ -158,7 +158,7 @@ fn advance<S: Flow + EventFunction>(
             continue;
         }
         let row = &shifts[other] - &shifts[chosen];
-        waiting.push((guard_of(walk, live[other]), row.clone()));
+        waiting.push((guard_of(graph, live[other]), row.clone()));
         // Two guards that all directions meet at once set no bound.
         if row.amax() > 1e-12 * size {
             rows.push(row);
@@ -167,19 +167,19 @@ fn advance<S: Flow + EventFunction>(
     if rows.len() > path.rows.len() && cone::inside(&matrix_of(&rows, shifts[0].len())).is_none() {
         return Ok(None);
     }
-    let way = walk.follow(ground, path.station, live[chosen])?;
+    let edge = graph.follow(context, path.node, live[chosen])?;
     let mut map = path.map.clone();
     let tau = &shifts[chosen];
-    walk.carry(
-        ground,
-        (path.station, way),
+    graph.carry(
+        context,
+        (path.node, edge),
         tau.as_slice(),
         map.as_mut_slice(),
     )?;
-    let station = walk.way(way).to;
-    let stopped = walk.way(way).stops;
+    let node = graph.edge(edge).to;
+    let stopped = graph.edge(edge).stops;
     if stopped {
-        walk.to_event(station, tau.as_slice(), map.as_mut_slice());
+        graph.to_event(node, tau.as_slice(), map.as_mut_slice());
     }
     let mut faces = path.faces.clone();
     if let Some((_, face)) = path.waiting.iter().find(|(other, _)| *other == guard) {
@@ -191,7 +191,7 @@ fn advance<S: Flow + EventFunction>(
     let mut order = path.order.clone();
     order.push(guard);
     Ok(Some(Path {
-        station,
+        node,
         stopped,
         map,
         rows,
@@ -202,10 +202,15 @@ fn advance<S: Flow + EventFunction>(
 }
 
 /// The shift of the time of member `m` as a row on displacements before the corner, which `map`
-/// carries to the station.
-pub(crate) fn shift_row(walk: &Walk, station: usize, m: usize, map: &DMatrix<f64>) -> DVector<f64> {
+/// carries to the node.
+pub(crate) fn shift_row(
+    graph: &CornerGraph,
+    node: usize,
+    m: usize,
+    map: &DMatrix<f64>,
+) -> DVector<f64> {
     DVector::from_fn(map.ncols(), |j, _| {
-        walk.shift(station, m, map.column(j).as_slice())
+        graph.shift(node, m, map.column(j).as_slice())
     })
 }
 

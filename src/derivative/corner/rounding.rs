@@ -14,9 +14,9 @@
 use crate::random::{in_sequence, symmetric};
 use nalgebra::{DMatrix, DVector};
 
-use super::graph::{CornerPoint, Station, Walk};
+use super::graph::{CornerGraph, CornerPoint, Node};
 use super::region::shift_row;
-use crate::derivative::repeat::Ground;
+use crate::derivative::repeat::Context;
 use crate::ode::difference::step_along;
 use crate::{Error, EventFunction, Flow, Guard};
 
@@ -40,13 +40,13 @@ const MANY: usize = 12;
 /// # Errors
 /// [`Error::Interrupted`] only.
 pub(crate) fn of_states<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
+    context: Context<'_, S>,
     corner: &CornerPoint,
 ) -> Result<Vec<f64>, Error> {
     let mut rounding = vec![0.0f64; corner.x.len()];
     for (order, apart) in courses(&corner.guards) {
-        let passages = from_neighbours(ground, corner, (&order, apart), false);
-        ground.interrupt.check()?;
+        let passages = from_neighbours(context, corner, (&order, apart), false);
+        context.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let states = deviations(&samples.map(|passage| passage.states));
         for (i, deviation) in states.into_iter().enumerate() {
@@ -62,14 +62,14 @@ pub(crate) fn of_states<S: Flow + EventFunction>(
 /// # Errors
 /// [`Error::Interrupted`] only.
 pub(crate) fn of_maps<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
+    context: Context<'_, S>,
     corner: &CornerPoint,
 ) -> Result<DMatrix<f64>, Error> {
     let dim = corner.x.len();
     let mut rounding = DMatrix::zeros(dim, dim);
     for (order, apart) in courses(&corner.guards) {
-        let passages = from_neighbours(ground, corner, (&order, apart), true);
-        ground.interrupt.check()?;
+        let passages = from_neighbours(context, corner, (&order, apart), true);
+        context.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let maps = deviations(&samples.map(|passage| passage.map.as_slice().to_vec()));
         for (own, deviation) in rounding.iter_mut().zip(maps) {
@@ -128,12 +128,12 @@ struct Passage {
 /// The passages from five points close to a corner; none when one of them is refused, or another in
 /// its order.
 fn from_neighbours<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
+    context: Context<'_, S>,
     corner: &CornerPoint,
     (order, apart): (&[Guard], f64),
     with_map: bool,
 ) -> Option<[Passage; 5]> {
-    let mut walk = Walk::new(corner.x.len(), corner.mode.len());
+    let mut graph = CornerGraph::new(corner.x.len(), corner.mode.len());
     let mut passages = Vec::with_capacity(5);
     for (sample, j) in [-2.0, -1.0, 0.0, 1.0, 2.0].into_iter().enumerate() {
         let mut point = corner.clone();
@@ -141,9 +141,9 @@ fn from_neighbours<S: Flow + EventFunction>(
             let side = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
             *x += j * side * apart * x.abs().max(LEAST);
         }
-        walk.begin(ground, &point).ok()?;
+        graph.begin(context, &point).ok()?;
         let draw = with_map.then_some(Draw::new(sample as u64));
-        let passage = pass_in_order(ground, &mut walk, order, draw).ok()?;
+        let passage = pass_in_order(context, &mut graph, order, draw).ok()?;
         passages.push(passage);
     }
     let passages: [Passage; 5] = passages.try_into().ok()?;
@@ -151,52 +151,49 @@ fn from_neighbours<S: Flow + EventFunction>(
     together.then_some(passages)
 }
 
-/// Passes the corner at which `walk` stands: always across that guard next that comes first in
+/// Passes the corner at which `graph` stands: always across that guard next that comes first in
 /// `order`. Maps are made, and what is put into them by hand, where there is a `draw`.
 fn pass_in_order<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
     order: &[Guard],
     mut draw: Option<Draw>,
 ) -> Result<Passage, Error> {
-    let dim = walk.station(0).x.len();
+    let dim = graph.node(0).x.len();
     let mut passage = Passage {
         order: Vec::with_capacity(order.len()),
         states: Vec::new(),
         map: DMatrix::identity(dim, dim),
     };
     let rank = |guard: Guard| order.iter().position(|g| g.event == guard.event);
-    let (mut station, mut stopped) = (0, false);
+    let (mut node, mut stopped) = (0, false);
     while !stopped {
-        walk.check_live(ground.system, station)?;
-        let members = &walk.station(station).members;
+        graph.check_live(context.system, node)?;
+        let members = &graph.node(node).members;
         let Some(m) = (0..members.len())
-            .filter(|&m| walk.is_live(ground.system, station, m))
+            .filter(|&m| graph.is_live(context.system, node, m))
             .min_by_key(|&m| rank(members[m].guard))
         else {
             break;
         };
         let guard = members[m].guard;
-        if passage.order.len() >= walk.most_met() {
-            return Err(walk.no_end(station, guard));
+        if passage.order.len() >= graph.most_met() {
+            return Err(graph.no_end(node, guard));
         }
-        let way = walk.follow(ground, station, m)?;
+        let edge = graph.follow(context, node, m)?;
         if let Some(draw) = &mut draw {
-            let (tau, before) = (
-                shift_row(walk, station, m, &passage.map),
-                passage.map.clone(),
-            );
+            let (tau, before) = (shift_row(graph, node, m, &passage.map), passage.map.clone());
             let map = passage.map.as_mut_slice();
-            walk.carry(ground, (station, way), tau.as_slice(), map)?;
-            if walk.way(way).by_difference {
-                let station = walk.station(station);
-                round(&mut passage.map, draw, (walk.t, station), (&before, &tau));
+            graph.carry(context, (node, edge), tau.as_slice(), map)?;
+            if graph.edge(edge).by_difference {
+                let node = graph.node(node);
+                round(&mut passage.map, draw, (graph.t, node), (&before, &tau));
             }
         }
         passage.order.push(guard);
-        station = walk.way(way).to;
-        stopped = walk.way(way).stops;
-        passage.states.extend_from_slice(&walk.station(station).x);
+        node = graph.edge(edge).to;
+        stopped = graph.edge(edge).stops;
+        passage.states.extend_from_slice(&graph.node(node).x);
     }
     Ok(passage)
 }
@@ -207,11 +204,11 @@ fn pass_in_order<S: Flow + EventFunction>(
 fn round(
     map: &mut DMatrix<f64>,
     draw: &mut Draw,
-    (t, station): (f64, &Station),
+    (t, node): (f64, &Node),
     (before, tau): (&DMatrix<f64>, &DVector<f64>),
 ) {
-    let x = &station.x;
-    let along_field = f64::EPSILON / step_along(t, x, 1.0, &station.field);
+    let x = &node.x;
+    let along_field = f64::EPSILON / step_along(t, x, 1.0, &node.field);
     let field: Vec<f64> = x.iter().map(|x| draw.next() * along_field * x).collect();
     for (j, mut column) in map.column_iter_mut().enumerate() {
         let along_column = f64::EPSILON / step_along(t, x, 0.0, before.column(j).as_slice());

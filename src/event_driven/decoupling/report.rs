@@ -252,7 +252,7 @@ where
                 guard: Guard::falling(event),
                 rate_before: self.approach(&x, &[event])[0],
                 rate_after: f64::NAN,
-                least_rate: self.rate_tolerance,
+                min_rate: self.rate_tolerance,
                 t,
                 state: x,
             });

@@ -61,8 +61,8 @@ pub trait EventFunction {
     /// An approach that slows down to a millionth of earlier rates is grazing. A guard that is met
     /// at the only rate that was seen of it is crossed, however small that rate is; only a rate
     /// within the rounding of its own evaluation counts as zero at the start. What a crossing was
-    /// held against is in [`Crossing::least_rate`](crate::Crossing::least_rate).
-    fn least_rate(&self, k: usize) -> Option<f64> {
+    /// held against is in [`Crossing::min_rate`](crate::Crossing::min_rate).
+    fn min_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
         None
     }
@@ -70,7 +70,7 @@ pub trait EventFunction {
     /// Size of the numerical noise in `h_k` (unit `u_k`): values within it count as zero when
     /// guards are grouped at one instant. Default 0: only the rounding of time, and of the state
     /// where the gradient is written, is reckoned with.
-    fn noise(&self, k: usize) -> f64 {
+    fn event_tolerance(&self, k: usize) -> f64 {
         let _ = k;
         0.0
     }

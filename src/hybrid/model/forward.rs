@@ -61,12 +61,12 @@ macro_rules! forward {
                 (**self).watch(k)
             }
             #[inline]
-            fn least_rate(&self, k: usize) -> Option<f64> {
-                (**self).least_rate(k)
+            fn min_rate(&self, k: usize) -> Option<f64> {
+                (**self).min_rate(k)
             }
             #[inline]
-            fn noise(&self, k: usize) -> f64 {
-                (**self).noise(k)
+            fn event_tolerance(&self, k: usize) -> f64 {
+                (**self).event_tolerance(k)
             }
             #[inline]
             fn time_scale(&self, k: usize) -> Option<f64> {

@@ -157,7 +157,7 @@ impl<B: Buffer> Run<B> {
     #[inline]
     fn is_candidate(&self, k: usize) -> bool {
         let guards = &self.guards;
-        guards.armed[k] && guards.ready[k] && self.own_rate(k) >= guards.least_rate[k]
+        guards.armed[k] && guards.ready[k] && self.own_rate(k) >= guards.min_rate[k]
     }
 
     fn is_near(&self, settings: &Settings, j: usize, tau: f64, entered: Option<usize>) -> bool {

@@ -176,7 +176,7 @@ impl<B: Buffer> Run<B> {
     /// excursion.
     fn returns_too_early(&self, stop: Stop) -> bool {
         let away =
-            |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.least_rate[stop.k];
+            |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.min_rate[stop.k];
         !self.guards.ready[stop.k] && stop.rate.is_some_and(away)
     }
 

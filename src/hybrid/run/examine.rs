@@ -219,7 +219,7 @@ impl<B: Buffer> Run<B> {
             return Ok(false);
         }
         self.need_rate(system, k)?;
-        Ok(self.own_rate(k) <= -self.guards.least_rate[k])
+        Ok(self.own_rate(k) <= -self.guards.min_rate[k])
     }
 
     /// The passage of a guard that is monotonic in a window.
@@ -445,7 +445,7 @@ impl<B: Buffer> Run<B> {
                 let moves_away = window.is_first()
                     && samples.leaves.is_none()
                     && best.value <= samples.values[0]
-                    && self.own_rate(k) <= -self.guards.least_rate[k];
+                    && self.own_rate(k) <= -self.guards.min_rate[k];
                 Ok(samples.not_passed((!moves_away).then_some(best)))
             }
         }

@@ -24,8 +24,8 @@ impl<B: Buffer> Run<B> {
     {
         for k in 0..self.count() {
             self.guards.watch[k] = system.watch(k);
-            self.guards.state_least_rate(k, system.least_rate(k));
-            self.guards.noise[k] = system.noise(k);
+            self.guards.state_min_rate(k, system.min_rate(k));
+            self.guards.event_tolerance[k] = system.event_tolerance(k);
         }
         self.longest_step = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
         self.apart = self.apart_by_time_scales(system);
@@ -94,9 +94,9 @@ impl<B: Buffer> Run<B> {
                     continue;
                 }
                 let (guard, rate) = (self.ahead(k), self.own_rate(k));
-                if rate >= self.guards.least_rate[k] {
+                if rate >= self.guards.min_rate[k] {
                     self.set_mode_bit(k, guard.side_after());
-                } else if rate > -self.guards.least_rate[k] {
+                } else if rate > -self.guards.min_rate[k] {
                     return Err(self.tangent(guard));
                 }
             }
@@ -120,7 +120,7 @@ impl<B: Buffer> Run<B> {
         let error = evaluate::rate_error(system, k, at, &self.mode, field, space);
         self.statistics.event += 3;
         if error.is_finite() {
-            self.guards.least_rate[k] = self.guards.least_rate[k].max(error);
+            self.guards.min_rate[k] = self.guards.min_rate[k].max(error);
         }
     }
 
@@ -148,7 +148,7 @@ impl<B: Buffer> Run<B> {
             if self.guards.h[k].abs() <= 4.0 * self.guards.zero[k] {
                 self.exclude_rounding(system, k);
             }
-            let (rate, least) = (self.own_rate(k), self.guards.least_rate[k]);
+            let (rate, least) = (self.own_rate(k), self.guards.min_rate[k]);
             // A start that was solved for lies a few roundings off.
             let beyond = self.own_h(k) > 4.0 * self.guards.zero[k];
             let watch = self.guards.watch[k];

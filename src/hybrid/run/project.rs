@@ -30,7 +30,7 @@ struct Stages<'a, S> {
     system: &'a S,
     mode: &'a Mode,
     guard: Guard,
-    least_rate: f64,
+    min_rate: f64,
     row: &'a mut [f64],
     statistics: &'a mut Statistics,
 }
@@ -45,7 +45,7 @@ impl<S: Flow + EventFunction> Stages<'_, S> {
         let (k, row) = (self.guard.event, &mut *self.row);
         let rate = evaluate::rate(self.system, k, (t, x), self.mode, field, row);
         let rate = self.guard.sign() * rate.value;
-        (rate >= self.least_rate && rate.is_finite()).then(|| 1.0 / rate)
+        (rate >= self.min_rate && rate.is_finite()).then(|| 1.0 / rate)
     }
 }
 
@@ -94,7 +94,7 @@ impl<B: Buffer> Run<B> {
             system,
             mode: &self.mode,
             guard: Guard::ahead(j, self.mode.contains(j)),
-            least_rate: self.guards.least_rate[j],
+            min_rate: self.guards.min_rate[j],
             row: work.row.get_mut(),
             statistics: &mut self.statistics,
         };

@@ -19,9 +19,9 @@ impl Ranking {
 
     /// Enters guard `k`, which is `way` before its surface and approaches it at `rate`.
     #[inline]
-    pub(crate) fn enter(&mut self, k: usize, way: f64, rate: f64, least_rate: f64) {
+    pub(crate) fn enter(&mut self, k: usize, way: f64, rate: f64, min_rate: f64) {
         // way/rate < second, without a division for all who are later.
-        if rate < least_rate || way >= self.second * rate {
+        if rate < min_rate || way >= self.second * rate {
             return;
         }
         let tau = (way / rate).max(0.0);

@@ -381,7 +381,7 @@ impl<B: Buffer> Run<B> {
             return Ok(false);
         }
         let (guard, rate) = (self.ahead(stop.k), self.own_rate(stop.k));
-        if rate < self.guards.least_rate[stop.k] {
+        if rate < self.guards.min_rate[stop.k] {
             let rate = self.guards.rate[stop.k];
             return Err(self.not_live(guard, rate, f64::NAN));
         }

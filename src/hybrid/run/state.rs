@@ -32,10 +32,10 @@ pub(crate) struct Guards {
     pub(crate) ready: Vec<bool>,
     pub(crate) watch: Vec<Watch>,
     /// Liveness bound `c_k`.
-    pub(crate) least_rate: Vec<f64>,
+    pub(crate) min_rate: Vec<f64>,
     /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
     pub(crate) part_of_rate: Vec<f64>,
-    pub(crate) noise: Vec<f64>,
+    pub(crate) event_tolerance: Vec<f64>,
     /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
     /// (`u_k`); 0 where it is not known.
     pub(crate) spread: Vec<f64>,
@@ -179,8 +179,8 @@ pub(crate) struct Work<B> {
 
 impl Guards {
     /// Takes over the liveness bound of event function `k`, or that there is none yet.
-    pub(crate) fn state_least_rate(&mut self, k: usize, stated: Option<f64>) {
-        (self.least_rate[k], self.part_of_rate[k]) = match stated {
+    pub(crate) fn state_min_rate(&mut self, k: usize, stated: Option<f64>) {
+        (self.min_rate[k], self.part_of_rate[k]) = match stated {
             Some(least) => (least, 0.0),
             None => (f64::MIN_POSITIVE, evaluate::PART_OF_RATE),
         };
@@ -191,8 +191,8 @@ impl Guards {
     #[inline]
     pub(crate) fn see_rate(&mut self, k: usize, rate: f64) {
         let least = self.part_of_rate[k] * rate.abs();
-        if least > self.least_rate[k] {
-            self.least_rate[k] = least;
+        if least > self.min_rate[k] {
+            self.min_rate[k] = least;
         }
     }
 }
@@ -234,9 +234,9 @@ impl<B: Buffer> Run<B> {
                 armed: vec![false; count],
                 ready: vec![false; count],
                 watch: vec![Watch::BOTH; count],
-                least_rate: values(),
+                min_rate: values(),
                 part_of_rate: values(),
-                noise: values(),
+                event_tolerance: values(),
                 spread: values(),
                 spread_at: values(),
                 most_spread: values(),
@@ -409,7 +409,7 @@ impl<B: Buffer> Run<B> {
     pub(crate) fn zero(&self, k: usize, rate: f64, magnitude: f64) -> f64 {
         let time = self.t.abs() + self.last_step;
         let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
-        rounding.max(self.guards.noise[k])
+        rounding.max(self.guards.event_tolerance[k])
     }
 
     /// Forgets how event functions depend on the state, now that the mode is another, unless they
@@ -539,7 +539,7 @@ impl<B: Buffer> Run<B> {
     #[inline]
     pub(crate) fn is_clear(&self, k: usize, residual: f64) -> bool {
         let (h, zero) = (self.own_h(k), self.guards.zero[k]);
-        h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.guards.least_rate[k])
+        h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.guards.min_rate[k])
     }
 
     /// The present state, for an error.
@@ -555,7 +555,7 @@ impl<B: Buffer> Run<B> {
             guard,
             rate_before,
             rate_after,
-            least_rate: self.guards.least_rate[guard.event],
+            min_rate: self.guards.min_rate[guard.event],
             t: self.t,
             state: self.state(),
         }

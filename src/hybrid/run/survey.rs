@@ -28,7 +28,7 @@ impl<B: Buffer> Run<B> {
             zero,
             armed,
             ready,
-            least_rate,
+            min_rate,
             ..
         } = &mut self.guards;
         let h = match at {
@@ -36,7 +36,7 @@ impl<B: Buffer> Run<B> {
             Where::Landing => &self.work.h[0][..n],
         };
         let (sign, rate, zero) = (&sign[..n], &rate[..n], &zero[..n]);
-        let (armed, ready, least_rate) = (&armed[..n], &mut ready[..n], &least_rate[..n]);
+        let (armed, ready, min_rate) = (&armed[..n], &mut ready[..n], &min_rate[..n]);
         let mut ranking = Ranking::EMPTY;
         let missed = match at {
             Where::Here => 0.0,
@@ -54,7 +54,7 @@ impl<B: Buffer> Run<B> {
             let zero = zero[k].max(rounding * rate[k].abs());
             if way > 4.0 * zero + missed * rate[k].abs() && k != on {
                 ready[k] = true;
-                ranking.enter(k, way, sign[k] * rate[k], least_rate[k]);
+                ranking.enter(k, way, sign[k] * rate[k], min_rate[k]);
             } else {
                 self.near.push(k);
             }
@@ -69,11 +69,11 @@ impl<B: Buffer> Run<B> {
         let guards = &self.guards;
         let (h, sign, rate) = (&guards.h[..n], &guards.sign[..n], &guards.rate[..n]);
         let (armed, ready) = (&guards.armed[..n], &guards.ready[..n]);
-        let least_rate = &guards.least_rate[..n];
+        let min_rate = &guards.min_rate[..n];
         let mut ranking = Ranking::EMPTY;
         for k in 0..n {
             if armed[k] & ready[k] {
-                ranking.enter(k, -sign[k] * h[k], sign[k] * rate[k], least_rate[k]);
+                ranking.enter(k, -sign[k] * h[k], sign[k] * rate[k], min_rate[k]);
             }
         }
         ranking

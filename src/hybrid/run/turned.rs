@@ -133,7 +133,7 @@ impl<B: Buffer> Run<B> {
             let row = self.work.row.get_mut();
             let rate = evaluate::rate(system, k, at, &self.mode, field, row).value;
             self.statistics.gradient += 1;
-            if self.guards.sign[k] * rate < self.guards.least_rate[k] {
+            if self.guards.sign[k] * rate < self.guards.min_rate[k] {
                 self.doubt_turned_one(system, k);
             }
         }
@@ -221,7 +221,7 @@ impl<B: Buffer> Run<B> {
             let row = self.work.row.get_mut();
             let last = evaluate::rate(system, k, at, &self.mode, field, row).value;
             self.statistics.gradient += 1;
-            if guard.sign() * last < self.guards.least_rate[k] {
+            if guard.sign() * last < self.guards.min_rate[k] {
                 let (t, gap, error) = (before.t, rate.abs() * apart, self.error_of(k));
                 self.keep_doubt(Doubt::TurnedAway {
                     guard,

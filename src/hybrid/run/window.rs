@@ -198,15 +198,11 @@ impl<B: Buffer> Run<B> {
     fn see_slopes(&mut self) {
         let n = self.count();
         let Guards {
-            least_rate,
+            min_rate,
             part_of_rate,
             ..
         } = &mut self.guards;
-        let (least, part, rate) = (
-            &mut least_rate[..n],
-            &part_of_rate[..n],
-            &self.work.rate[..n],
-        );
+        let (least, part, rate) = (&mut min_rate[..n], &part_of_rate[..n], &self.work.rate[..n]);
         for k in 0..n {
             let seen = part[k] * rate[k].abs();
             least[k] = if seen > least[k] { seen } else { least[k] };

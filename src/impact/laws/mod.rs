@@ -16,5 +16,5 @@ mod unilateral;
 pub use plastic::Plastic;
 pub use projective::Projective;
 pub use propagative::Propagative;
-pub use sequential::NewOnly;
+pub use sequential::Sequential;
 pub use unilateral::Unilateral;

@@ -3,7 +3,7 @@
 use super::plastic::Blend;
 use crate::Error;
 use crate::impact::sets::interior;
-use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, Reflections, Rule};
+use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflections};
 
 /// Reflects one approaching contact after another, as a rule chooses, until none approaches
 /// (Seghete & Murphey, arXiv 1709.02296, eq. (8) and Definition 1).
@@ -16,11 +16,11 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, Reflections, Rule};
 ///
 /// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`Error::ReflectionCap`],
 /// [`Error::NoFeasibleInterior`], [`Error::NotApproaching`] and [`Error::NoSuchContact`] (of
-/// [`Rule::GivenFirst`]) and [`Error::BadSetting`] (restitution outside [0, 1]).
+/// [`ReflectionOrder::GivenFirst`]) and [`Error::BadSetting`] (restitution outside [0, 1]).
 /// [`AllOutcomes`](crate::impact::AllOutcomes) gives those of all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Propagative {
-    rule: Rule,
+    rule: ReflectionOrder,
     cap: usize,
 }
 
@@ -29,7 +29,7 @@ const CAP: usize = 10_000;
 
 impl Propagative {
     /// With a rule for who is next.
-    pub const fn new(rule: Rule) -> Self {
+    pub const fn new(rule: ReflectionOrder) -> Self {
         Self { rule, cap: CAP }
     }
 
@@ -43,9 +43,9 @@ impl Propagative {
 }
 
 impl Default for Propagative {
-    /// [`Rule::ArgMin`].
+    /// [`ReflectionOrder::ArgMin`].
     fn default() -> Self {
-        Self::new(Rule::ArgMin)
+        Self::new(ReflectionOrder::ArgMin)
     }
 }
 

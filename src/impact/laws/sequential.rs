@@ -19,7 +19,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// speeds shrink by a constant factor. Errors: [`Error::ReflectionCap`],
 /// [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewOnly {
+pub struct Sequential {
     cap: usize,
 }
 
@@ -29,7 +29,7 @@ const CAP: usize = 10_000;
 const MOST: usize = 1_000_000;
 const ENTRIES: usize = 10_000_000;
 
-impl NewOnly {
+impl Sequential {
     /// With the default cap.
     pub const fn new() -> Self {
         Self { cap: CAP }
@@ -43,15 +43,15 @@ impl NewOnly {
     }
 }
 
-impl Default for NewOnly {
+impl Default for Sequential {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl ImpactLaw for NewOnly {
+impl ImpactLaw for Sequential {
     fn name(&self) -> &'static str {
-        "NewOnly"
+        "Sequential"
     }
 
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {

@@ -16,6 +16,6 @@ mod uniqueness;
 
 pub use all::AllOutcomes;
 pub use minimal::MinimalOutcomes;
-pub use order::Rule;
+pub use order::ReflectionOrder;
 pub use reflections::Reflections;
 pub use uniqueness::{Uniqueness, indeterminacy, uniqueness};

@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-14;
 /// How near momenta on the way to outcomes meet: within the threshold, for what no reflection
 /// answers need not be told apart.
 pub(crate) fn meeting(problem: &ImpactProblem) -> f64 {
-    let most = EQUAL * problem.momentum();
+    let most = EQUAL * problem.kinetic_norm();
     problem.threshold().min(most).max(rounding(problem))
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Momenta {
 impl Momenta {
     /// An empty list of outcomes.
     pub(crate) fn of_ends(problem: &ImpactProblem) -> Self {
-        let equal = (EQUAL * problem.momentum()).max(rounding(problem));
+        let equal = (EQUAL * problem.kinetic_norm()).max(rounding(problem));
         Self::new(problem.contacts(), equal, problem.threshold())
     }
 

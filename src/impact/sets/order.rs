@@ -9,7 +9,7 @@ use crate::random::below;
 /// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum ReflectionOrder {
     /// The one that approaches fastest.
     #[default]
     ArgMin,
@@ -18,7 +18,7 @@ pub enum Rule {
     ArgMax,
     /// The one with the lowest number.
     IndexOrder,
-    /// This contact first, then [`Rule::ArgMin`]; two contacts alternate.
+    /// This contact first, then [`ReflectionOrder::ArgMin`]; two contacts alternate.
     GivenFirst(usize),
     /// Any, drawn by (seed, number of the stage): the same seed gives the same word.
     Random {
@@ -27,7 +27,7 @@ pub enum Rule {
     },
 }
 
-impl Rule {
+impl ReflectionOrder {
     /// The contact to reflect at a stage, or none when no scaled speed lies below `−threshold`.
     #[inline]
     pub(crate) fn select(self, speeds: &[f64], threshold: f64, stage: usize) -> Option<usize> {
@@ -76,19 +76,19 @@ mod tests {
     #[test]
     fn each_rule_chooses_among_the_violated() {
         let s = [0.5, -1.0, -3.0, -2.0, 1.0, -3.0];
-        assert_eq!(Rule::ArgMin.select(&s, 1e-12, 0), Some(2));
-        assert_eq!(Rule::ArgMax.select(&s, 1e-12, 0), Some(1));
-        assert_eq!(Rule::ArgMax.select(&s, 1.5, 0), Some(2));
-        assert_eq!(Rule::IndexOrder.select(&s, 1e-12, 0), Some(1));
-        assert_eq!(Rule::GivenFirst(3).select(&s, 1e-12, 0), Some(3));
-        assert_eq!(Rule::GivenFirst(3).select(&s, 1e-12, 1), Some(2));
-        assert_eq!(Rule::GivenFirst(0).select(&s, 1e-12, 0), None);
-        assert_eq!(Rule::GivenFirst(9).select(&s, 1e-12, 0), None);
+        assert_eq!(ReflectionOrder::ArgMin.select(&s, 1e-12, 0), Some(2));
+        assert_eq!(ReflectionOrder::ArgMax.select(&s, 1e-12, 0), Some(1));
+        assert_eq!(ReflectionOrder::ArgMax.select(&s, 1.5, 0), Some(2));
+        assert_eq!(ReflectionOrder::IndexOrder.select(&s, 1e-12, 0), Some(1));
+        assert_eq!(ReflectionOrder::GivenFirst(3).select(&s, 1e-12, 0), Some(3));
+        assert_eq!(ReflectionOrder::GivenFirst(3).select(&s, 1e-12, 1), Some(2));
+        assert_eq!(ReflectionOrder::GivenFirst(0).select(&s, 1e-12, 0), None);
+        assert_eq!(ReflectionOrder::GivenFirst(9).select(&s, 1e-12, 0), None);
         for rule in [
-            Rule::ArgMin,
-            Rule::ArgMax,
-            Rule::IndexOrder,
-            Rule::Random { seed: 1 },
+            ReflectionOrder::ArgMin,
+            ReflectionOrder::ArgMax,
+            ReflectionOrder::IndexOrder,
+            ReflectionOrder::Random { seed: 1 },
         ] {
             assert_eq!(rule.select(&s, 3.0, 5), None);
         }
@@ -97,8 +97,8 @@ mod tests {
     #[test]
     fn ties_go_to_the_lowest_number() {
         let s = [-1.0, -1.0 - 1e-15, -1.0 + 1e-15];
-        assert_eq!(Rule::ArgMin.select(&s, 1e-12, 0), Some(0));
-        assert_eq!(Rule::ArgMax.select(&s, 1e-12, 0), Some(0));
+        assert_eq!(ReflectionOrder::ArgMin.select(&s, 1e-12, 0), Some(0));
+        assert_eq!(ReflectionOrder::ArgMax.select(&s, 1e-12, 0), Some(0));
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         let s = [-1.0, 1.0, -2.0, -1e-15, -3.0];
         let mut counts = [0; 5];
         for stage in 0..3000 {
-            if let Some(i) = (Rule::Random { seed: 7 }).select(&s, 1e-12, stage) {
+            if let Some(i) = (ReflectionOrder::Random { seed: 7 }).select(&s, 1e-12, stage) {
                 counts[i] += 1;
             }
         }

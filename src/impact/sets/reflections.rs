@@ -1,6 +1,6 @@
 //! Reflections in contact space, the workspace of propagative impact.
 
-use crate::impact::{ImpactProblem, Rule};
+use crate::impact::{ImpactProblem, ReflectionOrder};
 use crate::{Error, Interrupt, validate};
 
 /// Reflects contacts one after another; made once for a Delassus matrix, then reused without
@@ -13,11 +13,11 @@ use crate::{Error, Interrupt, validate};
 /// they are.
 ///
 /// ```
-/// use saltation::impact::{ImpactProblem, Reflections, Rule};
+/// use saltation::impact::{ImpactProblem, Reflections, ReflectionOrder};
 /// use saltation::nalgebra::{dmatrix, dvector};
 /// let cradle = ImpactProblem::new(dmatrix![2.0, -1.0; -1.0, 2.0], dvector![-1.0, -1.0])?;
 /// let mut reflections = Reflections::new(&cradle);
-/// reflections.run(Rule::IndexOrder, 100)?;
+/// reflections.run(ReflectionOrder::IndexOrder, 100)?;
 /// assert_eq!(reflections.word(), [0, 1, 0]);
 /// # Ok::<(), saltation::Error>(())
 /// ```
@@ -96,9 +96,9 @@ impl Reflections {
     }
 
     /// The contact that a rule reflects next; none when no contact approaches, or when
-    /// [`Rule::GivenFirst`] names one that does not.
+    /// [`ReflectionOrder::GivenFirst`] names one that does not.
     #[inline]
-    pub fn next(&self, rule: Rule) -> Option<usize> {
+    pub fn next(&self, rule: ReflectionOrder) -> Option<usize> {
         rule.select(&self.speeds, self.threshold, self.word.len())
     }
 
@@ -110,8 +110,8 @@ impl Reflections {
     /// while another does, [`Error::NoSuchContact`] when there is none of that number,
     /// [`Error::ReflectionCap`] after `cap` reflections, [`Error::ImpactOverflow`] when speeds
     /// overflow, [`Error::Interrupted`] ([`ImpactProblem::with_interrupt`]).
-    pub fn run(&mut self, rule: Rule, cap: usize) -> Result<usize, Error> {
-        if let Rule::GivenFirst(contact) = rule
+    pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, Error> {
+        if let ReflectionOrder::GivenFirst(contact) = rule
             && self.word.is_empty()
         {
             self.check_first(contact)?;
@@ -155,7 +155,7 @@ impl Reflections {
     }
 
     fn stuck(&self, limit: usize) -> Error {
-        let worst = Rule::ArgMin.select(&self.speeds, self.threshold, 0);
+        let worst = ReflectionOrder::ArgMin.select(&self.speeds, self.threshold, 0);
         let contact = worst.unwrap_or(0);
         let scaled = self.speeds.get(contact).zip(self.roots.get(contact));
         Error::ReflectionCap {
@@ -207,7 +207,7 @@ mod tests {
         ];
         let inverse = problem.cosines().clone().try_inverse().unwrap();
         let energy = after.dot(&(inverse * &after)).sqrt();
-        assert!((energy - problem.momentum()).abs() < 1e-14);
+        assert!((energy - problem.kinetic_norm()).abs() < 1e-14);
         assert_eq!(after[2], -before[2]);
         assert!(reflections.reflect(2) && !reflections.reflect(3));
         assert_eq!(reflections.word(), [2, 2]);
@@ -223,22 +223,22 @@ mod tests {
         let problem = ImpactProblem::new(g, dvector![-1.0, 2.0]).unwrap();
         let run = |rule| Reflections::new(&problem).run(rule, 10);
         assert!(matches!(
-            run(Rule::GivenFirst(1)),
+            run(ReflectionOrder::GivenFirst(1)),
             Err(Error::NotApproaching {
                 contact: 1,
                 speed: 2.0
             })
         ));
         assert!(matches!(
-            run(Rule::GivenFirst(2)),
+            run(ReflectionOrder::GivenFirst(2)),
             Err(Error::NoSuchContact {
                 contact: 2,
                 count: 2
             })
         ));
-        assert_eq!(run(Rule::GivenFirst(0)), Ok(1));
+        assert_eq!(run(ReflectionOrder::GivenFirst(0)), Ok(1));
         assert!(matches!(
-            Reflections::new(&problem).run(Rule::ArgMin, 0),
+            Reflections::new(&problem).run(ReflectionOrder::ArgMin, 0),
             Err(Error::ReflectionCap { limit: 0, .. })
         ));
     }

@@ -86,7 +86,7 @@ fn order(cosine: f64) -> Option<usize> {
 /// reflections matters for the momentum at hand, 0 when it does not (Seghete & Murphey,
 /// indeterminacy of an impact).
 ///
-/// The norm is that of kinetic energy; `‖p‖` is [`ImpactProblem::momentum`]. Near a right angle of
+/// The norm is that of kinetic energy; `‖p‖` is [`ImpactProblem::kinetic_norm`]. Near a right angle of
 /// two contacts `ξ` is about `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
 ///
 /// # Errors
@@ -109,7 +109,7 @@ pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Error> {
         let limit = COMPARED;
         return Err(Error::TooManyOutcomes { count, limit });
     }
-    if problem.momentum() == 0.0 {
+    if problem.kinetic_norm() == 0.0 {
         return Ok(0.0);
     }
     let mut spread = 0.0f64;
@@ -118,7 +118,7 @@ pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Error> {
         let distances = outcomes.list[..i].iter().map(|b| a.distance(b));
         spread = distances.fold(spread, f64::max);
     }
-    Ok(spread / problem.momentum())
+    Ok(spread / problem.kinetic_norm())
 }
 
 #[cfg(test)]
