@@ -7,7 +7,7 @@ use super::Verdict;
 use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::corner::graph::{CornerGraph, row_of};
 use super::corner::group::{Group, Joins, check_sides};
-use super::corner::possible::{Close, LeftOut, close_guards, is_followed};
+use super::corner::possible::{Close, LeftOut, close_guards};
 use super::corner::region::shift_row;
 use super::defect::Defect;
 use super::repeat::{Context, zero};
@@ -354,7 +354,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         system.flow(t, x, mode, &mut field);
         for k in 0..system.count() {
             let guard = Guard::ahead(k, mode.contains(k));
-            if !is_followed(self.context, guard) {
+            if !self.context.follows(guard) {
                 continue;
             }
             let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);

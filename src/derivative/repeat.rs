@@ -35,6 +35,15 @@ impl<S> Context<'_, S> {
     }
 }
 
+impl<S: EventFunction> Context<'_, S> {
+    /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming
+    /// tell.
+    pub(crate) fn follows(&self, guard: Guard) -> bool {
+        let watch = self.system.watch(guard.event);
+        self.rearm.follows(watch, guard.direction)
+    }
+}
+
 impl<S> Clone for Context<'_, S> {
     fn clone(&self) -> Self {
         *self

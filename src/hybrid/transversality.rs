@@ -53,7 +53,7 @@ impl<B: Buffer> Run<B> {
                 let is_back = sign * self.guards.h[k] < -self.clearly(k, c.rate);
                 return !(is_back || onward.abs() >= least);
             }
-            let follows = matches!(rearm, Rearm::Pairs) || watch.sees(c.guard.partner().direction);
+            let follows = rearm.follows(watch, c.guard.partner().direction);
             !(sign * c.rate >= least && (onward >= least || !follows))
         });
         let Some(&CrossedGuard { guard, rate }) = dead else {

@@ -26,15 +26,16 @@ use crate::{Error, Interrupt, MatrixFault, validate};
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, Propagative};
-/// use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 ///
 /// // Three equal balls in a row; the first hits the other two, which touch.
 /// let mass = DMatrix::identity(3, 3);
-/// let gaps = dmatrix![-1.0, 1.0, 0.0; 0.0, -1.0, 1.0];
-/// let cradle = ImpactProblem::from_mechanics(&mass, &gaps, &dvector![1.0, 0.0, 0.0])?;
+/// let gaps = DMatrix::from_row_slice(2, 3, &[-1.0, 1.0, 0.0, 0.0, -1.0, 1.0]);
+/// let before = DVector::from_vec(vec![1.0, 0.0, 0.0]);
+/// let cradle = ImpactProblem::from_mechanics(&mass, &gaps, &before)?;
 /// let outcome = Propagative::default().outcome(&cradle)?;
 /// let velocity = cradle.velocity_after(&outcome)?;
-/// assert!((velocity - dvector![0.0, 0.0, 1.0]).norm() < 1e-14);
+/// assert!((velocity - DVector::from_vec(vec![0.0, 0.0, 1.0])).norm() < 1e-14);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]

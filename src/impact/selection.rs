@@ -15,8 +15,9 @@ use crate::random::below;
 ///
 /// ```
 /// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Selection};
-/// use saltation::nalgebra::{dmatrix, dvector};
-/// let problem = ImpactProblem::new(dmatrix![1.0, -0.6; -0.6, 1.0], dvector![-1.0, -1.0])?;
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// let delassus = DMatrix::from_row_slice(2, 2, &[1.0, -0.6, -0.6, 1.0]);
+/// let problem = ImpactProblem::new(delassus, DVector::from_element(2, -1.0))?;
 /// let outcomes = AllOutcomes::new().resolve(&problem)?;
 /// assert_eq!(outcomes.list.len(), 2);
 /// assert!(Selection::Single.select(outcomes.clone(), 0.0).is_err());

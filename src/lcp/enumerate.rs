@@ -49,7 +49,7 @@ pub struct Listed {
 /// be listed by modes.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// // z = (0, 0), (1/2, 0), (0, 1/2), and (1/3, 1/3).
 /// let w = DMatrix::from_row_slice(2, 2, &[-2.0, -1.0, -1.0, -2.0]);
 /// let all = saltation::lcp::enumerate(&w, &[1.0, 1.0])?;

@@ -9,7 +9,7 @@ use crate::{Error, validate};
 /// that fit together.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// let w = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 2.0]);
 /// assert_eq!(saltation::lcp::residual(&w, &[-3.0, 1.0], &[1.5, 0.0])?, 0.0);
 /// assert_eq!(saltation::lcp::residual(&w, &[-3.0, 1.0], &[1.0, 0.0])?, 1.0);

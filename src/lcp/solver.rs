@@ -30,7 +30,7 @@ const MOST_PIVOTS: usize = 1000;
 /// not on what was solved before.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// use saltation::lcp::LcpSolver;
 ///
 /// let w = DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0]);

@@ -15,7 +15,7 @@ const MOST_GUARDS: usize = 16;
 /// of such a table.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// use saltation::{Integrator, models::FieldTable};
 /// // Two axes as guards; upward motion doubles once the first is crossed.
 /// let fields = DMatrix::from_column_slice(2, 4, &[1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0]);

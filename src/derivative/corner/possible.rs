@@ -9,7 +9,7 @@
 use super::graph::{CornerPoint, row_of};
 use crate::derivative::repeat::{Context, zero};
 use crate::hybrid::evaluate;
-use crate::{Error, EventFunction, Flow, Guard, Rearm};
+use crate::{Error, EventFunction, Flow, Guard};
 
 /// A guard that the run had still before it when it crossed others.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
     for k in 0..system.count() {
         let guard = Guard::ahead(k, mode.contains(k));
         let is_member = point.guards.iter().any(|g| g.event == k);
-        if is_member || !is_followed(context, guard) {
+        if is_member || !context.follows(guard) {
             continue;
         }
         let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
@@ -127,11 +127,4 @@ fn shift_row<S: EventFunction>(
     let moving = row_of(context, k, (t, x), mode, rows)?;
     let rate = moving + crate::linalg::dot(&row, field);
     Ok(row.iter().map(|entry| -entry / rate).collect())
-}
-
-/// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming tell.
-pub(crate) fn is_followed<S: EventFunction>(context: Context<'_, S>, guard: Guard) -> bool {
-    let watch = context.system.watch(guard.event);
-    let follows = matches!(context.rearm, Rearm::Pairs) && watch.is_any();
-    follows || watch.sees(guard.direction)
 }

@@ -2,8 +2,8 @@
 //! & Revzen, section 3.1).
 
 use crate::Error;
-use crate::hybrid::Mode;
-use crate::{Guard, validate};
+use crate::hybrid::{Mode, Watch};
+use crate::{Direction, Guard, validate};
 
 /// Most conflicts of a matrix that are listed.
 const MOST_CONFLICTS: usize = 1_000_000;
@@ -36,6 +36,12 @@ impl Rearm {
                 mode.set(guard.event, guard.side_after() == crossed);
             }
         }
+    }
+
+    /// True when a crossing in `direction` is looked for, also one that does not count, where no row
+    /// of a matrix has armed or retired it.
+    pub(crate) fn follows(&self, watch: Watch, direction: Direction) -> bool {
+        watch.sees(direction) || (matches!(self, Self::Pairs) && watch.is_any())
     }
 
     /// True when a crossing of `by` makes the way back over the same surface watchful.

@@ -152,8 +152,7 @@ impl<B: Buffer> Run<B> {
             // A start that was solved for lies a few roundings off.
             let beyond = self.own_h(k) > 4.0 * self.guards.zero[k];
             let watch = self.guards.watch[k];
-            let follows = matches!(rearm, Rearm::Pairs) && watch.is_any();
-            let sees = follows || watch.sees(self.ahead(k).direction);
+            let sees = rearm.follows(watch, self.ahead(k).direction);
             self.guards.armed[k] = sees && (!beyond || rate <= -least);
             self.guards.ready[k] = self.is_clear(k, 0.0) || (!beyond && rate >= least);
             if self.guards.armed[k] {

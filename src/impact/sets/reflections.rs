@@ -14,8 +14,9 @@ use crate::{Error, Interrupt, validate};
 ///
 /// ```
 /// use saltation::impact::{ImpactProblem, Reflections, ReflectionOrder};
-/// use saltation::nalgebra::{dmatrix, dvector};
-/// let cradle = ImpactProblem::new(dmatrix![2.0, -1.0; -1.0, 2.0], dvector![-1.0, -1.0])?;
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// let delassus = DMatrix::from_row_slice(2, 2, &[2.0, -1.0, -1.0, 2.0]);
+/// let cradle = ImpactProblem::new(delassus, DVector::from_element(2, -1.0))?;
 /// let mut reflections = Reflections::new(&cradle);
 /// reflections.run(ReflectionOrder::IndexOrder, 100)?;
 /// assert_eq!(reflections.word(), [0, 1, 0]);
