@@ -66,6 +66,8 @@
 //!   others.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
 //!
+//! The names that almost every program needs are in [`prelude`].
+//!
 //! # What is guaranteed
 //!
 //! For an event-selected system (every guard live in every mode near its surface) all crossings are
@@ -106,6 +108,7 @@ mod matrix_fault;
 pub mod mechanics;
 pub mod models;
 pub mod ode;
+pub mod prelude;
 mod quantity;
 mod random;
 mod validate;

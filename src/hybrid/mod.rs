@@ -48,9 +48,12 @@ mod transversality;
 
 pub use corner::{Corner, Crossing};
 pub use integrator::{Integrator, Summary};
+// What [`flow_fn`] returns has no use of its own.
+#[doc(hidden)]
+pub use model::GuardedFn;
 pub use model::{
-    Crossed, CrossedGuard, Direction, EventFunction, Flow, FlowFn, Guard, GuardedFn, Mode, Ones,
-    Rearm, RearmMatrix, RowConflict, Watch, flow_fn,
+    Crossed, CrossedGuard, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones, Rearm,
+    RearmMatrix, RowConflict, Watch, flow_fn,
 };
 pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
 pub use options::{PerEntry, Projection, Resolution};

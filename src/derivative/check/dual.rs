@@ -68,7 +68,7 @@ pub trait SmoothEvents {
         None
     }
 
-    /// As [`EventFunction::noise`].
+    /// As [`EventFunction::event_tolerance`].
     fn event_tolerance(&self, k: usize) -> f64 {
         let _ = k;
         0.0
