@@ -464,7 +464,7 @@ pub enum Error {
         count: usize,
     },
 
-    /// A mass matrix is none.
+    /// The mass matrix is not symmetric positive definite.
     #[error("the mass matrix {fault} at q = {state:?}")]
     MassMatrix {
         /// What is wrong with it.

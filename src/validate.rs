@@ -1,4 +1,4 @@
-//! Bad input is refused at the door: the checks that all doors share.
+//! Input validation shared by all public entry points.
 
 use crate::Error;
 

@@ -156,8 +156,8 @@ impl Columns {
                 slope_near(SHIFT, t, delta, &mut self.again);
                 self.has_slope = true;
                 let rounding = largest_difference(ode.first_stage(), &self.again, dim);
-                // Tighter than its derivative is known a column cannot be held: steps would shrink
-                // for ever.
+                // The tolerance is not tightened below the rounding error of the finite
+                // differences.
                 for tolerance in &mut self.tolerance.relative {
                     *tolerance = tolerance.max(rounding.min(MOST_ERROR));
                 }

@@ -279,8 +279,8 @@ where
         }
     }
 
-    /// Which contacts part faster than the tolerance. One that was closed and is thrown so weakly
-    /// that it falls back from lower than gaps can tell does not part.
+    /// Which contacts part faster than the tolerance. A closed contact stays closed if its rebound
+    /// height is too low for its gap to tell.
     fn parting(
         &self,
         (t, state): (f64, &[f64]),

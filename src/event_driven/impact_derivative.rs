@@ -50,9 +50,8 @@ where
         each.all(|(dx, out)| self.reset_along(t, x, &strike, dx, out).is_some())
     }
 
-    /// An event as its neighbours have it: of the contacts that rest but are open only those take
-    /// part that the impact presses on, for neighbours of the others part. None when there is no
-    /// outcome.
+    /// The event as nearby states have it. An open resting contact takes part only if its impulse
+    /// is positive; nearby states of the others separate. None when there is no outcome.
     fn strike_of(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode) -> Option<Strike> {
         let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
         let event = self.happen(t, crossed, &mut after, &mut mode_after).ok()?;

@@ -32,8 +32,7 @@ where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    /// The accumulation that contacts begin which part from an impact so slowly that they bounce
-    /// lower than gaps can tell.
+    /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
     pub(crate) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
         let (q, v) = set.state.split_at(self.system().dof());
         let n = self.system().contacts();

@@ -25,10 +25,10 @@ impl Reset {
 }
 
 impl<B: Buffer> Run<B> {
-    /// Refuses sliding, grazing and rest: without a reset, every guard of the set must go on in its
-    /// direction; after one it may as well be thrown back, unless the model set side bits itself
-    /// and so answers for them. Where nothing looks for the way back, the side bit is a memory:
-    /// that the state turns in the new mode (hysteresis) is no crossing.
+    /// Refuses sliding, grazing and rest. Without a reset every guard of the set must go on in its
+    /// direction. After a reset the rate may be reversed. If the reset changed side bits, no check
+    /// is made. Where nothing looks for the way back, the side bit is a memory: a state that turns
+    /// in the new mode (hysteresis) does not cross.
     #[inline]
     pub(crate) fn check_live(
         &mut self,

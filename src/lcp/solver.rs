@@ -68,7 +68,7 @@ enum Found {
         allowed: f64,
     },
     Ended(End),
-    /// The problem is none for this rung, or the rung found nothing.
+    /// The attempt does not apply to the problem, or found nothing.
     PassedOver,
 }
 
@@ -164,7 +164,7 @@ impl LcpSolver {
     /// # Errors
     /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad
     /// tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
-    /// became of Lemke's method, when no other rung solved the problem. [`Error::Interrupted`].
+    /// became of Lemke's method, when no other attempt solved the problem. [`Error::Interrupted`].
     pub fn solve<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
@@ -307,7 +307,7 @@ impl LcpSolver {
         }
     }
 
-    /// The covering vector of a rung, in scaled units.
+    /// The covering vector of an attempt, in scaled units.
     fn set_cover(&mut self, rung: Attempt, d: Option<&[f64]>) {
         let n = self.scaled.n;
         reset(&mut self.cover, self.scaled.blocks);

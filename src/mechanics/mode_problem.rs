@@ -121,10 +121,11 @@ where
     })
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`; what is `small`, in units of rows, is zero, and `b` lies outside
-/// the range of `G` by `noise`. Accelerations are unique, for `G` is positive semidefinite. Of a
-/// contact without force and without acceleration the problem a moment later decides, given by
-/// `ahead` of the forces; if that does not either, it stays closed.
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Values up to `small`, in units of rows, count as zero; `b` may lie
+/// outside the range of `G` by `noise`. `G` is positive semidefinite, so accelerations are unique.
+///
+/// Degenerate contacts (zero force, zero acceleration) are decided by the problem a moment later,
+/// which `ahead` gives for the forces. A contact that is degenerate there too stays closed.
 fn choose(
     gram: &[f64],
     b: &[f64],
