@@ -180,12 +180,12 @@ impl Columns {
             if error <= 1.0 {
                 let factor = self.control.accepted(error);
                 // A step cut short by the end of the segment says nothing against a longer one.
-                let wish = if step < self.next_step {
+                let proposed = if step < self.next_step {
                     self.next_step
                 } else {
                     0.0
                 };
-                self.next_step = (step * factor).max(wish);
+                self.next_step = (step * factor).max(proposed);
                 self.ode.take(&mut self.delta);
                 t = if step >= remaining { end } else { t + step };
             } else {

@@ -106,7 +106,7 @@ where
         x: &mut [f64],
         mode: &mut Mode,
     ) -> Result<(), Error> {
-        self.happen(t, crossed, x, mode).map(|_| ())
+        self.resolve_event(t, crossed, x, mode).map(|_| ())
     }
 
     fn writes_reset_differences(&self) -> bool {

@@ -35,7 +35,7 @@ where
 
     /// The impact of the contacts that touch, of which `new` were open until now; changes the
     /// velocities in `state`.
-    pub(crate) fn hit(
+    pub(crate) fn apply_impact(
         &self,
         t: f64,
         state: &mut [f64],
@@ -49,11 +49,11 @@ where
             .map(|&j| self.checked_restitution(j, t, q, v))
             .collect::<Result<_, _>>()?;
         let by = (&self.law, &self.selection);
-        self.hit_by(by, &restitution, t, state, (touching, new))
+        self.apply_impact_by(by, &restitution, t, state, (touching, new))
     }
 
     /// The same by another law and with other coefficients of restitution.
-    pub(crate) fn hit_by<K: ImpactLaw>(
+    pub(crate) fn apply_impact_by<K: ImpactLaw>(
         &self,
         (law, selection): (&K, &Selection),
         restitution: &[f64],
@@ -163,7 +163,7 @@ where
 
     /// Decides which of the contacts that touch are closed from here on, and brings the state onto
     /// them; those in `released` are not.
-    pub(crate) fn rest(
+    pub(crate) fn update_contacts(
         &self,
         t: f64,
         state: &mut [f64],
@@ -332,7 +332,7 @@ where
     }
 
     /// Lets the event happen: the impact, if contacts close, and which of them stay closed.
-    pub(crate) fn happen(
+    pub(crate) fn resolve_event(
         &self,
         t: f64,
         crossed: &Crossed<'_>,
@@ -344,7 +344,7 @@ where
         let mut impulses = Vec::new();
         if new.iter().any(|&new| new) {
             impulses = self
-                .hit(t, x, &touching, &new)?
+                .apply_impact(t, x, &touching, &new)?
                 .impulses
                 .as_slice()
                 .to_vec();
@@ -352,7 +352,7 @@ where
             let pressed = |j: &usize| touching.iter().position(|k| k == j);
             released.retain(|j| pressed(j).is_none_or(|i| impulses[i] <= 0.0));
         }
-        self.rest(t, x, &touching, &released, mode)?;
+        self.update_contacts(t, x, &touching, &released, mode)?;
         Ok(Event {
             touching,
             new,

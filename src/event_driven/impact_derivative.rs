@@ -16,7 +16,7 @@ use crate::{Crossed, Error, Mode};
 const SLOW: f64 = 0.1;
 
 /// The contacts of an event as its neighbours have it.
-struct Strike {
+struct NearbyEvent {
     /// Those that take part.
     touching: Vec<usize>,
     /// Which of them were open until then.
@@ -42,19 +42,27 @@ where
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
-        let Some(strike) = self.strike_of(t, crossed, x, mode) else {
+        let Some(nearby) = self.event_nearby(t, crossed, x, mode) else {
             return false;
         };
         let dim = x.len().max(1);
         let mut each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
-        each.all(|(dx, out)| self.reset_along(t, x, &strike, dx, out).is_some())
+        each.all(|(dx, out)| self.reset_along(t, x, &nearby, dx, out).is_some())
     }
 
     /// The event as nearby states have it. An open resting contact takes part only if its impulse
     /// is positive; nearby states of the others separate. None when there is no outcome.
-    fn strike_of(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode) -> Option<Strike> {
+    fn event_nearby(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+    ) -> Option<NearbyEvent> {
         let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
-        let event = self.happen(t, crossed, &mut after, &mut mode_after).ok()?;
+        let event = self
+            .resolve_event(t, crossed, &mut after, &mut mode_after)
+            .ok()?;
         let stays = |i: &usize| {
             let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
             let pressed = event.impulses.get(*i).is_none_or(|&p| p > 0.0);
@@ -62,7 +70,7 @@ where
         };
         let taking_part: Vec<usize> = (0..event.touching.len()).filter(stays).collect();
         let touching: Vec<usize> = taking_part.iter().map(|&i| event.touching[i]).collect();
-        Some(Strike {
+        Some(NearbyEvent {
             new: taking_part.iter().map(|&i| event.new[i]).collect(),
             approach: self.approach(x, &touching),
             restitution: self.restitutions(x, &touching),
@@ -82,15 +90,15 @@ where
         &self,
         t: f64,
         x: &[f64],
-        strike: &Strike,
+        nearby: &NearbyEvent,
         dx: &[f64],
         out: &mut [f64],
     ) -> Option<()> {
         let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
-        let step = self.step_beside(x, strike, dx, moved)?;
+        let step = self.step_beside(x, nearby, dx, moved)?;
         let mut ends = [step, -step].map(moved);
         for end in &mut ends {
-            self.happen_beside(t, end, strike).ok()?;
+            self.happen_beside(t, end, nearby).ok()?;
         }
         for i in 0..out.len() {
             out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
@@ -102,7 +110,7 @@ where
     fn step_beside(
         &self,
         x: &[f64],
-        strike: &Strike,
+        nearby: &NearbyEvent,
         dx: &[f64],
         moved: impl Fn(f64) -> Vec<f64>,
     ) -> Option<f64> {
@@ -115,14 +123,14 @@ where
         }
         // Contacts that approach slowly approach at both ends too: the step is a part of their
         // speed.
-        let rates = [usual, -usual].map(|s| self.approach(&moved(s), &strike.touching));
-        for i in (0..strike.touching.len()).filter(|&i| strike.new[i]) {
+        let rates = [usual, -usual].map(|s| self.approach(&moved(s), &nearby.touching));
+        for i in (0..nearby.touching.len()).filter(|&i| nearby.new[i]) {
             let change = (rates[0][i] - rates[1][i]).abs() / (2.0 * usual);
             if change > 0.0 {
-                step = step.min(SLOW * strike.approach[i].abs() / change);
+                step = step.min(SLOW * nearby.approach[i].abs() / change);
             }
         }
-        let other = |s: f64| self.restitutions(&moved(s), &strike.touching) != strike.restitution;
+        let other = |s: f64| self.restitutions(&moved(s), &nearby.touching) != nearby.restitution;
         if step > usual && (other(step) || other(-step)) {
             step = usual;
         }
@@ -130,12 +138,12 @@ where
     }
 
     /// The event at a state close by.
-    fn happen_beside(&self, t: f64, x: &mut [f64], strike: &Strike) -> Result<(), Error> {
-        projection::hold_all(self, x, &strike.closed_before);
-        if strike.new.iter().any(|&new| new) {
-            self.hit(t, x, &strike.touching, &strike.new)?;
+    fn happen_beside(&self, t: f64, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Error> {
+        projection::hold_all(self, x, &nearby.closed_before);
+        if nearby.new.iter().any(|&new| new) {
+            self.apply_impact(t, x, &nearby.touching, &nearby.new)?;
         }
-        projection::hold(self, x, &strike.closed_after);
+        projection::hold(self, x, &nearby.closed_after);
         Ok(())
     }
 }

@@ -36,7 +36,7 @@ where
     /// impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
         self.start_by(t, q, v, |state, touching, new| {
-            self.hit(t, state, touching, new)
+            self.apply_impact(t, state, touching, new)
         })
     }
 
@@ -45,7 +45,7 @@ where
         let by = (&Unilateral, &Selection::Single);
         self.start_by(t, q, v, |state, touching, new| {
             let restitution = vec![0.0; touching.len()];
-            self.hit_by(by, &restitution, t, state, (touching, new))
+            self.apply_impact_by(by, &restitution, t, state, (touching, new))
         })
     }
 
@@ -54,7 +54,7 @@ where
         t: f64,
         q: &[f64],
         v: &[f64],
-        hit: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Error>,
+        impact: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Error>,
     ) -> Result<Start, Error> {
         let tolerances = [
             ("gap_tolerance", self.gap_tolerance),
@@ -102,13 +102,13 @@ where
         let rests = |j: &usize| self.rests(*j, &state);
         let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
         if approaching.iter().any(|&a| a) {
-            hit(&mut state, &touching, &approaching)?;
+            impact(&mut state, &touching, &approaching)?;
         }
         // Those that rest are closed contacts to the impact, as they are on the way.
         for &j in &resting {
             self.set_closed(&mut mode, j, true);
         }
-        self.rest(t, &mut state, &touching, &[], &mut mode)?;
+        self.update_contacts(t, &mut state, &touching, &[], &mut mode)?;
         let approached = touching.iter().zip(approaching).filter(|(_, a)| *a);
         Ok(Start {
             activated: approached.map(|(&j, _)| j).collect(),

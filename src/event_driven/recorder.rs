@@ -10,7 +10,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{CrossedSet, CrossingEvent, Doubt, Mode, Observer, Segment};
 
 /// What a run leaves behind.
-pub(crate) struct Journal {
+pub(crate) struct ContactRecorder {
     n: usize,
     pub(crate) path: Path,
     events: Vec<ContactEvent>,
@@ -20,7 +20,7 @@ pub(crate) struct Journal {
     goes_on: bool,
 }
 
-impl Journal {
+impl ContactRecorder {
     pub(crate) fn new(detector: Detector, n: usize, max_memory: usize) -> Self {
         Self {
             n,
@@ -133,14 +133,14 @@ where
     if impact && !event.activated.is_empty() {
         let is_new = |j: &usize| event.activated.contains(j);
         let new: Vec<bool> = event.contacts.iter().map(is_new).collect();
-        if let Ok(outcome) = model.hit(event.time, &mut state, &event.contacts, &new) {
+        if let Ok(outcome) = model.apply_impact(event.time, &mut state, &event.contacts, &new) {
             event.impulses = outcome.impulses.iter().copied().collect();
             event.remarks = outcome.remarks;
         }
     }
 }
 
-impl Observer for Journal {
+impl Observer for ContactRecorder {
     fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
         if !std::mem::take(&mut self.goes_on) {
             self.path.start(time, state, mode);

@@ -175,7 +175,7 @@ where
         if new.iter().any(|&new| new) {
             let restitution = vec![0.0; touching.len()];
             let by = (&Unilateral, &Selection::Single);
-            let outcome = self.hit_by(by, &restitution, t, state, (&touching, &new))?;
+            let outcome = self.apply_impact_by(by, &restitution, t, state, (&touching, &new))?;
             for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
                 *sum += p;
             }
@@ -184,7 +184,7 @@ where
         for &j in &touching {
             self.set_closed(mode, j, true);
         }
-        self.rest(t, state, &touching, &[], mode)?;
+        self.update_contacts(t, state, &touching, &[], mode)?;
         event.contacts = touching;
         event.impulses = impulses;
         Ok(self.finished(event, place))
@@ -197,7 +197,7 @@ where
         event.contacts.clone_from(&event.mode_before);
         let touching = event.mode_before.clone();
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
-        self.rest(t, state, &touching, &[contact], mode)?;
+        self.update_contacts(t, state, &touching, &[contact], mode)?;
         Ok(self.finished(event, place))
     }
 
@@ -213,8 +213,8 @@ where
         if !new.iter().any(|&new| new) {
             return Ok(None);
         }
-        self.hit(t, state, &touching, &new)?;
-        self.rest(t, state, &touching, &[], mode)?;
+        self.apply_impact(t, state, &touching, &new)?;
+        self.update_contacts(t, state, &touching, &[], mode)?;
         let approaches = touching.iter().zip(&new).filter(|(_, new)| **new);
         event.activated = approaches.map(|(&j, _)| j).collect();
         event.contacts = touching;

@@ -5,7 +5,7 @@
 use super::Start;
 use super::grazing::{Grazing, Watcher};
 use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
-use super::recorder::Journal;
+use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
 use super::system::EventDriven;
 use super::zeno::{Accumulation, Detector, Zeno};
@@ -177,12 +177,12 @@ where
         }
         let (start, kind) = self.begin(t0, q, v)?;
         let n = self.model().system().contacts();
-        let mut journal = Journal::new(
+        let mut recorder = ContactRecorder::new(
             Detector::new(n, near, tf),
             n,
             self.integrator.max_memory_set(),
         );
-        journal.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
+        recorder.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
         let initial = closed(&start.mode, n);
         let mut place = Place {
             t: t0,
@@ -196,9 +196,9 @@ where
         let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
         let mut left = self.integrator.max_events_set();
         let status = loop {
-            let stop = self.stretch(&mut place, tf, &mut journal, &mut statistics)?;
+            let stop = self.stretch(&mut place, tf, &mut recorder, &mut statistics)?;
             guaranteed &= stop.touches.is_empty();
-            journal.touched(stop.touches);
+            recorder.touched(stop.touches);
             let reason = match stop.end {
                 End::Status(status) => break status,
                 End::Because(reason) => reason,
@@ -212,22 +212,22 @@ where
             match self.deal_with(&reason, repeats > 0, tf, &mut place, &mut statistics) {
                 Ok(Some(event)) => {
                     guaranteed = false;
-                    journal.between(event, &place.mode);
+                    recorder.between(event, &place.mode);
                 }
                 Ok(None) => {
-                    journal.path.jump(place.t, &place.state, &place.mode);
+                    recorder.path.jump(place.t, &place.state, &place.mode);
                     break Status::Ended;
                 }
                 Err(error) => break Status::Refused(error),
             }
             if let Reason::Zeno(found) = &reason {
-                journal.detector.forget(&found.contacts);
+                recorder.detector.forget(&found.contacts);
             }
             if place.t >= tf {
                 break Status::ReachedEnd;
             }
         };
-        let (path, events) = journal.finish(self.model(), self.cluster);
+        let (path, events) = recorder.finish(self.model(), self.cluster);
         let status = path.status(status);
         Ok(MechanicalRun {
             trajectory: Trajectory::new(path, status, statistics, tolerance),
@@ -288,7 +288,7 @@ where
         &mut self,
         place: &mut Place,
         tf: f64,
-        journal: &mut Journal,
+        recorder: &mut ContactRecorder,
         statistics: &mut Statistics,
     ) -> Result<Stop, Error> {
         self.integrator.set_start_mode(place.mode.clone());
@@ -305,7 +305,7 @@ where
             .integrator
             .observe_with(t, &state, tf, |model, _, settings| {
                 let watcher = Watcher::new(model, settings, (grazing, memory));
-                (&mut *journal, watcher)
+                (&mut *recorder, watcher)
             });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
@@ -321,7 +321,11 @@ where
         place.t = summary.time;
         place.state = self.integrator.state().to_vec();
         place.mode = self.integrator.mode().clone();
-        let end = match (trouble, journal.accumulation.take().or(low), summary.status) {
+        let end = match (
+            trouble,
+            recorder.accumulation.take().or(low),
+            summary.status,
+        ) {
             (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
             (None, Some(found), _) => End::Because(Reason::Zeno(found)),
             (None, None, Status::Refused(reason)) => {

@@ -272,7 +272,7 @@ where
             // In rising order, in which the run has them.
             let mut touching = contacts.to_vec();
             touching.sort_unstable();
-            self.hit(t, &mut state, &touching, &vec![true; touching.len()])?;
+            self.apply_impact(t, &mut state, &touching, &vec![true; touching.len()])?;
         }
         Ok(DVector::from_column_slice(&state[x.len() / 2..]))
     }

@@ -160,21 +160,25 @@ impl<B: Buffer> Run<B> {
                 });
             }
             let remaining = self.tf - self.t;
-            let wish = settings
+            let proposed = settings
                 .fixed_step
                 .unwrap_or(self.next_step.min(self.longest_step))
                 .min(settings.max_step);
-            let too_short = wish < self.least_step() && wish < remaining;
-            if too_short || (self.control.was_rejected() && !self.moves(wish)) {
-                return Err(self.step_failed(wish));
+            let too_short = proposed < self.least_step() && proposed < remaining;
+            if too_short || (self.control.was_rejected() && !self.moves(proposed)) {
+                return Err(self.step_failed(proposed));
             }
             let slack = if settings.fixed_step.is_some() {
                 1.0 + 1e-9
             } else {
                 LAST
             };
-            let most = (wish * slack).min(settings.max_step);
-            let step = if most >= remaining { remaining } else { wish };
+            let most = (proposed * slack).min(settings.max_step);
+            let step = if most >= remaining {
+                remaining
+            } else {
+                proposed
+            };
 
             let (mode, statistics) = (&self.mode, &mut self.statistics);
             let mut flow = |t: f64, x: &[f64], dx: &mut [f64]| system.flow(t, x, mode, dx);
@@ -196,7 +200,7 @@ impl<B: Buffer> Run<B> {
                 let factor = self.control.accepted(error);
                 self.last_step = step;
                 // A step cut to end at tf says nothing against the size that was wished for.
-                self.next_step = (step * factor).max(if step < wish { wish } else { 0.0 });
+                self.next_step = (step * factor).max(if step < proposed { proposed } else { 0.0 });
                 return Ok(step);
             }
             statistics.rejections += 1;
