@@ -1,8 +1,8 @@
 //! Every impact law, drawn.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, MinimalOutcomes, Sequential, Outcomes, Plastic, Projective, Propagative,
-    ReflectionOrder, Selection, SelectionFn, Unilateral,
+    AllOutcomes, ImpactLaw, MinimalOutcomes, Outcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Selection, SelectionFn, Sequential, Unilateral,
 };
 
 use crate::draw::Draw;

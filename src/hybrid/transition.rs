@@ -3,7 +3,8 @@
 
 use super::model::rearm::Effect;
 use super::options::Settings;
-use super::run::state::{Guards, Run};
+use super::run::guard_table::GuardTable;
+use super::run::state::Run;
 use super::run::turned::Flown;
 use super::transversality::Reset;
 use super::{
@@ -389,7 +390,7 @@ impl<B: Buffer> Run<B> {
 
     #[inline]
     fn mark_one_ready(&mut self, k: usize, anew: bool) {
-        let Guards { armed, ready, .. } = &self.guards;
+        let GuardTable { armed, ready, .. } = &self.guards;
         if !armed[k] || (ready[k] && !anew) {
             return;
         }
@@ -400,9 +401,9 @@ impl<B: Buffer> Run<B> {
             true => f64::INFINITY,
             false => 0.0,
         };
-        let on_surface = self.own_h(k) <= self.guards.zero[k].max(residual);
-        let across = anew && on_surface && self.own_rate(k) >= self.guards.min_rate[k];
-        self.guards.ready[k] = self.is_clear(k, residual) || across;
+        let on_surface = self.guards.own_h(k) <= self.guards.zero[k].max(residual);
+        let across = anew && on_surface && self.guards.own_rate(k) >= self.guards.min_rate[k];
+        self.guards.ready[k] = self.guards.is_clear(k, residual) || across;
     }
 
     /// Tells the observer of the projection that led to the crossing, if there was one.
@@ -489,9 +490,9 @@ impl<B: Buffer> Run<B> {
         }
         self.crossed.clear();
         for k in 0..self.count() {
-            let guard = self.ahead(k);
+            let guard = self.guards.ahead(k);
             let residual = 10.0 * (guard.sign() * self.work.h_before[k]).max(0.0);
-            let beyond = self.own_h(k) > self.guards.zero[k].max(residual);
+            let beyond = self.guards.own_h(k) > self.guards.zero[k].max(residual);
             if self.guards.armed[k] && beyond && !self.work.tried[k] {
                 let rate = self.guards.rate[k];
                 self.crossed.push(CrossedGuard { guard, rate });

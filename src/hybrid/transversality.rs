@@ -80,9 +80,9 @@ impl<B: Buffer> Run<B> {
             let missed = self.guards.h[j].abs().max(self.guards.zero[j]);
             let slower = (self.guards.rate[k] / self.guards.rate[j]).abs();
             let residual = 10.0 * missed * if slower.is_finite() { slower } else { 1.0 };
-            let beyond = self.own_h(k);
+            let beyond = self.guards.own_h(k);
             if self.guards.armed[k] && beyond > self.guards.zero[k].max(residual) {
-                let guard = self.ahead(k);
+                let guard = self.guards.ahead(k);
                 self.undo();
                 return Err(Error::ArmedBeyond {
                     guard,

@@ -55,7 +55,7 @@ fn assert_sound(problem: &ImpactProblem, seed: u64, name: &str) -> Option<usize>
                 reached.push(outcome);
             }
             Err(Error::NotApproaching { .. }) => {
-                assert!(matches!(rule, ReflectionOrder::GivenFirst(_)))
+                assert!(matches!(rule, ReflectionOrder::GivenFirst(_)));
             }
             Err(other) => panic!("{name}: {rule:?} {other}"),
         }

@@ -1,7 +1,10 @@
 //! Simulations of random bodies: every law, every policy.
 
+use saltation::event_driven::{
+    ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun, Simulation,
+    Zeno,
+};
 use saltation::impact::ImpactLaw;
-use saltation::event_driven::{ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun, Simulation, Zeno};
 use saltation::mechanics::Redundant;
 use saltation::{Projection, Status};
 

@@ -5,7 +5,8 @@ use saltation::derivative::{
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Derivative, Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Verdict, Watch,
+    Crossed, Derivative, Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Verdict,
+    Watch,
 };
 
 use super::integrate::{Limits, Span, look, settings, span};

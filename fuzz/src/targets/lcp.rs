@@ -1,7 +1,7 @@
 //! Linear complementarity problems: every setting, enumeration, residuals.
 
 use saltation::Interrupt;
-use saltation::lcp::{LcpSolver, Listed, Attempt, Solution, enumerate, enumerate_until, residual};
+use saltation::lcp::{Attempt, LcpSolver, Listed, Solution, enumerate, enumerate_until, residual};
 use saltation::nalgebra::DMatrix;
 
 use super::impact::gram;

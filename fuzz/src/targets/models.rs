@@ -1,8 +1,8 @@
 //! The models of the library with any parameters: their constructors, their closed forms, short
 //! runs.
 
-use saltation::impact::ImpactProblem;
 use saltation::event_driven::{EventDriven, Simulation, Zeno};
+use saltation::impact::ImpactProblem;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
     Affine, BouncingBall, ContactChain, Cradle, DoublePendulum, FieldTable, Hopper,

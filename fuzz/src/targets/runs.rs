@@ -1,7 +1,9 @@
 //! Starts, multipliers, decoupling and derivatives of bodies with contacts.
 
+use saltation::event_driven::{
+    ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome, Start,
+};
 use saltation::impact::ImpactLaw;
-use saltation::event_driven::{ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome, Start};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Flow, Integrator};
 

@@ -293,7 +293,7 @@ pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
             for (early, late) in [(i, k), (k, i)] {
                 let mut row = DVector::zeros(dim);
                 let map = cross(context, graph, (0, early), &one, |_, tau| {
-                    row.copy_from(tau)
+                    row.copy_from(tau);
                 })?;
                 rows.push(row);
                 let edge = graph.follow(context, 0, early)?;

@@ -3,7 +3,6 @@
 
 use super::project::Landing;
 use super::state::Run;
-use super::survey::Where;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm};
 use crate::ode::Buffer;
@@ -33,11 +32,11 @@ impl<B: Buffer> Run<B> {
         let mut entered = self.entered.take();
         while let Some((j, tau)) = self.earliest(system)? {
             settings.interrupt.check()?;
-            if self.own_h(j) >= -self.guards.zero[j] {
+            if self.guards.own_h(j) >= -self.guards.zero[j] {
                 // Already on its surface: firing without moving keeps exactly simultaneous guards
                 // from being lost.
                 self.note_approach_by_rates();
-                self.survey(Where::Here, j);
+                self.survey_here(j);
                 self.renew_rates(system, false)?;
                 self.gather(settings, j);
                 if self.fire(
@@ -136,7 +135,7 @@ impl<B: Buffer> Run<B> {
     {
         let mut ranking = match self.ranking.take() {
             Some(ranking) => ranking,
-            None => self.rank(),
+            None => self.guards.rank(),
         };
         loop {
             let Some(k) = ranking.first else {
@@ -146,24 +145,20 @@ impl<B: Buffer> Run<B> {
                 return Ok(Some((k, ranking.least)));
             }
             self.refresh_rate(system, k)?;
-            let tau = (-self.own_h(k) / self.own_rate(k)).max(0.0);
-            if self.is_candidate(k) && tau <= ranking.second {
+            let tau = (-self.guards.own_h(k) / self.guards.own_rate(k)).max(0.0);
+            if self.guards.is_candidate(k) && tau <= ranking.second {
                 return Ok(Some((k, tau)));
             }
-            ranking = self.rank();
+            ranking = self.guards.rank();
         }
-    }
-
-    #[inline]
-    fn is_candidate(&self, k: usize) -> bool {
-        let guards = &self.guards;
-        guards.armed[k] && guards.ready[k] && self.own_rate(k) >= guards.min_rate[k]
     }
 
     fn is_near(&self, settings: &Settings, j: usize, tau: f64, entered: Option<usize>) -> bool {
         match &settings.projection {
             Projection::Off => false,
-            Projection::Eps { eps, .. } => entered == Some(j) || -self.own_h(j) <= eps.get(j),
+            Projection::Eps { eps, .. } => {
+                entered == Some(j) || -self.guards.own_h(j) <= eps.get(j)
+            }
             Projection::Horizon { tau: most, .. } => entered == Some(j) || tau <= *most,
             Projection::Auto => {
                 tau <= self
@@ -217,12 +212,12 @@ impl<B: Buffer> Run<B> {
     /// can tell.
     fn is_with(&self, k: usize) -> bool {
         let missed = self.residual_time * self.guards.rate[k].abs();
-        self.is_candidate(k) && self.own_h(k) >= -self.guards.zero[k].max(missed)
+        self.guards.is_candidate(k) && self.guards.own_h(k) >= -self.guards.zero[k].max(missed)
     }
 
     fn add_crossed(&mut self, k: usize) {
         self.crossed.push(CrossedGuard {
-            guard: self.ahead(k),
+            guard: self.guards.ahead(k),
             rate: self.guards.rate[k],
         });
     }
@@ -269,7 +264,7 @@ impl<B: Buffer> Run<B> {
                 self.reach = 0.1 * tau;
                 return Ok(None);
             }
-            self.survey(Where::Landing, j);
+            self.survey_landing(j);
             self.work.tried[j] = true;
             j = match self.late(system, j)? {
                 Late::Nobody => return Ok(Some((j, landing))),
@@ -350,7 +345,7 @@ impl<B: Buffer> Run<B> {
                 continue;
             }
             let beyond = guards.sign[k] * self.work.h[0][k];
-            let (start, zero) = (self.own_h(k), guards.zero[k]);
+            let (start, zero) = (self.guards.own_h(k), guards.zero[k]);
             if !guards.ready[k] {
                 // It may have left its surface with a rate of zero and come back.
                 if start.abs() <= 4.0 * zero && beyond > 4.0 * zero {
@@ -363,10 +358,10 @@ impl<B: Buffer> Run<B> {
                 continue;
             }
             self.need_rate(system, k)?;
-            if start >= -zero || !self.is_candidate(k) {
+            if start >= -zero || !self.guards.is_candidate(k) {
                 return Ok(Late::Unforeseen);
             }
-            let lead = beyond / self.own_rate(k);
+            let lead = beyond / self.guards.own_rate(k);
             if lead > most {
                 most = lead;
                 found = Late::First(k);
@@ -391,7 +386,7 @@ impl<B: Buffer> Run<B> {
         let start = self.t;
         self.note_projection(system, start + landing.dt);
         self.add_error(landing.error);
-        self.bend = (j, (landing.rate - self.own_rate(j)) / landing.dt);
+        self.bend = (j, (landing.rate - self.guards.own_rate(j)) / landing.dt);
         let work = &mut self.work;
         if observer.wants_segments() {
             let end_field = landing.knows_field.then(|| work.landing_field.get());

@@ -303,7 +303,7 @@ impl<B: Buffer> Run<B> {
     fn give_up(&mut self, k: usize, doubt: f64) {
         self.guards.blur[k] = self.guards.blur[k].max(BLUR * doubt);
         self.statistics.unresolved += 1;
-        let (guard, t, error) = (self.ahead(k), self.t, doubt);
+        let (guard, t, error) = (self.guards.ahead(k), self.t, doubt);
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 
@@ -321,7 +321,7 @@ impl<B: Buffer> Run<B> {
             (v.min(least), v.max(most))
         });
         self.statistics.unresolved += 1;
-        let (guard, t, error) = (self.ahead(k), self.t, most - least);
+        let (guard, t, error) = (self.guards.ahead(k), self.t, most - least);
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
 

@@ -1,7 +1,8 @@
 //! What the errors of steps leave open: how far event functions and times of crossings may be off,
 //! and decisions that hang on it.
 
-use super::state::{Run, Terms};
+use super::guard_table::Terms;
+use super::state::Run;
 use super::window::Window;
 use crate::Guard;
 use crate::hybrid::{Arrival, EventFunction, Observer, Statistics};
@@ -173,7 +174,7 @@ impl<B: Buffer> Run<B> {
             self.need_spread(system, k);
             let error = self.error_of(k).max(CLOSE * variation);
             if -value <= error {
-                let (guard, gap) = (self.ahead(k), -value);
+                let (guard, gap) = (self.guards.ahead(k), -value);
                 let t = self.t + window.at(at) * step;
                 self.keep_doubt(Doubt::Touch {
                     guard,
@@ -273,12 +274,12 @@ impl<B: Buffer> Run<B> {
             if !self.guards.armed[k] {
                 continue;
             }
-            let own = self.own_h(k);
+            let own = self.guards.own_h(k);
             self.need_spread(system, k);
             let error = self.error_of(k);
             if own >= -error {
-                let rate = self.own_rate(k);
-                let (ahead, t) = (self.ahead(k), self.t);
+                let rate = self.guards.own_rate(k);
+                let (ahead, t) = (self.guards.ahead(k), self.t);
                 // What moves away has just been crossed.
                 let guard = if rate < 0.0 { ahead.partner() } else { ahead };
                 let error = if rate == 0.0 {

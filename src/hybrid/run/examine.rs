@@ -195,7 +195,9 @@ impl<B: Buffer> Run<B> {
         let mut doubt = doubt;
         if window.is_first() {
             self.need_rate(system, k)?;
-            doubt = samples.cubic.doubt_by_slope(self.own_rate(k) * seconds);
+            doubt = samples
+                .cubic
+                .doubt_by_slope(self.guards.own_rate(k) * seconds);
             if let Some(found) = samples.decide(doubt) {
                 return Ok(found);
             }
@@ -219,7 +221,7 @@ impl<B: Buffer> Run<B> {
             return Ok(false);
         }
         self.need_rate(system, k)?;
-        Ok(self.own_rate(k) <= -self.guards.min_rate[k])
+        Ok(self.guards.own_rate(k) <= -self.guards.min_rate[k])
     }
 
     /// The passage of a guard that is monotonic in a window.
@@ -251,7 +253,7 @@ impl<B: Buffer> Run<B> {
     {
         if self.guards.ready[k] && !window.is_first() {
             // A window before was too short to tell.
-            let way = self.own_rate(k) * window.width() * step;
+            let way = self.guards.own_rate(k) * window.width() * step;
             let moves_so = |rise: f64| rise > 8.0 * zero && (way - rise).abs() <= 0.5 * way;
             if !self.guards.stale[k] && own[0] <= 8.0 * zero && moves_so(own[3] - own[0]) {
                 return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
@@ -260,7 +262,7 @@ impl<B: Buffer> Run<B> {
             // One that was just crossed may lie beyond its surface by the residual of a projection,
             // and leaves it all the same.
             self.need_rate(system, k)?;
-            let slope = self.own_rate(k) * window.width() * step;
+            let slope = self.guards.own_rate(k) * window.width() * step;
             if own.iter().all(|v| v.abs() <= 8.0 * zero) {
                 // So short a window tells nothing.
                 return Ok(Finding::NotPassed(None));
@@ -303,10 +305,10 @@ impl<B: Buffer> Run<B> {
         }
         // The first step tells that a given mode puts a guard ahead that the state leaves behind.
         let starts = self.statistics.steps == 1 && self.statistics.crossings == 0;
-        let way = self.own_rate(k).max(0.0) * window.width() * step;
+        let way = self.guards.own_rate(k).max(0.0) * window.width() * step;
         let bends = own[0].abs() <= 4.0 * zero && own[3] > 8.0 * zero + 4.0 * way;
         if starts && window.is_first() && !self.guards.ready[k] && bends {
-            return Err(self.tangent(self.ahead(k)));
+            return Err(self.tangent(self.guards.ahead(k)));
         }
         Ok(Finding::NotPassed(None))
     }
@@ -445,7 +447,7 @@ impl<B: Buffer> Run<B> {
                 let moves_away = window.is_first()
                     && samples.leaves.is_none()
                     && best.value <= samples.values[0]
-                    && self.own_rate(k) <= -self.guards.min_rate[k];
+                    && self.guards.own_rate(k) <= -self.guards.min_rate[k];
                 Ok(samples.not_passed((!moves_away).then_some(best)))
             }
         }

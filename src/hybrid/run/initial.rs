@@ -93,7 +93,7 @@ impl<B: Buffer> Run<B> {
                 if !self.guards.ready[k] {
                     continue;
                 }
-                let (guard, rate) = (self.ahead(k), self.own_rate(k));
+                let (guard, rate) = (self.guards.ahead(k), self.guards.own_rate(k));
                 if rate >= self.guards.min_rate[k] {
                     self.set_mode_bit(k, guard.side_after());
                 } else if rate > -self.guards.min_rate[k] {
@@ -148,13 +148,13 @@ impl<B: Buffer> Run<B> {
             if self.guards.h[k].abs() <= 4.0 * self.guards.zero[k] {
                 self.exclude_rounding(system, k);
             }
-            let (rate, least) = (self.own_rate(k), self.guards.min_rate[k]);
+            let (rate, least) = (self.guards.own_rate(k), self.guards.min_rate[k]);
             // A start that was solved for lies a few roundings off.
-            let beyond = self.own_h(k) > 4.0 * self.guards.zero[k];
+            let beyond = self.guards.own_h(k) > 4.0 * self.guards.zero[k];
             let watch = self.guards.watch[k];
-            let sees = rearm.follows(watch, self.ahead(k).direction);
+            let sees = rearm.follows(watch, self.guards.ahead(k).direction);
             self.guards.armed[k] = sees && (!beyond || rate <= -least);
-            self.guards.ready[k] = self.is_clear(k, 0.0) || (!beyond && rate >= least);
+            self.guards.ready[k] = self.guards.is_clear(k, 0.0) || (!beyond && rate >= least);
             if self.guards.armed[k] {
                 self.need_spread(system, k);
             }

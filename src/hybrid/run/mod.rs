@@ -4,8 +4,8 @@
 //! * `smooth`: one Dormand–Prince step in a frozen mode. `detect`: the first guard that it passes,
 //!   window by window: `window`, `cubic` and `examine` say what samples of event functions leave
 //!   open, `stop` where the step ends.
-//! * `crossing`: the crossing phase; `survey` and `ranking`: who is near its surface, who comes
-//!   first; `project`: one step in the event variable (listing 1).
+//! * `guard_table`: what is known of each event function, who is near its surface, who comes first.
+//! * `crossing`: the crossing phase; `project`: one step in the event variable (listing 1).
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
 
 mod crossing;
@@ -13,13 +13,12 @@ mod cubic;
 mod detect;
 mod doubt;
 mod examine;
+pub(crate) mod guard_table;
 mod initial;
 mod project;
-mod ranking;
 mod smooth;
 pub(crate) mod state;
 mod stop;
-mod survey;
 pub(crate) mod turned;
 mod window;
 

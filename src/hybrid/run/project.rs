@@ -79,8 +79,8 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
-        let q = -self.own_h(j);
-        let rate0 = self.own_rate(j);
+        let q = -self.guards.own_h(j);
+        let rate0 = self.guards.own_rate(j);
         let rho0 = 1.0 / rate0;
         let t = self.t;
         let x = self.x.get();

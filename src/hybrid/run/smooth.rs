@@ -2,9 +2,9 @@
 
 use super::detect::Met;
 use super::doubt::GROWTH;
-use super::state::{Guards, Run};
+use super::guard_table::GuardTable;
+use super::state::Run;
 use super::stop::Stop;
-use super::survey::Where;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
@@ -268,7 +268,7 @@ impl<B: Buffer> Run<B> {
         for k in 0..self.count() {
             if self.guards.armed[k] {
                 armed = true;
-                self.guards.ready[k] = self.guards.ready[k] || self.is_clear(k, 0.0);
+                self.guards.ready[k] = self.guards.ready[k] || self.guards.is_clear(k, 0.0);
             }
         }
         if armed || !matches!(rearm, Rearm::WhenEmpty) {
@@ -294,7 +294,7 @@ impl<B: Buffer> Run<B> {
             }
             flipped |= self.mode.contains(k) != (h > 0.0);
             self.set_mode_bit(k, h > 0.0);
-            self.guards.armed[k] = self.guards.watch[k].sees(self.ahead(k).direction);
+            self.guards.armed[k] = self.guards.watch[k].sees(self.guards.ahead(k).direction);
             self.guards.ready[k] = true;
         }
         if flipped {
@@ -365,14 +365,14 @@ impl<B: Buffer> Run<B> {
             Some(rate) if !backed_up => {
                 let field = self.work.landing_field.get();
                 self.ode.first_stage().copy_from_slice(field);
-                self.survey(Where::Here, stop.k);
+                self.survey_here(stop.k);
                 self.guards.stale.fill(true);
                 self.set_rate(stop.k, rate);
                 self.renew_near(system)?;
             }
             _ => {
                 self.refresh_field(system)?;
-                self.survey(Where::Here, stop.k);
+                self.survey_here(stop.k);
                 self.renew_rates(system, false)?;
             }
         }
@@ -384,7 +384,7 @@ impl<B: Buffer> Run<B> {
             self.ranking = None;
             return Ok(false);
         }
-        let (guard, rate) = (self.ahead(stop.k), self.own_rate(stop.k));
+        let (guard, rate) = (self.guards.ahead(stop.k), self.guards.own_rate(stop.k));
         if rate < self.guards.min_rate[stop.k] {
             let rate = self.guards.rate[stop.k];
             return Err(self.not_live(guard, rate, f64::NAN));
@@ -401,7 +401,7 @@ impl<B: Buffer> Run<B> {
             return;
         }
         let n = self.count();
-        let Guards { h, rate, .. } = &mut self.guards;
+        let GuardTable { h, rate, .. } = &mut self.guards;
         let (before, after) = (&h[..n], &self.work.h[2][..n]);
         for k in 0..n {
             rate[k] = (after[k] - before[k]) / dt;

@@ -3,57 +3,13 @@
 
 use super::doubt::{Doubt, Top};
 use super::examine::Passage;
-use super::ranking::Ranking;
+use super::guard_table::{GuardTable, Ranking, Survey, Terms};
 use super::turned::Flown;
 use crate::Guard;
 use crate::hybrid::options::Settings;
-use crate::hybrid::{CrossedGuard, EventFunction, Flow, Mode, Statistics, Watch, evaluate};
+use crate::hybrid::{CrossedGuard, EventFunction, Flow, Mode, Statistics, evaluate};
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
 use crate::{Error, Quantity};
-
-/// What is known of each event function at the present state, and how it is armed.
-#[derive(Clone, Debug)]
-pub(crate) struct Guards {
-    /// `h_k(t, x)`.
-    pub(crate) h: Vec<f64>,
-    /// +1 where the side bit is off and the next crossing is rising, −1 where it is falling;
-    /// follows the mode.
-    pub(crate) sign: Vec<f64>,
-    /// `dh_k/dt`; kept for armed guards only.
-    pub(crate) rate: Vec<f64>,
-    /// Numerical zero `z_k` (`u_k`); kept for armed guards only.
-    pub(crate) zero: Vec<f64>,
-    /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
-    /// crossed: their rows are evaluated anew only when they come into question.
-    pub(crate) stale: Vec<bool>,
-    /// The guard ahead of the present side may fire.
-    pub(crate) armed: Vec<bool>,
-    /// It was seen off its surface, or is known to leave it: only ready guards fire.
-    pub(crate) ready: Vec<bool>,
-    pub(crate) watch: Vec<Watch>,
-    /// Liveness bound `c_k`.
-    pub(crate) min_rate: Vec<f64>,
-    /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
-    pub(crate) part_of_rate: Vec<f64>,
-    pub(crate) event_tolerance: Vec<f64>,
-    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
-    /// (`u_k`); 0 where it is not known.
-    pub(crate) spread: Vec<f64>,
-    /// When it was evaluated (s).
-    pub(crate) spread_at: Vec<f64>,
-    /// The largest that was in this run.
-    pub(crate) most_spread: Vec<f64>,
-    /// Sizes of the terms of those whose row is not written.
-    pub(crate) terms: Vec<Terms>,
-    /// What samples have left open of `h_k` however close they were (`u_k`).
-    pub(crate) blur: Vec<f64>,
-    /// Time at which each directed guard fired last, −∞ before.
-    pub(crate) fired_at: Vec<f64>,
-    /// Time at which the motion last passed each directed guard, where a return over it depends on
-    /// how deep it went (s). ∞ when the crossing turned the motion back, −∞ when it slowed it down
-    /// or was such a return, and before the first.
-    pub(crate) passed_at: Vec<f64>,
-}
 
 /// Everything one integration moves and works with; made once, reused by every run.
 #[derive(Clone, Debug)]
@@ -62,7 +18,7 @@ pub(crate) struct Run<B> {
     pub(crate) tf: f64,
     pub(crate) x: B,
     pub(crate) mode: Mode,
-    pub(crate) guards: Guards,
+    pub(crate) guards: GuardTable,
     /// The stepper; its first stage is always `f(t, x; mode)`.
     pub(crate) ode: DormandPrince<B>,
     pub(crate) tolerance: Tolerance<B>,
@@ -177,45 +133,12 @@ pub(crate) struct Work<B> {
     pub(crate) armed_by: Vec<Option<Guard>>,
 }
 
-impl Guards {
-    /// Takes over the liveness bound of event function `k`, or that there is none yet.
-    pub(crate) fn state_min_rate(&mut self, k: usize, stated: Option<f64>) {
-        (self.min_rate[k], self.part_of_rate[k]) = match stated {
-            Some(least) => (least, 0.0),
-            None => (f64::MIN_POSITIVE, evaluate::PART_OF_RATE),
-        };
-    }
-
-    /// Lets the liveness bound of event function `k` follow a rate of it, where the user states
-    /// none.
-    #[inline]
-    pub(crate) fn see_rate(&mut self, k: usize, rate: f64) {
-        let least = self.part_of_rate[k] * rate.abs();
-        if least > self.min_rate[k] {
-            self.min_rate[k] = least;
-        }
-    }
-}
-
 /// Doubts of one step that are told, at most.
 const MOST_TOLD: usize = 16;
 
 /// Whether a guard is zero is asked when it is this part of its motion in the last step away from
 /// it.
 const NEAR: f64 = 1e-3;
-
-/// How an event function whose row is not written depends on the state: kept while the state is of
-/// the same size.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Terms {
-    /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`).
-    pub(crate) magnitude: f64,
-    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
-    /// (`u_k`).
-    pub(crate) spread: f64,
-    /// The largest state variable that they are known for.
-    pub(crate) size: f64,
-}
 
 impl<B: Buffer> Run<B> {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
@@ -225,26 +148,7 @@ impl<B: Buffer> Run<B> {
             tf: 0.0,
             x: state(),
             mode: Mode::new(count),
-            guards: Guards {
-                h: values(),
-                sign: vec![1.0; count],
-                rate: values(),
-                zero: values(),
-                stale: vec![true; count],
-                armed: vec![false; count],
-                ready: vec![false; count],
-                watch: vec![Watch::BOTH; count],
-                min_rate: values(),
-                part_of_rate: values(),
-                event_tolerance: values(),
-                spread: values(),
-                spread_at: values(),
-                most_spread: values(),
-                terms: vec![Terms::default(); count],
-                blur: values(),
-                fired_at: vec![f64::NEG_INFINITY; 2 * count],
-                passed_at: vec![f64::NEG_INFINITY; 2 * count],
-            },
+            guards: GuardTable::new(count),
             ode: DormandPrince::new(dim),
             tolerance: Tolerance::new(dim),
             control: StepControl::new(),
@@ -328,10 +232,6 @@ impl<B: Buffer> Run<B> {
             // Never quite zero, so that a component that stays zero has no error of 0/0.
             self.tolerance.absolute.get_mut()[i] = settings.atol.get(i).max(f64::MIN_POSITIVE);
         }
-        self.guards.armed.fill(false);
-        self.guards.ready.fill(false);
-        self.guards.fired_at.fill(f64::NEG_INFINITY);
-        self.guards.passed_at.fill(f64::NEG_INFINITY);
         self.control = StepControl::new();
         self.ode.forget();
         self.last_step = 0.0;
@@ -340,14 +240,10 @@ impl<B: Buffer> Run<B> {
         self.work.doubts.clear();
         self.next_window = f64::INFINITY;
         self.settled_window = f64::INFINITY;
-        self.guards.spread.fill(0.0);
-        self.guards.spread_at.fill(f64::NEG_INFINITY);
-        self.guards.most_spread.fill(0.0);
         self.cluster_start = f64::INFINITY;
         self.work.outside.fill(false);
         self.work.hovers.fill(false);
-        self.guards.terms.fill(Terms::default());
-        self.guards.blur.fill(0.0);
+        self.guards.reset();
         self.reach = f64::INFINITY;
         self.entered = None;
         self.inside = None;
@@ -380,26 +276,8 @@ impl<B: Buffer> Run<B> {
     /// Brings the signs in line with a mode that was replaced as a whole.
     pub(crate) fn follow_mode(&mut self) {
         for k in 0..self.count() {
-            self.guards.sign[k] = self.ahead(k).sign();
+            self.guards.sign[k] = Guard::ahead(k, self.mode.contains(k)).sign();
         }
-    }
-
-    /// The guard that event function `k` would cross next.
-    #[inline]
-    pub(crate) fn ahead(&self, k: usize) -> Guard {
-        Guard::ahead(k, self.mode.contains(k))
-    }
-
-    /// `h_k` counted so that it rises through zero at the next crossing.
-    #[inline]
-    pub(crate) fn own_h(&self, k: usize) -> f64 {
-        self.guards.sign[k] * self.guards.h[k]
-    }
-
-    /// `dh_k/dt`, counted in the same way.
-    #[inline]
-    pub(crate) fn own_rate(&self, k: usize) -> f64 {
-        self.guards.sign[k] * self.guards.rate[k]
     }
 
     /// Numerical zero of `h_k` for a guard that moves at `rate` where `Σ|∂h_k/∂x_i x_i|` is
@@ -410,6 +288,35 @@ impl<B: Buffer> Run<B> {
         let time = self.t.abs() + self.last_step;
         let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
         rounding.max(self.guards.event_tolerance[k])
+    }
+
+    /// Looks who is near its surface at the present state, on that of guard `on`.
+    #[inline]
+    pub(crate) fn survey_here(&mut self, on: usize) {
+        let time = self.rounding_of_time();
+        let found = self.guards.survey(None, on, time, &mut self.near);
+        self.take_survey(found);
+    }
+
+    /// The same where a projection onto guard `on` lands.
+    #[inline]
+    pub(crate) fn survey_landing(&mut self, on: usize) {
+        let time = self.rounding_of_time();
+        let landing = Some(&self.work.h[0][..]);
+        let found = self.guards.survey(landing, on, time, &mut self.near);
+        self.take_survey(found);
+    }
+
+    #[inline]
+    fn take_survey(&mut self, found: Survey) {
+        self.residual_time = found.residual_time;
+        self.ranking = Some(found.ranking);
+    }
+
+    /// How far times of the last step are rounded (s).
+    #[inline]
+    fn rounding_of_time(&self) -> f64 {
+        8.0 * f64::EPSILON * (self.t.abs() + self.last_step)
     }
 
     /// Forgets how event functions depend on the state, now that the mode is another, unless they
@@ -532,14 +439,6 @@ impl<B: Buffer> Run<B> {
     #[inline]
     pub(crate) fn tells_rates(&self, seconds: f64) -> bool {
         seconds >= 1e6 * f64::EPSILON * (self.t.abs() + self.last_step)
-    }
-
-    /// True when guard `k` is off its surface, or on it, to within `residual`, and known to leave
-    /// it.
-    #[inline]
-    pub(crate) fn is_clear(&self, k: usize, residual: f64) -> bool {
-        let (h, zero) = (self.own_h(k), self.guards.zero[k]);
-        h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.guards.min_rate[k])
     }
 
     /// The present state, for an error.

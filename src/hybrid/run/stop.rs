@@ -161,7 +161,7 @@ impl<B: Buffer> Run<B> {
     #[cold]
     fn doubt_misfit(&mut self, passage: Passage, window: Window, step: f64) {
         self.statistics.unresolved += 1;
-        let (guard, t) = (self.ahead(passage.k), self.t + window.from * step);
+        let (guard, t) = (self.guards.ahead(passage.k), self.t + window.from * step);
         let error = passage.high.value - passage.low.value;
         self.keep_doubt(Doubt::Unresolved { guard, t, error });
     }
@@ -225,7 +225,7 @@ impl<B: Buffer> Run<B> {
             let mut leaves = None;
             if level == 0.0 && start >= -4.0 * zero {
                 // It was on its surface at the start: passed only if it left and came back.
-                let slope = self.own_rate(k) * window.width() * step;
+                let slope = self.guards.own_rate(k) * window.width() * step;
                 let left = window.is_first() && !self.guards.stale[k] && slope < 0.0;
                 if !left || here <= 4.0 * zero {
                     continue;

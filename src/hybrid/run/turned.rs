@@ -151,7 +151,7 @@ impl<B: Buffer> Run<B> {
         if !(guards.armed[k] && way > 8.0 * guards.zero[k] && is_close) {
             return false;
         }
-        let guard = self.ahead(k);
+        let guard = self.guards.ahead(k);
         let fired_at = |guard: Guard| guards.fired_at[guard.index()];
         fired_at(guard).max(fired_at(guard.partner())) < self.cluster_start
     }
@@ -165,7 +165,7 @@ impl<B: Buffer> Run<B> {
     /// Keeps the doubt for a guard that was turned away, if it was within its error.
     fn doubt_turned_one<S: EventFunction>(&mut self, system: &S, k: usize) {
         self.need_spread(system, k);
-        let (guard, t) = (self.ahead(k), self.cluster_start);
+        let (guard, t) = (self.guards.ahead(k), self.cluster_start);
         let (gap, error) = (self.gap_at_crossing(k), self.error_of(k));
         if gap <= error {
             self.keep_doubt(Doubt::TurnedAway {

@@ -2,7 +2,8 @@
 //! closer look.
 
 use super::cubic::{Cubic, FRACTIONS};
-use super::state::{Guards, Run};
+use super::guard_table::GuardTable;
+use super::state::Run;
 use crate::Error;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{EventFunction, Projection, evaluate};
@@ -98,7 +99,7 @@ impl<B: Buffer> Run<B> {
     ) -> Option<Crossed> {
         let n = self.count();
         let rounding = self.rounding_in(window.width() * step);
-        let Guards {
+        let GuardTable {
             h,
             sign,
             armed,
@@ -197,7 +198,7 @@ impl<B: Buffer> Run<B> {
     #[inline]
     fn see_slopes(&mut self) {
         let n = self.count();
-        let Guards {
+        let GuardTable {
             min_rate,
             part_of_rate,
             ..
