@@ -259,7 +259,7 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(system.watch(1), Watch::FALLING.and_stop());
     called("min_rate");
     assert_eq!(system.min_rate(1), Some(1.25));
-    called("noise");
+    called("event_tolerance");
     assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
     called("time_scale");
     assert_eq!(system.time_scale(1), Some(0.625));

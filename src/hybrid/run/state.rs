@@ -115,6 +115,8 @@ pub(crate) struct Work<B> {
     /// The largest values of event functions at the crossings since then, counted in the direction
     /// ahead (`u_k`).
     pub(crate) closest: Vec<f64>,
+    /// Guards that the crossings since then may have turned away.
+    pub(crate) turned: Vec<usize>,
     /// Errors of the times of crossings (s).
     pub(crate) time_errors: Vec<f64>,
     /// Doubts that have not been told.
@@ -196,6 +198,7 @@ impl<B: Buffer> Run<B> {
                 tops: Vec::with_capacity(count),
                 approach: values(),
                 closest: values(),
+                turned: Vec::with_capacity(count),
                 flown: Vec::with_capacity(count),
                 time_errors: values(),
                 doubts: Vec::with_capacity(MOST_TOLD),

@@ -51,23 +51,43 @@ impl<B: Buffer> Run<B> {
     /// functions are `work.h[0]`. Where crossings before it have not been searched yet, the
     /// projection shows which guards they turned away.
     pub(crate) fn note_projection<S: EventFunction>(&mut self, system: &S, landing: f64) {
-        let is_open = self.cluster_start < f64::INFINITY;
-        for k in 0..self.count() {
-            let change = self.work.h[0][k] - self.guards.h[k];
-            let own = self.guards.sign[k] * change;
-            let zero = 8.0 * self.guards.zero[k];
-            if is_open && own < -zero {
-                if self.may_be_turned(k) {
-                    self.doubt_turned_one(system, k);
-                }
-                self.work.closest[k] = f64::NEG_INFINITY;
+        let n = self.count();
+        let guards = &self.guards;
+        let (h, sign, zero) = (&guards.h[..n], &guards.sign[..n], &guards.zero[..n]);
+        let (armed, most_spread) = (&guards.armed[..n], &guards.most_spread[..n]);
+        let work = &mut self.work;
+        let after = &work.h[0][..n];
+        let (approach, closest) = (&mut work.approach[..n], &mut work.closest[..n]);
+        if self.cluster_start == f64::INFINITY {
+            for k in 0..n {
+                approach[k] = after[k] - h[k];
             }
-            if !is_open || own.abs() > zero {
-                self.work.approach[k] = change;
+            self.open_cluster(landing);
+            return;
+        }
+        let greater = GREATER * self.error;
+        work.turned.clear();
+        for k in 0..n {
+            let change = after[k] - h[k];
+            let (own, zero) = (sign[k] * change, 8.0 * zero[k]);
+            if own > zero {
+                approach[k] = change;
+            } else if own < -zero {
+                let way = sign[k] * approach[k];
+                let may_be = armed[k] && is_close(closest[k], way, greater * most_spread[k]);
+                if may_be && way > zero {
+                    work.turned.push(k);
+                } else {
+                    closest[k] = f64::NEG_INFINITY;
+                }
+                approach[k] = change;
             }
         }
-        if !is_open {
-            self.open_cluster(landing);
+        for i in 0..self.work.turned.len() {
+            let k = self.work.turned[i];
+            self.doubt_turned_one(system, k);
+            // One that moves away is looked at once.
+            self.work.closest[k] = f64::NEG_INFINITY;
         }
     }
 
@@ -97,10 +117,9 @@ impl<B: Buffer> Run<B> {
         if self.cluster_start == f64::INFINITY {
             return;
         }
-        for k in 0..self.count() {
-            if !self.may_be_turned(k) {
-                continue;
-            }
+        self.list_turned();
+        for i in 0..self.work.turned.len() {
+            let k = self.work.turned[i];
             let own = self.own_samples(k, window);
             if own[1] < own[0] - 8.0 * self.guards.zero[k] {
                 self.doubt_turned_one(system, k);
@@ -119,8 +138,10 @@ impl<B: Buffer> Run<B> {
             return;
         }
         let mut knows_field = false;
-        for k in 0..self.count() {
-            if !self.may_be_turned(k) {
+        self.list_turned();
+        for i in 0..self.work.turned.len() {
+            let k = self.work.turned[i];
+            if self.was_crossed(k) {
                 continue;
             }
             let (at, field) = ((self.t, self.x.get()), self.work.stages[0].get_mut());
@@ -140,20 +161,30 @@ impl<B: Buffer> Run<B> {
         self.cluster_start = f64::INFINITY;
     }
 
-    /// True for a guard that came closer up to the crossings since the last smooth step, was about
-    /// as close as the error then, and was not crossed.
-    fn may_be_turned(&self, k: usize) -> bool {
+    /// Lists in `work.turned` the guards that came closer up to the crossings since the last smooth
+    /// step and were about as close as the error then. Some of them may have been crossed.
+    fn list_turned(&mut self) {
+        let n = self.count();
         let guards = &self.guards;
-        let way = guards.sign[k] * self.work.approach[k];
-        // Not one that is farther than it came, however large the error.
-        let is_close =
-            self.gap_at_crossing(k) <= way + GREATER * self.error * guards.most_spread[k];
-        if !(guards.armed[k] && way > 8.0 * guards.zero[k] && is_close) {
-            return false;
+        let (sign, zero, armed) = (&guards.sign[..n], &guards.zero[..n], &guards.armed[..n]);
+        let most_spread = &guards.most_spread[..n];
+        let (approach, closest) = (&self.work.approach[..n], &self.work.closest[..n]);
+        let greater = GREATER * self.error;
+        self.work.turned.clear();
+        for k in 0..n {
+            let way = sign[k] * approach[k];
+            let may_be = armed[k] && is_close(closest[k], way, greater * most_spread[k]);
+            if may_be && way > 8.0 * zero[k] {
+                self.work.turned.push(k);
+            }
         }
+    }
+
+    /// True when event function `k` was crossed since the last smooth step.
+    fn was_crossed(&self, k: usize) -> bool {
         let guard = self.guards.ahead(k);
-        let fired_at = |guard: Guard| guards.fired_at[guard.index()];
-        fired_at(guard).max(fired_at(guard.partner())) < self.cluster_start
+        let fired_at = |guard: Guard| self.guards.fired_at[guard.index()];
+        fired_at(guard).max(fired_at(guard.partner())) >= self.cluster_start
     }
 
     /// How far guard `k` was from its surface at the crossings since the last smooth step, at least
@@ -162,8 +193,12 @@ impl<B: Buffer> Run<B> {
         (-self.work.closest[k]).max(0.0)
     }
 
-    /// Keeps the doubt for a guard that was turned away, if it was within its error.
+    /// Keeps the doubt for a guard that was turned away, if it was within its error and not
+    /// crossed.
     fn doubt_turned_one<S: EventFunction>(&mut self, system: &S, k: usize) {
+        if self.was_crossed(k) {
+            return;
+        }
         self.need_spread(system, k);
         let (guard, t) = (self.guards.ahead(k), self.cluster_start);
         let (gap, error) = (self.gap_at_crossing(k), self.error_of(k));
@@ -235,4 +270,11 @@ impl<B: Buffer> Run<B> {
             self.mode.set(c.guard.event, c.guard.side_after());
         }
     }
+}
+
+/// True when a guard that came closer by `way`, to `closest` (its value, counted in the direction
+/// ahead), was not farther than it came, however large the `error`.
+#[inline]
+fn is_close(closest: f64, way: f64, error: f64) -> bool {
+    -closest <= way + error
 }
