@@ -1,0 +1,72 @@
+//! Runs of 1 … 1e8 units in the last place of their time, from states in contact in which the force is zero, with nothing written: its
+//! rounding is no release.
+
+use saltation::Status;
+use saltation::mechanics::{
+    EventDriven, Grazing, MechanicalSystem, Simulation, UnilateralConstraints,
+};
+
+use crate::polygon::{Plane, Polygon};
+use crate::random::SplitMix64;
+
+/// A rod on a plane, `(model, q, v)`: turning about a corner that is at rest and carries nothing.
+fn turning_rod(seed: u64, random: &mut SplitMix64) -> (Polygon, Vec<f64>, Vec<f64>) {
+    let half = random.between(0.1, 1.0);
+    let gravity = 9.81;
+    let body = Polygon {
+        corners: vec![[half, 0.0], [-half, 0.0]],
+        planes: vec![Plane::tilted(0.0)],
+        mass: random.between(0.1, 10.0),
+        inertia: random.between(1e-3, 1.0),
+        gravity,
+        restitution: 0.0,
+        written: false,
+    };
+    let depth = random.between(0.05, 0.95);
+    let sign = if seed.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let rate = sign * (gravity / half / depth).sqrt();
+    let depth = gravity / (half * rate * rate);
+    let (angle, cosine) = (-depth.asin(), (1.0 - depth * depth).sqrt());
+    let q = vec![random.between(-2.0, 2.0), half * depth, angle];
+    (body, q, vec![0.0, -half * cosine * rate, rate])
+}
+
+/// Runs of `2^k` units in the last place.
+fn come_to_their_ends<S>(
+    model: &S,
+    (q, v): (&[f64], &[f64]),
+    (t, grazing): (f64, Grazing),
+    what: &str,
+) where
+    S: MechanicalSystem + UnilateralConstraints + Clone,
+{
+    let unit = f64::from_bits(t.to_bits() + 1) - t;
+    for k in 0..27 {
+        let end = t + 2f64.powi(k) * unit;
+        let model = EventDriven::new(model.clone());
+        let mut simulation = Simulation::new(model).unwrap().grazing(grazing);
+        let run = simulation.run(t, q, v, end).unwrap();
+        let status = run.trajectory().status();
+        assert_eq!(*status, Status::ReachedEnd, "{what} at {t}, 2^{k} units");
+    }
+}
+
+const TIMES: [f64; 5] = [0.1, 3.1, 40.0, 1000.0, 1e6];
+
+fn starts() -> impl Iterator<Item = (u64, f64, SplitMix64)> {
+    (0..20).map(|seed| {
+        let mut random = SplitMix64(seed * 104_729 + 13);
+        let time = TIMES[(random.next() % 5) as usize];
+        (seed, time, random)
+    })
+}
+
+/// The curvature is a second difference of a gap, and known to 1e-8 of its size.
+#[test]
+fn rounding_of_curvatures_releases_no_contact() {
+    for (seed, time, mut random) in starts() {
+        let (model, q, v) = turning_rod(seed, &mut random);
+        let at = (time, Grazing::Ignore);
+        come_to_their_ends(&model, (&q, &v), at, &format!("rod {seed}"));
+    }
+}
