@@ -54,8 +54,9 @@
 //!   ([`Integrator`]) with its smooth and its crossing phase, what comes out ([`Trajectory`],
 //!   [`Observer`]).
 //! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
-//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`], [`Verdict`]);
-//!   derivatives of `f`, `h` and resets at a point, and the check of those a user wrote.
+//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
+//!   [`Verdict`]); derivatives of `f`, `h` and resets at a point, and the check of those a user
+//!   wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
 //!   [`mechanics::UnilateralConstraints`]).
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event

@@ -1,5 +1,5 @@
-//! The examples of the documentation compile and run in a crate that depends on this one alone, as a
-//! user's does.
+//! The examples of the documentation compile and run in a crate that depends on this one alone, as
+//! a user's does.
 #![allow(missing_docs, reason = "tests")]
 #![cfg(feature = "dual")]
 

@@ -139,8 +139,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another
-    /// dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the columns take at
-    /// most [`max_steps`](Self::max_steps) steps of their own.
+    /// dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the columns
+    /// take at most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,

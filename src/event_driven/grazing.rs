@@ -6,7 +6,7 @@ use super::zeno::Accumulation;
 use crate::hybrid::options::Settings;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{CrossedSet, Doubt, Error, Flow, Mode, Observer, Segment};
+use crate::{CrossedSet, Doubt, Error, EventFunction, Flow, Mode, Observer, Segment};
 
 /// What to do with a gap that is touched without an impact worth the name: to within a tenth of
 /// what the errors of the steps leave open of it (see [`Doubt`](crate::Doubt)).
@@ -28,6 +28,25 @@ pub enum Grazing {
 /// core is not passed through.
 const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
+/// A gap or a force that comes close to zero.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    contact: usize,
+    /// When (s).
+    t: f64,
+    /// How far it may be off.
+    error: f64,
+}
+
+/// What is known of the gap (open) or force (closed) of a contact since the run began or the
+/// contact was closed or opened.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    is_closed: bool,
+    /// The largest value at the ends of segments.
+    most: f64,
+}
+
 /// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says),
 /// or a gap is negative where it should open.
 pub(crate) struct Watcher<'a, S, L> {
@@ -37,8 +56,12 @@ pub(crate) struct Watcher<'a, S, L> {
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
     point: Vec<f64>,
-    /// Contacts that were touched, and when, in the segment to come.
-    touched: Vec<(usize, f64)>,
+    /// Touches in the segment to come.
+    touched: Vec<Touched>,
+    /// One a contact, none before the first segment.
+    departures: Vec<Departure>,
+    /// Event functions.
+    values: Vec<f64>,
     /// Touches met on the way, where they do not end the run.
     pub(crate) touches: Vec<ContactEvent>,
     /// Bytes that they may take still.
@@ -63,6 +86,8 @@ where
             low: None,
             point: vec![0.0; model.dim()],
             touched: Vec::new(),
+            departures: Vec::new(),
+            values: vec![0.0; 2 * model.system().contacts()],
             touches: Vec::new(),
             memory,
             grazing,
@@ -96,6 +121,50 @@ where
         let Settings { rtol, atol, .. } = self.settings;
         let allowed = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
         -gap <= (0..d).map(allowed).sum()
+    }
+
+    /// Notes which contacts were closed or opened before a segment, and where their forces and gaps
+    /// start.
+    fn depart(&mut self, segment: &Segment<'_>) {
+        let (model, contacts) = (self.model, self.model.system().contacts());
+        let is_closed = |contact| model.is_closed(segment.mode, contact);
+        let known = |(contact, d): (usize, &Departure)| d.is_closed == is_closed(contact);
+        let departures = &self.departures;
+        if departures.len() == contacts && departures.iter().enumerate().all(known) {
+            return;
+        }
+        segment.interpolant.at(segment.start, &mut self.point);
+        model.events(segment.start, &self.point, segment.mode, &mut self.values);
+        for contact in 0..contacts {
+            let departure = Departure {
+                is_closed: is_closed(contact),
+                most: self.values[contact],
+            };
+            match self.departures.get_mut(contact) {
+                Some(before) if before.is_closed == departure.is_closed => {}
+                Some(before) => *before = departure,
+                None => self.departures.push(departure),
+            }
+        }
+    }
+
+    /// Takes in the touches of a segment. A gap or a force that is zero within the error from its
+    /// start on does not touch zero: it has not left it, and its minima are rounding.
+    fn take_touches(&mut self, segment: &Segment<'_>) {
+        let touches = std::mem::take(&mut self.touched);
+        for Touched { contact, t, error } in touches {
+            let departure = self.departures.get(contact);
+            if departure.is_none_or(|departure| departure.most > error) {
+                self.touch(segment, contact, t);
+            }
+        }
+        let (end, state) = (segment.time, &mut self.point);
+        segment.interpolant.at(end, state);
+        self.model
+            .events(end, state, segment.mode, &mut self.values);
+        for (departure, value) in self.departures.iter_mut().zip(&self.values) {
+            departure.most = departure.most.max(*value);
+        }
     }
 
     /// Takes in a gap or a force that was touched at `t`: notes it, or ends the run.
@@ -154,11 +223,9 @@ where
                 }
             }
         }
+        self.depart(segment);
         // Doubts are told before the segment in which they lie.
-        let touches = std::mem::take(&mut self.touched);
-        for (contact, t) in touches {
-            self.touch(segment, contact, t);
-        }
+        self.take_touches(segment);
     }
 
     fn doubt(&mut self, doubt: &Doubt) {
@@ -172,7 +239,11 @@ where
             return;
         };
         if self.grazing != Grazing::Ignore && gap <= TOUCHED * error {
-            self.touched.push((guard.event, t));
+            self.touched.push(Touched {
+                contact: guard.event,
+                t,
+                error,
+            });
         }
     }
 

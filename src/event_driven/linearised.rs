@@ -253,6 +253,7 @@ fn residuals<S>(
         for k in 0..d {
             r[k] += forces[i] * row[k];
         }
-        s[i] = dot(row, a) + curvature(system, j, q, v, &mut work[..3 * d]);
+        let (bent, _) = curvature(system, j, q, v, &mut work[..3 * d]);
+        s[i] = dot(row, a) + bent;
     }
 }

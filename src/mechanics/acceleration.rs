@@ -24,6 +24,8 @@ pub(crate) enum Trouble {
 
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
 const IDLE: f64 = 1e-3;
+/// Rounding of a difference of gaps or of their rates, relative to its terms.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// A mechanical system, and the inverse of its mass matrix if that does not change.
 #[derive(Clone, Debug)]
@@ -103,6 +105,8 @@ pub(crate) struct Frame<'a> {
     written: bool,
     /// The largest acceleration of a gap if none of its terms cancelled, in units of its row.
     pub(crate) size: f64,
+    /// What of the accelerations of gaps is rounding of their curvatures, in units of rows.
+    bent: f64,
     work: &'a mut [f64],
 }
 
@@ -155,19 +159,22 @@ impl<'a> Frame<'a> {
             diagonal,
             written,
             size: 0.0,
+            bent: 0.0,
             work,
         })
     }
 
-    /// Part of [`size`](Self::size) that is rounding: more where rows are differences.
-    pub(crate) fn rounding(&self) -> f64 {
-        if self.written { 1e-12 } else { 1e-10 }
+    /// What of the accelerations of gaps is rounding, in units of rows: more where rows or
+    /// curvatures are differences.
+    fn rounding(&self) -> f64 {
+        let part = if self.written { 1e-12 } else { 1e-10 };
+        part * self.size + self.bent
     }
 
     /// What the multiplier of row `i` may differ from zero by without meaning it: rounding, and
     /// what changes the rate of the gap by a thousandth of `rate_tolerance` in a second.
     pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
-        let rounding = self.rounding() * self.size / self.diagonal[i].sqrt();
+        let rounding = self.rounding() / self.diagonal[i].sqrt();
         rounding + IDLE * rate_tolerance / self.diagonal[i]
     }
 
@@ -178,7 +185,8 @@ impl<'a> Frame<'a> {
             .diagonal
             .iter()
             .fold(f64::INFINITY, |least, g| g.min(least));
-        (part.max(self.rounding()) * self.size).max(IDLE * rate_tolerance / unit.sqrt())
+        let least = (part * self.size).max(IDLE * rate_tolerance / unit.sqrt());
+        least.max(self.rounding())
     }
 
     pub(crate) fn row(&self, i: usize) -> &[f64] {
@@ -229,9 +237,10 @@ impl<'a> Frame<'a> {
         out: &mut [f64],
     ) {
         let (d, m) = (self.d, self.contacts.len());
-        self.size = 0.0;
+        (self.size, self.bent) = (0.0, 0.0);
         for i in 0..m {
-            let bent = curvature(system, self.contacts[i], q, v, &mut self.work[..3 * d]);
+            let (bent, rounding) =
+                curvature(system, self.contacts[i], q, v, &mut self.work[..3 * d]);
             let (mut sum, mut size) = (bent, bent.abs());
             for (row, a) in self.row(i).iter().zip(acceleration) {
                 sum += row * a;
@@ -239,7 +248,9 @@ impl<'a> Frame<'a> {
             }
             out[i] = sum;
             self.diagonal[i] = self.gram[i * m + i];
-            self.size = self.size.max(size / self.diagonal[i].sqrt());
+            let unit = self.diagonal[i].sqrt();
+            self.size = self.size.max(size / unit);
+            self.bent = self.bent.max(rounding / unit);
         }
     }
 
@@ -348,22 +359,23 @@ pub(crate) fn gap_row<S: UnilateralConstraints + ?Sized>(
     written
 }
 
-/// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; `work` has `3 d` entries.
+/// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; and what of it is
+/// rounding. `work` has `3 d` entries.
 pub(crate) fn curvature<S: UnilateralConstraints>(
     system: &S,
     j: usize,
     q: &[f64],
     v: &[f64],
     work: &mut [f64],
-) -> f64 {
+) -> (f64, f64) {
     if system.constant_row(j) {
-        return 0.0;
+        return (0.0, 0.0);
     }
     if let Some(written) = system.curvature(j, q, v) {
-        return written;
+        return (written, 0.0);
     }
     if v.iter().all(|&v| v == 0.0) {
-        return 0.0;
+        return (0.0, 0.0);
     }
     let mut cut = Cut(work);
     let (row, point, moved) = (cut.take(q.len()), cut.take(q.len()), cut.take(q.len()));
@@ -372,7 +384,10 @@ pub(crate) fn curvature<S: UnilateralConstraints>(
             system.gap_row(j, q, row);
             dot(row, v)
         };
-        return difference::scalar_along(rate, (0.0, q), (0.0, v), moved);
+        let bent = difference::scalar_along(rate, (0.0, q), (0.0, v), moved);
+        let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
+        let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, v);
+        return (bent, rounding);
     }
     // A second difference along v: the step is the fourth root of rounding.
     let s = difference::step_along(0.0, q, 0.0, v).powf(0.75);
@@ -386,10 +401,11 @@ pub(crate) fn curvature<S: UnilateralConstraints>(
     let bent = ahead - 2.0 * here + behind;
     // A straight gap has none, not the rounding of its values and of the coordinates.
     let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
-    if bent.abs() <= 8.0 * f64::EPSILON * largest {
-        return 0.0;
+    let rounding = ROUNDING * largest;
+    if bent.abs() <= rounding {
+        return (0.0, rounding / (s * s));
     }
-    bent / (s * s)
+    (bent / (s * s), rounding / (s * s))
 }
 
 /// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d`

@@ -350,7 +350,7 @@ where
             system: self.system,
             rows,
         };
-        let found = curvature(&plain, contact, self.q, v, &mut work);
+        let (found, _) = curvature(&plain, contact, self.q, v, &mut work);
         if !found.is_finite() {
             return Err(self.not_finite(Quantity::Gap { contact }));
         }

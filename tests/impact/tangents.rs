@@ -1,5 +1,5 @@
-//! Sensitivities are accepted and kept; laws without friction work on the normals and carry the slips
-//! along.
+//! Sensitivities are accepted and kept; laws without friction work on the normals and carry the
+//! slips along.
 
 use saltation::Error;
 use saltation::impact::{ImpactLaw, ImpactProblem, Propagative, Sequential, Unilateral};

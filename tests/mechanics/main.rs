@@ -34,6 +34,7 @@ mod reference;
 mod resets;
 mod rocking;
 mod shaking;
+mod short_runs;
 mod side_by_side;
 mod spreads;
 mod stacks;

@@ -1,10 +1,10 @@
-//! The graph of a corner: which guard a perturbed state meets first, which field it finds behind it,
-//! and so on (Council, Revzen & Burden, JCND 17 (2022) 091004, on the corner fields of Burden et al.,
-//! SIADS 15 (2016) 1227).
+//! The graph of a corner: which guard a perturbed state meets first, which field it finds behind
+//! it, and so on (Council, Revzen & Burden, JCND 17 (2022) 091004, on the corner fields of Burden
+//! et al., SIADS 15 (2016) 1227).
 //!
-//! A node is a state, a mode and a field between two crossings. An edge is the crossing of one guard
-//! and leads from one node to the next. Only nodes that are asked for are evaluated: `n + 1` for one
-//! direction through `n` guards.
+//! A node is a state, a mode and a field between two crossings. An edge is the crossing of one
+//! guard and leads from one node to the next. Only nodes that are asked for are evaluated: `n + 1`
+//! for one direction through `n` guards.
 
 use super::map_scale::Sizes;
 use crate::derivative::repeat::{Carried, Context, Passed, Repeat, zero};

@@ -53,8 +53,8 @@ struct Path {
     waiting: Vec<(Guard, DVector<f64>)>,
 }
 
-/// Finds all regions of the corner at which `graph` stands; `rounding` is what was measured of their
-/// maps.
+/// Finds all regions of the corner at which `graph` stands; `rounding` is what was measured of
+/// their maps.
 pub(crate) fn regions<S: Flow + EventFunction>(
     context: Context<'_, S>,
     graph: &mut CornerGraph,

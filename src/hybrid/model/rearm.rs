@@ -38,8 +38,8 @@ impl Rearm {
         }
     }
 
-    /// True when a crossing in `direction` is looked for, also one that does not count, where no row
-    /// of a matrix has armed or retired it.
+    /// True when a crossing in `direction` is looked for, also one that does not count, where no
+    /// row of a matrix has armed or retired it.
     pub(crate) fn follows(&self, watch: Watch, direction: Direction) -> bool {
         watch.sees(direction) || (matches!(self, Self::Pairs) && watch.is_any())
     }

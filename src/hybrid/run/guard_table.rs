@@ -1,5 +1,5 @@
-//! What is known of each event function: value, rate, numerical zero, arming. And one look at all of
-//! them: who is near its surface, and who of the others comes first by the tangent.
+//! What is known of each event function: value, rate, numerical zero, arming. And one look at all
+//! of them: who is near its surface, and who of the others comes first by the tangent.
 
 use crate::hybrid::{Watch, evaluate};
 use crate::{Direction, Guard};

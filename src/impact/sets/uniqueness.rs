@@ -86,8 +86,8 @@ fn order(cosine: f64) -> Option<usize> {
 /// reflections matters for the momentum at hand, 0 when it does not (Seghete & Murphey,
 /// indeterminacy of an impact).
 ///
-/// The norm is that of kinetic energy; `‖p‖` is [`ImpactProblem::kinetic_norm`]. Near a right angle of
-/// two contacts `ξ` is about `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
+/// The norm is that of kinetic energy; `‖p‖` is [`ImpactProblem::kinetic_norm`]. Near a right angle
+/// of two contacts `ξ` is about `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
 ///
 /// # Errors
 /// Those of [`AllOutcomes`], [`Error::ReflectionCap`] when that stops at its cap, and
