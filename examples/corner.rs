@@ -1,8 +1,10 @@
-//! Two guards cross in one point: what happens to trajectories that pass to the left, to the right, and right through it?
+//! Two guards cross in one point: what happens to trajectories that pass to the left, to the right,
+//! and right through it?
 //!
-//! Anderson & Revzen, Figure 3.1: a piecewise-constant field in the plane, cut by two oblique guards. Trajectories on either
-//! side of the corner cross the guards in different order and meet different fields on their way, yet the motion is
-//! continuous: the final position as a function of the start has a kink at the corner, and no jump.
+//! Anderson & Revzen, Figure 3.1: a piecewise-constant field in the plane, cut by two oblique
+//! guards. Trajectories on either side of the corner cross the guards in different order and meet
+//! different fields on their way, yet the motion is continuous: the final position as a function of
+//! the start has a kink at the corner, and no jump.
 
 mod common;
 #[path = "common/linear.rs"]
@@ -28,7 +30,7 @@ Two guards cross in one point: what happens to trajectories that pass on either 
   --starts N        trajectories in the picture, evenly spread about the one through the corner, 41
   --spread S        distance of the outermost from it, 1
   --tolerance T     crossings within T seconds are reported as one corner, 1e-9
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 /// Where the guards meet.

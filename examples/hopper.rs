@@ -1,7 +1,9 @@
-//! How far does a coarse projection lead a hopper astray, and how fast does the error fall with `eps`?
+//! How far does a coarse projection lead a hopper astray, and how fast does the error fall with
+//! `eps`?
 //!
-//! Anderson & Revzen, Figure 5.1: height and velocity of the one-dimensional hopper beside its closed form, and the error
-//! of both. The tables give the error against `eps` for projections of order 1 to 4, and against the tolerance.
+//! Anderson & Revzen, Figure 5.1: height and velocity of the one-dimensional hopper beside its
+//! closed form, and the error of both. The tables give the error against `eps` for projections of
+//! order 1 to 4, and against the tolerance.
 
 mod common;
 #[path = "common/json.rs"]
@@ -37,7 +39,7 @@ How far does a coarse projection lead a hopper astray, and how fast does the err
   --step DT                   fixed steps of DT seconds instead of tolerances
   --coarse P                  projection of the coarse run in the picture (steps of 2 ms), eps:0.05:1
   --final                     print the final state as one line of JSON and nothing else
-  --pictures DIR              folder for pictures, docs/pictures
+  --pictures DIR              folder for pictures, target/pictures
 ";
 
 /// Fixed steps of the coarse run and of the table against `eps` [s].
@@ -142,7 +144,8 @@ impl Setup {
         [z, v * since_apex.signum()]
     }
 
-    /// Root mean square over the nodes of the error in height [m] and in both variables [m and m/s mixed].
+    /// Root mean square over the nodes of the error in height [m] and in both variables [m and m/s
+    /// mixed].
     fn rms(&self, run: &Trajectory) -> [f64; 2] {
         let (mut height, mut both) = (0.0, 0.0);
         for (t, x) in run.nodes() {

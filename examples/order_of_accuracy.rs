@@ -1,8 +1,9 @@
 //! How fast does the error fall with `eps`, for projections of order 1 to 4?
 //!
-//! Anderson & Revzen, section 4 and Figure 4.1: the affine system with three guards, whose exact solution is known. A
-//! projection of order `p` is one Runge–Kutta step of length up to `eps` in the event variable; there are few of them, so
-//! the error falls as `eps^(p+1)`. The projection of the paper is the one of order 1.
+//! Anderson & Revzen, section 4 and Figure 4.1: the affine system with three guards, whose exact
+//! solution is known. A projection of order `p` is one Runge–Kutta step of length up to `eps` in
+//! the event variable; there are few of them, so the error falls as `eps^(p+1)`. The projection of
+//! the paper is the one of order 1.
 
 mod common;
 #[path = "common/logarithmic.rs"]
@@ -25,7 +26,7 @@ How fast does the error fall with eps, for projections of order 1 to 4?
 
   --points N        values of eps, log-spaced from 2 to 4e-5, 40
   --rtol R --atol A tolerances of the smooth phase, 1e-13 and 1e-14
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 const TF: f64 = 0.5;
@@ -96,7 +97,8 @@ fn is_fitted(&(eps, error): &Point) -> bool {
     eps <= EPS_FITTED && error >= ERROR_FITTED
 }
 
-/// Least squares in the logarithms over the points that are fitted: slope, and the logarithm at `eps` = 1.
+/// Least squares in the logarithms over the points that are fitted: slope, and the logarithm at
+/// `eps` = 1.
 fn fit(points: &[Point]) -> (f64, f64) {
     let fitted = points.iter().filter(|point| is_fitted(point));
     let logs: Vec<Point> = fitted.map(|(eps, error)| (eps.ln(), error.ln())).collect();

@@ -1,8 +1,9 @@
 //! A hundred cells charge, fire and push each other: how soon do they fire all at once?
 //!
-//! Hybrid systems are not only contacts. Each cell is a leaky integrator that fires at a threshold, is reset, and pushes all
-//! others; cells pushed over their threshold fire at the same instant, and so on: one corner of many guards, with resets.
-//! Mirollo & Strogatz, SIAM J. Appl. Math. 50 (1990) 1645.
+//! Hybrid systems are not only contacts. Each cell is a leaky integrator that fires at a threshold,
+//! is reset, and pushes all others; cells pushed over their threshold fire at the same instant, and
+//! so on: one corner of many guards, with resets. Mirollo & Strogatz, SIAM J. Appl. Math. 50
+//! (1990) 1645.
 
 mod common;
 #[path = "common/linear.rs"]
@@ -33,7 +34,7 @@ A hundred cells charge, fire and push each other: how soon do they fire all at o
   --seed S          of the random start, 1
   --tf T            final time, 16 s
   --rtol R --atol A tolerances, 1e-9 and 1e-12
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 const WINDOWS: usize = 8;

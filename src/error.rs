@@ -4,8 +4,8 @@ use crate::{Guard, MatrixFault, Quantity};
 
 /// Why an input was refused or a run ended early.
 ///
-/// Bad input comes back as `Err`; what a run meets on its way ends it with [`Status::Refused`](crate::Status::Refused),
-/// and the trajectory keeps all it computed.
+/// Bad input comes back as `Err`; what a run meets on its way ends it with
+/// [`Status::Refused`](crate::Status::Refused), and the trajectory keeps all it computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -86,7 +86,8 @@ pub enum Error {
         end: f64,
     },
 
-    /// A user function returned NaN or infinity. Steps that try states beyond its domain are shortened first.
+    /// A user function returned NaN or infinity. Steps that try states beyond its domain are
+    /// shortened first.
     #[error(
         "{quantity} is not finite at t = {t}, x = {state:?} (a trial point within a step, where it still was so with the shortest one)"
     )]
@@ -114,21 +115,22 @@ pub enum Error {
         state: Vec<f64>,
     },
 
-    /// A guard was reached but liveness fails: sliding, grazing, rest, or guards at one instant whose order matters; outside
-    /// event-selected systems.
+    /// A guard was reached but liveness fails: sliding, grazing, rest, or guards at one instant
+    /// whose order matters; outside event-selected systems.
     #[error(
-        "guard {guard} is not live at t = {t}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {least_rate:e}. Opposite signs: sliding, or a hysteresis that wants a one-way watch and a guard reset matrix; almost zero: grazing, rest, or the end of an accumulation (Zeno), to be stopped at or resolved by a change of mode in on_crossing; NaN after: the mode after was not entered"
+        "guard {guard} is not live at t = {t}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {min_rate:e}. Opposite signs: sliding, or a hysteresis that wants a one-way watch and a guard reset matrix; almost zero: grazing, rest, or the end of an accumulation (Zeno), to be stopped at or resolved by a change of mode in on_crossing; NaN after: the mode after was not entered"
     )]
     NotLive {
         /// The guard.
         guard: Guard,
         /// `dh_k/dt` in the mode before the crossing (`u_k`/s).
         rate_before: f64,
-        /// `dh_k/dt` in the mode after the crossing (`u_k`/s), or, when several guards cross at one instant, in the mode in
-        /// which all others have crossed; NaN when the mode was not entered.
+        /// `dh_k/dt` in the mode after the crossing (`u_k`/s), or, when several guards cross at one
+        /// instant, in the mode in which all others have crossed; NaN when the mode was not
+        /// entered.
         rate_after: f64,
         /// The liveness bound `c_k` (`u_k`/s).
-        least_rate: f64,
+        min_rate: f64,
         /// Time (s).
         t: f64,
         /// State on the guard.
@@ -206,7 +208,7 @@ pub enum Error {
 
     /// A derivative of too many states.
     #[error(
-        "the derivative of {states} states takes {bytes} bytes of workspace, and no more than {limit} are allowed: raise max_memory (up to 8192 states), or carry a few directions (Tangents)"
+        "the derivative of {states} states takes {bytes} bytes of workspace, and no more than {limit} are allowed: raise max_memory (up to 8192 states), or carry a few directions (Sensitivities)"
     )]
     DerivativeTooLarge {
         /// Number of states.
@@ -254,7 +256,8 @@ pub enum Error {
         state: Vec<f64>,
     },
 
-    /// The reset of one guard of a corner moves the state, to first order, towards or away from another.
+    /// The reset of one guard of a corner moves the state, to first order, towards or away from
+    /// another.
     #[error(
         "at the corner at t = {t} the reset of guard {by} moves the state relative to guard {guard}, which is crossed at the same instant: neighbours may be carried across or meet it again, and first order does not tell"
     )]
@@ -403,7 +406,8 @@ pub enum Error {
         t: f64,
     },
 
-    /// A matrix was asked for where the orders of a corner were compared along some directions only.
+    /// A matrix was asked for where the orders of a corner were compared along some directions
+    /// only.
     #[error(
         "not all orders of guards {} at the corner at t = {t} were compared: the {directions} directions that were have one map, matrix_towards(v) for any v, but others may have another; ask apply(v) for a direction",
         list(guards)
@@ -460,7 +464,7 @@ pub enum Error {
         count: usize,
     },
 
-    /// A mass matrix is none.
+    /// The mass matrix is not symmetric positive definite.
     #[error("the mass matrix {fault} at q = {state:?}")]
     MassMatrix {
         /// What is wrong with it.
@@ -622,8 +626,8 @@ pub enum Error {
     DependentContacts {
         /// The contacts that depend on each other.
         set: Vec<usize>,
-        /// How far they are from independent: the least eigenvalue over the greatest, or the least pivot, of the Gram matrix of
-        /// unit normals.
+        /// How far they are from independent: the least eigenvalue over the greatest, or the least
+        /// pivot, of the Gram matrix of unit normals.
         rcond: f64,
     },
 
@@ -643,7 +647,8 @@ pub enum Error {
         "contacts {set:?} squeeze a body between them: none can part unless another closes, so contact {contact}, which approaches, cannot rebound with restitution {restitution}; restitution 0 has an outcome"
     )]
     Squeezed {
-        /// The contacts that squeeze it: some combination of their normals with positive weights vanishes.
+        /// The contacts that squeeze it: some combination of their normals with positive weights
+        /// vanishes.
         set: Vec<usize>,
         /// The one of them that approaches with the largest speed of rebound, `e_i |u_i|/√G_ii`.
         contact: usize,
@@ -673,23 +678,27 @@ pub enum Error {
         impulse: f64,
     },
 
-    /// The path of Lemke's method left along a ray, [`LcpSolver::ray`](crate::lcp::LcpSolver::ray), and no step of the ladder found
-    /// a solution.
+    /// The path of Lemke's method left along a ray, [`LcpSolver::ray`](crate::lcp::LcpSolver::ray),
+    /// and no step of the ladder found a solution.
     #[error("the path of Lemke's method left along a ray{}",
         if *infeasible { ", which proves that no z ≥ 0 has W z + q ≥ 0" } else { ": there may be no solution" })]
     LcpRay {
-        /// The ray `u` is a certificate that there is no solution: `u ≥ 0`, `Wᵀu ≤ 0` and `q·u < 0`, so that `u·(W z + q)` is negative for
-        /// every `z ≥ 0`. In numbers, with rows and columns scaled to 1: no entry of `Wᵀu` is above 1e-12 of its terms, and a
-        /// solution would have to be larger than 1e8.
+        /// The ray `u` is a certificate that there is no solution: `u ≥ 0`, `Wᵀu ≤ 0` and
+        /// `q·u < 0`, so that `u·(W z + q)` is negative for every `z ≥ 0`. In numbers, with rows
+        /// and columns scaled to 1: no entry of `Wᵀu` is above 1e-12 of its terms, and a solution
+        /// would have to be larger than 1e8.
         ///
-        /// In exact arithmetic a path of Lemke's method that ends in a ray proves this whenever `W` is copositive-plus, as every
-        /// positive semidefinite one is. In numbers of this precision that holds where the problem is infeasible by more than rounding: a symmetric
-        /// semidefinite problem with `q·u` within 1e-6 of the size of its terms counts as solvable, by a large `z`. For other
-        /// matrices a ray proves nothing in general, and problems that have a solution may end in one.
+        /// In exact arithmetic a path of Lemke's method that ends in a ray proves this whenever `W`
+        /// is copositive-plus, as every positive semidefinite one is. In numbers of this precision
+        /// that holds where the problem is infeasible by more than rounding: a symmetric
+        /// semidefinite problem with `q·u` within 1e-6 of the size of its terms counts as solvable,
+        /// by a large `z`. For other matrices a ray proves nothing in general, and problems that
+        /// have a solution may end in one.
         infeasible: bool,
     },
 
-    /// A linear complementarity problem has more solutions than are listed, or more singular complementary bases that hold some.
+    /// A linear complementarity problem has more solutions than are listed, or more singular
+    /// complementary bases that hold some.
     #[error(
         "the complementarity problem has more than {limit} solutions, or singular bases that hold solutions: too many to list"
     )]
@@ -705,12 +714,14 @@ pub enum Error {
         pivots: usize,
     },
 
-    /// A solution of a linear complementarity problem came out that the residual check refused, or none because of rounding.
+    /// A solution of a linear complementarity problem came out that the residual check refused, or
+    /// none because of rounding.
     #[error(
         "the residual {residual:e} of the complementarity problem exceeds the {allowed:e} allowed"
     )]
     LcpResidual {
-        /// `max |min(z, W z + q)|` of what the first rung found; infinite when rounding or overflow spoilt its path.
+        /// `max |min(z, W z + q)|` of what the first rung found; infinite when rounding or overflow
+        /// spoilt its path.
         residual: f64,
         /// What the check allows.
         allowed: f64,
@@ -738,7 +749,8 @@ pub enum Error {
         speed: f64,
     },
 
-    /// No motion opens all contacts at once: a body squeezed between walls. Reflections need not end.
+    /// No motion opens all contacts at once: a body squeezed between walls. Reflections need not
+    /// end.
     #[error(
         "no motion opens all contacts at once, as for a body squeezed between walls: {limit} stages within one impact did not end, and need not"
     )]
@@ -747,7 +759,8 @@ pub enum Error {
         limit: usize,
     },
 
-    /// One outcome was asked for where a law predicts several or none, or where its search stopped at a cap.
+    /// One outcome was asked for where a law predicts several or none, or where its search stopped
+    /// at a cap.
     #[error(
         "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
     )]

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
 
-/// Stops a run or a search from outside: from a signal handler, another thread, a window that is closed.
+/// Stops a run or a search from outside: from a signal handler, another thread, a window that is
+/// closed.
 ///
-/// Clones share one flag. Everything that a user can wait for takes an interrupt, looks at it about once per millisecond of work or
-/// more often, and ends with [`Error::Interrupted`]; a run keeps all it computed until then. An interrupt that is never set
-/// changes no result.
+/// Clones share one flag. Everything that a user can wait for takes an interrupt, looks at it about
+/// once per millisecond of work or more often, and ends with [`Error::Interrupted`]; a run keeps
+/// all it computed until then. An interrupt that is never set changes no result.
 ///
 /// ```
 /// use saltation::{Error, Integrator, Interrupt, Status, models::Hopper};

@@ -1,20 +1,25 @@
-//! **saltation** carries hybrid dynamical systems through near-simultaneous contact: right, fast, with derivatives, and honest
-//! where it cannot know.
+//! **saltation** carries hybrid dynamical systems through near-simultaneous contact: right, fast,
+//! with derivatives, and honest where it cannot know.
 //!
-//! Robots touch the world at many points almost at once: tripod gaits, flat feet, grasps, stacks. The order of the touches
-//! is noise. This crate integrates `x' = f(t, x; mode)` and crosses any number of guards at once or nearly so, without
-//! losing one, and reports guards crossed at one instant as one corner. Derivatives with respect to the start go through
-//! corners too, and say of what kind they are.
+//! Robots touch the world at many points almost at once: tripod gaits, flat feet, grasps, stacks.
+//! The order of the touches is noise. This crate integrates `x' = f(t, x; mode)` and crosses any
+//! number of guards at once or nearly so, without losing one, and reports guards crossed at one
+//! instant as one corner. Derivatives with respect to the start go through corners too, and say of
+//! what kind they are.
 //!
 //! # The words
 //!
-//! * An **event function** `h_k(t, x)` is negative on one side of a surface and positive on the other. Crossed in one
-//!   direction it is a **guard** ([`Guard`]); watched both ways, a pair of guards ([`Watch`]).
-//! * The **mode** ([`Mode`]) holds one side bit for each event function. It is frozen during a step, changes only when a
-//!   guard fires, and is never recomputed from the sign of `h`. The right-hand side reads the mode, not the sign.
-//! * A guard is **live** when `dh/dt` has the sign of the crossing in the mode before and in the mode after. Where liveness
-//!   fails (sliding, grazing) the run ends with a typed reason ([`Status::Refused`]) and keeps all it computed.
-//! * A **corner** ([`Corner`]) is two or more guards crossed at one instant, within a stated tolerance.
+//! * An **event function** `h_k(t, x)` is negative on one side of a surface and positive on the
+//!   other. Crossed in one direction it is a **guard** ([`Guard`]); watched both ways, a pair of
+//!   guards ([`Watch`]).
+//! * The **mode** ([`Mode`]) holds one side bit for each event function. It is frozen during a
+//!   step, changes only when a guard fires, and is never recomputed from the sign of `h`. The
+//!   right-hand side reads the mode, not the sign.
+//! * A guard is **live** when `dh/dt` has the sign of the crossing in the mode before and in the
+//!   mode after. Where liveness fails (sliding, grazing) the run ends with a typed reason
+//!   ([`Status::Refused`]) and keeps all it computed.
+//! * A **corner** ([`Corner`]) is two or more guards crossed at one instant, within a stated
+//!   tolerance.
 //!
 //! # The hopper, as a user writes it
 //!
@@ -45,63 +50,74 @@
 //!
 //! # The rooms
 //!
-//! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop ([`Integrator`]) with its smooth and
-//!   its crossing phase, what comes out ([`Trajectory`], [`Observer`]).
+//! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop
+//!   ([`Integrator`]) with its smooth and its crossing phase, what comes out ([`Trajectory`],
+//!   [`Observer`]).
 //! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
-//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Tangents`], [`Verdict`]); derivatives of `f`, `h` and
-//!   resets at a point, and the check of those a user wrote.
+//! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
+//!   [`Verdict`]); derivatives of `f`, `h` and resets at a point, and the check of those a user
+//!   wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
-//!   [`mechanics::UnilateralConstraints`]), carried through impacts and rest ([`mechanics::Simulation`]).
-//! * [`impact`]: what happens to velocities at one instant when several contacts close at once: laws that return sets of
-//!   outcomes.
-//! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the others.
+//!   [`mechanics::UnilateralConstraints`]).
+//! * [`event_driven`]: bodies carried through impacts and rest, from event to event
+//!   ([`event_driven::Simulation`]).
+//! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
+//!   laws that return sets of outcomes.
+//! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the
+//!   others.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
+//!
+//! The names that almost every program needs are in [`prelude`].
 //!
 //! # What is guaranteed
 //!
-//! For an event-selected system (every guard live in every mode near its surface) all crossings are found and reported in order, guards
-//! at one instant (to rounding, which is known best where the gradient is written) cross together, and the final state does not depend on
-//! the numbering of the guards. Event functions may oscillate within a step: what can hide between samples is said at [`Resolution`].
-//! What the errors of a run may turn is a [`Doubt`], and [`Trajectory::is_guaranteed`] is false then.
-//! [`Projection::Auto`] keeps the tolerance of the smooth phase. The same input gives the same bits. A run that ends early
-//! says why and keeps what it has.
+//! For an event-selected system (every guard live in every mode near its surface) all crossings are
+//! found and reported in order, guards at one instant (to rounding, which is known best where the
+//! gradient is written) cross together, and the final state does not depend on the numbering of the
+//! guards. Event functions may oscillate within a step: what can hide between samples is said at
+//! [`Resolution`]. What the errors of a run may turn is a [`Doubt`], and
+//! [`Trajectory::is_guaranteed`] is false then. [`Projection::Auto`] keeps the tolerance of the
+//! smooth phase. The same input gives the same bits. A run that ends early says why and keeps what
+//! it has.
 //!
-//! A derivative is that of the run's limit, direction by direction, wherever its verdict is not [`Verdict::NotGuaranteed`]; a
-//! matrix is given only where there is a single one.
+//! A derivative is that of the run's limit, direction by direction, wherever its verdict is not
+//! [`Verdict::NotGuaranteed`]; a matrix is given only where there is a single one.
 //!
 //! # When not to use it
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
-//! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on each other are in
-//!   [`mechanics`], without friction.)
-//! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth of the run, unless a time scale is
-//!   stated ([`EventFunction::time_scale`], [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
+//! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on
+//!   each other are in [`mechanics`], without friction.)
+//! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth
+//!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
+//!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
 //!   crossing is no event.
-//! * Guards whose rates at crossings differ by more than a million within a run: slow ones are refused as grazing, unless
-//!   [`EventFunction::least_rate`] is stated.
+//! * Guards whose rates at crossings differ by more than a million within a run: slow ones are
+//!   refused as grazing, unless [`EventFunction::min_rate`] is stated.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
 pub mod derivative;
 mod error;
-mod guard;
+pub mod event_driven;
 pub mod hybrid;
 pub mod impact;
 mod interrupt;
 pub mod lcp;
+mod linalg;
 mod matrix_fault;
 pub mod mechanics;
 pub mod models;
 pub mod ode;
+pub mod prelude;
 mod quantity;
 mod random;
-mod refuse;
+mod validate;
 
-pub use derivative::{Derivative, DerivativeReport, Tangents, Verdict, check_derivatives};
+pub use derivative::{Derivative, DerivativeReport, Sensitivities, Verdict, check_derivatives};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;
-pub use guard::{Direction, Guard};
 pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.
@@ -109,10 +125,10 @@ pub use nalgebra;
 pub use quantity::Quantity;
 
 pub use hybrid::{
-    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Doubt,
-    EventFunction, Flow, Integrator, Mode, ModeChange, Observer, PerEntry, Projection, Rearm,
-    RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory, Watch,
-    flow_fn,
+    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Direction, Doubt,
+    EventFunction, Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection,
+    Rearm, RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory,
+    Watch, flow_fn,
 };
 
 /// The code in the README is a test.

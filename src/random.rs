@@ -1,10 +1,13 @@
-//! Random draws keyed by seed and index: no state, so that any split of the indices gives the same list.
+//! Random draws keyed by seed and index: no state, so that any split of the indices gives the same
+//! list.
 
-/// Draw `index` of a seed: the finaliser of `SplitMix64` (Steele, Lea, Flood, OOPSLA 2014) on the mixed seed plus `index`
-/// golden-ratio steps.
+/// 2⁶⁴ over the golden ratio.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Draw `index` of a seed: the finaliser of `SplitMix64` (Steele, Lea, Flood, OOPSLA 2014) on the
+/// mixed seed plus `index` golden-ratio steps.
 pub(crate) fn word(seed: u64, index: u64) -> u64 {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(index.wrapping_mul(GOLDEN)))
+    in_sequence(in_sequence(seed, 1), index)
 }
 
 /// A number below `count` (0 when `count` is 0) for draw `index` of a seed.
@@ -12,6 +15,21 @@ pub(crate) fn below(seed: u64, index: u64, count: usize) -> usize {
     // The high half of the product of a 64-bit fraction and the count lies below the count.
     let product = u128::from(word(seed, index)) * count as u128;
     usize::try_from(product >> 64).unwrap_or(0)
+}
+
+/// Number `index` = 1, 2, … of the sequence of `SplitMix64` from a state.
+pub(crate) fn in_sequence(state: u64, index: u64) -> u64 {
+    mix(state.wrapping_add(index.wrapping_mul(GOLDEN)))
+}
+
+/// A word as a number in [0, 1).
+pub(crate) fn fraction(word: u64) -> f64 {
+    (word >> 11) as f64 * (f64::EPSILON / 2.0)
+}
+
+/// A word as a number in [−1, 1).
+pub(crate) fn symmetric(word: u64) -> f64 {
+    (word >> 11) as f64 * f64::EPSILON - 1.0
 }
 
 fn mix(z: u64) -> u64 {

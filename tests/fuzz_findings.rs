@@ -1,16 +1,15 @@
 //! What the crate `fuzz` found: each test is named by what went wrong.
 
 use saltation::derivative::{flow_jacobian, gradient_row, saltation_matrix};
+use saltation::event_driven::{EventDriven, Simulation, Zeno};
 use saltation::lcp::LcpSolver;
-use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, DormandPrince};
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Quantity, RearmMatrix, Status,
-    Tangents, flow_fn,
+    Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Quantity, RearmMatrix,
+    Sensitivities, Status, flow_fn,
 };
 
 #[test]
@@ -40,7 +39,8 @@ fn a_fixed_step_is_not_cut_into_windows_without_end() {
     let run = integrator.integrate(0.0, &[0.0], 0.1).unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(run.statistics().windows < 10_000, "{:?}", run.statistics());
-    // It is crossed all the same, and the run says that it did not look as closely as it was asked to.
+    // It is crossed all the same, and the run says that it did not look as closely as it was asked
+    // to.
     assert_eq!(run.crossings().len(), 1);
     assert!(!run.is_guaranteed());
 }
@@ -52,7 +52,7 @@ fn sizes_that_no_machine_has_are_cut() {
     assert_eq!(RearmMatrix::new(most).count(), 1_000_000);
     assert_eq!(RearmMatrix::pairs(most).count(), 1_000_000);
     for (dim, count) in [(most, most), (3, most), (most, 0), (0, most)] {
-        let mut tangents = Tangents::new(dim, count);
+        let mut tangents = Sensitivities::new(dim, count);
         let numbers = tangents.columns().unwrap().len();
         assert!(numbers <= 1 << 22, "{numbers}");
         if numbers > 0 {
@@ -175,7 +175,8 @@ fn a_derivative_that_overflows_is_refused() {
 
 #[test]
 fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
-    /// A ball that falls into honey after 1.345 s, shortly before its bounces accumulate at 1.3546 s.
+    /// A ball that falls into honey after 1.345 s, shortly before its bounces accumulate at 1.3546
+    /// s.
     struct Ball;
     impl MechanicalSystem for Ball {
         fn dof(&self) -> usize {

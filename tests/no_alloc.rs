@@ -1,5 +1,6 @@
-//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is the observer's business. Nor
-//! does solving a complementarity problem. What a derivative keeps at a corner is bounded.
+//! A run allocates nothing: the workspace is made once, by `Integrator::new`, and what is kept is
+//! the observer's business. Nor does solving a complementarity problem. What a derivative keeps at
+//! a corner is bounded.
 #![allow(
     unsafe_code,
     reason = "a global allocator that counts cannot be written without"
@@ -12,12 +13,12 @@ mod contacts;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use saltation::lcp::{LcpSolver, Rung};
+use saltation::lcp::{Attempt, LcpSolver};
 use saltation::models::{
     Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
     VerticalPlate,
 };
-use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Status, Tangents};
+use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities, Status};
 
 thread_local! {
     /// Of this thread only: the harness and other tests run beside it.
@@ -44,7 +45,8 @@ impl Counting {
     }
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator; counting neither allocates nor unwinds.
+// SAFETY: every call is passed on unchanged to the system's allocator; counting neither allocates
+// nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::count();
@@ -90,7 +92,8 @@ fn most_held(work: impl FnOnce()) -> usize {
 
 #[test]
 fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
-    // Between two levels of the lattice of ten guards there are no more than 252 + 210 maps, of 1024 in all.
+    // Between two levels of the lattice of ten guards there are no more than 252 + 210 maps, of
+    // 1024 in all.
     let corners = [(10, 60), (12, 40)];
     let few = if cfg!(debug_assertions) { 1 } else { 2 };
     for (guards, dim) in corners.into_iter().take(few) {
@@ -271,7 +274,7 @@ fn complementarity_problems_allocate_nothing() {
     let mut solver = LcpSolver::new(9).pivots_per_row(0);
     let mut rung = None;
     let found = allocations(|| rung = solver.solve(&one, &[-1.0; 9]).ok().map(|s| s.rung()));
-    assert_eq!((found, rung), (0, Some(Rung::Bases)));
+    assert_eq!((found, rung), (0, Some(Attempt::Bases)));
     for (w, infeasible) in [
         ([1.0, -1.0, -1.0, 1.0], true),
         ([0.0, 1.0, 0.0, 1.0], false),
@@ -303,7 +306,7 @@ fn complementarity_problems_allocate_nothing() {
 fn assert_carries_without_allocating<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64) {
     let mut integrator = Integrator::new(system).unwrap();
     for count in [1, 5] {
-        let mut tangents = Tangents::new(x0.len(), count);
+        let mut tangents = Sensitivities::new(x0.len(), count);
         let directions: Vec<f64> = (0..x0.len() * count)
             .map(|i| (1.7 * i as f64).sin())
             .collect();
@@ -428,9 +431,10 @@ fn duals_of_ten_coordinates_do_not_allocate() {
 /// Bodies that rest, slide and swing between events; an event allocates, a step does not.
 #[test]
 fn bodies_between_events_allocate_nothing() {
-    use saltation::mechanics::EventDriven;
+    use saltation::event_driven::EventDriven;
     use saltation::models::{DoublePendulum, SoftTrot};
-    // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that turns.
+    // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that
+    // turns.
     let trot = EventDriven::new(SoftTrot::default());
     let wall = DoublePendulum {
         wall: 0.3,
@@ -439,7 +443,7 @@ fn bodies_between_events_allocate_nothing() {
     };
     let wall = EventDriven::new(wall);
     let leaning = [0.15f64.asin(); 2];
-    let cases: [(&dyn FlowAndEvents, saltation::mechanics::Start); 2] = [
+    let cases: [(&dyn FlowAndEvents, saltation::event_driven::Start); 2] = [
         (
             &trot,
             trot.start(0.0, &[0.85, 0.02, 0.0, 0.0], &[0.0; 4]).unwrap(),
@@ -452,7 +456,7 @@ fn bodies_between_events_allocate_nothing() {
         let mut integrator = Integrator::new(system)
             .unwrap()
             .start_mode(start.mode.clone());
-        let mut tangents = Tangents::new(count, count);
+        let mut tangents = Sensitivities::new(count, count);
         let unit: Vec<f64> = (0..count * count)
             .map(|i| f64::from(u8::from(i % (count + 1) == 0)))
             .collect();

@@ -27,7 +27,8 @@ pub(crate) fn corners() -> Vec<Corner> {
         .collect()
 }
 
-/// The ways through a corner: by tangents, from afar (about one field evaluation a guard), and the default.
+/// The ways through a corner: by tangents, from afar (about one field evaluation a guard), and the
+/// default.
 pub(crate) fn projections() -> [(&'static str, Projection); 2] {
     [
         (
@@ -129,7 +130,8 @@ impl Corner {
     }
 }
 
-/// A field to which each guard crossed adds a constant, with `flip`: many guards without a table of `2^n` fields.
+/// A field to which each guard crossed adds a constant, with `flip`: many guards without a table of
+/// `2^n` fields.
 #[derive(Clone, Debug)]
 struct Additive {
     normals: Vec<[f64; 3]>,

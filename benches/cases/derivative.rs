@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use saltation::models::{PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, Integrator, Tangents};
+use saltation::{EventFunction, Flow, Integrator, Sensitivities};
 
 use super::corner::{Corner, HALF};
 
@@ -106,7 +106,7 @@ where
     for &count in counts {
         let (mut integrator, starts) = (make(), starts.to_vec());
         let dim = integrator.system().dim();
-        let mut tangents = Tangents::new(dim, count);
+        let mut tangents = Sensitivities::new(dim, count);
         let directions: Vec<_> = (0..dim * count).map(super::draw).collect();
         tangents.set(&directions).expect("sizes fit");
         let run = move || {

@@ -1,5 +1,5 @@
-//! What the library is measured against: Dormand & Prince's step and its control, written out by hand for the two states of
-//! the hopper, with the formulas of `saltation::ode`.
+//! What the library is measured against: Dormand & Prince's step and its control, written out by
+//! hand for the two states of the hopper, with the formulas of `saltation::ode`.
 
 use saltation::models::Hopper;
 
@@ -89,7 +89,8 @@ impl Hand {
         }
     }
 
-    /// From `x` over `tf` seconds with PI step control; the state at the end and the number of steps, accepted or not.
+    /// From `x` over `tf` seconds with PI step control; the state at the end and the number of
+    /// steps, accepted or not.
     pub(crate) fn run(&self, x: [f64; 2], tf: f64, control: &Control) -> ([f64; 2], usize) {
         let mut x = x;
         let mut slope = self.flow(x[0], x[1]);

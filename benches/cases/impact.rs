@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use saltation::impact::{
-    ImpactLaw, ImpactProblem, NewOnly, Plastic, Propagative, Reflections, Rule, Unilateral,
+    ImpactLaw, ImpactProblem, Plastic, Propagative, ReflectionOrder, Reflections, Sequential,
+    Unilateral,
 };
 use saltation::nalgebra::{DMatrix, DVector};
 
@@ -21,8 +22,8 @@ pub(crate) struct Case {
     pub(crate) run: Box<dyn FnMut() -> usize>,
 }
 
-/// Delassus matrices and speeds of chains whose neighbours press on each other: `C_ij = −c` next to the diagonal, so that
-/// impulses go to and fro, and speeds at random.
+/// Delassus matrices and speeds of chains whose neighbours press on each other: `C_ij = −c` next to
+/// the diagonal, so that impulses go to and fro, and speeds at random.
 fn problems(n: usize) -> Vec<(DMatrix<f64>, DVector<f64>)> {
     (0..COUNT)
         .map(|k| {
@@ -41,8 +42,8 @@ fn problems(n: usize) -> Vec<(DMatrix<f64>, DVector<f64>)> {
 /// Reflections to the end of each problem; elements are reflections.
 pub(crate) fn reflections() -> Vec<Case> {
     let rules = [
-        ("least speed", Rule::ArgMin),
-        ("index order", Rule::IndexOrder),
+        ("least speed", ReflectionOrder::ArgMin),
+        ("index order", ReflectionOrder::IndexOrder),
     ];
     let mut cases = Vec::new();
     for n in SIZES {
@@ -89,7 +90,7 @@ pub(crate) fn laws() -> Vec<Case> {
         let laws: [(&str, Box<dyn ImpactLaw>); 4] = [
             ("Unilateral", Box::new(Unilateral)),
             ("Plastic", Box::new(Plastic)),
-            ("NewOnly", Box::new(NewOnly::default())),
+            ("Sequential", Box::new(Sequential::default())),
             ("Propagative", Box::new(Propagative::default())),
         ];
         for (name, law) in laws {

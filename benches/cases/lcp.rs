@@ -1,4 +1,5 @@
-//! Complementarity problems of impacts with friction: the steps of the examples of Halm & Posa, and random contacts.
+//! Complementarity problems of impacts with friction: the steps of the examples of Halm & Posa, and
+//! random contacts.
 
 use saltation::lcp::LcpSolver;
 
@@ -40,8 +41,8 @@ impl Case {
     }
 }
 
-/// The four examples with two contacts, that with five, and random contacts of rank 3 each body; with bounds on the normal
-/// impulses and without.
+/// The four examples with two contacts, that with five, and random contacts of rank 3 each body;
+/// with bounds on the normal impulses and without.
 pub(crate) fn cases() -> Vec<Case> {
     let mut j = 0;
     let mut unit = move || {

@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
-use saltation::{Integrator, Tangents};
+use saltation::{Integrator, Sensitivities};
 
 /// Tolerance of all runs.
 const RTOL: f64 = 1e-9;
@@ -32,8 +33,8 @@ where
     integrator.rtol(RTOL).atol(0.1 * RTOL)
 }
 
-/// A stride on soft legs, both feet at once and one after the other: plain, with 8 columns of its variational matrix, and as
-/// a simulation with its log.
+/// A stride on soft legs, both feet at once and one after the other: plain, with 8 columns of its
+/// variational matrix, and as a simulation with its log.
 pub(crate) fn strides() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, pitch) in [("pitched", 0.01), ("level", 0.0)] {
@@ -49,7 +50,7 @@ pub(crate) fn strides() -> Vec<Case> {
         cases.push(Case::new(format!("{name}, plain"), run));
 
         let mut carrying = integrator(model());
-        let mut tangents = Tangents::new(8, 8);
+        let mut tangents = Sensitivities::new(8, 8);
         let unit: Vec<f64> = (0..64).map(|i| f64::from(u8::from(i % 9 == 0))).collect();
         tangents.set(&unit).expect("sizes fit");
         let run = move || {

@@ -1,4 +1,5 @@
-//! What the benches run: systems, starts and ways of integrating them. Shared by `ess` (criterion) and `ratios` (tables).
+//! What the benches run: systems, starts and ways of integrating them. Shared by `ess` (criterion)
+//! and `ratios` (tables).
 
 pub(crate) mod corner;
 pub(crate) mod derivative;

@@ -1,4 +1,5 @@
-//! Smooth steps at 2, 6 and 60 states: the bare Dormand–Prince step, and whole runs of the integrator.
+//! Smooth steps at 2, 6 and 60 states: the bare Dormand–Prince step, and whole runs of the
+//! integrator.
 
 use std::hint::black_box;
 
@@ -157,7 +158,8 @@ where
     }
 }
 
-/// Runs with error control, without event functions; the last ones with the guard of the hopper watched.
+/// Runs with error control, without event functions; the last ones with the guard of the hopper
+/// watched.
 pub(crate) fn runs() -> Vec<Case> {
     let plate = Held::touching(plate::plate(4));
     let (chain, chain_start) = chain();
@@ -175,7 +177,8 @@ pub(crate) fn runs() -> Vec<Case> {
     ]
 }
 
-/// The hopper in flight, its guard watched, steps of at most 1 ms; by hand the guard is not looked at.
+/// The hopper in flight, its guard watched, steps of at most 1 ms; by hand the guard is not looked
+/// at.
 pub(crate) fn flights() -> Vec<Case> {
     const HIGH: [f64; 2] = [1000.0, 0.0];
     let control = Control {

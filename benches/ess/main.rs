@@ -1,8 +1,8 @@
-//! Cost of event-selected systems (contacts, corners, tolerances, smooth steps), of complementarity problems, impacts and bodies
-//! that touch.
+//! Cost of event-selected systems (contacts, corners, tolerances, smooth steps), of complementarity
+//! problems, impacts and bodies that touch.
 //!
-//! `cargo bench --bench ess` measures all, about two minutes; a name behind `--` selects. Ratios within one run, which do
-//! not depend on the machine, are in the bench `ratios`.
+//! `cargo bench --bench ess` measures all, about two minutes; a name behind `--` selects. Ratios
+//! within one run, which do not depend on the machine, are in the bench `ratios`.
 
 #[path = "../cases/mod.rs"]
 mod cases;
@@ -32,7 +32,8 @@ fn main() {
     criterion.final_summary();
 }
 
-/// 120 runs a call; elements are contacts made or lost. The parameter is the number of directed guards, two a spring.
+/// 120 runs a call; elements are contacts made or lost. The parameter is the number of directed
+/// guards, two a spring.
 fn plate_per_contact(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("plate");
     for springs in plate::SPRINGS {

@@ -1,7 +1,8 @@
 //! Tables of times and their ratios, each measured in one run, the cases in turn.
 //!
-//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step`, `derivative`, `lcp`, `impact` or
-//! `mechanics` selects; `-- --test` goes through each case a few times only. Ratios hold on other machines, times do not.
+//! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step`,
+//! `derivative`, `lcp`, `impact` or `mechanics` selects; `-- --test` goes through each case a few
+//! times only. Ratios hold on other machines, times do not.
 
 mod bodies;
 #[path = "../cases/mod.rs"]

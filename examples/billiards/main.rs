@@ -1,7 +1,9 @@
-//! Three-ball billiards: how much does it matter which of two balls is hit first, when both are hit at one instant?
+//! Three-ball billiards: how much does it matter which of two balls is hit first, when both are hit
+//! at one instant?
 //!
-//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), Fig. 5. The paper gives neither
-//! radii nor masses: three sets of radii stand for it, see `ThreeBalls`.
+//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296),
+//! Fig. 5. The paper gives neither radii nor masses: three sets of radii stand for it, see
+//! `ThreeBalls`.
 
 #[path = "../common/arrow.rs"]
 mod arrow;
@@ -36,7 +38,7 @@ The table lists the indeterminacy in percent for three sets of radii (a and b ha
   --points N       points of each curve, 400
   --theta A        angle of the shot that is drawn, 1.2217 rad (70 degrees)
   --radius R       radius of ball c in the shot that is drawn, 1
-  --pictures DIR   folder for pictures, docs/pictures
+  --pictures DIR   folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

@@ -46,7 +46,7 @@ impl Shot {
             after.push(After {
                 hits: hits.collect(),
                 velocities: [of(0), of(1), of(2)],
-                energy: 1.0 + 2.0 * outcome.energy_change / impact.momentum().powi(2),
+                energy: 1.0 + 2.0 * outcome.energy_change / impact.kinetic_norm().powi(2),
             });
         }
         Ok(Self {

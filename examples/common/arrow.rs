@@ -5,7 +5,8 @@ use plotters::prelude::*;
 use crate::common::chart::{Area, rounded};
 use crate::common::flags::Outcome;
 
-/// A line of the given width with a head that is `head` long, or shorter where the line is short; nothing for a point.
+/// A line of the given width with a head that is `head` long, or shorter where the line is short;
+/// nothing for a point.
 pub(crate) fn arrow(
     area: &Area,
     [from, to]: [(i32, i32); 2],

@@ -17,8 +17,8 @@ const WIDTH: u32 = 1800;
 /// The font size that plotters is asked for, over the size of the text in the picture.
 const FONT: f64 = 1.24;
 
-/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito): black, orange, sky blue, green,
-/// yellow, blue, vermilion, purple.
+/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito): black,
+/// orange, sky blue, green, yellow, blue, vermilion, purple.
 pub(crate) const PALETTE: [RGBColor; 8] = [
     RGBColor(0, 0, 0),
     RGBColor(230, 159, 0),
@@ -110,7 +110,8 @@ impl Key {
     }
 }
 
-/// Writes a title and, beneath it, a legend with entries at the given abscissae; returns the area below.
+/// Writes a title and, beneath it, a legend with entries at the given abscissae; returns the area
+/// below.
 pub(crate) fn headline<'a>(area: &Area<'a>, title: &str, keys: &[(i32, Key)]) -> Outcome<Area<'a>> {
     area.draw_text(title, &text(36, PALETTE[0]), (30, 36))?;
     for (x, key) in keys {

@@ -1,4 +1,5 @@
-//! Flags and exit codes: 0 done, 1 a picture could not be written, 2 a flag or a value makes no sense.
+//! Flags and exit codes: 0 done, 1 a picture could not be written, 2 a flag or a value makes no
+//! sense.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -18,7 +19,8 @@ struct BadFlag(String);
 /// The flags that were passed and not yet read.
 pub(crate) struct Flags(pico_args::Arguments);
 
-/// Runs an example: prints `help` on `--help`, else calls `example` with the flags and the standard output.
+/// Runs an example: prints `help` on `--help`, else calls `example` with the flags and the standard
+/// output.
 pub(crate) fn run(
     help: &str,
     example: impl FnOnce(Flags, &mut dyn Write) -> Outcome<()>,
@@ -99,6 +101,7 @@ impl Flags {
             rest.is_empty(),
             &format!("not understood: {}", rest.join(" ")),
         )?;
-        Ok(folder.unwrap_or_else(|| PathBuf::from("docs/pictures")))
+        // A folder that is not tracked: some pictures show the times of the machine.
+        Ok(folder.unwrap_or_else(|| PathBuf::from("target/pictures")))
     }
 }

@@ -2,8 +2,8 @@
 
 use saltation::{Status, Trajectory};
 
-/// One line: `head` (entries of the model, each followed by a comma), then status, time, state with 15 digits, contacts
-/// and what the run cost.
+/// One line: `head` (entries of the model, each followed by a comma), then status, time, state with
+/// 15 digits, contacts and what the run cost.
 pub(crate) fn final_line(
     head: &str,
     run: &Trajectory,

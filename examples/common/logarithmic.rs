@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::common::chart::{Axis, Scale, rounded};
 
-/// A logarithmic axis with a tick at each power of ten, and at 2 and 5 times it when the range is short.
+/// A logarithmic axis with a tick at each power of ten, and at 2 and 5 times it when the range is
+/// short.
 pub(crate) fn axis(label: &str, range: Range<f64>) -> Axis<'_> {
     let (low, high) = (range.start.log10(), range.end.log10());
     let digits: &[f64] = if high - low < 2.2 {

@@ -59,9 +59,10 @@ struct Image<'a> {
     displaced: Vec<Displaced>,
 }
 
-/// Three coordinates run at speed 1, and a guard is where one of them passes 0. Once one of them has, the other two run at
-/// speed 4 until the next has: a strong dependence on the order, for kinks that can be seen. Fields are constant, so that
-/// the B-derivative is exact for displacements of any size.
+/// Three coordinates run at speed 1, and a guard is where one of them passes 0. Once one of them
+/// has, the other two run at speed 4 until the next has: a strong dependence on the order, for
+/// kinks that can be seen. Fields are constant, so that the B-derivative is exact for displacements
+/// of any size.
 fn integrator() -> Result<Integrator<FieldTable>, Error> {
     let fields = DMatrix::from_fn(3, 8, |k, word: usize| {
         let only_one = word.is_power_of_two();
@@ -158,8 +159,8 @@ impl Circle {
 }
 
 impl Image<'_> {
-    /// Displacement of the end, in radii, for a displacement of the start at this angle: as the B-derivative has it, and as
-    /// the matrix of the index order has it.
+    /// Displacement of the end, in radii, for a displacement of the start at this angle: as the
+    /// B-derivative has it, and as the matrix of the index order has it.
     fn at(&self, angle: f64) -> Result<[[f64; 2]; 2], Error> {
         let v = towards(angle);
         let ours = self.derivative.apply(&v)?;

@@ -1,4 +1,5 @@
-//! A random corner that a trajectory meets exactly, and what may be said of displacements through it.
+//! A random corner that a trajectory meets exactly, and what may be said of displacements through
+//! it.
 
 use nalgebra::{DMatrix, DVector};
 use saltation::models::FieldTable;
@@ -6,8 +7,8 @@ use saltation::{Error, EventFunction, Flow};
 
 use crate::random::Random;
 
-/// `n` oblique guards through the origin of `n` dimensions, a constant field for each word, and a start that leads into the
-/// origin.
+/// `n` oblique guards through the origin of `n` dimensions, a constant field for each word, and a
+/// start that leads into the origin.
 pub(crate) struct ExactCorner {
     pub(crate) table: FieldTable,
     pub(crate) start: DVector<f64>,
@@ -45,13 +46,13 @@ impl ExactCorner {
         self.time + 0.25
     }
 
-    /// How far the start is displaced for the exact derivative. Guards and fields have no scale around the corner, so that
-    /// any displacement will do that neither has crossed a guard at the start nor has one left at the end; a difference
-    /// across one so large is hardly rounded.
+    /// How far the start is displaced for the exact derivative. Guards and fields have no scale
+    /// around the corner, so that any displacement will do that neither has crossed a guard at the
+    /// start nor has one left at the end; a difference across one so large is hardly rounded.
     const STEP: f64 = 1e-3;
 
-    /// The derivative of the end along `v`: a displaced start carried from event to event, and what sets it apart from the
-    /// run through the origin.
+    /// The derivative of the end along `v`: a displaced start carried from event to event, and what
+    /// sets it apart from the run through the origin.
     pub(crate) fn exact(&self, v: &DVector<f64>) -> DVector<f64> {
         let through = self.field(self.words() - 1) * (self.end() - self.time);
         (self.event_by_event(&self.start + v * Self::STEP) - through) / Self::STEP
@@ -92,8 +93,8 @@ impl ExactCorner {
         })
     }
 
-    /// The mean of that product over all orders. Word by word: in a random order each guard of a word is the last to be
-    /// crossed as often as any other, so that n! products need 2^n means.
+    /// The mean of that product over all orders. Word by word: in a random order each guard of a
+    /// word is the last to be crossed as often as any other, so that n! products need 2^n means.
     pub(crate) fn mean_over_orders(&self) -> DMatrix<f64> {
         let (dim, guards) = (self.table.dim(), self.table.count());
         let mut means = vec![DMatrix::identity(dim, dim)];

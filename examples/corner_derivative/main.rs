@@ -1,9 +1,9 @@
 //! Displace a start whose trajectory leads right through a corner: where does the end go?
 //!
-//! Each order of the guards has a linear map of its own, so that the derivative of the end is piecewise linear and no
-//! matrix is right in all directions. The table counts how often a matrix is wrong that knows single events only; one
-//! picture shows the image of a small circle of displacements, the other the slopes on either side of a plate that lands
-//! level.
+//! Each order of the guards has a linear map of its own, so that the derivative of the end is
+//! piecewise linear and no matrix is right in all directions. The table counts how often a matrix
+//! is wrong that knows single events only; one picture shows the image of a small circle of
+//! displacements, the other the slopes on either side of a plate that lands level.
 
 mod circle;
 #[path = "../common/mod.rs"]
@@ -44,7 +44,7 @@ The plate that lands level on springs, with damping shared among the springs in 
   --springs N       number of springs, 2
   --pitch P         greatest initial pitch to either side, 0.02 rad
 
-  --pictures DIR    folder for pictures, docs/pictures
+  --pictures DIR    folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

@@ -1,4 +1,5 @@
-//! A plate that lands level on its springs: how does the motion depend on a little pitch to either side?
+//! A plate that lands level on its springs: how does the motion depend on a little pitch to either
+//! side?
 
 use std::io::Write;
 use std::ops::Range;

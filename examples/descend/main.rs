@@ -1,26 +1,32 @@
-//! Which tilt and spin should a plate have when it is let go, so that it stands where it is wanted after both its legs have
-//! touched down, in an order that nobody knows beforehand?
+//! Which tilt and spin should a plate have when it is let go, so that it stands where it is wanted
+//! after both its legs have touched down, in an order that nobody knows beforehand?
 //!
-//! A plate falls on two legs, springs with dampers that damp the more the more of them touch. It sinks least when both touch
-//! at once: over the plane of tilt and spin the cost has a crease along the starts with simultaneous touch-downs, and its
-//! least value lies in the crease. There the derivative of the landing is no matrix but a Bouligand derivative, two linear
-//! pieces, one for each order.
+//! A plate falls on two legs, springs with dampers that damp the more the more of them touch. It
+//! sinks least when both touch at once: over the plane of tilt and spin the cost has a crease along
+//! the starts with simultaneous touch-downs, and its least value lies in the crease. There the
+//! derivative of the landing is no matrix but a Bouligand derivative, two linear pieces, one for
+//! each order.
 //!
-//! * **all orders**: gradient descent with the pieces of [`Integrator::derivative`]. In each piece the direction of steepest
-//!   descent is `−g` projected onto its cone, the longest of the projections is the steepest of all, and where all are zero
-//!   no direction descends. A step that changes the order may end where both legs touch at once.
-//! * **one order** (naive): what the product of one saltation matrix for each contact gives, in the order in which the run
-//!   crossed them, leg 0 first where it cannot tell. It is right on either side of the crease, and knows one side only.
-//! * **leg 0 first** (naive): the same product, always as if leg 0 touched first: a mode sequence chosen beforehand.
+//! * **all orders**: gradient descent with the pieces of [`Integrator::derivative`]. In each piece
+//!   the direction of steepest descent is `−g` projected onto its cone, the longest of the
+//!   projections is the steepest of all, and where all are zero no direction descends. A step that
+//!   changes the order may end where both legs touch at once.
+//! * **one order** (naive): what the product of one saltation matrix for each contact gives, in the
+//!   order in which the run crossed them, leg 0 first where it cannot tell. It is right on either
+//!   side of the crease, and knows one side only.
+//! * **leg 0 first** (naive): the same product, always as if leg 0 touched first: a mode sequence
+//!   chosen beforehand.
 //!
 //! * **fixed steps** (naive): as one order, with steps of one length, which may lead uphill.
 //!
-//! The first three search along their direction for a step that lowers the cost. With the flags as they are, both naive ones
-//! are stuck as soon as they are in the crease, far from the least cost: downhill on one side is uphill on the other. Fixed
-//! steps jump to and fro across it; they drift towards the least cost and never settle there.
+//! The first three search along their direction for a step that lowers the cost. With the flags as
+//! they are, both naive ones are stuck as soon as they are in the crease, far from the least cost:
+//! downhill on one side is uphill on the other. Fixed steps jump to and fro across it; they drift
+//! towards the least cost and never settle there.
 //!
-//! Off the crease one order is all there is to know: with `--want-height 0.83 --want-tilt -0.041`, a place reached beyond the
-//! crease, one order does as well as all orders, and only leg 0 first is stuck.
+//! Off the crease one order is all there is to know: with `--want-height 0.83 --want-tilt -0.041`,
+//! a place reached beyond the crease, one order does as well as all orders, and only leg 0 first is
+//! stuck.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -55,7 +61,7 @@ Gradient descent to a landing on two legs whose order is not known: with and wit
   --stiffness K --damping C   of each leg, 50 N/m and 16 N s/m (C when both touch, half of it when one does)
   --step S                    first step over gradient, and that of the fixed steps, 0.5
   --iterations N              at most, 60
-  --pictures DIR              folder for pictures, docs/pictures
+  --pictures DIR              folder for pictures, target/pictures
 ";
 
 /// Below this slope a descent has arrived [m²/rad, a rad/s counted like a rad].
@@ -235,7 +241,8 @@ fn told(end: End) -> &'static str {
     }
 }
 
-/// Compares the ends, and tries steps in all directions around each: what the cost itself says of them.
+/// Compares the ends, and tries steps in all directions around each: what the cost itself says of
+/// them.
 fn summary(task: &mut Task, paths: &[Descent], out: &mut dyn Write) -> Outcome<()> {
     writeln!(
         out,

@@ -114,8 +114,9 @@ impl Search {
         Ok((kind, direction.unwrap_or_else(Start::zeros)))
     }
 
-    /// A start along `direction` with lower cost (Armijo's rule: lower by a small part of what the slope promises).
-    /// Steps are halved until there is one, from twice the step that was taken last.
+    /// A start along `direction` with lower cost (Armijo's rule: lower by a small part of what the
+    /// slope promises). Steps are halved until there is one, from twice the step that was taken
+    /// last.
     fn lower(
         &self,
         task: &mut Task,
@@ -149,7 +150,8 @@ impl Search {
     }
 }
 
-/// The start between two, from which both legs touch at once; none when the order is the same at both, or is not known.
+/// The start between two, from which both legs touch at once; none when the order is the same at
+/// both, or is not known.
 fn together(task: &mut Task, near: Start, far: Start) -> Result<Option<Start>, Error> {
     let at = |share: f64| near + share * (far - near);
     let mut gap = |share| Ok::<_, Error>(task.land(at(share))?.gap);

@@ -28,7 +28,8 @@ pub(crate) struct Task {
 pub(crate) struct Landing {
     /// Half the mean square distance of the plate from where it is wanted, over both legs [m²].
     pub(crate) cost: f64,
-    /// Time from the touch-down of leg 0 to that of leg 1 [s]; none when one of them does not touch.
+    /// Time from the touch-down of leg 0 to that of leg 1 [s]; none when one of them does not
+    /// touch.
     pub(crate) gap: Option<f64>,
 }
 
@@ -54,7 +55,8 @@ impl Task {
         Ok(Self { runs, wanted, tf })
     }
 
-    /// Lets the plate go. A start whose run cannot be completed is one to stay away from, and costs without bound.
+    /// Lets the plate go. A start whose run cannot be completed is one to stay away from, and costs
+    /// without bound.
     pub(crate) fn land(&mut self, start: Start) -> Result<Landing, Error> {
         let run = self.runs.integrate(0.0, &state(start), self.tf)?;
         if *run.status() != Status::ReachedEnd {
@@ -94,7 +96,8 @@ impl Task {
         [0.0, height, tilt, 0.0, 0.0, 0.0]
     }
 
-    /// The cost to first order around `start`: one side where the derivative is a matrix, more at a corner.
+    /// The cost to first order around `start`: one side where the derivative is a matrix, more at a
+    /// corner.
     pub(crate) fn sides(&mut self, start: Start) -> Result<(Verdict, Vec<Side>), Error> {
         let derivative = self.runs.derivative(0.0, &state(start), self.tf)?;
         let (verdict, pieces) = (derivative.verdict().clone(), derivative.pieces()?);
@@ -109,7 +112,8 @@ impl Task {
         Ok((verdict, sides))
     }
 
-    /// The gradient that follows from one saltation matrix for each leg, leg 0 first whatever the run does.
+    /// The gradient that follows from one saltation matrix for each leg, leg 0 first whatever the
+    /// run does.
     pub(crate) fn leg_zero_first(&mut self, start: Start) -> Result<Start, Error> {
         let x0 = state(start);
         let run = self.runs.integrate(0.0, &x0, self.tf)?.completed()?;
@@ -119,7 +123,8 @@ impl Task {
             let derivative = self.runs.derivative(0.0, &x0, self.tf)?;
             return Ok(seen(&derivative.vjp(&w)?));
         };
-        // What leads to the start or the end of a run on a guard is one-sided; any direction will do.
+        // What leads to the start or the end of a run on a guard is one-sided; any direction will
+        // do.
         let along = [1.0; 6];
         let before = first.time - MOMENT;
         let flight = self
@@ -172,11 +177,12 @@ fn side(piece: &Piece, cone: &Cone, w: &[f64]) -> Result<Side, Error> {
 }
 
 impl Side {
-    /// The direction of steepest descent within this side, as long as the descent is steep: the point of its cone that is
-    /// nearest to `−gradient`. Zero when nothing on this side descends.
+    /// The direction of steepest descent within this side, as long as the descent is steep: the
+    /// point of its cone that is nearest to `−gradient`. Zero when nothing on this side descends.
     pub(crate) fn descent(&self) -> Start {
         let down = -self.gradient;
-        // In the plane that point is −gradient itself, or its foot on one of the borders, or the tip.
+        // In the plane that point is −gradient itself, or its foot on one of the borders, or the
+        // tip.
         let feet = self
             .rows
             .iter()

@@ -2,8 +2,9 @@
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
-/// Balls on strings of one length; each touches the next where they hang at rest. For small swings: ball `i` is at `q_i` from
-/// where it hangs, with `m_i q̈_i = −m_i (g/l) q_i`, and the gap of neighbours is `q_{i+1} − q_i`.
+/// Balls on strings of one length; each touches the next where they hang at rest. For small swings:
+/// ball `i` is at `q_i` from where it hangs, with `m_i q̈_i = −m_i (g/l) q_i`, and the gap of
+/// neighbours is `q_{i+1} − q_i`.
 #[derive(Clone, Debug)]
 pub(crate) struct HangingBalls {
     /// [kg]

@@ -1,7 +1,9 @@
-//! Newton's cradle: what becomes of one swing under several impact laws, and how many outcomes one impact has.
+//! Newton's cradle: what becomes of one swing under several impact laws, and how many outcomes one
+//! impact has.
 //!
-//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296). The masses and velocities of the
-//! outcome sets are ours, those of `tests/data`; the swinging cradle is ours too.
+//! Source: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296). The
+//! masses and velocities of the outcome sets are ours, those of `tests/data`; the swinging cradle
+//! is ours too.
 
 #[path = "../common/arrow.rs"]
 mod arrow;
@@ -48,7 +50,7 @@ The tables list the first impact of each swing, and the outcome sets.
   --set-masses M1,M2,..      masses of the second outcome set, 3 to 5 balls, 1,2,3,4 kg
   --set-velocities V1,V2,..  their velocities before the impact, 1,0.5,0,-1 m/s
 
-  --pictures DIR             folder for pictures, docs/pictures
+  --pictures DIR             folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

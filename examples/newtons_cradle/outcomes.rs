@@ -3,8 +3,8 @@
 use nalgebra::DMatrix;
 use saltation::Error;
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Plastic, Propagative, Rule,
-    Unilateral,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Plastic, Propagative,
+    ReflectionOrder, Unilateral,
 };
 use saltation::models::Cradle;
 
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 impl Set {
     pub(crate) fn of(cradle: &Cradle) -> Result<Self, Error> {
         let impact = cradle.impact()?;
-        let near = |a: &Outcome, b: &Outcome| a.distance(b) <= 1e-9 * impact.momentum();
+        let near = |a: &Outcome, b: &Outcome| a.distance(b) <= 1e-9 * impact.kinetic_norm();
         let minimal = MinimalOutcomes::new().resolve(&impact)?.list;
         let mut found = AllOutcomes::new().resolve(&impact)?.list;
         let count = found.len();
@@ -80,11 +80,11 @@ fn single(elastic: &ImpactProblem) -> Result<[(&'static str, Outcome); 4], Error
     Ok([
         (
             "fastest first",
-            Propagative::new(Rule::ArgMin).outcome(elastic)?,
+            Propagative::new(ReflectionOrder::ArgMin).outcome(elastic)?,
         ),
         (
             "slowest first",
-            Propagative::new(Rule::ArgMax).outcome(elastic)?,
+            Propagative::new(ReflectionOrder::ArgMax).outcome(elastic)?,
         ),
         ("unilateral, e = 1", Unilateral.outcome(elastic)?),
         ("plastic", Plastic.outcome(elastic)?),

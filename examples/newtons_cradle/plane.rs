@@ -1,5 +1,6 @@
-//! The outcomes of three balls in the plane of their two contact speeds. Reflections keep the energy: they lead along chords of
-//! an ellipse, each in the direction of its contact, until both speeds part.
+//! The outcomes of three balls in the plane of their two contact speeds. Reflections keep the
+//! energy: they lead along chords of an ellipse, each in the direction of its contact, until both
+//! speeds part.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -57,7 +58,8 @@ fn speeds(velocities: &[f64]) -> Speeds {
     [velocities[1] - velocities[0], velocities[2] - velocities[1]]
 }
 
-/// All contact speeds of the energy of `start`: `L (cos, sin)` times a radius, with the Delassus matrix `G = L Lᵀ`.
+/// All contact speeds of the energy of `start`: `L (cos, sin)` times a radius, with the Delassus
+/// matrix `G = L Lᵀ`.
 fn ellipse(set: &Set, start: Speeds) -> Vec<Speeds> {
     const CELLS: u32 = 360;
     let g = &set.delassus;

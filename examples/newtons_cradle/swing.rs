@@ -1,7 +1,7 @@
 //! One swing: ball 1 is lifted and let go, and a law decides what its impacts do.
 
-use saltation::impact::{ImpactLaw, Plastic, Propagative, Rule, Unilateral};
-use saltation::mechanics::{ContactEvent, EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::{ContactEvent, EventDriven, MechanicalRun, Simulation};
+use saltation::impact::{ImpactLaw, Plastic, Propagative, ReflectionOrder, Unilateral};
 use saltation::{Error, Status};
 
 use crate::balls::HangingBalls;
@@ -22,12 +22,12 @@ pub(crate) static LAWS: [Law; 4] = [
     Law {
         name: "propagative, fastest first",
         restitution: 1.0,
-        make: || Box::new(Propagative::new(Rule::ArgMin)),
+        make: || Box::new(Propagative::new(ReflectionOrder::ArgMin)),
     },
     Law {
         name: "propagative, slowest first",
         restitution: 1.0,
-        make: || Box::new(Propagative::new(Rule::ArgMax)),
+        make: || Box::new(Propagative::new(ReflectionOrder::ArgMax)),
     },
     Law {
         name: "unilateral, e = 1",
@@ -63,7 +63,8 @@ pub(crate) struct Impact {
 }
 
 impl Swing {
-    /// A swing of balls of these masses with ball 1 drawn aside by `lift`, on strings of some length, until `tf`.
+    /// A swing of balls of these masses with ball 1 drawn aside by `lift`, on strings of some
+    /// length, until `tf`.
     pub(crate) fn of(
         law: &'static Law,
         masses: &[f64],

@@ -1,7 +1,8 @@
 //! What happens when a tilted plate falls on many springs, and what does each further contact cost?
 //!
-//! Anderson & Revzen, section 5 and Figure 5.2. The first picture shows the motion as a strip of snapshots, with the
-//! contacts coloured; the second the time and the evaluations of `f` that a run takes against the number of contacts.
+//! Anderson & Revzen, section 5 and Figure 5.2. The first picture shows the motion as a strip of
+//! snapshots, with the contacts coloured; the second the time and the evaluations of `f` that a run
+//! takes against the number of contacts.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -40,7 +41,7 @@ What happens when a tilted plate falls on many springs, and what does each furth
   --rtol R --atol A           tolerances, 1e-6 and 1e-9
   --projection P              off | auto | eps:E:ORDER | horizon:TAU:ORDER, auto
   --final                     print the final state as one line of JSON and nothing else
-  --pictures DIR              folder for pictures, docs/pictures
+  --pictures DIR              folder for pictures, target/pictures
 
 The flags above shape the snapshots. The table of costs always has the default plate under law V:
 

@@ -130,7 +130,8 @@ fn contacts(plate: &Plate, run: &Trajectory) -> Vec<Contact> {
     contacts
 }
 
-/// Times of the snapshots from start to end: two thirds of them while some spring pushes, the rest in flight.
+/// Times of the snapshots from start to end: two thirds of them while some spring pushes, the rest
+/// in flight.
 fn times(run: &Trajectory, contacts: &[Contact]) -> Vec<f64> {
     const CELLS: usize = 2000;
     let (start, end) = (run.times()[0], run.time());

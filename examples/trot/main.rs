@@ -1,8 +1,9 @@
-//! Trotting: how the end of a stride depends on the pitch with which it begins, when the level start closes two contacts at
-//! one instant.
+//! Trotting: how the end of a stride depends on the pitch with which it begins, when the level
+//! start closes two contacts at one instant.
 //!
-//! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv 1609.04056), Fig. 1, which states
-//! no parameters; those here are of the models `RigidTrot` and `SoftTrot`. The second picture is not in the paper.
+//! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
+//! 1609.04056), Fig. 1, which states no parameters; those here are of the models `RigidTrot` and
+//! `SoftTrot`. The second picture is not in the paper.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -46,7 +47,7 @@ The feet that bounce:
   --restitution E     of the feet, 0.5
   --damper C          between the feet, 2 N s/m
 
-  --pictures DIR      folder for pictures, docs/pictures
+  --pictures DIR      folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
-use saltation::mechanics::Coupling;
+use saltation::event_driven::Coupling;
 
 use crate::common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use saltation::mechanics::{ContinuityClass, Coupling};
+use saltation::event_driven::{ContinuityClass, Coupling};
 
 use crate::common::flags::Outcome;
 use crate::stride::{PITCH_RATE, Quantity, Stride, Study, Trot, VERTICAL, sequence};

@@ -1,8 +1,8 @@
-//! Strides of a model: runs from several pitches, and the limits and slopes to either side of the level start.
+//! Strides of a model: runs from several pitches, and the limits and slopes to either side of the
+//! level start.
 
-use saltation::mechanics::{
-    ContactMode, DecouplingReport, EventDriven, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{ContactMode, DecouplingReport, EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Error, Guard, Integrator};
 
@@ -40,7 +40,8 @@ impl Trot for SoftTrot {
     }
 }
 
-/// Vertical velocity (m/s) and pitch rate (rad/s) of the body, or how they change with the pitch at the start.
+/// Vertical velocity (m/s) and pitch rate (rad/s) of the body, or how they change with the pitch at
+/// the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
     pub(crate) vertical: f64,
@@ -119,7 +120,8 @@ impl<S: Trot> Stride<S> {
         })
     }
 
-    /// Limit and slope for a pitch that tends to zero from above, where the rear foot lands first, or from below.
+    /// Limit and slope for a pitch that tends to zero from above, where the rear foot lands first,
+    /// or from below.
     fn side(&self, above: bool) -> Result<Side, Error> {
         let (q, v) = self.system.start(0.0);
         let model = EventDriven::new(self.system);

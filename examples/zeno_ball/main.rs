@@ -1,7 +1,9 @@
-//! Infinitely many impacts in finite time: a bouncing ball and a rocking block, and what one may do about them.
+//! Infinitely many impacts in finite time: a bouncing ball and a rocking block, and what one may do
+//! about them.
 //!
-//! Times between impacts shrink by a constant factor: the coefficient of restitution for the ball, `(I − m w²)/(I + m w²)` for
-//! small rocking of the block without friction. Policies of the library: end with an error, stop, or absorb and go on.
+//! Times between impacts shrink by a constant factor: the coefficient of restitution for the ball,
+//! `(I − m w²)/(I + m w²)` for small rocking of the block without friction. Policies of the
+//! library: end with an error, stop, or absorb and go on.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -36,7 +38,7 @@ contacts at t* by a plastic impact and goes on (and says that derivatives beyond
   --tf T              end of the runs, 100 s
   --rtol R            tolerance, 1e-9
   --rows N            impacts listed, 8
-  --pictures DIR      folder for pictures, docs/pictures
+  --pictures DIR      folder for pictures, target/pictures
 ";
 
 fn main() -> ExitCode {

@@ -64,7 +64,8 @@ fn motion(area: &Area, study: &Study) -> Outcome<()> {
     Ok(())
 }
 
-/// Times between impacts over their number, with a line of the ratio for small motion through the last one.
+/// Times between impacts over their number, with a line of the ratio for small motion through the
+/// last one.
 fn flights(area: &Area, study: &Study) -> Outcome<()> {
     let flights = study.flights();
     let (Some(&first), Some(&last)) = (flights.first(), flights.last()) else {

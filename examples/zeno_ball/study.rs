@@ -1,10 +1,8 @@
 //! One body whose impacts accumulate, under each policy.
 
+use saltation::event_driven::{ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno};
 use saltation::impact::Unilateral;
-use saltation::mechanics::{
-    ContactEventKind, EventDriven, MechanicalRun, MechanicalSystem, Simulation,
-    UnilateralConstraints, Zeno,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Status};
 
 /// A body, its start, and what is known of its impacts beforehand.
@@ -97,7 +95,8 @@ impl Study {
         self.impacts.windows(2).map(|t| t[1] - t[0]).collect()
     }
 
-    /// The accumulation as impacts `k − 2`, `k − 1` and `k` (from 0) announce it, `t_k + Δ r/(1 − r)`.
+    /// The accumulation as impacts `k − 2`, `k − 1` and `k` (from 0) announce it,
+    /// `t_k + Δ r/(1 − r)`.
     pub(crate) fn announced(&self, k: usize) -> Option<f64> {
         let flights = self.flights();
         let (before, last) = (flights.get(k.checked_sub(2)?)?, flights.get(k - 1)?);

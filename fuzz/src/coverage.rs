@@ -1,4 +1,5 @@
-//! No public item is forgotten: every name that the library exports, and every public function of it, stands in a target.
+//! No public item is forgotten: every name that the library exports, and every public function of
+//! it, stands in a target.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +38,8 @@ fn read_all(folder: &Path, texts: &mut Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// What a file makes public: the names of its `pub use` and `pub fn`. (Of what is public in name alone the compiler warns.)
+/// What a file makes public: the names of its `pub use` and `pub fn`. (Of what is public in name
+/// alone the compiler warns.)
 fn public(text: &str) -> Vec<String> {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let mut names = Vec::new();

@@ -1,4 +1,5 @@
-//! Random values of one case, keyed by seed, target and case: case N of a seed is the same on every machine.
+//! Random values of one case, keyed by seed, target and case: case N of a seed is the same on every
+//! machine.
 
 /// The values of one case, drawn one after another.
 #[derive(Clone, Debug)]
@@ -11,7 +12,8 @@ pub struct Draw {
     last: f64,
 }
 
-/// What numbers of a case may be; most cases are tame, since wild ones are mostly refused at the door.
+/// What numbers of a case may be; most cases are tame, since wild ones are mostly refused at the
+/// door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taste {
     /// Ordinary numbers.
@@ -54,7 +56,8 @@ impl Draw {
         draw
     }
 
-    /// Other values of the same case and taste, so that one part of a case does not shift those of another.
+    /// Other values of the same case and taste, so that one part of a case does not shift those of
+    /// another.
     pub fn aside(&self, name: &str) -> Self {
         Self {
             key: mix(self.key ^ key_of(name)),
@@ -136,7 +139,8 @@ impl Draw {
         sign * FINITE[self.below(FINITE.len())]
     }
 
-    /// Any number: ordinary, small and whole, zero, of any size, near the one drawn before, or extreme.
+    /// Any number: ordinary, small and whole, zero, of any size, near the one drawn before, or
+    /// extreme.
     pub fn number(&mut self) -> f64 {
         if self.taste != Taste::Tame && self.chance(0.06) {
             return self.extreme();

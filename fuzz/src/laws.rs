@@ -1,19 +1,19 @@
 //! Every impact law, drawn.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, MinimalOutcomes, NewOnly, Outcomes, Plastic, Projective, Propagative,
-    Rule, Selection, SelectionFn, Unilateral,
+    AllOutcomes, ImpactLaw, MinimalOutcomes, Outcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Selection, SelectionFn, Sequential, Unilateral,
 };
 
 use crate::draw::Draw;
 
-pub fn rule(draw: &mut Draw) -> Rule {
+pub fn rule(draw: &mut Draw) -> ReflectionOrder {
     match draw.below(6) {
-        0 | 1 => Rule::ArgMin,
-        2 => Rule::ArgMax,
-        3 => Rule::IndexOrder,
-        4 => Rule::GivenFirst(draw.size(4)),
-        _ => Rule::Random { seed: draw.word() },
+        0 | 1 => ReflectionOrder::ArgMin,
+        2 => ReflectionOrder::ArgMax,
+        3 => ReflectionOrder::IndexOrder,
+        4 => ReflectionOrder::GivenFirst(draw.size(4)),
+        _ => ReflectionOrder::Random { seed: draw.word() },
     }
 }
 
@@ -26,7 +26,7 @@ pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw> {
         3 => Box::new(Projective::new().refuse_adhesion()),
         4 => Box::new(Plastic),
         5 => Box::new(Propagative::new(rule(draw)).cap(cap)),
-        6 => Box::new(NewOnly::new().cap(cap)),
+        6 => Box::new(Sequential::new().cap(cap)),
         7 => Box::new(AllOutcomes::new().cap(cap)),
         8 => Box::new(MinimalOutcomes::new().cap(cap)),
         _ => Box::new(Propagative::new(rule(draw))),
@@ -38,7 +38,7 @@ pub fn law_as_it_comes(draw: &mut Draw) -> Box<dyn ImpactLaw> {
     match draw.below(6) {
         0 => Box::new(AllOutcomes::new()),
         1 => Box::new(MinimalOutcomes::new()),
-        2 => Box::new(NewOnly::new()),
+        2 => Box::new(Sequential::new()),
         3 => Box::new(Propagative::new(rule(draw)).cap(usize::MAX)),
         _ => law(draw),
     }

@@ -5,9 +5,10 @@
 //! cargo run --release --manifest-path fuzz/Cargo.toml -- --seed 7 --target lcp --case 1234
 //! ```
 //!
-//! A case is a finding when it panics, does more than the documented caps allow, takes longer than the patience of the watch or
-//! more memory than is stated, gives a number that is not finite without a reason, or differs from its second run. The second run
-//! uses objects that have done other work before, where history is not to matter.
+//! A case is a finding when it panics, does more than the documented caps allow, takes longer than
+//! the patience of the watch or more memory than is stated, gives a number that is not finite
+//! without a reason, or differs from its second run. The second run uses objects that have done
+//! other work before, where history is not to matter.
 
 mod body;
 mod coverage;

@@ -80,7 +80,7 @@ pub struct Random {
     fields: Vec<Field>,
     surfaces: Vec<Surface>,
     watches: Vec<Watch>,
-    least_rates: Vec<Option<f64>>,
+    min_rates: Vec<Option<f64>>,
     noises: Vec<f64>,
     scales: Vec<Option<f64>>,
     flow_scale: Option<f64>,
@@ -128,7 +128,7 @@ impl Random {
             dim,
             fields,
             watches: (0..count).map(|_| watch(draw)).collect(),
-            least_rates: (0..count)
+            min_rates: (0..count)
                 .map(|k| (k % 2 == 0).then(|| rates(draw)))
                 .collect(),
             noises: (0..count).map(|_| noises(draw)).collect(),
@@ -347,11 +347,11 @@ impl EventFunction for Random {
         self.watches[k]
     }
 
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        self.least_rates[k]
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        self.min_rates[k]
     }
 
-    fn noise(&self, k: usize) -> f64 {
+    fn event_tolerance(&self, k: usize) -> f64 {
         self.noises[k]
     }
 

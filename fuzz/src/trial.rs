@@ -11,7 +11,8 @@ pub struct Trial {
     digest: u64,
     /// What is wrong.
     pub findings: Vec<String>,
-    /// The case is run for the second time: where history does not matter, with objects that have been used.
+    /// The case is run for the second time: where history does not matter, with objects that have
+    /// been used.
     pub is_second: bool,
     /// What is noted is printed.
     trace: bool,

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Most memory that a case may hold at once (bytes): half as much again as the gibibyte of a kept run.
+/// Most memory that a case may hold at once (bytes): half as much again as the gibibyte of a kept
+/// run.
 pub const MOST_MEMORY: usize = 3 << 29;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -77,7 +78,8 @@ pub fn keep_panics() {
     }));
 }
 
-/// A thread that ends the program when a case takes longer than `patience`, or memory beyond the bound.
+/// A thread that ends the program when a case takes longer than `patience`, or memory beyond the
+/// bound.
 pub fn over(start: Instant, patience: Duration) {
     std::thread::spawn(move || {
         loop {

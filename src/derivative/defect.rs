@@ -1,14 +1,16 @@
-//! How far a run is off its solution, to first order: the defect of its dense output, carried along by the variational equation
-//! (P. E. Zadunaisky, Numer. Math. 27 (1976) 21, estimates global errors so).
+//! How far a run is off its solution, to first order: the defect of its dense output, carried along
+//! by the variational equation (P. E. Zadunaisky, Numer. Math. 27 (1976) 21, estimates global
+//! errors so).
 //!
-//! The dense output `p(t)` solves `p' = f(t, p) − d` with the defect `d = f(t, p) − p'`; the error `e` of the state obeys
-//! `e' = D_x f e + d`. The defect of a step is taken in at its end, all at once.
+//! The dense output `p(t)` solves `p' = f(t, p) − d` with the defect `d = f(t, p) − p'`; the error
+//! `e` of the state obeys `e' = D_x f e + d`. The defect of a step is taken in at its end, all at
+//! once.
 
 use nalgebra::DVector;
 
-use super::repeat::Ground;
+use super::repeat::Context;
 use super::variational::Columns;
-use crate::hybrid::settings::Settings;
+use crate::hybrid::options::Settings;
 use crate::{Error, Flow, Segment};
 
 /// Nodes and weights of Gauss & Legendre with four nodes, on [0, 1].
@@ -24,7 +26,7 @@ const SAFETY: f64 = 10.0;
 
 /// Workspace.
 #[derive(Clone, Debug)]
-pub(super) struct Defect {
+pub(crate) struct Defect {
     column: Columns,
     point: Vec<f64>,
     slope: Vec<f64>,
@@ -32,7 +34,7 @@ pub(super) struct Defect {
 }
 
 impl Defect {
-    pub(super) fn new(dim: usize) -> Self {
+    pub(crate) fn new(dim: usize) -> Self {
         Self {
             column: Columns::new(dim, 1),
             point: vec![0.0; dim],
@@ -42,13 +44,14 @@ impl Defect {
     }
 
     /// Begins a new run.
-    pub(super) fn begin(&mut self, settings: &Settings) {
+    pub(crate) fn begin(&mut self, settings: &Settings) {
         self.column.begin(settings);
     }
 
-    /// How far each component may be off where the estimate is `error`: ten times that, and no less than five times the largest of all in units of
-    /// their tolerances. The estimate is of first order, and some components of it are small by chance.
-    pub(super) fn bound(settings: &Settings, x: &[f64], error: &[f64]) -> Vec<f64> {
+    /// How far each component may be off where the estimate is `error`: ten times that, and no less
+    /// than five times the largest of all in units of their tolerances. The estimate is of first
+    /// order, and some components of it are small by chance.
+    pub(crate) fn bound(settings: &Settings, x: &[f64], error: &[f64]) -> Vec<f64> {
         let scale = |i: usize| settings.atol.get(i) + settings.rtol.get(i) * x[i].abs();
         let largest = (0..x.len())
             .filter(|&i| scale(i) > 0.0)
@@ -59,16 +62,16 @@ impl Defect {
     }
 
     /// Carries `error` along a segment, and adds what this makes.
-    pub(super) fn advance<S: Flow>(
+    pub(crate) fn advance<S: Flow>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         segment: &Segment<'_>,
         error: &mut DVector<f64>,
     ) -> Result<(), Error> {
         if error.iter().any(|e| *e != 0.0) {
             self.column.delta.copy_from_slice(error.as_slice());
             self.column.changed();
-            self.column.advance(ground, segment)?;
+            self.column.advance(context, segment)?;
             error.copy_from_slice(&self.column.delta);
         }
         let (start, length) = (segment.start, segment.time - segment.start);
@@ -76,7 +79,7 @@ impl Defect {
         for (node, weight) in NODES {
             let t = start + node * length;
             segment.interpolant.at(t, &mut self.point);
-            let system = ground.system;
+            let system = context.system;
             system.flow(t, &self.point, segment.mode, &mut self.slope);
             for (sum, slope) in self.sum.iter_mut().zip(&self.slope) {
                 *sum += weight * slope;
@@ -86,7 +89,8 @@ impl Defect {
         for i in 0..self.sum.len() {
             let moved = segment.state[i] - self.point[i];
             let defect = length * self.sum[i] - moved;
-            // Where f is not defined between, as at the edge of its domain, the error test of the step has to do.
+            // Where f is not defined between, as at the edge of its domain, the error test of the
+            // step has to do.
             error[i] += if defect.is_finite() { defect } else { 0.0 };
         }
         Ok(())

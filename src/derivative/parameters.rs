@@ -1,4 +1,5 @@
-//! Parameters as state variables that do not change, so that derivatives with respect to them come out with all others.
+//! Parameters as state variables that do not change, so that derivatives with respect to them come
+//! out with all others.
 
 use super::repeat::reset_at;
 use crate::ode::difference::{self, resolved_along, step_along};
@@ -6,10 +7,12 @@ use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
-/// `build` makes the model for given parameters; it is called anew in every evaluation, so it should be cheap. Derivatives
-/// with respect to `x` are those of the model; with respect to the parameters they are differences, each with a step that follows
-/// the size of the parameter. What the model does not write of its own derivatives are differences too. They allocate. What a model says once
-/// and for all (sizes, watches, least rates) is that of the parameters given to [`new`](Self::new).
+/// `build` makes the model for given parameters; it is called anew in every evaluation, so it
+/// should be cheap. Derivatives with respect to `x` are those of the model; with respect to the
+/// parameters they are differences, each with a step that follows the size of the parameter. What
+/// the model does not write of its own derivatives are differences too. They allocate. What a model
+/// says once and for all (sizes, watches, least rates) is that of the parameters given to
+/// [`new`](Self::new).
 ///
 /// ```
 /// use saltation::{Integrator, models::Hopper, derivative::WithParameters};
@@ -171,8 +174,9 @@ where
         })
     }
 
-    /// The derivative of the reset along `(dt, vx)` in time and in the state of the model: as written, or by a central difference; false
-    /// when the model refuses it, or comes out in another mode.
+    /// The derivative of the reset along `(dt, vx)` in time and in the state of the model: as
+    /// written, or by a central difference; false when the model refuses it, or comes out in
+    /// another mode.
     fn reset_by_state(
         &self,
         (t, state): (f64, &[f64]),
@@ -209,8 +213,8 @@ where
         done
     }
 
-    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model refuses it, or comes out in another
-    /// mode.
+    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model
+    /// refuses it, or comes out in another mode.
     fn add_reset_by_parameters(
         &self,
         (t, state): (f64, &[f64]),
@@ -231,8 +235,9 @@ where
         })
     }
 
-    /// Adds the derivative of `g(model, out)` along `vp` of the parameters to `out`; each by a central difference whose step
-    /// follows the size of the parameter alone. False when `g` is refused.
+    /// Adds the derivative of `g(model, out)` along `vp` of the parameters to `out`; each by a
+    /// central difference whose step follows the size of the parameter alone. False when `g` is
+    /// refused.
     fn add_by_parameters(
         &self,
         state: &[f64],
@@ -278,7 +283,8 @@ struct Reset<'a> {
 }
 
 impl<'a> Reset<'a> {
-    /// That of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none when it is refused.
+    /// That of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none when
+    /// it is refused.
     fn at<S: Flow + EventFunction>(
         model: &S,
         t: f64,
@@ -405,12 +411,12 @@ where
         self.nominal.watch(k)
     }
 
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        self.nominal.least_rate(k)
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        self.nominal.min_rate(k)
     }
 
-    fn noise(&self, k: usize) -> f64 {
-        self.nominal.noise(k)
+    fn event_tolerance(&self, k: usize) -> f64 {
+        self.nominal.event_tolerance(k)
     }
 
     fn time_scale(&self, k: usize) -> Option<f64> {
@@ -503,8 +509,8 @@ mod tests {
         for mode in [Mode::new(1), Mode::with(1, &[0])] {
             let report = check_derivatives(&system, 0.0, &start, &mode).unwrap();
             assert!(report.agrees(1e-8), "{report}");
-            // The Jacobian with its product, the row with its time, the flip there and back, the reset by state and time: nothing is
-            // left unwritten.
+            // The Jacobian with its product, the row with its time, the flip there and back, the
+            // reset by state and time: nothing is left unwritten.
             assert_eq!(report.compared, 25 + 5 + 6 + 10 + 30);
         }
     }

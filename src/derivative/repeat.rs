@@ -1,59 +1,70 @@
-//! One crossing repeated at a point: sides, reset, what the reset carries across other guards; and the derivative of it.
+//! One crossing repeated at a point: sides, reset, what the reset carries across other guards; and
+//! the derivative of it.
 //!
-//! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is `D_x R · dx + ∂R/∂t · dt`
-//! (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or by differences.
+//! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is
+//! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or
+//! by differences.
 
-use crate::hybrid::probe;
-use crate::hybrid::settings::Settings;
+use crate::hybrid::evaluate;
+use crate::hybrid::options::Settings;
 use crate::ode::difference;
 use crate::{
     Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
-    refuse,
+    validate,
 };
 
 /// What a crossing is repeated with.
 #[derive(Debug)]
-pub(super) struct Ground<'a, S> {
-    pub(super) system: &'a S,
-    pub(super) rearm: &'a Rearm,
+pub(crate) struct Context<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
-    pub(super) tolerance: f64,
+    pub(crate) tolerance: f64,
     /// The tolerances of the run, if there is one.
-    pub(super) settings: Option<&'a Settings>,
+    pub(crate) settings: Option<&'a Settings>,
     /// Ends searches when it is set.
-    pub(super) interrupt: &'a Interrupt,
+    pub(crate) interrupt: &'a Interrupt,
 }
 
-impl<S> Ground<'_, S> {
-    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are one. At most one, which also holds
-    /// where nothing is known.
-    pub(super) fn size(&self, i: usize) -> f64 {
+impl<S> Context<'_, S> {
+    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are
+    /// one. At most one, which also holds where nothing is known.
+    pub(crate) fn size(&self, i: usize) -> f64 {
         let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
         if size > 0.0 { size.min(1.0) } else { 1.0 }
     }
 }
 
-impl<S> Clone for Ground<'_, S> {
+impl<S: EventFunction> Context<'_, S> {
+    /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming
+    /// tell.
+    pub(crate) fn follows(&self, guard: Guard) -> bool {
+        let watch = self.system.watch(guard.event);
+        self.rearm.follows(watch, guard.direction)
+    }
+}
+
+impl<S> Clone for Context<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Ground<'_, S> {}
+impl<S> Copy for Context<'_, S> {}
 
 /// What a crossing did beside changing the mode.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Done {
+pub(crate) struct Done {
     /// The reset changed the state.
-    pub(super) moved: bool,
-    pub(super) tangents: Passed,
+    pub(crate) moved: bool,
+    pub(crate) tangents: Passed,
     /// A guard that ends the run was among those crossed.
-    pub(super) stops: bool,
+    pub(crate) stops: bool,
 }
 
 /// How tangents pass a crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Passed {
+pub(crate) enum Passed {
     /// The reset is the identity near the state too.
     Unchanged,
     /// By a derivative that is written.
@@ -62,16 +73,16 @@ pub(super) enum Passed {
     ByDifference,
 }
 
-/// Tangents `(dt, dx)` that a crossing carries along; `dx` one after the other.
+/// Sensitivities `(dt, dx)` that a crossing carries along; `dx` one after the other.
 #[derive(Debug)]
-pub(super) struct Carried<'a> {
-    pub(super) dt: f64,
-    pub(super) dx: &'a mut [f64],
+pub(crate) struct Carried<'a> {
+    pub(crate) dt: f64,
+    pub(crate) dx: &'a mut [f64],
 }
 
 /// Workspace to repeat crossings.
 #[derive(Clone, Debug)]
-pub(super) struct Repeat {
+pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
     counted: Vec<CrossedGuard>,
     mode_before: Mode,
@@ -87,12 +98,12 @@ pub(super) struct Repeat {
     field: Vec<f64>,
     row: Vec<f64>,
     rated: Vec<CrossedGuard>,
-    /// Tangents before a reset.
+    /// Sensitivities before a reset.
     columns: Vec<f64>,
 }
 
 impl Repeat {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
@@ -113,17 +124,17 @@ impl Repeat {
         }
     }
 
-    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after it in `x` and `mode`, and
-    /// carries tangents along.
-    pub(super) fn cross<S: Flow + EventFunction>(
+    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after
+    /// it in `x` and `mode`, and carries tangents along.
+    pub(crate) fn cross<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         t: f64,
         crossed: CrossedGuard,
         (x, mode): (&mut [f64], &mut Mode),
         mut carried: Carried<'_>,
     ) -> Result<Done, Error> {
-        let system = ground.system;
+        let system = context.system;
         let mut done = Done {
             moved: false,
             tangents: Passed::Unchanged,
@@ -136,7 +147,7 @@ impl Repeat {
             self.x_before.copy_from_slice(x);
             self.mode_before.copy_from(mode);
             for c in &self.set {
-                ground.rearm.cross(c.guard, mode);
+                context.rearm.cross(c.guard, mode);
             }
             self.counted.clear();
             let watched = |c: &&CrossedGuard| system.watch(c.guard.event).sees(c.guard.direction);
@@ -147,7 +158,7 @@ impl Repeat {
             if !moved && system.ignores_mode() {
                 return Ok(done);
             }
-            self.carried_across(ground, t, (x, mode), moved)?;
+            self.carried_across(context, t, (x, mode), moved)?;
             if self.set.is_empty() {
                 return Ok(done);
             }
@@ -173,13 +184,13 @@ impl Repeat {
         }
         self.mode_crossed.copy_from(mode);
         system.on_crossing(t, &Crossed::new(&self.counted), x, mode)?;
-        refuse::length(
+        validate::length(
             "the mode after a reset",
             self.mode_crossed.len(),
             mode.len(),
         )?;
         if let Some(component) = x.iter().position(|v| !v.is_finite()) {
-            return Err(probe::not_finite(Quantity::Reset { component }, t, x));
+            return Err(evaluate::not_finite(Quantity::Reset { component }, t, x));
         }
         let moved = *x != *self.x_before;
         self.mode_after.copy_from(mode);
@@ -205,15 +216,16 @@ impl Repeat {
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
                 let quantity = Quantity::ResetDerivative { component };
-                return Err(probe::not_finite(quantity, t, &self.x_before));
+                return Err(evaluate::not_finite(quantity, t, &self.x_before));
             }
         }
         Ok(moved)
     }
 
-    /// True when the reset, which left this state as it is, does so with states close by too, and leads to the same mode. Told by
-    /// one direction in which all components change, each by another amount: by the derivative along it, or where none is written by
-    /// states on both sides.
+    /// True when the reset, which left this state as it is, does so with states close by too, and
+    /// leads to the same mode. Told by one direction in which all components change, each by
+    /// another amount: by the derivative along it, or where none is written by states on both
+    /// sides.
     fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
         let crossed = Crossed::new(&self.counted);
         let (x, sides) = (&self.x_before, &self.mode_crossed);
@@ -298,8 +310,9 @@ impl Repeat {
         })
     }
 
-    /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and [`Self::by_difference`] speak of.
-    pub(super) fn stand_before<S: Flow + EventFunction>(
+    /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and
+    /// [`Self::by_difference`] speak of.
+    pub(crate) fn stand_before<S: Flow + EventFunction>(
         &mut self,
         system: &S,
         (t, x): (f64, &[f64]),
@@ -308,7 +321,7 @@ impl Repeat {
     ) -> Result<(), Error> {
         let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
         system.flow(t, x, mode, field);
-        let rate = probe::rate(system, k, (t, x), mode, field, row).value;
+        let rate = evaluate::rate(system, k, (t, x), mode, field, row).value;
         self.counted.clear();
         self.counted.push(CrossedGuard { guard, rate });
         self.x_before.copy_from_slice(x);
@@ -321,8 +334,9 @@ impl Repeat {
         system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_after)
     }
 
-    /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not written.
-    pub(super) fn written<S: EventFunction>(
+    /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not
+    /// written.
+    pub(crate) fn written<S: EventFunction>(
         &self,
         system: &S,
         t: f64,
@@ -335,7 +349,7 @@ impl Repeat {
     }
 
     /// The same along several directions at once.
-    pub(super) fn each_written<S: EventFunction>(
+    pub(crate) fn each_written<S: EventFunction>(
         &self,
         system: &S,
         t: f64,
@@ -348,7 +362,7 @@ impl Repeat {
     }
 
     /// The derivative of that reset along a direction by a central difference.
-    pub(super) fn by_difference<S: Flow + EventFunction>(
+    pub(crate) fn by_difference<S: Flow + EventFunction>(
         &mut self,
         system: &S,
         t: f64,
@@ -359,24 +373,25 @@ impl Repeat {
         self.difference(system, t, dt, out)
     }
 
-    /// Collects in `set` the guards that the last reset, or the mode it led to, carried across their surface.
+    /// Collects in `set` the guards that the last reset, or the mode it led to, carried across
+    /// their surface.
     fn carried_across<S: Flow + EventFunction>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         t: f64,
         (x, mode): (&[f64], &Mode),
         moved: bool,
     ) -> Result<(), Error> {
-        let system = ground.system;
+        let system = context.system;
         system.flow(t, x, mode, &mut self.field);
-        probe::check_flow(&self.field, t, x)?;
+        evaluate::check_flow(&self.field, t, x)?;
         // The guards of the set that led here move into `rated`.
         std::mem::swap(&mut self.set, &mut self.rated);
         self.set.clear();
         for k in 0..system.count() {
             let own = self.rated.iter().any(|c| c.guard.event == k);
             let guard = Guard::ahead(k, mode.contains(k));
-            let comes_back = moved && ground.rearm.arms_partner(guard.partner());
+            let comes_back = moved && context.rearm.arms_partner(guard.partner());
             if !system.watch(k).is_any() || (own && !comes_back) {
                 continue;
             }
@@ -384,9 +399,9 @@ impl Repeat {
             if beyond <= 0.0 {
                 continue;
             }
-            let rate = probe::rate(system, k, (t, x), mode, &self.field, &mut self.row);
+            let rate = evaluate::rate(system, k, (t, x), mode, &self.field, &mut self.row);
             let before = guard.sign() * system.event(k, t, &self.x_before, &self.mode_before);
-            let zero = zero(ground, k, t, rate);
+            let zero = zero(context, k, t, rate);
             // One that was beyond its surface before is not watched: its side is a memory.
             if before <= zero && beyond > zero + 10.0 * before.max(0.0) {
                 self.set.push(CrossedGuard {
@@ -399,9 +414,10 @@ impl Repeat {
     }
 }
 
-/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and mode behind it into `after`. The
-/// modes are those before the crossing, and with its sides crossed.
-pub(super) fn reset_at<S: Flow + EventFunction>(
+/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and
+/// mode behind it into `after`. The modes are those before the crossing, and with its sides
+/// crossed.
+pub(crate) fn reset_at<S: Flow + EventFunction>(
     system: &S,
     (t, x): (f64, &[f64]),
     crossed: &[CrossedGuard],
@@ -412,7 +428,7 @@ pub(super) fn reset_at<S: Flow + EventFunction>(
     system.flow(t, x, before, field);
     rated.clear();
     for &CrossedGuard { guard, .. } in crossed {
-        let rate = probe::rate(system, guard.event, (t, x), before, field, row).value;
+        let rate = evaluate::rate(system, guard.event, (t, x), before, field, row).value;
         rated.push(CrossedGuard { guard, rate });
     }
     after.copy_from_slice(x);
@@ -420,14 +436,15 @@ pub(super) fn reset_at<S: Flow + EventFunction>(
     system.on_crossing(t, &Crossed::new(rated), after, mode)
 }
 
-/// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make of it (`u_k`).
-pub(super) fn zero<S: EventFunction>(
-    ground: Ground<'_, S>,
+/// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make
+/// of it (`u_k`).
+pub(crate) fn zero<S: EventFunction>(
+    context: Context<'_, S>,
     k: usize,
     t: f64,
-    rate: probe::Rate,
+    rate: evaluate::Rate,
 ) -> f64 {
-    let time = ground.tolerance + 8.0 * f64::EPSILON * t.abs();
+    let time = context.tolerance + 8.0 * f64::EPSILON * t.abs();
     let rounding = 8.0 * f64::EPSILON * rate.magnitude;
-    (time * rate.value.abs() + rounding).max(ground.system.noise(k))
+    (time * rate.value.abs() + rounding).max(context.system.event_tolerance(k))
 }

@@ -1,18 +1,19 @@
-//! The saltation matrix of a single crossing (Pace & Burden, item 10 of the proof; Burden et al., SIADS 15 (2016), eq. 66;
-//! Aizerman & Gantmakher 1958).
+//! The saltation matrix of a single crossing (Pace & Burden, item 10 of the proof; Burden et al.,
+//! SIADS 15 (2016), eq. 66; Aizerman & Gantmakher 1958).
 
 use nalgebra::{DMatrix, DVector};
 
-use super::jacobian::check_derivative;
-use super::region::shift_row;
-use super::repeat::Ground;
-use super::walk::{CornerPoint, Walk};
+use super::check::jacobian::check_derivative;
+use super::corner::graph::{CornerGraph, CornerPoint};
+use super::corner::region::shift_row;
+use super::repeat::Context;
 use crate::{Error, EventFunction, Flow, Guard, Interrupt, Mode, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saltation {
-    /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after it.
+    /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after
+    /// it.
     pub matrix: DMatrix<f64>,
     /// Row of the time shift: the crossing comes `time_shift · δ` later (s per unit of the state).
     pub time_shift: DVector<f64>,
@@ -29,10 +30,10 @@ pub struct Saltation {
 /// ```
 ///
 /// `F⁻` is the field before, `F⁺` the field after in the mode that follows; `R` is the reset
-/// ([`EventFunction::on_crossing`], with what it carries across other guards and with the way back over the guard where it throws
-/// the state back), the identity for an event-selected system.
-/// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are re-armed as under
-/// [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
+/// ([`EventFunction::on_crossing`], with what it carries across other guards and with the way back
+/// over the guard where it throws the state back), the identity for an event-selected system.
+/// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are
+/// re-armed as under [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
 ///
 /// ```
 /// use saltation::{Guard, Mode, derivative::saltation_matrix, models::Affine};
@@ -45,9 +46,10 @@ pub struct Saltation {
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`], [`Error::NotFiniteInput`] and [`Error::NoSuchGuard`] for bad input;
-/// [`Error::NotLive`] when the guard does not move across at its least rate; [`Error::NotFinite`], [`Error::Model`] and
-/// [`Error::NotRepeatable`] for what the model makes of it.
+/// [`Error::EmptySystem`], [`Error::WrongLength`], [`Error::NotFiniteInput`] and
+/// [`Error::NoSuchGuard`] for bad input; [`Error::NotLive`] when the guard does not move across at
+/// its least rate; [`Error::NotFinite`], [`Error::Model`] and [`Error::NotRepeatable`] for what the
+/// model makes of it.
 pub fn saltation_matrix<S>(
     system: &S,
     guard: Guard,
@@ -61,13 +63,14 @@ where
     saltation_product(system, &[guard], t, x, mode)
 }
 
-/// The same for several guards met at one instant and crossed in the given order, each in the mode and the state that the one
-/// before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that meet them so (Pace & Burden, eq. 40). The time shift is
-/// that of the last guard. A guard may come again: where resets throw the state back at it.
+/// The same for several guards met at one instant and crossed in the given order, each in the mode
+/// and the state that the one before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that
+/// meet them so (Pace & Burden, eq. 40). The time shift is that of the last guard. A guard may come
+/// again: where resets throw the state back at it.
 ///
 /// # Errors
-/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order from being met, or does not throw
-/// the state back at one that comes again.
+/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order
+/// from being met, or does not throw the state back at one that comes again.
 pub fn saltation_product<S>(
     system: &S,
     order: &[Guard],
@@ -78,7 +81,7 @@ pub fn saltation_product<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
-    super::jacobian::Point::new(system, t, x, mode)?;
+    super::check::jacobian::Point::new(system, t, x, mode)?;
     let count = system.count();
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
         return Err(Error::NoSuchGuard { guard, count });
@@ -91,7 +94,7 @@ where
         }
     }
     let system = &system;
-    let ground = Ground {
+    let context = Context {
         system,
         rearm: &Rearm::Pairs,
         tolerance: 0.0,
@@ -105,30 +108,30 @@ where
         guards,
         ..CornerPoint::default()
     };
-    let mut walk = Walk::new(x.len(), count);
-    walk.begin(ground, &point)?;
+    let mut graph = CornerGraph::new(x.len(), count);
+    graph.begin(context, &point)?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
-    let (mut station, mut time_shift) = (0, DVector::zeros(x.len()));
+    let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));
     for &guard in order {
-        walk.check_live(system, station)?;
-        let members = &walk.station(station).members;
+        graph.check_live(system, node)?;
+        let members = &graph.node(node).members;
         let Some(m) = members.iter().position(|member| member.guard == guard) else {
             return Err(Error::NoSuchGuard { guard, count });
         };
-        time_shift = shift_row(&walk, station, m, &matrix);
-        station = cross(ground, &mut walk, (station, m), &mut matrix)?;
+        time_shift = shift_row(&graph, node, m, &matrix);
+        node = cross(context, &mut graph, (node, m), &mut matrix)?;
         // What the reset throws back leaves the surface at once.
-        let members = &walk.station(station).members;
+        let members = &graph.node(node).members;
         if let Some(back) = members
             .iter()
             .position(|member| member.guard == guard.partner())
         {
-            station = cross(ground, &mut walk, (station, back), &mut matrix)?;
+            node = cross(context, &mut graph, (node, back), &mut matrix)?;
         }
     }
     check_derivative(matrix.as_slice(), x.len(), (t, x))?;
     check_derivative(time_shift.as_slice(), x.len(), (t, x))?;
-    let after = walk.station(station);
+    let after = graph.node(node);
     Ok(Saltation {
         matrix,
         time_shift,
@@ -137,20 +140,15 @@ where
     })
 }
 
-/// Crosses member `m` of a station; gives the station behind it.
+/// Crosses member `m` of a node; gives the node behind it.
 fn cross<S: Flow + EventFunction>(
-    ground: Ground<'_, S>,
-    walk: &mut Walk,
-    (station, m): (usize, usize),
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
+    (node, m): (usize, usize),
     matrix: &mut DMatrix<f64>,
 ) -> Result<usize, Error> {
-    let tau = shift_row(walk, station, m, matrix);
-    let way = walk.follow(ground, station, m)?;
-    walk.carry(
-        ground,
-        (station, way),
-        tau.as_slice(),
-        matrix.as_mut_slice(),
-    )?;
-    Ok(walk.way(way).to)
+    let tau = shift_row(graph, node, m, matrix);
+    let edge = graph.follow(context, node, m)?;
+    graph.carry(context, (node, edge), tau.as_slice(), matrix.as_mut_slice())?;
+    Ok(graph.edge(edge).to)
 }

@@ -1,13 +1,15 @@
-//! The variational equation `δ' = D_x f(t, x(t); mode) δ` along the segments of a run, for any number of columns.
+//! The variational equation `δ' = D_x f(t, x(t); mode) δ` along the segments of a run, for any
+//! number of columns.
 //!
-//! The stages of the same stepper are taken along the dense output of each accepted segment, so that rejected steps and
-//! those cut short by an event cost the columns nothing, and the run keeps its bits. Columns have an error test of their own: a state at
-//! rest says nothing of how fast its neighbours move.
+//! The stages of the same stepper are taken along the dense output of each accepted segment, so
+//! that rejected steps and those cut short by an event cost the columns nothing, and the run keeps
+//! its bits. Columns have an error test of their own: a state at rest says nothing of how fast its
+//! neighbours move.
 
 use std::convert::Infallible;
 
-use super::repeat::Ground;
-use crate::hybrid::settings::Settings;
+use super::repeat::Context;
+use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
 use crate::{Error, Flow, Mode, Quantity, Segment};
@@ -16,21 +18,23 @@ use crate::{Error, Flow, Mode, Quantity, Segment};
 const SLACK: f64 = 10.0;
 /// Most rejected steps in one segment.
 const MOST_REJECTIONS: usize = 10_000;
-/// Relative shift of the state between two evaluations of the same derivative: what they differ by is their rounding.
+/// Relative shift of the state between two evaluations of the same derivative: what they differ by
+/// is their rounding.
 const SHIFT: f64 = 1e-12;
 /// Relative error of a column that is never allowed, whatever the rounding.
 const MOST_ERROR: f64 = 1e-2;
-/// An error of a derivative that changes an entry by less than 1e-7 of this part of it within a segment is not looked at.
+/// An error of a derivative that changes an entry by less than 1e-7 of this part of it within a
+/// segment is not looked at.
 const UNSEEN: f64 = 1e-2;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
 
 /// Columns carried along a run, and the workspace for it.
 #[derive(Clone, Debug)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     dim: usize,
     /// The columns, one after the other.
-    pub(super) delta: Vec<f64>,
+    pub(crate) delta: Vec<f64>,
     ode: DormandPrince<Vec<f64>>,
     tolerance: Tolerance<Vec<f64>>,
     control: StepControl,
@@ -54,7 +58,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             dim,
             delta: vec![0.0; dim * count],
@@ -75,7 +79,7 @@ impl Columns {
     }
 
     /// Begins a new run.
-    pub(super) fn begin(&mut self, settings: &Settings) {
+    pub(crate) fn begin(&mut self, settings: &Settings) {
         for i in 0..self.delta.len() {
             let rtol = settings.rtol.get(i % self.dim);
             self.tolerance.relative[i] = SLACK * rtol.max(1e-13);
@@ -89,12 +93,12 @@ impl Columns {
     }
 
     /// The columns were changed, or the mode was: the slope is another.
-    pub(super) fn changed(&mut self) {
+    pub(crate) fn changed(&mut self) {
         self.has_slope = false;
     }
 
     /// Makes the columns the unit vectors.
-    pub(super) fn set_identity(&mut self) {
+    pub(crate) fn set_identity(&mut self) {
         self.delta.fill(0.0);
         for i in 0..self.dim.min(self.delta.len() / self.dim) {
             self.delta[i * (self.dim + 1)] = 1.0;
@@ -103,21 +107,21 @@ impl Columns {
     }
 
     /// Carries the columns along a segment.
-    pub(super) fn advance<S: Flow>(
+    pub(crate) fn advance<S: Flow>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         segment: &Segment<'_>,
     ) -> Result<(), Error> {
-        let system = ground.system;
+        let system = context.system;
         let (mut t, end) = (segment.start, segment.time);
         if self.delta.is_empty() {
             return Ok(());
         }
         let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
         let mut rejections = 0;
-        self.choose_steps(ground, segment)?;
+        self.choose_steps(context, segment)?;
         while t < end {
-            ground.interrupt.check()?;
+            context.interrupt.check()?;
             if self.steps >= self.max_steps {
                 path.at(t, &mut self.point);
                 return Err(Error::TooManySteps {
@@ -152,7 +156,8 @@ impl Columns {
                 slope_near(SHIFT, t, delta, &mut self.again);
                 self.has_slope = true;
                 let rounding = largest_difference(ode.first_stage(), &self.again, dim);
-                // Tighter than its derivative is known a column cannot be held: steps would shrink for ever.
+                // The tolerance is not tightened below the rounding error of the finite
+                // differences.
                 for tolerance in &mut self.tolerance.relative {
                     *tolerance = tolerance.max(rounding.min(MOST_ERROR));
                 }
@@ -175,12 +180,12 @@ impl Columns {
             if error <= 1.0 {
                 let factor = self.control.accepted(error);
                 // A step cut short by the end of the segment says nothing against a longer one.
-                let wish = if step < self.next_step {
+                let proposed = if step < self.next_step {
                     self.next_step
                 } else {
                     0.0
                 };
-                self.next_step = (step * factor).max(wish);
+                self.next_step = (step * factor).max(proposed);
                 self.ode.take(&mut self.delta);
                 t = if step >= remaining { end } else { t + step };
             } else {
@@ -199,11 +204,11 @@ impl Columns {
         Ok(())
     }
 
-    /// Chooses the steps of the differences along a segment at its start, where the flow has no derivative that is written: those over
-    /// which it is straight.
+    /// Chooses the steps of the differences along a segment at its start, where the flow has no
+    /// derivative that is written: those over which it is straight.
     fn choose_steps<S: Flow>(
         &mut self,
-        ground: Ground<'_, S>,
+        context: Context<'_, S>,
         segment: &Segment<'_>,
     ) -> Result<(), Error> {
         let Self {
@@ -220,7 +225,7 @@ impl Columns {
             trials: [found, half, beside],
             ..
         } = self;
-        let (t, mode, system) = (segment.start, segment.mode, ground.system);
+        let (t, mode, system) = (segment.start, segment.mode, context.system);
         segment.interpolant.at(t, point);
         if !*has_slope {
             *by_difference = !system.jacobian_times_each(t, point, mode, delta, again);
@@ -246,7 +251,7 @@ impl Columns {
             } else {
                 let Ok(()) = along(start, found);
             }
-            let sizes = Parts::along(start, (t, point), (0.0, column), |i| ground.size(i));
+            let sizes = Parts::along(start, (t, point), (0.0, column), |i| context.size(i));
             let Ok(step) = resolve(sizes, along, floor, [found, half, beside]);
             if let Some(component) = step.unknown {
                 return Err(Error::DifferencesDisagree {
@@ -299,8 +304,8 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
     })
 }
 
-/// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen mode; a component that is
-/// not finite, if there is one.
+/// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen
+/// mode; a component that is not finite, if there is one.
 fn products<S: Flow>(
     system: &S,
     (t, x): (f64, &[f64]),

@@ -10,26 +10,28 @@ use crate::{Doubt, Error, Guard};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// One linear map: the derivative of textbooks. At corners of more than twelve guards, or six with resets, as far as pairs of guards
-    /// tell: see [`Compared`](super::Compared).
+    /// One linear map: the derivative of textbooks. At corners of more than twelve guards, or six
+    /// with resets, as far as pairs of guards tell: see [`Compared`](super::Compared).
     Classical,
-    /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have different maps, or not all of whose
-    /// orders were compared.
+    /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have
+    /// different maps, or not all of whose orders were compared.
     Bouligand,
-    /// The start lies on a guard, or an event coincides with the start or the final time: the derivative is that of
-    /// neighbours on the side on which the run lies; [`Derivative::apply`](super::Derivative::apply) refuses directions to the
-    /// other side. At the end it is that of the flow just after the event when the run crossed it, just before it when it did
-    /// not. Within the corner tolerance in time counts as on.
+    /// The start lies on a guard, or an event coincides with the start or the final time: the
+    /// derivative is that of neighbours on the side on which the run lies;
+    /// [`Derivative::apply`](super::Derivative::apply) refuses directions to the other side. At the
+    /// end it is that of the flow just after the event when the run crossed it, just before it when
+    /// it did not. Within the corner tolerance in time counts as on.
     OneSided {
         /// The guard.
         guard: Guard,
         /// When (s).
         time: f64,
     },
-    /// Guards that the run met one by one are closer in time than its errors tell apart, and not all orders of them have the same map or
-    /// outcome: the run may have met a corner. Numbers are those of the order in which it met them, exact for the run as it is.
-    /// [`Derivative::possible_corner`](super::Derivative::possible_corner) tells what kind of corner it would be, with the map of each
-    /// order. A run with a smaller tolerance tells more.
+    /// Guards that the run met one by one are closer in time than its errors tell apart, and not
+    /// all orders of them have the same map or outcome: the run may have met a corner. Numbers are
+    /// those of the order in which it met them, exact for the run as it is.
+    /// [`Derivative::possible_corner`](super::Derivative::possible_corner) tells what kind of
+    /// corner it would be, with the map of each order. A run with a smaller tolerance tells more.
     PossibleCorner {
         /// When the first of them was crossed (s).
         time: f64,
@@ -40,24 +42,25 @@ pub enum Verdict {
         /// How far that may be off (s): an estimate from the errors of the steps before.
         error: f64,
     },
-    /// Outcomes differ by order at a corner: the final state jumps there. A direction whose outcome is the one in which the run
-    /// went on has a derivative; the others have a limit and a map of their own behind the corner
-    /// ([`Derivative::regions`](super::Derivative::regions)). The run itself, which meets all guards at once, may go on as no
-    /// direction does; [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
+    /// Outcomes differ by order at a corner: the final state jumps there. A direction whose outcome
+    /// is the one in which the run went on has a derivative; the others have a limit and a map of
+    /// their own behind the corner ([`Derivative::regions`](super::Derivative::regions)). The run
+    /// itself, which meets all guards at once, may go on as no direction does;
+    /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
     Discontinuous {
         /// Time of the corner (s).
         time: f64,
         /// Its guards.
         guards: Vec<Guard>,
     },
-    /// The theory does not cover the run, for this reason. Numbers are given only where they mean something: see
-    /// [`Derivative::apply`](super::Derivative::apply).
+    /// The theory does not cover the run, for this reason. Numbers are given only where they mean
+    /// something: see [`Derivative::apply`](super::Derivative::apply).
     NotGuaranteed(Error),
 }
 
 impl Verdict {
     /// Takes in one more finding.
-    pub(super) fn worsen(&mut self, other: Self) {
+    pub(crate) fn worsen(&mut self, other: Self) {
         if other.rank() > self.rank() {
             *self = other;
         }
@@ -75,12 +78,12 @@ impl Verdict {
     }
 
     /// True when a corner that the run may have met does not change it.
-    pub(super) fn is_past_possible(&self) -> bool {
+    pub(crate) fn is_past_possible(&self) -> bool {
         self.rank() >= 3
     }
 
     /// What a decision that its errors may turn makes of a run.
-    pub(super) fn of_doubt(doubt: &Doubt) -> Self {
+    pub(crate) fn of_doubt(doubt: &Doubt) -> Self {
         match *doubt {
             Doubt::Touch { guard, t, gap, .. } => {
                 Self::NotGuaranteed(Error::Touch { guard, t, gap })

@@ -1,4 +1,5 @@
-//! The record of a crossing, and corners: guards crossed at one instant, within a stated tolerance, as one object.
+//! The record of a crossing, and corners: guards crossed at one instant, within a stated tolerance,
+//! as one object.
 
 use nalgebra::DVector;
 
@@ -14,12 +15,13 @@ pub struct Crossing {
     pub guard: Guard,
     /// State on the guard, before any reset.
     pub state: DVector<f64>,
-    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at its start.
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at
+    /// its start.
     pub rate_before: f64,
     /// `dh_k/dt` just after, in the mode and state after (`u_k`/s).
     pub rate_after: f64,
     /// The liveness bound `c_k` (`u_k`/s).
-    pub least_rate: f64,
+    pub min_rate: f64,
     /// How the state came to lie on the guard.
     pub arrival: Arrival,
     /// How far the time may be off by the errors of the steps before (s): an estimate.
@@ -30,15 +32,16 @@ impl Crossing {
     /// The smaller of the two rates in the direction of crossing, in units of the least rate.
     pub fn margin(&self) -> f64 {
         let sign = self.guard.sign();
-        (sign * self.rate_before).min(sign * self.rate_after) / self.least_rate
+        (sign * self.rate_before).min(sign * self.rate_after) / self.min_rate
     }
 }
 
 /// Two or more guards crossed at one instant, within a stated tolerance.
 ///
-/// Near a corner the order of the crossings depends on the smallest change of the start; what a corner reports is the
-/// order in which this run resolved them, and how far each guard was from failing liveness. Of guards at exactly one instant
-/// each is checked in the modes in which it comes first and last, not in all orders between.
+/// Near a corner the order of the crossings depends on the smallest change of the start; what a
+/// corner reports is the order in which this run resolved them, and how far each guard was from
+/// failing liveness. Of guards at exactly one instant each is checked in the modes in which it
+/// comes first and last, not in all orders between.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corner {
     /// The common time: that of the first crossing (s).
@@ -47,11 +50,12 @@ pub struct Corner {
     pub spread: f64,
     /// The tolerance that made them simultaneous (s).
     pub tolerance: f64,
-    /// The guards in the order in which they were resolved; those at exactly the same time in rising order.
+    /// The guards in the order in which they were resolved; those at exactly the same time in
+    /// rising order.
     pub order: Vec<Guard>,
-    /// For each guard of `order` the liveness margin: the smaller of its rates before and after, in the direction of
-    /// crossing, divided by its least rate `c_k`. At least 1 for an event-selected system; below 0 when a reset threw
-    /// the state back.
+    /// For each guard of `order` the liveness margin: the smaller of its rates before and after, in
+    /// the direction of crossing, divided by its least rate `c_k`. At least 1 for an event-selected
+    /// system; below 0 when a reset threw the state back.
     pub margins: Vec<f64>,
     /// Index of the first crossing among the trajectory's crossings; the others follow it.
     pub first: usize,
@@ -66,8 +70,8 @@ impl Corner {
 
 /// Groups crossings, in order of time, that lie within `tolerance` of the first of their group.
 ///
-/// A partner re-armed inside a corner does not take part in it: an event function that comes a second time begins a new
-/// group. Groups of one are no corners.
+/// A partner re-armed inside a corner does not take part in it: an event function that comes a
+/// second time begins a new group. Groups of one are no corners.
 pub(crate) fn group(crossings: &[Crossing], tolerance: f64) -> Vec<Corner> {
     let mut corners = Vec::new();
     let mut first = 0;

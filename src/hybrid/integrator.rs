@@ -1,20 +1,21 @@
 //! The loop: crossing phase, smooth phase, until the end.
 
-use super::run::Run;
-use super::settings::{Resolution, Settings};
+use super::options::{Resolution, Settings};
+use super::run::state::Run;
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard, Interrupt, refuse};
+use crate::{Error, Guard, Interrupt, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
-/// `S` is the system, by value or by reference; `B` is where state vectors live: [`new`](Integrator::new) for sizes known
-/// at run time, [`fixed`](Integrator::fixed) for sizes known at compile time. The workspace is made once; runs allocate
-/// only what the [`Observer`] keeps.
+/// `S` is the system, by value or by reference; `B` is where state vectors live:
+/// [`new`](Integrator::new) for sizes known at run time, [`fixed`](Integrator::fixed) for sizes
+/// known at compile time. The workspace is made once; runs allocate only what the [`Observer`]
+/// keeps.
 ///
 /// ```
 /// use saltation::{Integrator, models::Hopper};
@@ -47,18 +48,20 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// An integrator for `system`, whose sizes are read now and must not change.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::BadSetting`] for more than a million states or event functions.
+    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::BadSetting`] for more than a million
+    /// states or event functions.
     pub fn new(system: S) -> Result<Self, Error> {
         Self::with_buffers(system)
     }
 
-    /// The same with state vectors of a size known at compile time: `Integrator::fixed::<6>(&plate)`. Faster for small
-    /// systems; the results are those of [`new`](Self::new).
+    /// The same with state vectors of a size known at compile time:
+    /// `Integrator::fixed::<6>(&plate)`. Faster for small systems; the results are those of
+    /// [`new`](Self::new).
     ///
     /// # Errors
     /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::WrongLength`] when it is not `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, Error> {
-        refuse::length("the fixed state", system.dim(), N)?;
+        validate::length("the fixed state", system.dim(), N)?;
         Integrator::with_buffers(system)
     }
 }
@@ -69,9 +72,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         if dim == 0 {
             return Err(Error::EmptySystem);
         }
-        refuse::count("dim", dim)?;
+        validate::count("dim", dim)?;
         if system.count() > 0 {
-            refuse::count("count", system.count())?;
+            validate::count("count", system.count())?;
         }
         let run = Run::new(dim, system.count());
         Ok(Self {
@@ -83,18 +86,21 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         })
     }
 
-    /// Relative tolerance of the smooth phase, one for all or one for each state variable. Default 1e-6; sensible from
-    /// 1e-3 to 1e-13; below, steps fail by rounding. Zero is allowed where the absolute tolerance is above zero.
+    /// Relative tolerance of the smooth phase, one for all or one for each state variable. Default
+    /// 1e-6; sensible from 1e-3 to 1e-13; below, steps fail by rounding. Zero is allowed where the
+    /// absolute tolerance is above zero.
     ///
-    /// It holds for the ends of steps. Between them, also where guards are crossed, the interpolant is up to eight times less exact.
+    /// It holds for the ends of steps. Between them, also where guards are crossed, the interpolant
+    /// is up to eight times less exact.
     #[must_use]
     pub fn rtol(mut self, rtol: impl Into<PerEntry>) -> Self {
         self.settings.rtol = rtol.into();
         self
     }
 
-    /// Absolute tolerance, in the unit of each state variable. Default 1e-9; zero is allowed where the relative one is above
-    /// zero, and then a component that passes through zero makes steps short.
+    /// Absolute tolerance, in the unit of each state variable. Default 1e-9; zero is allowed where
+    /// the relative one is above zero, and then a component that passes through zero makes steps
+    /// short.
     #[must_use]
     pub fn atol(mut self, atol: impl Into<PerEntry>) -> Self {
         self.settings.atol = atol.into();
@@ -122,9 +128,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Steps of exactly `step` seconds without error test (shorter only before events and the end). Event functions are searched in up
-    /// to 4,096 windows of each; what is left of a step beyond is sampled at four places and counts as
-    /// [unresolved](Statistics::unresolved).
+    /// Steps of exactly `step` seconds without error test (shorter only before events and the end).
+    /// Event functions are searched in up to 4,096 windows of each; what is left of a step beyond
+    /// is sampled at four places and counts as [unresolved](Statistics::unresolved).
     #[must_use]
     pub fn fixed_step(mut self, step: f64) -> Self {
         self.settings.fixed_step = Some(step);
@@ -159,9 +165,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰, a gibibyte. A
-    /// [`derivative`](Self::derivative) may take as much again. The log of a [`Simulation`](crate::mechanics::Simulation) counts as part
-    /// of its trajectory. Runs that are only observed keep nothing.
+    /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰,
+    /// a gibibyte. A [`derivative`](Self::derivative) may take as much again. The log of a
+    /// [`Simulation`](crate::event_driven::Simulation) counts as part of its trajectory. Runs that
+    /// are only observed keep nothing.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.settings.max_memory = bytes;
@@ -175,23 +182,27 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Crossings within this time of the first of them are one corner (s). Default 1e-9. It groups the report
-    /// ([`Corner`](crate::Corner)) and does not change the motion.
+    /// Crossings within this time of the first of them are one corner (s). Default 1e-9. It groups
+    /// the report ([`Corner`](crate::Corner)) and does not change the motion.
     ///
-    /// A [`derivative`](Self::derivative) takes them as met at once: it is that of all their orders. It decides nothing about crossings
-    /// that are farther apart than this and nearer than the errors of the run tell: these are
-    /// [`Verdict::PossibleCorner`](crate::derivative::Verdict::PossibleCorner) where their order matters, whatever the tolerance is.
+    /// A [`derivative`](Self::derivative) takes them as met at once: it is that of all their
+    /// orders. It decides nothing about crossings that are farther apart than this and nearer than
+    /// the errors of the run tell: these are
+    /// [`Verdict::PossibleCorner`](crate::derivative::Verdict::PossibleCorner) where their order
+    /// matters, whatever the tolerance is.
     #[must_use]
     pub fn corner_tolerance(mut self, tolerance: f64) -> Self {
         self.settings.corner_tolerance = tolerance;
         self
     }
 
-    /// Lets these guards cross one after another, in this order, where they are met at exactly one instant; the default, an
-    /// empty list, lets all cross together. Guards that are not in the list come after those that are.
+    /// Lets these guards cross one after another, in this order, where they are met at exactly one
+    /// instant; the default, an empty list, lets all cross together. Guards that are not in the
+    /// list come after those that are.
     ///
-    /// Of use where the order matters (a reset that depends on who came first): the run is then the limit of runs whose start
-    /// is displaced so that the guards are met in this order, and its derivative that of such displacements. See
+    /// Of use where the order matters (a reset that depends on who came first): the run is then the
+    /// limit of runs whose start is displaced so that the guards are met in this order, and its
+    /// derivative that of such displacements. See
     /// [`Derivative::regions`](crate::Derivative::regions).
     #[must_use]
     pub fn corner_order(mut self, order: impl Into<Vec<Guard>>) -> Self {
@@ -199,21 +210,23 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Side bits at the start, for runs that go on from another or whose mode has a memory (hysteresis). Default: the
-    /// signs of the event functions, and their rates where they are zero; event functions that read the mode are evaluated with
-    /// all bits off for that, so that such systems want a start mode.
+    /// Side bits at the start, for runs that go on from another or whose mode has a memory
+    /// (hysteresis). Default: the signs of the event functions, and their rates where they are
+    /// zero; event functions that read the mode are evaluated with all bits off for that, so that
+    /// such systems want a start mode.
     ///
-    /// A guard is armed when it is watched and its bit is on the side before it; one that the state is already beyond is
-    /// left alone. A thermostat that starts between its limits with the heater off has bit 0 on ("hot was crossed") and bit 1
-    /// on ("above cold"). A state exactly on a guard with the bit before it crosses at once: so a run can start with an impact.
+    /// A guard is armed when it is watched and its bit is on the side before it; one that the state
+    /// is already beyond is left alone. A thermostat that starts between its limits with the heater
+    /// off has bit 0 on ("hot was crossed") and bit 1 on ("above cold"). A state exactly on a guard
+    /// with the bit before it crosses at once: so a run can start with an impact.
     #[must_use]
     pub fn start_mode(mut self, mode: Mode) -> Self {
         self.start_mode = Some(mode);
         self
     }
 
-    /// Chooses the step anew after each event, as solvers that are restarted at events do. Only to measure what that
-    /// costs.
+    /// Chooses the step anew after each event, as solvers that are restarted at events do. Only to
+    /// measure what that costs.
     #[doc(hidden)]
     #[must_use]
     pub fn restart_at_events(mut self, restart: bool) -> Self {
@@ -224,8 +237,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Integrates from `(t0, x0)` to `tf` and keeps everything.
     ///
     /// # Errors
-    /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no sense. What the run
-    /// meets on its way is in the trajectory's [`status`](Trajectory::status).
+    /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
+    /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
     pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, Error> {
         let mut path = Path::new(self.settings.max_memory);
         let summary = self.observe(t0, x0, tf, &mut path)?;
@@ -234,8 +247,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         Ok(Trajectory::new(path, status, summary.statistics, tolerance))
     }
 
-    /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing itself, unless it ends with a
-    /// reason to report.
+    /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing
+    /// itself, unless it ends with a reason to report.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
@@ -344,31 +357,32 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
         let (dim, count) = (self.run.dim(), self.run.count());
-        refuse::length("x0", dim, x0.len())?;
+        validate::length("x0", dim, x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
-            refuse::finite(name, values)?;
+            validate::finite(name, values)?;
         }
         if tf < t0 {
             return Err(Error::TimeReversed { t0, tf });
         }
         if let Some(mode) = &self.start_mode {
-            refuse::length("the start mode", count, mode.len())?;
+            validate::length("the start mode", count, mode.len())?;
         }
         if let Rearm::Matrix(matrix) = &self.rearm {
-            refuse::length("the guard reset matrix", count, matrix.count())?;
+            validate::length("the guard reset matrix", count, matrix.count())?;
         }
         if let Some(scale) = self.system.flow_time_scale() {
-            refuse::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
+            validate::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
         }
         for k in 0..count {
-            if let Some(rate) = self.system.least_rate(k) {
-                refuse::positive("least_rate", &[rate]).map_err(refuse::counted_from(k))?;
+            if let Some(rate) = self.system.min_rate(k) {
+                validate::positive("min_rate", &[rate]).map_err(validate::counted_from(k))?;
             }
-            let noise = self.system.noise(k);
-            refuse::not_negative("noise", &[noise]).map_err(refuse::counted_from(k))?;
+            let noise = self.system.event_tolerance(k);
+            validate::not_negative("noise", &[noise]).map_err(validate::counted_from(k))?;
             if let Some(scale) = self.system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");
-                refuse::unless(kept, "time_scale", scale, rule).map_err(refuse::counted_from(k))?;
+                validate::unless(kept, "time_scale", scale, rule)
+                    .map_err(validate::counted_from(k))?;
             }
         }
         self.settings.check(dim, count)

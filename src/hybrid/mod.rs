@@ -1,13 +1,16 @@
-//! The core: event-selected hybrid systems, `x' = f(t, x; mode)`, carried through many guards at once.
+//! The core: event-selected hybrid systems, `x' = f(t, x; mode)`, carried through many guards at
+//! once.
 //!
-//! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv 2402.00279).
-//! What the user writes: [`Flow`] (`flow`), [`EventFunction`] (`event`); what they speak of: [`Mode`] (`mode`),
-//! [`Watch`], [`Crossed`] (`watch`), [`Rearm`] (`rearm`), [`Projection`] (`settings`); closures and references: `adapters`.
-//! Inside: `probe` (the user's functions, checked), `run` (the moving state of one integration), `start` (sides at the
-//! beginning), `smooth` and `crossing` (the two phases), `detect`, `stop` and `locate` (which guard a smooth step passes, and where), from
-//! `window`, `examine` and `cubic` (what samples of event functions say of what lies between them),
-//! `survey` and `ranking` (who is near, who comes first), `project` (one step in the event variable), `fire` and `live` (what
-//! a crossing does, and what it must fulfil).
+//! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv
+//! 2402.00279).
+//!
+//! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
+//! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
+//!   projection.
+//! * `transition`: what a crossing does; `transversality`: what it must fulfil; `evaluate`: the
+//!   user's functions, checked.
+//! * `integrator`, `options`: the loop and its settings.
+//! * `observer`, `trajectory`, `corner`: what comes out.
 //!
 //! Every search is bounded:
 //!
@@ -31,47 +34,28 @@
 //! | crossings of one guard at one instant | 1 (1,000 with [`Integrator::corner_order`]) | `NoProgress` |
 //! | states, event functions | 1,000,000 each | `BadSetting` |
 //!
-//! The loop: `integrator`. What comes out: `observer`, `trajectory`, `corner`.
 
-mod accuracy;
-mod adapters;
 mod corner;
-mod crossing;
-mod cubic;
-mod detect;
-mod event;
-mod examine;
-mod fire;
-mod flow;
+pub(crate) mod evaluate;
 mod integrator;
-mod live;
-mod locate;
-mod mode;
+mod model;
 mod observer;
-pub(crate) mod probe;
-mod project;
-mod ranking;
-mod rearm;
+pub(crate) mod options;
 mod run;
-pub(crate) mod settings;
-mod smooth;
-mod start;
-mod stop;
-mod survey;
 pub(crate) mod trajectory;
-mod turned;
-mod watch;
-mod window;
+mod transition;
+mod transversality;
 
-pub use accuracy::Doubt;
-pub use adapters::{FlowFn, GuardedFn, flow_fn};
 pub use corner::{Corner, Crossing};
-pub use event::EventFunction;
-pub use flow::Flow;
 pub use integrator::{Integrator, Summary};
-pub use mode::{Mode, Ones};
+// What [`flow_fn`] returns has no use of its own.
+#[doc(hidden)]
+pub use model::GuardedFn;
+pub use model::{
+    Crossed, CrossedGuard, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones, Rearm,
+    RearmMatrix, RowConflict, Watch, flow_fn,
+};
 pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
-pub use rearm::{Rearm, RearmMatrix, RowConflict};
-pub use settings::{PerEntry, Projection, Resolution};
+pub use options::{PerEntry, Projection, Resolution};
+pub use run::Doubt;
 pub use trajectory::{ModeChange, Statistics, Status, Trajectory};
-pub use watch::{Crossed, CrossedGuard, Watch};

@@ -1,4 +1,5 @@
-//! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing allocates nothing.
+//! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing
+//! allocates nothing.
 
 use super::{CrossedGuard, Doubt, Mode};
 use crate::Guard;
@@ -13,11 +14,13 @@ pub enum Arrival {
     Projected,
     /// The state was already on the guard: it crosses at the same instant as another one.
     AlreadyThere,
-    /// A reset carried the state across, or the guard's event function reads the mode and is another one now.
+    /// A reset carried the state across, or the guard's event function reads the mode and is
+    /// another one now.
     Jumped,
 }
 
-/// A piece of the run without events: a smooth step, the part of one before a located event, or a projection.
+/// A piece of the run without events: a smooth step, the part of one before a located event, or a
+/// projection.
 #[derive(Debug)]
 pub struct Segment<'a> {
     /// Time at the beginning (s).
@@ -43,20 +46,21 @@ pub struct CrossingEvent<'a> {
     pub guard: Guard,
     /// State on the guard, before any reset.
     pub state: &'a [f64],
-    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at its start.
+    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at
+    /// its start.
     pub rate_before: f64,
     /// `dh_k/dt` just after, in the mode after and the state after the reset (`u_k`/s).
     pub rate_after: f64,
     /// The liveness bound `c_k` that both were held against (`u_k`/s).
-    pub least_rate: f64,
+    pub min_rate: f64,
     /// How the state came there.
     pub arrival: Arrival,
     /// How far the time may be off by the errors of the steps before (s): an estimate.
     pub time_error: f64,
 }
 
-/// The guards that cross together at one instant, in a watched direction or not, as one step of the hybrid system: all that is
-/// needed to repeat it.
+/// The guards that cross together at one instant, in a watched direction or not, as one step of the
+/// hybrid system: all that is needed to repeat it.
 #[derive(Clone, Copy, Debug)]
 pub struct CrossedSet<'a> {
     /// Time (s).
@@ -64,7 +68,7 @@ pub struct CrossedSet<'a> {
     /// The guards in rising order of their event functions, with their rates just before.
     pub guards: &'a [CrossedGuard],
     /// The liveness bounds `c_k` of all event functions, as they are now (`u_k`/s).
-    pub least_rates: &'a [f64],
+    pub min_rates: &'a [f64],
     /// How the state came there.
     pub arrival: Arrival,
     /// State on the guards, before any reset.
@@ -75,7 +79,8 @@ pub struct CrossedSet<'a> {
     pub state: &'a [f64],
     /// Mode after.
     pub mode: &'a Mode,
-    /// How far the time may be off by the errors of the steps before (s), the most of all guards: an estimate.
+    /// How far the time may be off by the errors of the steps before (s), the most of all guards:
+    /// an estimate.
     pub time_error: f64,
 }
 
@@ -91,8 +96,8 @@ pub trait Observer {
         let _ = segment;
     }
 
-    /// A set of guards crossed together, those included whose direction is not watched; comes before the
-    /// [`crossing`](Self::crossing) of each that is.
+    /// A set of guards crossed together, those included whose direction is not watched; comes
+    /// before the [`crossing`](Self::crossing) of each that is.
     fn together(&mut self, set: &CrossedSet<'_>) {
         let _ = set;
     }
@@ -102,24 +107,27 @@ pub trait Observer {
         let _ = crossing;
     }
 
-    /// The run decided something that its error might turn. Told before the segment or the crossing in which the doubtful time lies;
-    /// what concerns the whole run follows [`start`](Self::start), what concerns its end comes last.
+    /// The run decided something that its error might turn. Told before the segment or the crossing
+    /// in which the doubtful time lies; what concerns the whole run follows [`start`](Self::start),
+    /// what concerns its end comes last.
     fn doubt(&mut self, doubt: &Doubt) {
         let _ = doubt;
     }
 
-    /// After the crossings of one instant: the mode that follows, and the state (changed if there was a reset).
+    /// After the crossings of one instant: the mode that follows, and the state (changed if there
+    /// was a reset).
     fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
         let _ = (time, state, mode);
     }
 
-    /// True when the run is to end here, with [`Status::Ended`](crate::Status::Ended); asked after each step and each set of
-    /// crossings.
+    /// True when the run is to end here, with [`Status::Ended`](crate::Status::Ended); asked after
+    /// each step and each set of crossings.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// False when segments are not looked at, so that a system without guards need not form dense output.
+    /// False when segments are not looked at, so that a system without guards need not form dense
+    /// output.
     fn wants_segments(&self) -> bool {
         true
     }

@@ -54,11 +54,13 @@ pub struct Statistics {
     pub event: usize,
     /// Rows of `Dh`, or differences in their stead.
     pub gradient: usize,
-    /// Windows of smooth steps in which event functions were sampled, at three places each beside their start.
+    /// Windows of smooth steps in which event functions were sampled, at three places each beside
+    /// their start.
     pub windows: usize,
     /// Windows narrowed because their samples did not settle what happens between them.
     pub narrowed: usize,
-    /// Windows of guards whose samples did not settle it however narrow the window was, and fixed steps with too many windows.
+    /// Windows of guards whose samples did not settle it however narrow the window was, and fixed
+    /// steps with too many windows.
     pub unresolved: usize,
     /// Decisions that the error of the run might turn.
     pub doubts: usize,
@@ -129,7 +131,8 @@ impl Trajectory {
         &self.status
     }
 
-    /// The trajectory, if the run reached its end or was stopped by a guard; for those who want `?` to see refusals too.
+    /// The trajectory, if the run reached its end or was stopped by a guard; for those who want `?`
+    /// to see refusals too.
     ///
     /// # Errors
     /// The reason of a run that was refused.
@@ -150,14 +153,17 @@ impl Trajectory {
         Ok(&self.path.modes[after.max(1) - 1].mode)
     }
 
-    /// True when the run met nothing that its error might turn, and nothing that it could not resolve: every crossing is one of the
-    /// system, and there are no others, as far as [`Doubt`] tells. Of a run in chunks each chunk must say so, for its own errors: those
-    /// of the state that a chunk starts from are not known to it. False under [`Resolution::Samples`](super::Resolution::Samples).
+    /// True when the run met nothing that its error might turn, and nothing that it could not
+    /// resolve: every crossing is one of the system, and there are no others, as far as [`Doubt`]
+    /// tells. Of a run in chunks each chunk must say so, for its own errors: those of the state
+    /// that a chunk starts from are not known to it. False under
+    /// [`Resolution::Samples`](super::Resolution::Samples).
     pub fn is_guaranteed(&self) -> bool {
         self.statistics.is_guaranteed()
     }
 
-    /// The decisions that the error of the run might turn, in order of time; at most a thousand are kept.
+    /// The decisions that the error of the run might turn, in order of time; at most a thousand are
+    /// kept.
     pub fn doubts(&self) -> &[Doubt] {
         &self.path.doubts
     }
@@ -182,7 +188,8 @@ impl Trajectory {
         &self.path.mode
     }
 
-    /// Times of the nodes: the start, the ends of all segments, and a second node after each reset (s).
+    /// Times of the nodes: the start, the ends of all segments, and a second node after each reset
+    /// (s).
     pub fn times(&self) -> &[f64] {
         &self.path.times
     }
@@ -212,8 +219,8 @@ impl Trajectory {
         &self.corners
     }
 
-    /// The modes in the order in which they were entered, the first at the start. A mode left at the instant it was
-    /// entered is listed too.
+    /// The modes in the order in which they were entered, the first at the start. A mode left at
+    /// the instant it was entered is listed too.
     pub fn modes(&self) -> &[ModeChange] {
         &self.path.modes
     }
@@ -235,7 +242,8 @@ pub(crate) struct Path {
     dim: usize,
     times: Vec<f64>,
     states: Vec<f64>,
-    /// Start, length and (5 × dim) coefficients of each segment's interpolant; segment i ends at node `ends[i]`.
+    /// Start, length and (5 × dim) coefficients of each segment's interpolant; segment i ends at
+    /// node `ends[i]`.
     ends: Vec<usize>,
     spans: Vec<(f64, f64)>,
     coefficients: Vec<f64>,
@@ -291,7 +299,8 @@ impl Path {
         self.kept += size_of_val(&t) + size_of_val(x);
     }
 
-    /// Takes in a state and a mode that a driver set between two runs, after a motion it made itself.
+    /// Takes in a state and a mode that a driver set between two runs, after a motion it made
+    /// itself.
     pub(crate) fn jump(&mut self, t: f64, x: &[f64], mode: &Mode) {
         // A segment of its own, so that the dense output has no hole.
         let start = self.times.last().copied().unwrap_or(t);
@@ -378,7 +387,7 @@ impl Observer for Path {
             state: DVector::from_column_slice(crossing.state),
             rate_before: crossing.rate_before,
             rate_after: crossing.rate_after,
-            least_rate: crossing.least_rate,
+            min_rate: crossing.min_rate,
             arrival: crossing.arrival,
             time_error: crossing.time_error,
         });

@@ -7,15 +7,17 @@ use crate::Error;
 
 /// A rule for what happens to velocities when contacts close: from a problem to a set of outcomes.
 ///
-/// A law is a value; laws can be compared on the same problem. Single-valued ones return one outcome.
+/// A law is a value; laws can be compared on the same problem. Single-valued ones return one
+/// outcome.
 pub trait ImpactLaw {
     /// The name of the law, for messages; provided: the name of its type.
     fn name(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
 
-    /// True when the law takes coefficients of friction into account; provided: false. What ignores them must not be given any: a
-    /// driver refuses to run, and the laws of this crate refuse to resolve, with [`Error::FrictionIgnored`].
+    /// True when the law takes coefficients of friction into account; provided: false. What ignores
+    /// them must not be given any: a driver refuses to run, and the laws of this crate refuse to
+    /// resolve, with [`Error::FrictionIgnored`].
     fn honours_friction(&self) -> bool {
         false
     }
@@ -23,8 +25,8 @@ pub trait ImpactLaw {
     /// All outcomes the law allows, each with its impulses.
     ///
     /// # Errors
-    /// The reasons for which a law has no answer are those of the law: see each. [`Error::FrictionIgnored`] for a problem with
-    /// friction by a law that knows none.
+    /// The reasons for which a law has no answer are those of the law: see each.
+    /// [`Error::FrictionIgnored`] for a problem with friction by a law that knows none.
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error>;
 
     /// The only outcome.
@@ -70,10 +72,12 @@ impl<L: ImpactLaw + ?Sized> ImpactLaw for Box<L> {
 pub struct Outcomes {
     /// The outcomes, in an order that depends on the problem only.
     pub list: Vec<Outcome>,
-    /// False when the search stopped at a cap, or went round without an end from some momentum: there may be more.
+    /// False when the search stopped at a cap, or went round without an end from some momentum:
+    /// there may be more.
     pub is_complete: bool,
-    /// Work of a search: the distinct momenta it came through, start and ends included ([`AllOutcomes`](super::AllOutcomes)),
-    /// or its reflections ([`MinimalOutcomes`](super::MinimalOutcomes)); 0 for laws that do not search.
+    /// Work of a search: the distinct momenta it came through, start and ends included
+    /// ([`AllOutcomes`](super::AllOutcomes)), or its reflections
+    /// ([`MinimalOutcomes`](super::MinimalOutcomes)); 0 for laws that do not search.
     pub effort: usize,
 }
 
@@ -99,10 +103,12 @@ impl Outcomes {
         }
     }
 
-    /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy (`√J`); 0 for one.
+    /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy
+    /// (`√J`); 0 for one.
     ///
-    /// Exact up to 5000 outcomes. Of more, 2²⁴ pairs are compared at most (about a second), those first that are farthest from the
-    /// first outcome: what is found then is at least half of the spread.
+    /// Exact up to 5000 outcomes. Of more, 2²⁴ pairs are compared at most (about a second), those
+    /// first that are farthest from the first outcome: what is found then is at least half of the
+    /// spread.
     pub fn spread(&self) -> f64 {
         let list = &self.list;
         farthest(list.len(), |i, j| list[i].distance(&list[j]))
@@ -112,7 +118,8 @@ impl Outcomes {
 /// Most pairs of outcomes that are compared.
 const MOST_PAIRS: usize = 1 << 24;
 
-/// The greatest `distance` of two of `n` points, from [`MOST_PAIRS`] pairs beside those with the first point.
+/// The greatest `distance` of two of `n` points, from [`MOST_PAIRS`] pairs beside those with the
+/// first point.
 fn farthest(n: usize, distance: impl Fn(usize, usize) -> f64) -> f64 {
     let mut from_first: Vec<(f64, usize)> = (1..n).map(|i| (distance(0, i), i)).collect();
     from_first.sort_by(|a, b| b.0.total_cmp(&a.0));

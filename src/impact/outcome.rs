@@ -7,8 +7,8 @@ use nalgebra::DVector;
 use super::ImpactProblem;
 use crate::Error;
 
-/// Rounding allowed in remarks: pulling impulses and approaching speeds below this part of `√(2T)`, energy gained below this
-/// part of `T`, are not remarked.
+/// Rounding allowed in remarks: pulling impulses and approaching speeds below this part of `√(2T)`,
+/// energy gained below this part of `T`, are not remarked.
 const REMARKABLE: f64 = 1e-9;
 
 /// What an impact law says happens.
@@ -23,7 +23,8 @@ pub struct Outcome {
     pub order: Order,
     /// Kinetic energy after less before (J): `½ p · (u + u⁺)`, exact for any law.
     pub energy_change: f64,
-    /// What the user should know of this outcome; empty for a feasible one that loses or keeps energy.
+    /// What the user should know of this outcome; empty for a feasible one that loses or keeps
+    /// energy.
     pub remarks: Vec<Remark>,
 }
 
@@ -65,7 +66,8 @@ pub enum Remark {
         /// By this much (J).
         by: f64,
     },
-    /// The plastic part is the projection onto the feasible speeds, because the bilateral one pulls.
+    /// The plastic part is the projection onto the feasible speeds, because the bilateral one
+    /// pulls.
     #[error("plastic part unilateral")]
     UnilateralPlastic,
     /// Contacts differ in restitution; the law knows one for the whole impact, the largest.
@@ -99,7 +101,7 @@ impl Outcome {
         check_finite("speed", speeds.as_slice())?;
         check_finite("energy change", &[energy_change])?;
 
-        let limit = REMARKABLE * problem.momentum();
+        let limit = REMARKABLE * problem.kinetic_norm();
         let worst = |scaled: &dyn Fn(usize) -> f64| {
             let contacts = 0..problem.contacts();
             contacts
@@ -117,7 +119,7 @@ impl Outcome {
             remarks.push(Remark::Approaching { contact, speed });
         }
         // in this order the product is finite for every finite energy
-        if energy_change > 0.5 * limit * problem.momentum() {
+        if energy_change > 0.5 * limit * problem.kinetic_norm() {
             remarks.push(Remark::EnergyRaised { by: energy_change });
         }
         Ok(Self {
@@ -129,7 +131,8 @@ impl Outcome {
         })
     }
 
-    /// The contacts in the order of their reflections, for laws that reflect one by one; else empty.
+    /// The contacts in the order of their reflections, for laws that reflect one by one; else
+    /// empty.
     pub fn word(&self) -> &[usize] {
         match &self.order {
             Order::Word(word) => word,
@@ -163,14 +166,16 @@ impl Outcome {
         self.remarks.iter().any(found)
     }
 
-    /// Distance of the momenta of two outcomes of one problem in the metric of kinetic energy (`√J`): `√(Δp · Δu⁺)`.
+    /// Distance of the momenta of two outcomes of one problem in the metric of kinetic energy
+    /// (`√J`): `√(Δp · Δu⁺)`.
     ///
     /// NaN for outcomes of problems of different size.
     pub fn distance(&self, other: &Self) -> f64 {
         if self.speeds.len() != other.speeds.len() || self.impulses.len() != other.impulses.len() {
             return f64::NAN;
         }
-        // Halves, in units of the greatest: differences and products of finite numbers may overflow.
+        // Halves, in units of the greatest: differences and products of finite numbers may
+        // overflow.
         let impulses = || self.impulses.iter().zip(&other.impulses);
         let speeds = || self.speeds.iter().zip(&other.speeds);
         let half = |(a, b): (&f64, &f64)| 0.5 * a - 0.5 * b;

@@ -3,36 +3,39 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::Outcome;
-use super::contact_space::{ContactSpace, Source};
-use super::matrix::{check_symmetric, unit_diagonal};
-use crate::{Error, Interrupt, MatrixFault, refuse};
+use super::normal_space::{ContactSpace, Source};
+use crate::linalg::spectrum::unit_diagonal;
+use crate::linalg::symmetric::check_symmetric;
+use crate::{Error, Interrupt, MatrixFault, validate};
 
-/// Contacts with zero gap at one instant, and the motion with which they meet it: what an [`ImpactLaw`](super::ImpactLaw)
-/// resolves.
+/// Contacts with zero gap at one instant, and the motion with which they meet it: what an
+/// [`ImpactLaw`](super::ImpactLaw) resolves.
 ///
-/// Rows come as normals first, one a contact, then the tangents: `k` rows for contact 0, `k` for contact 1 and so on, with
-/// `k` = 0, 1 (plane) or 2. With the mass matrix `M`, the Jacobian `J` of gaps and slips and the velocity `v⁻`,
+/// Rows come as normals first, one a contact, then the tangents: `k` rows for contact 0, `k` for
+/// contact 1 and so on, with `k` = 0, 1 (plane) or 2. With the mass matrix `M`, the Jacobian `J` of
+/// gaps and slips and the velocity `v⁻`,
 ///
 /// ```text
 ///     G = J M⁻¹ Jᵀ        u = J v⁻        v⁺ = v⁻ + M⁻¹ Jᵀ p        u⁺ = u + G p
 /// ```
 ///
-/// `u_i < 0` approaches. Speeds are in m/s and impulses `p` in N s when gaps are lengths. Laws without friction read the
-/// normal block only; their impulses change the slips too.
+/// `u_i < 0` approaches. Speeds are in m/s and impulses `p` in N s when gaps are lengths. Laws
+/// without friction read the normal block only; their impulses change the slips too.
 ///
 /// All contacts are elastic (restitution 1) and newly activated until said otherwise.
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, Propagative};
-/// use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 ///
 /// // Three equal balls in a row; the first hits the other two, which touch.
 /// let mass = DMatrix::identity(3, 3);
-/// let gaps = dmatrix![-1.0, 1.0, 0.0; 0.0, -1.0, 1.0];
-/// let cradle = ImpactProblem::from_mechanics(&mass, &gaps, &dvector![1.0, 0.0, 0.0])?;
+/// let gaps = DMatrix::from_row_slice(2, 3, &[-1.0, 1.0, 0.0, 0.0, -1.0, 1.0]);
+/// let before = DVector::from_vec(vec![1.0, 0.0, 0.0]);
+/// let cradle = ImpactProblem::from_mechanics(&mass, &gaps, &before)?;
 /// let outcome = Propagative::default().outcome(&cradle)?;
 /// let velocity = cradle.velocity_after(&outcome)?;
-/// assert!((velocity - dvector![0.0, 0.0, 1.0]).norm() < 1e-14);
+/// assert!((velocity - DVector::from_vec(vec![0.0, 0.0, 1.0])).norm() < 1e-14);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -62,25 +65,28 @@ struct Motion {
 const TOLERANCE: f64 = 1e-12;
 
 impl ImpactProblem {
-    /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite) and the contact speeds `u`
-    /// (`n`). The kinetic energy, which tolerances and the indeterminacy refer to, is taken to be that of the motion along the
-    /// normals, `½ uᵀ G⁻¹ u`; [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
+    /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite)
+    /// and the contact speeds `u` (`n`). The kinetic energy, which tolerances and the indeterminacy
+    /// refer to, is taken to be that of the motion along the normals, `½ uᵀ G⁻¹ u`;
+    /// [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
     ///
     /// # Errors
-    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadMatrix`] (`Delassus`),
-    /// [`Error::ImpactOverflow`] for a momentum that is infinite, and [`Error::InconsistentSpeeds`] when contacts are dependent and no
-    /// motion has these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the motion itself, and
-    /// does not ask.
+    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`],
+    /// [`Error::BadMatrix`] (`Delassus`), [`Error::ImpactOverflow`] for a momentum that is
+    /// infinite, and [`Error::InconsistentSpeeds`] when contacts are dependent and no motion has
+    /// these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the
+    /// motion itself, and does not ask.
     pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Error> {
         let contacts = delassus.nrows();
         Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
     }
 
-    /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and `G`, `u` with the rows of
-    /// normals and tangents.
+    /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and
+    /// `G`, `u` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is not finite and ≥ 0.
+    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is not finite
+    /// and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -89,7 +95,8 @@ impl ImpactProblem {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
-    /// Without friction, from `G` and contact speeds that are `J v`, of a motion with so much momentum, `√(vᵀ M v)`.
+    /// Without friction, from `G` and contact speeds that are `J v`, of a motion with so much
+    /// momentum, `√(vᵀ M v)`.
     pub(crate) fn of_motion(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -112,12 +119,14 @@ impl ImpactProblem {
         Ok(self)
     }
 
-    /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the Jacobian `J` of the gaps
-    /// (`n × d`) and the velocity `v⁻` (`d`). It keeps `M⁻¹ Jᵀ`, so that [`velocity_after`](Self::velocity_after) works.
+    /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the
+    /// Jacobian `J` of the gaps (`n × d`) and the velocity `v⁻` (`d`). It keeps `M⁻¹ Jᵀ`, so that
+    /// [`velocity_after`](Self::velocity_after) works.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`], [`Error::NotFiniteInput`], and those of
-    /// [`new`](Self::new) but [`Error::InconsistentSpeeds`].
+    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`],
+    /// [`Error::NotFiniteInput`], and those of [`new`](Self::new) but
+    /// [`Error::InconsistentSpeeds`].
     pub fn from_mechanics(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
@@ -127,11 +136,12 @@ impl ImpactProblem {
         Self::with_motion(mass, jacobian, velocity, friction)
     }
 
-    /// Like [`from_mechanics`](Self::from_mechanics), with tangents: one coefficient of friction a contact (≥ 0), and `J` with the
-    /// rows of normals and tangents.
+    /// Like [`from_mechanics`](Self::from_mechanics), with tangents: one coefficient of friction a
+    /// contact (≥ 0), and `J` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a coefficient that is not finite and ≥ 0.
+    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a
+    /// coefficient that is not finite and ≥ 0.
     pub fn from_mechanics_with_tangents(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
@@ -151,15 +161,15 @@ impl ImpactProblem {
             return Err(Error::EmptySystem);
         }
         check_symmetric("mass", mass)?;
-        refuse::length("velocity", mass.nrows(), velocity.len())?;
-        refuse::length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
-        refuse::finite("velocity", velocity.as_slice())?;
-        refuse::finite("Jacobian", jacobian.as_slice())?;
+        validate::length("velocity", mass.nrows(), velocity.len())?;
+        validate::length("columns of the Jacobian", mass.nrows(), jacobian.ncols())?;
+        validate::finite("velocity", velocity.as_slice())?;
+        validate::finite("Jacobian", jacobian.as_slice())?;
         // Scaled to a unit diagonal: masses and inertias come in different units.
         let (scaled, roots) = unit_diagonal(mass);
         let roots = DVector::from_vec(roots);
         let Some(factor) = Cholesky::new(scaled.clone()) else {
-            let value = super::contact_space::positive_spectrum("mass", &scaled)?.least();
+            let value = super::normal_space::positive_spectrum("mass", &scaled)?.least();
             return Err(Error::BadMatrix {
                 name: "mass",
                 fault: MatrixFault::NotPositive { value },
@@ -197,13 +207,13 @@ impl ImpactProblem {
         if contacts == 0 {
             return Err(Error::NoContacts);
         }
-        refuse::length("contact speeds", rows, speeds.len())?;
+        validate::length("contact speeds", rows, speeds.len())?;
         // 1, 2 or 3 rows a contact; the nearest is what is expected.
         let wanted = contacts * (rows / contacts).clamp(1, 3);
-        refuse::length("rows of normals and tangents", wanted, rows)?;
+        validate::length("rows of normals and tangents", wanted, rows)?;
         check_symmetric("Delassus", &delassus)?;
-        refuse::finite("contact speeds", speeds.as_slice())?;
-        refuse::not_negative("coefficient of friction", &friction)?;
+        validate::finite("contact speeds", speeds.as_slice())?;
+        validate::not_negative("coefficient of friction", &friction)?;
         let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
         let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts], source)?;
         Ok(Self {
@@ -235,20 +245,20 @@ impl ImpactProblem {
     /// [`Error::WrongLength`], [`Error::BadSetting`].
     pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Error> {
         let rule = "must lie in [0, 1]; with_any_restitutions accepts others";
-        refuse::accepted("restitution", restitution, rule, |e| {
+        validate::accepted("restitution", restitution, rule, |e| {
             (0.0..=1.0).contains(&e)
         })?;
         self.with_any_restitutions(restitution)
     }
 
-    /// A coefficient of restitution for each contact, of any size: beyond 1 an impact adds energy, below 0 bodies penetrate.
-    /// Laws that have no meaning for these refuse them.
+    /// A coefficient of restitution for each contact, of any size: beyond 1 an impact adds energy,
+    /// below 0 bodies penetrate. Laws that have no meaning for these refuse them.
     ///
     /// # Errors
     /// [`Error::WrongLength`], [`Error::BadSetting`] for one that is not finite.
     pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Error> {
-        refuse::length("restitution", self.contacts(), restitution.len())?;
-        refuse::accepted("restitution", restitution, "must be finite", |_| true)?;
+        validate::length("restitution", self.contacts(), restitution.len())?;
+        validate::accepted("restitution", restitution, "must be finite", |_| true)?;
         self.restitution.copy_from_slice(restitution);
         Ok(self)
     }
@@ -269,19 +279,21 @@ impl ImpactProblem {
         Ok(self)
     }
 
-    /// A contact approaches when `u_i/√G_ii < −tolerance · √(2T)`, `T` the kinetic energy. Default 1e-12, at least the rounding
-    /// of the speeds: smaller ones let rounding cause impacts, larger ones (1e-6) leave small approaches standing.
+    /// A contact approaches when `u_i/√G_ii < −tolerance · √(2T)`, `T` the kinetic energy. Default
+    /// 1e-12, at least the rounding of the speeds: smaller ones let rounding cause impacts, larger
+    /// ones (1e-6) leave small approaches standing.
     ///
     /// # Errors
     /// [`Error::BadSetting`] unless it lies in [0, 0.1].
     pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Error> {
         let kept = (0.0..=0.1).contains(&tolerance);
-        refuse::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
+        validate::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
         self.tolerance = tolerance;
         Ok(self)
     }
 
-    /// Without friction: laws that know none take the problem as it is, instead of refusing it with [`Error::FrictionIgnored`].
+    /// Without friction: laws that know none take the problem as it is, instead of refusing it with
+    /// [`Error::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.friction.fill(0.0);
@@ -289,8 +301,9 @@ impl ImpactProblem {
     }
 
     /// Ends searches on this problem with [`Error::Interrupted`] when `interrupt` is set: those of
-    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes), [`NewOnly`](super::NewOnly) and
-    /// [`indeterminacy`](super::indeterminacy), and [`Reflections::run`](super::Reflections::run).
+    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
+    /// [`Sequential`](super::Sequential) and [`indeterminacy`](super::indeterminacy), and
+    /// [`Reflections::run`](super::Reflections::run).
     #[must_use]
     pub fn with_interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = Some(interrupt.clone());
@@ -300,14 +313,15 @@ impl ImpactProblem {
     /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] when it is not finite or less than that of the motion along the normals.
+    /// [`Error::BadSetting`] when it is not finite or less than that of the motion along the
+    /// normals.
     pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Error> {
         // √(2T), where 2T may overflow
         let momentum = 2.0 * (0.5 * energy).sqrt();
         let least = self.space.norm * (1.0 - 1e-9);
         let rule = "must be at least the energy of the motion along the normals";
         let kept = momentum.is_finite() && momentum >= least;
-        refuse::unless(kept, "kinetic energy", energy, rule)?;
+        validate::unless(kept, "kinetic energy", energy, rule)?;
         self.momentum = momentum.max(self.space.norm);
         Ok(self)
     }
@@ -347,12 +361,14 @@ impl ImpactProblem {
         &self.is_new
     }
 
-    /// The Gram matrix `C` of unit normals: cosines of the angles between contacts in the metric of kinetic energy.
+    /// The Gram matrix `C` of unit normals: cosines of the angles between contacts in the metric of
+    /// kinetic energy.
     pub fn cosines(&self) -> &DMatrix<f64> {
         &self.space.gram
     }
 
-    /// Least over greatest eigenvalue of [`cosines`](Self::cosines); about zero or below when contacts are dependent.
+    /// Least over greatest eigenvalue of [`cosines`](Self::cosines); about zero or below when
+    /// contacts are dependent.
     pub fn rcond(&self) -> f64 {
         self.space.rcond()
     }
@@ -362,9 +378,9 @@ impl ImpactProblem {
         &self.space.dependent
     }
 
-    /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole motion where it is known, else of
-    /// that along the normals.
-    pub fn momentum(&self) -> f64 {
+    /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole
+    /// motion where it is known, else of that along the normals.
+    pub fn kinetic_norm(&self) -> f64 {
         self.momentum
     }
 
@@ -382,11 +398,12 @@ impl ImpactProblem {
     /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
     ///
     /// # Errors
-    /// [`Error::OnlyContactSpace`] unless the problem was made with [`from_mechanics`](Self::from_mechanics);
-    /// [`Error::WrongLength`] for an outcome of another problem.
+    /// [`Error::OnlyContactSpace`] unless the problem was made with
+    /// [`from_mechanics`](Self::from_mechanics); [`Error::WrongLength`] for an outcome of another
+    /// problem.
     pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Error> {
         let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
-        refuse::length("impulses", self.speeds.len(), outcome.impulses.len())?;
+        validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
     }
 

@@ -9,14 +9,15 @@ use crate::random::below;
 
 /// Takes one outcome of a set, for a run that needs one.
 ///
-/// A set that is incomplete, because its search stopped at a cap, is refused by `Single`; the others choose from what is known.
-/// What is chosen depends on the set and the time of the impact alone, so that an impact that is repeated, for the log or for a
-/// derivative, comes out the same.
+/// A set that is incomplete, because its search stopped at a cap, is refused by `Single`; the
+/// others choose from what is known. What is chosen depends on the set and the time of the impact
+/// alone, so that an impact that is repeated, for the log or for a derivative, comes out the same.
 ///
 /// ```
 /// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Selection};
-/// use saltation::nalgebra::{dmatrix, dvector};
-/// let problem = ImpactProblem::new(dmatrix![1.0, -0.6; -0.6, 1.0], dvector![-1.0, -1.0])?;
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// let delassus = DMatrix::from_row_slice(2, 2, &[1.0, -0.6, -0.6, 1.0]);
+/// let problem = ImpactProblem::new(delassus, DVector::from_element(2, -1.0))?;
 /// let outcomes = AllOutcomes::new().resolve(&problem)?;
 /// assert_eq!(outcomes.list.len(), 2);
 /// assert!(Selection::Single.select(outcomes.clone(), 0.0).is_err());
@@ -37,10 +38,12 @@ pub enum Selection {
     Single,
     /// The first in the order of the set, be it complete or not.
     First,
-    /// Any, be the set complete or not, drawn by this seed and the bits of the time: the same seed gives the same run.
+    /// Any, be the set complete or not, drawn by this seed and the bits of the time: the same seed
+    /// gives the same run.
     Keyed(u64),
-    /// The number of the one to take, from 0, by a function of the set and the time (s); none ends the run with
-    /// [`Error::NoSuchOutcome`]. Incomplete sets are its own matter ([`Outcomes::is_complete`]).
+    /// The number of the one to take, from 0, by a function of the set and the time (s); none ends
+    /// the run with [`Error::NoSuchOutcome`]. Incomplete sets are its own matter
+    /// ([`Outcomes::is_complete`]).
     By(SelectionFn),
 }
 
@@ -56,8 +59,8 @@ impl Selection {
     /// The outcome that it takes of an impact at time `t` (s).
     ///
     /// # Errors
-    /// [`Error::NotSingle`] by `Single`, and by the others where there is none; [`Error::NoSuchOutcome`] by a function that chooses
-    /// none.
+    /// [`Error::NotSingle`] by `Single`, and by the others where there is none;
+    /// [`Error::NoSuchOutcome`] by a function that chooses none.
     pub fn select(&self, mut outcomes: Outcomes, t: f64) -> Result<Outcome, Error> {
         let count = outcomes.list.len();
         let chosen = match self {

@@ -1,4 +1,5 @@
-//! Vectors in blocks of four entries, padded with zeros: loops without remainders, which the compiler vectorises.
+//! Vectors in blocks of four entries, padded with zeros: loops without remainders, which the
+//! compiler vectorises.
 
 /// Four entries.
 pub(super) type Block = [f64; 4];

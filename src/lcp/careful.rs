@@ -1,7 +1,8 @@
-//! Lemke's method in a full tableau of numbers of twice the precision: for bases that are almost singular.
+//! Lemke's method in a full tableau of numbers of twice the precision: for bases that are almost
+//! singular.
 //!
-//! The method and its rule for ties are those of `lemke`; rounding is 1e-32 of the entries, so that pivots and ties are told from
-//! zero by far smaller numbers.
+//! The method and its rule for ties are those of `lemke`; rounding is 1e-32 of the entries, so that
+//! pivots and ties are told from zero by far smaller numbers.
 
 use super::blocks::Block;
 use super::double_double::Double;
@@ -9,7 +10,8 @@ use super::lemke::End;
 use super::scaled::Scaled;
 use crate::{Error, Interrupt};
 
-/// Largest problem for which it is tried: a pivot then takes some milliseconds, and the tableau 1.3 MB.
+/// Largest problem for which it is tried: a pivot then takes some milliseconds, and the tableau 1.3
+/// MB.
 const MOST: usize = 200;
 /// Most pivots, times n.
 const PIVOTS: usize = 10;
@@ -44,7 +46,8 @@ impl Careful {
         let _ = self.z.try_reserve(n);
     }
 
-    /// Follows the path of a problem with a covering vector, `d > 0` in scaled units, for `most` pivots.
+    /// Follows the path of a problem with a covering vector, `d > 0` in scaled units, for `most`
+    /// pivots.
     pub(super) fn run(
         &mut self,
         problem: &Scaled,
@@ -127,8 +130,8 @@ impl Careful {
         }
     }
 
-    /// The row that is least in the lexicographic order of `[x B⁻¹]`, over its entry in the column that enters; among equal `x` that of
-    /// `z0` first. None when no row limits.
+    /// The row that is least in the lexicographic order of `[x B⁻¹]`, over its entry in the column
+    /// that enters; among equal `x` that of `z0` first. None when no row limits.
     fn leaving_row(&self, entering: usize) -> Option<usize> {
         let n = self.n;
         let most = (0..n).map(|row| self.at(row, entering).high().abs());

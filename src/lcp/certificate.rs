@@ -1,15 +1,16 @@
-//! Rays that prove that there is no solution: with `u ≥ 0`, `Wᵀu ≤ 0` and `q·u < 0`, the sum `u·(W z + q)` would be negative for
-//! every `z ≥ 0`.
+//! Rays that prove that there is no solution: with `u ≥ 0`, `Wᵀu ≤ 0` and `q·u < 0`, the sum
+//! `u·(W z + q)` would be negative for every `z ≥ 0`.
 
 use super::problem::largest;
 use super::scaled::Scaled;
 
-/// What is left of `Wᵀu` by rounding is at most this, over the size of its terms or of the columns, whichever is larger.
+/// What is left of `Wᵀu` by rounding is at most this, over the size of its terms or of the columns,
+/// whichever is larger.
 const ROUGHLY_ZERO: f64 = 1e-12;
 /// `q·u` is negative by at least this, over the size of its terms.
 const NEGATIVE: f64 = 1e-10;
-/// With what is left of `Wᵀu`, and with the rounding of its sums, a solution would be larger than this in units of the scaled
-/// problem.
+/// With what is left of `Wᵀu`, and with the rounding of its sums, a solution would be larger than
+/// this in units of the scaled problem.
 const FAR: f64 = 1e8;
 
 /// How sure a ray is that there is no solution.

@@ -36,9 +36,10 @@ impl Candidate {
         self.slack.extend_from_slice(q);
     }
 
-    /// Takes `z'` of the scaled problem, without its negative entries, and checks it against `W` and `q` as given: the residual is
-    /// at most `tolerance` times `max|q| + max|z|`, in the units given and in those of the scaled problem, in which z and w are
-    /// of one size. Never passes what is not finite.
+    /// Takes `z'` of the scaled problem, without its negative entries, and checks it against `W`
+    /// and `q` as given: the residual is at most `tolerance` times `max|q| + max|z|`, in the units
+    /// given and in those of the scaled problem, in which z and w are of one size. Never passes
+    /// what is not finite.
     pub(super) fn judge(
         &mut self,
         problem: &Scaled,

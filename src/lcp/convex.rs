@@ -1,42 +1,47 @@
 //! Symmetric positive semidefinite problems as convex programs: `min ½ zᵀW z + q·z` over `z ≥ 0`.
 //!
-//! An active-set method (Lawson & Hanson, "Solving Least Squares Problems", chapter 23, on the normal equations) with Cholesky
-//! factors. A diagonal `δ`, about the rounding of a factor, makes each program strictly convex; the proximal point method
-//! (Rockafellar 1976) takes its effect away: `z_(k+1) = argmin ½ zᵀW z + q·z + ½ δ |z − z_k|²`. Where there is no solution, the
-//! steps `z_(k+1) − z_k` tend to a `u ≥ 0` with `W u = 0` and `q·u < 0`, which proves it.
+//! An active-set method (Lawson & Hanson, "Solving Least Squares Problems", chapter 23, on the
+//! normal equations) with Cholesky factors. A diagonal `δ`, about the rounding of a factor, makes
+//! each program strictly convex; the proximal point method (Rockafellar 1976) takes its effect
+//! away: `z_(k+1) = argmin ½ zᵀW z + q·z + ½ δ |z − z_k|²`. Where there is no solution, the steps
+//! `z_(k+1) − z_k` tend to a `u ≥ 0` with `W u = 0` and `q·u < 0`, which proves it.
 
 use nalgebra::DMatrixView;
 
 use super::double_double::Double;
 use super::problem::largest;
 use super::scaled::inverse_power_of_two;
+use crate::linalg::cholesky;
 use crate::{Error, Interrupt};
 
-/// Entries across the diagonal differ by this much at most, measured by the roots of their diagonal entries; no entry is larger
-/// than their product by more.
+/// Entries across the diagonal differ by this much at most, measured by the roots of their diagonal
+/// entries; no entry is larger than their product by more.
 const SYMMETRIC: f64 = 1e-12;
 /// Proximal steps.
 const ROUNDS: usize = 4;
-/// `δ` over the rounding unit and the size, with a diagonal of about 1: enough for the factor of a singular matrix.
+/// `δ` over the rounding unit and the size, with a diagonal of about 1: enough for the factor of a
+/// singular matrix.
 const SHIFT: f64 = 16.0;
 /// `W u` of that size, over the size of `u`, is zero.
 const ZERO: f64 = 1e-12;
 /// Factors of one program, at most, are this times the size and [`MORE_FACTORS`].
 const FACTORS: usize = 10;
 const MORE_FACTORS: usize = 100;
-/// Refinements of a solution of the equations. Their residuals have twice the precision: the matrix is almost singular.
+/// Refinements of a solution of the equations. Their residuals have twice the precision: the matrix
+/// is almost singular.
 const REFINEMENTS: usize = 2;
 /// Nothing holds `z` along a step that is a larger part of it than this.
 const GROWS: f64 = 0.1;
-/// `q·u` along a motion `u` that contacts do not feel, to rounding, is zero to the root of rounding: less than this part of
-/// `|q| |u|`.
+/// `q·u` along a motion `u` that contacts do not feel, to rounding, is zero to the root of
+/// rounding: less than this part of `|q| |u|`.
 const FALLS: f64 = 1e-6;
 
 /// Workspace; buffers are kept from one problem to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Convex {
     n: usize,
-    /// `D`: powers of two, with which the diagonal of `S = D W D` lies between ½ and 2 where it is not zero.
+    /// `D`: powers of two, with which the diagonal of `S = D W D` lies between ½ and 2 where it is
+    /// not zero.
     scale: Vec<f64>,
     /// `S`, one row after the other.
     matrix: Vec<f64>,
@@ -88,7 +93,8 @@ impl Convex {
         let _ = self.rejected.try_reserve(n);
     }
 
-    /// Looks for `z`, and keeps the last proximal step. False when the matrix is not symmetric positive semidefinite.
+    /// Looks for `z`, and keeps the last proximal step. False when the matrix is not symmetric
+    /// positive semidefinite.
     pub(super) fn search(
         &mut self,
         w: &DMatrixView<'_, f64>,
@@ -128,8 +134,8 @@ impl Convex {
         step.map(|(step, d)| step.max(0.0) * d)
     }
 
-    /// Whether `z` still grows in the last proximal step `u`, and the objective falls along it, `q·u < 0`, with `W u = 0` to
-    /// rounding: there is no solution.
+    /// Whether `z` still grows in the last proximal step `u`, and the objective falls along it,
+    /// `q·u < 0`, with `W u = 0` to rounding: there is no solution.
     pub(super) fn grows(&self) -> bool {
         let along = self.offset.iter().zip(&self.step);
         let (sum, size) = along.fold((0.0, 0.0), |(sum, size), (q, step)| {
@@ -201,8 +207,8 @@ impl Convex {
         true
     }
 
-    /// `z ← argmin ½ zᵀ(S + δ) z + linear · z` over `z ≥ 0`, from the `z` and the passive set at hand. False when a factor does not
-    /// exist: the matrix is indefinite.
+    /// `z ← argmin ½ zᵀ(S + δ) z + linear · z` over `z ≥ 0`, from the `z` and the passive set at
+    /// hand. False when a factor does not exist: the matrix is indefinite.
     fn minimise(&mut self, interrupt: Option<&Interrupt>) -> Result<bool, Error> {
         let mut left = FACTORS * self.n + MORE_FACTORS;
         self.rejected.fill(false);
@@ -225,7 +231,8 @@ impl Convex {
         Ok(true)
     }
 
-    /// Goes to the minimiser on the passive set; what would become negative on the way leaves the set.
+    /// Goes to the minimiser on the passive set; what would become negative on the way leaves the
+    /// set.
     fn descend(&mut self, left: &mut usize, interrupt: Option<&Interrupt>) -> Result<bool, Error> {
         while !self.passive.is_empty() && *left > 0 {
             *left -= 1;
@@ -262,7 +269,8 @@ impl Convex {
         Ok(true)
     }
 
-    /// The index outside the passive set where the gradient is most negative, by more than rounding.
+    /// The index outside the passive set where the gradient is most negative, by more than
+    /// rounding.
     fn steepest(&mut self) -> Option<usize> {
         let n = self.n;
         let mut size = largest(&self.linear);
@@ -303,7 +311,7 @@ impl Convex {
                 }
                 self.rest.push(-sum.high());
             }
-            self.substitute();
+            cholesky::solve_by_rows(&self.factor, self.n, &mut self.rest);
             for (target, rest) in self.target.iter_mut().zip(&self.rest) {
                 *target += rest;
             }
@@ -311,44 +319,23 @@ impl Convex {
         self.target.iter().all(|target| target.is_finite())
     }
 
-    /// Computes the rows of the factor that are not up to date; false when the matrix is not positive definite.
+    /// Computes the rows of the factor that are not up to date; false when the matrix is not
+    /// positive definite.
     fn extend_factor(&mut self) -> bool {
         let n = self.n;
         for k in self.factored..self.passive.len() {
             let i = self.passive[k];
-            let (above, row) = self.factor.split_at_mut(k * n);
-            for m in 0..k {
-                let other = &above[m * n..=m * n + m];
-                let known: f64 = row[..m].iter().zip(other).map(|(l, o)| l * o).sum();
-                row[m] = (self.matrix[i * n + self.passive[m]] - known) / other[m];
+            let row = &mut self.factor[k * n..=k * n + k];
+            for (entry, &j) in row.iter_mut().zip(&self.passive) {
+                *entry = self.matrix[i * n + j];
             }
-            let known: f64 = row[..k].iter().map(|l| l * l).sum();
-            let pivot = self.matrix[i * n + i] + self.shift - known;
-            if pivot <= 0.0 || pivot.is_nan() {
+            row[k] += self.shift;
+            if !cholesky::factor_row(&mut self.factor, n, k) {
                 return false;
             }
-            row[k] = pivot.sqrt();
             self.factored = k + 1;
         }
         true
-    }
-
-    /// `rest ← (L Lᵀ)⁻¹ rest`.
-    fn substitute(&mut self) {
-        let (n, size) = (self.n, self.passive.len());
-        for k in 0..size {
-            let row = &self.factor[k * n..=k * n + k];
-            let known: f64 = row[..k].iter().zip(&self.rest).map(|(l, x)| l * x).sum();
-            self.rest[k] = (self.rest[k] - known) / row[k];
-        }
-        for k in (0..size).rev() {
-            let row = &self.factor[k * n..=k * n + k];
-            let x = self.rest[k] / row[k];
-            self.rest[k] = x;
-            for (rest, l) in self.rest[..k].iter_mut().zip(row) {
-                *rest -= l * x;
-            }
-        }
     }
 }
 

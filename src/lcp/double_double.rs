@@ -1,4 +1,5 @@
-//! Numbers of twice the precision, as unevaluated sums of two (Dekker 1971; Hida, Li & Bailey 2001): 106 bits.
+//! Numbers of twice the precision, as unevaluated sums of two (Dekker 1971; Hida, Li & Bailey
+//! 2001): 106 bits.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

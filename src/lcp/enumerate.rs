@@ -8,7 +8,7 @@ use super::problem::check_sizes;
 use super::scaled::Scaled;
 use super::solver::LcpSolver;
 use super::subsets::{MOST, Subsets, list};
-use crate::{Error, Interrupt, refuse};
+use crate::{Error, Interrupt, validate};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].
 const TOLERANCE: f64 = 1e-10;
@@ -29,23 +29,27 @@ pub struct Listed {
     pub z: DVector<f64>,
     /// `max |min(z, W z + q)|`.
     pub residual: f64,
-    /// False for a point of a set of infinitely many solutions that share the zeros of one complementary basis.
+    /// False for a point of a set of infinitely many solutions that share the zeros of one
+    /// complementary basis.
     pub isolated: bool,
 }
 
-/// All solutions of `0 ≤ z ⊥ W z + q ≥ 0` for n ≤ 16: every complementary basis is solved, those excepted that the signs of `W` and
-/// `q` rule out. Equal solutions (to 1e-8) are listed once, in the order of their bases; no solution gives an empty list.
+/// All solutions of `0 ≤ z ⊥ W z + q ≥ 0` for n ≤ 16: every complementary basis is solved, those
+/// excepted that the signs of `W` and `q` rule out. Equal solutions (to 1e-8) are listed once, in
+/// the order of their bases; no solution gives an empty list.
 ///
-/// A singular basis holds a polyhedron of solutions, or none: its point of least norm (in scaled units) is listed, and it and
-/// all other listed points of that polyhedron are marked as not isolated, unless the polyhedron is that single point.
+/// A singular basis holds a polyhedron of solutions, or none: its point of least norm (in scaled
+/// units) is listed, and it and all other listed points of that polyhedron are marked as not
+/// isolated, unless the polyhedron is that single point.
 ///
-/// 2ⁿ bases: milliseconds at n = 10, about a second at n = 16 when most of them are singular. There may be 4096 solutions, and 4096
-/// singular bases that hold some. The impulses of rigid contacts are rarely isolated, even where the velocities are: with friction,
-/// opposite directions can push against each other. Contacts have fewer modes (7 each, in the plane) than bases (32), and are to be
-/// listed by modes.
+/// 2ⁿ bases: milliseconds at n = 10, about a second at n = 16 when most of them are singular. There
+/// may be 4096 solutions, and 4096 singular bases that hold some. The impulses of rigid contacts
+/// are rarely isolated, even where the velocities are: with friction, opposite directions can push
+/// against each other. Contacts have fewer modes (7 each, in the plane) than bases (32), and are to
+/// be listed by modes.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// // z = (0, 0), (1/2, 0), (0, 1/2), and (1/3, 1/3).
 /// let w = DMatrix::from_row_slice(2, 2, &[-2.0, -1.0, -1.0, -2.0]);
 /// let all = saltation::lcp::enumerate(&w, &[1.0, 1.0])?;
@@ -55,7 +59,8 @@ pub struct Listed {
 /// ```
 ///
 /// # Errors
-/// Wrong sizes, numbers that are not finite, [`Error::BadSetting`] for n > 16, and [`Error::TooManySolutions`] beyond 4096.
+/// Wrong sizes, numbers that are not finite, [`Error::BadSetting`] for n > 16, and
+/// [`Error::TooManySolutions`] beyond 4096.
 pub fn enumerate<'w>(w: impl Into<DMatrixView<'w, f64>>, q: &[f64]) -> Result<Vec<Listed>, Error> {
     enumerate_until(w, q, &Interrupt::new())
 }
@@ -71,9 +76,9 @@ pub fn enumerate_until<'w>(
 ) -> Result<Vec<Listed>, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
-    refuse::finite("q", q)?;
+    validate::finite("q", q)?;
     let rule = "solutions are enumerated for at most 16 unknowns";
-    refuse::unless(q.len() <= MOST, "n", q.len() as f64, rule)?;
+    validate::unless(q.len() <= MOST, "n", q.len() as f64, rule)?;
     let mut problem = Scaled::default();
     problem.load(&w, q)?;
     let mut search = Search {
@@ -139,7 +144,8 @@ impl Search<'_> {
             return;
         }
         self.singular += 1;
-        // Some direction leads on from the point, or the opposite one does, unless the point is alone.
+        // Some direction leads on from the point, or the opposite one does, unless the point is
+        // alone.
         let generic = |i: usize| 0.5 + (0.6180339887498949 * (i + 1) as f64).fract();
         let far = [1.0, -1.0].into_iter().any(|sign| {
             let aim: Vec<f64> = (0..n).map(|i| point[i] + sign * generic(i)).collect();
@@ -189,9 +195,10 @@ impl Search<'_> {
         check.passed
     }
 
-    /// The point nearest to `aim` among the `z' ≥ 0` of a basis B with `w'_B = 0` and `w' ≥ 0`, if there is one: minimise
-    /// `|x − aim|²/2` subject to `G x ≥ h`, with G the rows of `W'_·B` and once more those of B with the opposite sign. As a
-    /// complementarity problem, `0 ≤ x ⊥ x − aim − Gᵀy ≥ 0` and `0 ≤ y ⊥ G x − h ≥ 0`.
+    /// The point nearest to `aim` among the `z' ≥ 0` of a basis B with `w'_B = 0` and `w' ≥ 0`, if
+    /// there is one: minimise `|x − aim|²/2` subject to `G x ≥ h`, with G the rows of `W'_·B` and
+    /// once more those of B with the opposite sign. As a complementarity problem,
+    /// `0 ≤ x ⊥ x − aim − Gᵀy ≥ 0` and `0 ≤ y ⊥ G x − h ≥ 0`.
     fn nearest(&mut self, aim: &[f64]) -> Option<Vec<f64>> {
         let set = &self.principal.set;
         let (n, k) = (self.q.len(), set.len());

@@ -1,9 +1,10 @@
-//! Lemke's complementary pivoting with lexicographic ties (Lemke 1965; Cottle, Pang & Stone, "The Linear Complementarity
-//! Problem", 4.4 and 4.9).
+//! Lemke's complementary pivoting with lexicographic ties (Lemke 1965; Cottle, Pang & Stone, "The
+//! Linear Complementarity Problem", 4.4 and 4.9).
 //!
-//! `w − W z − d z0 = q` with a covering vector `d > 0`. The artificial `z0` enters, then always the complement of the variable
-//! that left, until `z0` leaves. Among rows of equal ratio `z0` goes first; otherwise the rows of `[x B⁻¹]` decide, in which
-//! the columns of `B⁻¹` belong to `w`, and none to `z0`.
+//! `w − W z − d z0 = q` with a covering vector `d > 0`. The artificial `z0` enters, then always the
+//! complement of the variable that left, until `z0` leaves. Among rows of equal ratio `z0` goes
+//! first; otherwise the rows of `[x B⁻¹]` decide, in which the columns of `B⁻¹` belong to `w`, and
+//! none to `z0`.
 
 use super::blocks::{Block, blocks_of, largest, reset};
 use super::product::Product;
@@ -13,12 +14,13 @@ use crate::{Error, Interrupt};
 
 /// Rows take part in a ratio test above this pivot, relative to the column's largest or 1.
 const LEAST_PIVOT: f64 = 1e-10;
-/// Ratios and entries that differ by less are equal, relative to the sizes of the scaled problem: about what rounding leaves
-/// of ties in contact problems of deficient rank. With 1e-12, and small pivots allowed, a path in 300 is lost under a foot of
-/// twelve points; with 1e-14 one in five.
+/// Ratios and entries that differ by less are equal, relative to the sizes of the scaled problem:
+/// about what rounding leaves of ties in contact problems of deficient rank. With 1e-12, and small
+/// pivots allowed, a path in 300 is lost under a foot of twelve points; with 1e-14 one in five.
 const TIE: f64 = 1e-11;
-/// Tied rows with a pivot smaller than this, relative to the largest of them, are passed over: such a pivot is often rounding
-/// of zero, and the path ends in a false ray. The only departure from the lexicographic rule.
+/// Tied rows with a pivot smaller than this, relative to the largest of them, are passed over: such
+/// a pivot is often rounding of zero, and the path ends in a false ray. The only departure from the
+/// lexicographic rule.
 const SMALL_AMONG_TIED: f64 = 1e-3;
 
 /// A path of more than this times n pivots is looked at whether it goes round.
@@ -78,7 +80,8 @@ impl Lemke {
         }
     }
 
-    /// Follows the path of a problem (`n ≥ 1`, some `q < 0`) with a covering vector, `d > 0` in scaled units.
+    /// Follows the path of a problem (`n ≥ 1`, some `q < 0`) with a covering vector, `d > 0` in
+    /// scaled units.
     pub(super) fn run(
         &mut self,
         problem: &Scaled,
@@ -121,7 +124,8 @@ impl Lemke {
         Ok(End::MaxPivots)
     }
 
-    /// True when the basis is one that was marked: without rounding none comes back. Marks ever later ones (Brent 1980).
+    /// True when the basis is one that was marked: without rounding none comes back. Marks ever
+    /// later ones (Brent 1980).
     #[cold]
     fn comes_back(&self, marked: &mut Option<u64>) -> bool {
         let keys = self.basic.iter().map(|&variable| word(0, variable as u64));
@@ -171,7 +175,8 @@ impl Lemke {
         }
     }
 
-    /// `z0` enters, and the first row leaves in the lexicographic order of `[q I]/d`: among equal ratios the last one.
+    /// `z0` enters, and the first row leaves in the lexicographic order of `[q I]/d`: among equal
+    /// ratios the last one.
     fn start(&mut self, problem: &Scaled, cover: &[Block]) {
         let n = problem.n;
         self.n = n;
@@ -271,7 +276,8 @@ impl Lemke {
         Some(best)
     }
 
-    /// The same basis with fresh pivots, each on the largest entry that is left; false when it is singular.
+    /// The same basis with fresh pivots, each on the largest entry that is left; false when it is
+    /// singular.
     #[cold]
     fn make_anew(&mut self, problem: &Scaled, cover: &[Block]) -> bool {
         const FREE: usize = usize::MAX;

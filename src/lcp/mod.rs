@@ -1,18 +1,24 @@
-//! Linear complementarity problems `0 ≤ z ⊥ w = W z + q ≥ 0`: dense, of size 1 to a few hundred. Knows nothing of contacts.
+//! Linear complementarity problems `0 ≤ z ⊥ w = W z + q ≥ 0`: dense, of size 1 to a few hundred.
+//! Knows nothing of contacts.
 //!
-//! [`LcpSolver`] finds one solution: Lemke's method with lexicographic ties (Cottle, Pang & Stone, "The Linear
-//! Complementarity Problem", 4.4 and 4.9), the final basis solved afresh by LU with a refinement, and a ladder below it: other covering
-//! vectors, all bases of small problems, the convex program of a symmetric positive semidefinite `W`, and the method in twice the
-//! precision. **Solved means that [`residual`] is small, and nothing else**; the rest is an [`Error`](crate::Error) by name.
-//! For copositive `W` (impacts with friction: Halm & Posa, equations 72–75) there is a solution and the method finds one. Of
-//! several it finds one whose basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n ≤ 16.
+//! [`LcpSolver`] finds one solution: Lemke's method with lexicographic ties (Cottle, Pang & Stone,
+//! "The Linear Complementarity Problem", 4.4 and 4.9), the final basis solved afresh by LU with a
+//! refinement, and a ladder below it: other covering vectors, all bases of small problems, the
+//! convex program of a symmetric positive semidefinite `W`, and the method in twice the precision.
+//! **Solved means that [`residual`] is small, and nothing else**; the rest is an
+//! [`Error`](crate::Error) by name. For copositive `W` (impacts with friction: Halm & Posa,
+//! equations 72–75) there is a solution and the method finds one. Of several it finds one whose
+//! basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n
+//! ≤ 16.
 //!
-//! Inside: `problem` (residual, failures), `scaled` (units of size 1), `blocks` (vectors), `product` (inverse of the basis),
-//! `lemke` (the path), `principal` (LU), `check` (the verdict), `certificate` (proofs that there is no solution), `solver` (the
-//! ladder), `convex` (nearly dependent contacts without friction), `careful` and `double_double` (twice the precision), `subsets`
-//! and `enumerate` (all bases), `semidefinite` (contacts without friction).
+//! Inside: `problem` (residual, failures), `scaled` (units of size 1), `blocks` (vectors),
+//! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
+//! `certificate` (proofs that there is no solution), `solver` (the ladder), `convex` (nearly
+//! dependent contacts without friction), `careful` and `double_double` (twice the precision),
+//! `subsets` and `enumerate` (all bases), `semidefinite` (contacts without friction).
 //!
-//! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the answer would depend on history.
+//! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the
+//! answer would depend on history.
 
 mod blocks;
 mod careful;
@@ -34,5 +40,5 @@ mod subsets;
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use problem::residual;
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
-pub use solution::{Rung, Solution};
+pub use solution::{Attempt, Solution};
 pub use solver::LcpSolver;

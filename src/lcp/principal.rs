@@ -1,4 +1,5 @@
-//! The linear system of a complementary basis, `W_BB z_B = −q_B`, by LU with row exchanges and one refinement.
+//! The linear system of a complementary basis, `W_BB z_B = −q_B`, by LU with row exchanges and one
+//! refinement.
 
 use super::blocks::{Block, add_multiple, blocks_of, reset};
 use super::scaled::Scaled;
@@ -37,8 +38,8 @@ impl Principal {
         let _ = self.z.try_reserve(n);
     }
 
-    /// Solves for the `B` in `set`: `z'` with zeros outside. False when a pivot is not larger than `least_pivot`, or not a
-    /// number.
+    /// Solves for the `B` in `set`: `z'` with zeros outside. False when a pivot is not larger than
+    /// `least_pivot`, or not a number.
     pub(super) fn solve(&mut self, problem: &Scaled, least_pivot: f64) -> bool {
         if !self.factor(problem, least_pivot) {
             return false;
@@ -147,7 +148,7 @@ mod tests {
         let mut index = 0;
         let mut draw = || {
             index += 1;
-            (crate::random::word(7, index) >> 11) as f64 * 2f64.powi(-53) - 0.5
+            crate::random::fraction(crate::random::word(7, index)) - 0.5
         };
         let mut principal = Principal::default();
         let mut problem = Scaled::default();

@@ -2,13 +2,14 @@
 
 use nalgebra::DMatrixView;
 
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
-/// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`, infinite when something is not
-/// a number. `W` is n × n; `q` and `z` have n entries, in any units that fit together.
+/// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`,
+/// infinite when something is not a number. `W` is n × n; `q` and `z` have n entries, in any units
+/// that fit together.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// let w = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 2.0]);
 /// assert_eq!(saltation::lcp::residual(&w, &[-3.0, 1.0], &[1.5, 0.0])?, 0.0);
 /// assert_eq!(saltation::lcp::residual(&w, &[-3.0, 1.0], &[1.0, 0.0])?, 1.0);
@@ -24,7 +25,7 @@ pub fn residual<'w>(
 ) -> Result<f64, Error> {
     let w = w.into();
     check_sizes(&w, q)?;
-    refuse::length("z", q.len(), z.len())?;
+    validate::length("z", q.len(), z.len())?;
     let mut slack = vec![0.0; q.len()];
     form_slack(&w, q, z, &mut slack);
     Ok(worst(z, &slack))
@@ -62,8 +63,8 @@ pub(super) fn largest(v: &[f64]) -> f64 {
 }
 
 pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
-    refuse::length("column of w", q.len(), w.nrows())?;
-    refuse::length("row of w", q.len(), w.ncols())
+    validate::length("column of w", q.len(), w.nrows())?;
+    validate::length("row of w", q.len(), w.ncols())
 }
 
 #[cfg(test)]

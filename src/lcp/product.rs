@@ -1,8 +1,9 @@
-//! The inverse of a basis as a product of pivots (product form of the inverse, Dantzig & Orchard-Hays 1954).
+//! The inverse of a basis as a product of pivots (product form of the inverse, Dantzig &
+//! Orchard-Hays 1954).
 //!
-//! A pivot on entry `r` of a column `a` is the matrix that turns `a` into the unit vector `e_r`; its column `r` is kept.
-//! With k pivots a column costs at most k n multiplications, and fewer as long as entries are zero: less than the n² a pivot
-//! of a full tableau as long as k < n.
+//! A pivot on entry `r` of a column `a` is the matrix that turns `a` into the unit vector `e_r`;
+//! its column `r` is kept. With k pivots a column costs at most k n multiplications, and fewer as
+//! long as entries are zero: less than the n² a pivot of a full tableau as long as k < n.
 
 use super::blocks::{Block, add_multiple, blocks_of, dot};
 

@@ -1,12 +1,13 @@
 //! The problem in units in which its numbers are of size 1.
 //!
-//! `W' = R W C`, `q' = R q / u`, `z = u C z'`, `w = u R⁻¹ w'`, with powers of two on the diagonals of `R` and `C` and for `u`:
-//! nothing is rounded, and no tolerance depends on the units of the user, on masses, or on a friction coefficient of 1e5.
+//! `W' = R W C`, `q' = R q / u`, `z = u C z'`, `w = u R⁻¹ w'`, with powers of two on the diagonals
+//! of `R` and `C` and for `u`: nothing is rounded, and no tolerance depends on the units of the
+//! user, on masses, or on a friction coefficient of 1e5.
 
 use nalgebra::DMatrixView;
 
 use super::blocks::{Block, blocks_of, largest, reset};
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 /// The scaled problem; buffers are kept from one problem to the next.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +51,8 @@ impl Scaled {
         // Sums are not finite when an entry is not, or when they overflow.
         if self.row.iter().any(|sum| !sum.is_finite()) {
             for j in 0..n {
-                refuse::finite("w", w.column(j).as_slice()).map_err(refuse::counted_from(j * n))?;
+                validate::finite("w", w.column(j).as_slice())
+                    .map_err(validate::counted_from(j * n))?;
             }
         }
         for row in &mut self.row {
@@ -103,7 +105,8 @@ impl Scaled {
     }
 }
 
-/// A power of two that brings a size between 1 and 2; 1 for zero. At the ends of the range of numbers, as near as it goes.
+/// A power of two that brings a size between 1 and 2; 1 for zero. At the ends of the range of
+/// numbers, as near as it goes.
 #[inline]
 pub(super) fn inverse_power_of_two(size: f64) -> f64 {
     if size == 0.0 {

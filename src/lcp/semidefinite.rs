@@ -1,19 +1,21 @@
-//! Problems with a symmetric positive semidefinite `W`, as contacts without friction pose them: `W z` is the same for all solutions,
-//! and the only solution of a definite one is often that all push.
+//! Problems with a symmetric positive semidefinite `W`, as contacts without friction pose them:
+//! `W z` is the same for all solutions, and the only solution of a definite one is often that all
+//! push.
 
 use nalgebra::DMatrixView;
 
 use super::LcpSolver;
 use super::problem::check_sizes;
-use crate::{Error, Interrupt, refuse};
+use crate::linalg::cholesky;
+use crate::{Error, Interrupt, validate};
 
 /// Largest problem for which it is tried whether all push, on the stack.
 const FEW: usize = 8;
-/// Least pivot of such a problem, as a part of its diagonal entry: of contacts that are closer to dependent the solver finds a few.
+/// Below this pivot, as a part of its diagonal entry, the direct solve is skipped.
 const DEFINITE: f64 = 1e-8;
 
-/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. So much of `q_i/√W_ii` is rounding as `noise` says: where the rows of `W` are dependent to rounding,
-/// `q` may lie outside its range by that.
+/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. So much of `q_i/√W_ii` is rounding as `noise` says: where the
+/// rows of `W` are dependent to rounding, `q` may lie outside its range by that.
 ///
 /// # Errors
 /// As [`LcpSolver::solve`].
@@ -24,9 +26,10 @@ pub(crate) fn solve_semidefinite(
     interrupt: Option<&Interrupt>,
 ) -> Result<Vec<f64>, Error> {
     check_sizes(&w, q)?;
-    refuse::finite("q", q)?;
+    validate::finite("q", q)?;
     for j in 0..q.len() {
-        refuse::finite("w", w.column(j).as_slice()).map_err(refuse::counted_from(j * q.len()))?;
+        validate::finite("w", w.column(j).as_slice())
+            .map_err(validate::counted_from(j * q.len()))?;
     }
     if q.iter().all(|&q| q >= 0.0) {
         return Ok(vec![0.0; q.len()]);
@@ -51,46 +54,30 @@ pub(crate) fn proof_of_none(w: DMatrixView<'_, f64>, q: &[f64], noise: f64) -> O
     }
 }
 
-/// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the solution.
+/// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the
+/// solution.
 fn all_push(w: &DMatrixView<'_, f64>, q: &[f64]) -> Option<Vec<f64>> {
     let n = q.len();
     if n > FEW {
         return None;
     }
-    let factor = factor(w)?;
+    let mut matrix = [0.0; FEW * FEW];
+    let matrix = &mut matrix[..n * n];
+    for (j, column) in matrix.chunks_exact_mut(n).enumerate() {
+        column.copy_from_slice(w.column(j).as_slice());
+    }
+    let least_pivot = cholesky::factor(matrix, n)?;
+    if least_pivot <= DEFINITE {
+        return None;
+    }
     let mut z = [0.0; FEW];
-    for j in 0..n {
-        let known: f64 = (0..j).map(|k| factor[k][j] * z[k]).sum();
-        z[j] = (-q[j] - known) / factor[j][j];
+    let z = &mut z[..n];
+    for (z, q) in z.iter_mut().zip(q) {
+        *z = -q;
     }
-    for j in (0..n).rev() {
-        let known: f64 = (j + 1..n).map(|i| factor[j][i] * z[i]).sum();
-        z[j] = (z[j] - known) / factor[j][j];
-    }
-    let push = z[..n].iter().all(|&z| z > 0.0 && z.is_finite());
-    push.then(|| z[..n].to_vec())
-}
-
-/// The Cholesky factor, column by column.
-fn factor(w: &DMatrixView<'_, f64>) -> Option<[[f64; FEW]; FEW]> {
-    let n = w.ncols();
-    let mut factor = [[0.0; FEW]; FEW];
-    for j in 0..n {
-        for i in j..n {
-            let known: f64 = (0..j).map(|k| factor[k][i] * factor[k][j]).sum();
-            factor[j][i] = w[(i, j)] - known;
-        }
-        let pivot = factor[j][j];
-        // Written so that NaN fails.
-        if !(pivot > DEFINITE * w[(j, j)] && pivot.is_finite()) {
-            return None;
-        }
-        let root = pivot.sqrt();
-        for entry in &mut factor[j][j..n] {
-            *entry /= root;
-        }
-    }
-    Some(factor)
+    cholesky::solve(matrix, n, z);
+    let push = z.iter().all(|&z| z > 0.0 && z.is_finite());
+    push.then(|| z.to_vec())
 }
 
 #[cfg(test)]

@@ -9,18 +9,19 @@ pub struct Solution<'s> {
     w: &'s [f64],
     residual: f64,
     pivots: usize,
-    rung: Rung,
+    rung: Attempt,
 }
 
 /// What found a solution: the rungs of the ladder, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Rung {
+pub enum Attempt {
     /// `q ≥ 0`, hence `z = 0`.
     Zero,
     /// Lemke's method with the covering vector asked for.
     Lemke,
-    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows of friction times `max(1, μ)`.
+    /// Lemke's method with a covering vector inverse to the sizes of the rows of `W`: with the rows
+    /// of friction times `max(1, μ)`.
     RowSizes,
     /// Lemke's method with the first of two fixed covering vectors.
     FirstFixed,
@@ -28,33 +29,35 @@ pub enum Rung {
     SecondFixed,
     /// Complementary bases one by one (n ≤ 12).
     Bases,
-    /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over. Tried next where Lemke's
-    /// method left along a ray, which then is a matter of rounding or says that there is no solution.
+    /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over.
+    /// Tried next where Lemke's method left along a ray, which then is a matter of rounding or says
+    /// that there is no solution.
     Convex,
-    /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤ 200; at most 10 n pivots).
+    /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤
+    /// 200; at most 10 n pivots).
     Careful,
 }
 
 /// The order in which rungs are tried.
-pub(super) const LADDER: [Rung; 7] = [
-    Rung::Lemke,
-    Rung::RowSizes,
-    Rung::FirstFixed,
-    Rung::SecondFixed,
-    Rung::Bases,
-    Rung::Convex,
-    Rung::Careful,
+pub(super) const LADDER: [Attempt; 7] = [
+    Attempt::Lemke,
+    Attempt::RowSizes,
+    Attempt::FirstFixed,
+    Attempt::SecondFixed,
+    Attempt::Bases,
+    Attempt::Convex,
+    Attempt::Careful,
 ];
 
 /// The order when the first left along a ray.
-pub(super) const AFTER_A_RAY: [Rung; 7] = [
-    Rung::Lemke,
-    Rung::Convex,
-    Rung::RowSizes,
-    Rung::FirstFixed,
-    Rung::SecondFixed,
-    Rung::Bases,
-    Rung::Careful,
+pub(super) const AFTER_A_RAY: [Attempt; 7] = [
+    Attempt::Lemke,
+    Attempt::Convex,
+    Attempt::RowSizes,
+    Attempt::FirstFixed,
+    Attempt::SecondFixed,
+    Attempt::Bases,
+    Attempt::Careful,
 ];
 
 impl<'s> Solution<'s> {
@@ -62,7 +65,7 @@ impl<'s> Solution<'s> {
         (z, w): (&'s [f64], &'s [f64]),
         residual: f64,
         pivots: usize,
-        rung: Rung,
+        rung: Attempt,
     ) -> Self {
         Self {
             z,
@@ -83,7 +86,8 @@ impl<'s> Solution<'s> {
         DVectorView::from_slice(self.z, self.z.len())
     }
 
-    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within the residual.
+    /// `w = W z + q`, n entries; zero where `z` is positive and not negative elsewhere, to within
+    /// the residual.
     pub fn w(&self) -> &'s [f64] {
         self.w
     }
@@ -99,7 +103,7 @@ impl<'s> Solution<'s> {
     }
 
     /// What found it.
-    pub fn rung(&self) -> Rung {
+    pub fn rung(&self) -> Attempt {
         self.rung
     }
 }

@@ -11,9 +11,9 @@ use super::lemke::{End, Lemke};
 use super::principal::Principal;
 use super::problem::{check_sizes, largest};
 use super::scaled::Scaled;
-use super::solution::{AFTER_A_RAY, LADDER, Rung, Solution};
+use super::solution::{AFTER_A_RAY, Attempt, LADDER, Solution};
 use super::subsets::{Subsets, list};
-use crate::{Error, Interrupt, refuse};
+use crate::{Error, Interrupt, validate};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.
 const FEW: usize = 12;
@@ -22,13 +22,15 @@ const MOST_RESERVED: usize = 1024;
 /// Most pivots of one run of Lemke's method, times n.
 const MOST_PIVOTS: usize = 1000;
 
-/// Solves linear complementarity problems `0 ≤ z ⊥ W z + q ≥ 0`, dense, of any size up to a few hundred.
+/// Solves linear complementarity problems `0 ≤ z ⊥ W z + q ≥ 0`, dense, of any size up to a few
+/// hundred.
 ///
-/// The solver is a workspace: after the first problem of a size, solving allocates nothing. It holds about 72 n² bytes up to
-/// n = 200 and 40 n² beyond. The answer depends on the problem alone, not on what was solved before.
+/// The solver is a workspace: after the first problem of a size, solving allocates nothing. It
+/// holds about 72 n² bytes up to n = 200 and 40 n² beyond. The answer depends on the problem alone,
+/// not on what was solved before.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// use saltation::lcp::LcpSolver;
 ///
 /// let w = DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0]);
@@ -57,16 +59,16 @@ pub struct LcpSolver {
     ray: Vec<f64>,
 }
 
-/// What became of one rung.
+/// What became of one attempt.
 #[derive(Clone, Copy, Debug)]
-enum Attempt {
+enum Found {
     Solved(f64),
     Refused {
         residual: f64,
         allowed: f64,
     },
     Ended(End),
-    /// The problem is none for this rung, or the rung found nothing.
+    /// The attempt does not apply to the problem, or found nothing.
     PassedOver,
 }
 
@@ -77,7 +79,8 @@ impl Default for LcpSolver {
 }
 
 impl LcpSolver {
-    /// A solver with buffers for problems up to size `n`, and up to 1024 at most; for larger ones they grow.
+    /// A solver with buffers for problems up to size `n`, and up to 1024 at most; for larger ones
+    /// they grow.
     pub fn new(n: usize) -> Self {
         let n = n.min(MOST_RESERVED);
         let mut solver = Self::growing();
@@ -93,7 +96,8 @@ impl LcpSolver {
         solver
     }
 
-    /// Without buffers: they grow when they are filled, those of rungs that are not tried do not. For a single problem.
+    /// Without buffers: they grow when they are filled, those of rungs that are not tried do not.
+    /// For a single problem.
     pub(crate) fn growing() -> Self {
         Self {
             tolerance: 1e-10,
@@ -112,24 +116,27 @@ impl LcpSolver {
         }
     }
 
-    /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10), in the units given and with rows and columns
-    /// scaled to 1. Where `W z` cancels, its rounding may exceed that, as with masses over eight decades beside bounds of size 1: choose
-    /// units in which it does not, or another tolerance. At least 0 and below 1, at which any `z` would pass; others are refused by
-    /// [`solve`](Self::solve).
+    /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10), in the units
+    /// given and with rows and columns scaled to 1. Where `W z` cancels, its rounding may exceed
+    /// that, as with masses over eight decades beside bounds of size 1: choose units in which it
+    /// does not, or another tolerance. At least 0 and below 1, at which any `z` would pass; others
+    /// are refused by [`solve`](Self::solve).
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Most pivots of one run of Lemke's method, times n (default 50; more than 1000 count as 1000). A run ends too when it goes round.
+    /// Most pivots of one run of Lemke's method, times n (default 50; more than 1000 count as
+    /// 1000). A run ends too when it goes round.
     #[must_use]
     pub fn pivots_per_row(mut self, most: usize) -> Self {
         self.pivots_per_row = most.min(MOST_PIVOTS);
         self
     }
 
-    /// What is rounding in `q_i/√W_ii`, of a problem with a positive diagonal: no more than that proves a problem to be infeasible.
+    /// What is rounding in `q_i/√W_ii`, of a problem with a positive diagonal: no more than that
+    /// proves a problem to be infeasible.
     pub(crate) fn noise(mut self, noise: f64) -> Self {
         self.noise = noise;
         self
@@ -142,19 +149,22 @@ impl LcpSolver {
         self
     }
 
-    /// Whether other ways are tried when Lemke's method with the covering vector asked for finds nothing (default true). Without
-    /// them all solutions belong to one selection rule, that of the covering vector.
+    /// Whether other ways are tried when Lemke's method with the covering vector asked for finds
+    /// nothing (default true). Without them all solutions belong to one selection rule, that of the
+    /// covering vector.
     #[must_use]
     pub fn ladder(mut self, ladder: bool) -> Self {
         self.ladder = ladder;
         self
     }
 
-    /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has the empty solution.
+    /// Solves for `W` (n × n) and `q` (n), with a covering vector of ones. A problem of size 0 has
+    /// the empty solution.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
-    /// became of Lemke's method, when no other rung solved the problem. [`Error::Interrupted`].
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad
+    /// tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
+    /// became of Lemke's method, when no other attempt solved the problem. [`Error::Interrupted`].
     pub fn solve<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
@@ -163,7 +173,8 @@ impl LcpSolver {
         self.solve_checked(&w.into(), q, None)
     }
 
-    /// Solves with a covering vector `d` (n entries, all > 0), which decides what is found when there are several solutions.
+    /// Solves with a covering vector `d` (n entries, all > 0), which decides what is found when
+    /// there are several solutions.
     ///
     /// # Errors
     /// As [`solve`](Self::solve), and [`Error::BadSetting`] for a bad covering vector.
@@ -175,14 +186,14 @@ impl LcpSolver {
     ) -> Result<Solution<'_>, Error> {
         // A problem that is refused has no ray, whatever the one before had.
         self.ray.clear();
-        refuse::length("d", q.len(), d.len())?;
-        refuse::finite("d", d)?;
-        refuse::accepted("d", d, "a covering vector must be > 0", |d| d > 0.0)?;
+        validate::length("d", q.len(), d.len())?;
+        validate::finite("d", d)?;
+        validate::accepted("d", d, "a covering vector must be > 0", |d| d > 0.0)?;
         self.solve_checked(&w.into(), q, Some(d))
     }
 
-    /// The ray of the last solve, when that ended in [`Error::LcpRay`]: `u ≥ 0` of n entries, the largest 1. Lemke's path went
-    /// along `z + s u`.
+    /// The ray of the last solve, when that ended in [`Error::LcpRay`]: `u ≥ 0` of n entries, the
+    /// largest 1. Lemke's path went along `z + s u`.
     pub fn ray(&self) -> Option<&[f64]> {
         (!self.ray.is_empty()).then_some(&self.ray)
     }
@@ -195,22 +206,22 @@ impl LcpSolver {
     ) -> Result<Solution<'_>, Error> {
         self.ray.clear();
         check_sizes(w, q)?;
-        refuse::finite("q", q)?;
+        validate::finite("q", q)?;
         let kept = (0.0..1.0).contains(&self.tolerance);
-        refuse::unless(kept, "tolerance", self.tolerance, "must be ≥ 0 and < 1")?;
+        validate::unless(kept, "tolerance", self.tolerance, "must be ≥ 0 and < 1")?;
         self.scaled.load(w, q)?;
         self.candidate.set_zero(q);
         if q.iter().all(|&q| q >= 0.0) {
-            return Ok(self.solution(0.0, 0, Rung::Zero));
+            return Ok(self.solution(0.0, 0, Attempt::Zero));
         }
         let (mut first, mut proof, mut pivots) = (None, Proof::None, 0);
         let mut rungs = LADDER;
         for k in 0..rungs.len() {
             let rung = rungs[k];
             let attempt = match rung {
-                Rung::Bases => self.try_bases(w, q)?,
-                Rung::Convex => self.try_convex(w, q)?,
-                Rung::Careful => self.try_carefully(w, q, d)?,
+                Attempt::Bases => self.try_bases(w, q)?,
+                Attempt::Convex => self.try_convex(w, q)?,
+                Attempt::Careful => self.try_carefully(w, q, d)?,
                 _ => {
                     let attempt = self.attempt(rung, w, q, d)?;
                     pivots += self.lemke.pivots;
@@ -218,29 +229,30 @@ impl LcpSolver {
                 }
             };
             let failure = match attempt {
-                Attempt::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
-                Attempt::Refused { residual, allowed } => {
+                Found::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
+                Found::Refused { residual, allowed } => {
                     Some(Error::LcpResidual { residual, allowed })
                 }
-                Attempt::Ended(End::Ray) => {
+                Found::Ended(End::Ray) => {
                     if k == 0 {
                         rungs = AFTER_A_RAY;
                     }
                     proof = proof.max(self.keep_ray(rung, w, q, proof));
                     Some(Error::LcpRay { infeasible: false })
                 }
-                Attempt::Ended(End::MaxPivots) => Some(Error::LcpPivots { pivots }),
-                Attempt::Ended(End::Complementary | End::Lost) => Some(Error::LcpResidual {
+                Found::Ended(End::MaxPivots) => Some(Error::LcpPivots { pivots }),
+                Found::Ended(End::Complementary | End::Lost) => Some(Error::LcpResidual {
                     residual: f64::INFINITY,
                     allowed: self.tolerance * largest(q),
                 }),
-                Attempt::PassedOver => None,
+                Found::PassedOver => None,
             };
             first = first.or(failure);
             let is_proved = match rung {
-                // Of a symmetric matrix that is almost singular the convex program says whether it is.
-                Rung::Lemke => false,
-                Rung::Convex if matches!(attempt, Attempt::Ended(_)) => proof > Proof::None,
+                // Of a symmetric matrix that is almost singular the convex program says whether it
+                // is.
+                Attempt::Lemke => false,
+                Attempt::Convex if matches!(attempt, Found::Ended(_)) => proof > Proof::None,
                 _ => proof == Proof::Exact,
             };
             if !self.ladder || is_proved {
@@ -253,7 +265,7 @@ impl LcpSolver {
         Err(first.unwrap_or(Error::LcpPivots { pivots }))
     }
 
-    fn solution(&mut self, residual: f64, pivots: usize, rung: Rung) -> Solution<'_> {
+    fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
         self.ray.clear();
         let (z, w) = (&self.candidate.z, &self.candidate.slack);
         Solution::new((z, w), residual, pivots, rung)
@@ -262,50 +274,50 @@ impl LcpSolver {
     /// One run of Lemke's method, its basis solved afresh and checked.
     fn attempt(
         &mut self,
-        rung: Rung,
+        rung: Attempt,
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<Found, Error> {
         self.set_cover(rung, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
         let end = self.lemke.run(problem, &self.cover, most, interrupt)?;
         if end != End::Complementary {
-            return Ok(Attempt::Ended(end));
+            return Ok(Found::Ended(end));
         }
         self.lemke.basis(&mut self.principal.set);
         if !self.principal.solve(&self.scaled, 0.0) {
-            return Ok(Attempt::Ended(End::Lost));
+            return Ok(Found::Ended(End::Lost));
         }
         Ok(self.judge(w, q))
     }
 
     /// The residual check of the z' that was found last.
-    fn judge(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Attempt {
+    fn judge(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Found {
         let z = &self.principal.z;
         let check = self.candidate.judge(&self.scaled, w, q, z, self.tolerance);
         if check.passed {
-            Attempt::Solved(check.residual)
+            Found::Solved(check.residual)
         } else {
-            Attempt::Refused {
+            Found::Refused {
                 residual: check.residual,
                 allowed: check.allowed,
             }
         }
     }
 
-    /// The covering vector of a rung, in scaled units.
-    fn set_cover(&mut self, rung: Rung, d: Option<&[f64]>) {
+    /// The covering vector of an attempt, in scaled units.
+    fn set_cover(&mut self, rung: Attempt, d: Option<&[f64]>) {
         let n = self.scaled.n;
         reset(&mut self.cover, self.scaled.blocks);
         let cover = &mut self.cover.as_flattened_mut()[..n];
         let part = |i: usize, step: f64| 0.5 + (step * (i + 1) as f64).fract();
         for (i, to) in cover.iter_mut().enumerate() {
             *to = match rung {
-                Rung::FirstFixed => part(i, 0.6180339887498949),
-                Rung::SecondFixed => part(i, 0.414213562373095),
-                Rung::Lemke => self.scaled.row[i] * d.map_or(1.0, |d| d[i]),
+                Attempt::FirstFixed => part(i, 0.6180339887498949),
+                Attempt::SecondFixed => part(i, 0.414213562373095),
+                Attempt::Lemke => self.scaled.row[i] * d.map_or(1.0, |d| d[i]),
                 _ => 1.0,
             };
         }
@@ -318,9 +330,9 @@ impl LcpSolver {
 
     /// The convex program, its solution checked; a ray when there is none.
     #[cold]
-    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Attempt, Error> {
+    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Error> {
         if !self.convex.search(w, q, self.interrupt.as_ref())? {
-            return Ok(Attempt::PassedOver);
+            return Ok(Found::PassedOver);
         }
         if self.convex.grows() {
             self.candidate.z.clear();
@@ -328,7 +340,7 @@ impl LcpSolver {
             bring_to_one(&mut self.candidate.z);
             let u = &self.candidate.z;
             if proof_by(&self.scaled, u) > Proof::None && !self.is_noise(w, q, u) {
-                return Ok(Attempt::Ended(End::Ray));
+                return Ok(Found::Ended(End::Ray));
             }
         }
         let unit = self.scaled.unit.recip();
@@ -345,8 +357,8 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Attempt, Error> {
-        self.set_cover(Rung::Lemke, d);
+    ) -> Result<Found, Error> {
+        self.set_cover(Attempt::Lemke, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
         match self.careful.run(problem, &self.cover, most, interrupt)? {
@@ -354,8 +366,8 @@ impl LcpSolver {
                 self.principal.z.clone_from(&self.careful.z);
                 Ok(self.judge(w, q))
             }
-            End::Ray => Ok(Attempt::Ended(End::Ray)),
-            _ => Ok(Attempt::PassedOver),
+            End::Ray => Ok(Found::Ended(End::Ray)),
+            _ => Ok(Found::PassedOver),
         }
     }
 
@@ -363,18 +375,18 @@ impl LcpSolver {
     #[cold]
     fn keep_ray(
         &mut self,
-        rung: Rung,
+        rung: Attempt,
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         before: Proof,
     ) -> Proof {
         // The candidate's buffer serves for the ray; nothing was found.
         let u = &mut self.candidate.z;
-        if rung == Rung::Convex {
+        if rung == Attempt::Convex {
             u.clear();
             u.extend(self.convex.ray());
         } else {
-            if rung == Rung::Careful {
+            if rung == Attempt::Careful {
                 u.clone_from(&self.careful.z);
             } else {
                 self.lemke.ray(u);
@@ -408,8 +420,8 @@ impl LcpSolver {
 
     /// The first complementary basis whose solution passes the check.
     #[cold]
-    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Attempt, Error> {
-        let mut found = Attempt::PassedOver;
+    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Error> {
+        let mut found = Found::PassedOver;
         if q.len() > FEW {
             return Ok(found);
         }
@@ -419,11 +431,11 @@ impl LcpSolver {
         Subsets::new(&self.scaled).any(|basis| {
             list(basis, &mut self.principal.set);
             if self.principal.solve(&self.scaled, 1e-13)
-                && let solved @ Attempt::Solved(_) = self.judge(w, q)
+                && let solved @ Found::Solved(_) = self.judge(w, q)
             {
                 found = solved;
             }
-            matches!(found, Attempt::Solved(_))
+            matches!(found, Found::Solved(_))
         });
         Ok(found)
     }

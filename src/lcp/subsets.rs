@@ -57,7 +57,8 @@ impl Subsets {
         self.descend(next + 1, basic, visit) || self.descend(next + 1, basic | 1 << next, visit)
     }
 
-    /// With `z ≥ 0` nonzero only in `possible`: rows with `z` basic can reach `w = 0`, the others `w ≥ 0`.
+    /// With `z ≥ 0` nonzero only in `possible`: rows with `z` basic can reach `w = 0`, the others
+    /// `w ≥ 0`.
     fn signs_allow(&self, decided: usize, basic: u32, possible: u32) -> bool {
         self.rows[..decided].iter().enumerate().all(|(i, row)| {
             let can_rise = row.q >= 0 || row.positive & possible != 0;

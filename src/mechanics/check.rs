@@ -2,29 +2,35 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::dynamics::{curvature, dot, gap_row};
-use super::start::check_input;
+use super::acceleration::{curvature, gap_row};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
-use crate::impact::matrix_fault;
+use crate::event_driven::initial::check_input;
+use crate::linalg::dot;
+use crate::linalg::symmetric::matrix_fault;
 use crate::ode::difference::step_along;
 use crate::{Error, MatrixFault, Quantity};
 
-/// Rows within this of their differences, relative to the largest entry, are good enough to take differences of.
+/// Rows within this of their differences, relative to the largest entry, are good enough to take
+/// differences of.
 const RIGHT: f64 = 1e-6;
 
 /// Compares the derivatives that a mechanical system gives with central differences, at one state.
 ///
-/// Compared are, as far as they are written: [`MechanicalSystem::coriolis`] with differences of the mass matrix, component by
-/// component, and its power with what the change of the metric takes, `½ vᵀ Ṁ v + vᵀ c v = 0`;
-/// [`MechanicalSystem::constant_mass`] with the differences of the mass matrix; [`MechanicalSystem::effort_along`] with differences
-/// of the effort; [`UnilateralConstraints::gap_row`] with differences of the gap;
-/// [`UnilateralConstraints::constant_row`] with differences of the row; [`UnilateralConstraints::curvature`] with differences of the row, or of the gap where the row is not
-/// written or wrong. What depends on `v` is compared at one more velocity, so that `v = 0` hides nothing. An entry that is left unwritten or
-/// is not finite counts as infinitely wrong. The potential is not compared: not every effort has one.
+/// Compared are, as far as they are written: [`MechanicalSystem::coriolis`] with differences of the
+/// mass matrix, component by component, and its power with what the change of the metric takes,
+/// `½ vᵀ Ṁ v + vᵀ c v = 0`; [`MechanicalSystem::constant_mass`] with the differences of the mass
+/// matrix; [`MechanicalSystem::effort_along`] with differences of the effort;
+/// [`UnilateralConstraints::gap_row`] with differences of the gap;
+/// [`UnilateralConstraints::constant_row`] with differences of the row;
+/// [`UnilateralConstraints::curvature`] with differences of the row, or of the gap where the row is
+/// not written or wrong. What depends on `v` is compared at one more velocity, so that `v = 0`
+/// hides nothing. An entry that is left unwritten or is not finite counts as infinitely wrong. The
+/// potential is not compared: not every effort has one.
 ///
-/// Differences are good to about 1e-9, second differences to about 1e-7, for functions of moderate size and
-/// curvature: `agrees(1e-6)` is a fair question. Ask it at a few states, in a test of the model.
+/// Differences are good to about 1e-9, second differences to about 1e-7, for functions of moderate
+/// size and curvature: `agrees(1e-6)` is a fair question. Ask it at a few states, in a test of the
+/// model.
 ///
 /// ```
 /// use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
@@ -60,9 +66,10 @@ const RIGHT: f64 = 1e-6;
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input; [`Error::BadMatrix`] (`mass`)
-/// when the mass matrix is not finite, symmetric and positive definite at `q`, or not finite close to it;
-/// [`Error::NotFinite`] when the effort or a gap is not finite there.
+/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input;
+/// [`Error::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and positive
+/// definite at `q`, or not finite close to it; [`Error::NotFinite`] when the effort or a gap is not
+/// finite there.
 pub fn check_mechanics<S>(
     system: &S,
     t: f64,
@@ -92,7 +99,8 @@ where
     Ok(report)
 }
 
-/// A system at one state, found to fit each other. What the user's functions are to write is filled with NaN first.
+/// A system at one state, found to fit each other. What the user's functions are to write is filled
+/// with NaN first.
 struct Point<'a, S: ?Sized> {
     system: &'a S,
     t: f64,
@@ -242,7 +250,8 @@ where
         }
     }
 
-    /// The derivative of the mass matrix by a coordinate, with the step of that coordinate: others may have another unit.
+    /// The derivative of the mass matrix by a coordinate, with the step of that coordinate: others
+    /// may have another unit.
     fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Error> {
         let mut axis = vec![0.0; self.q.len()];
         axis[coordinate] = 1.0;
@@ -341,7 +350,7 @@ where
             system: self.system,
             rows,
         };
-        let found = curvature(&plain, contact, self.q, v, &mut work);
+        let (found, _) = curvature(&plain, contact, self.q, v, &mut work);
         if !found.is_finite() {
             return Err(self.not_finite(Quantity::Gap { contact }));
         }

@@ -1,4 +1,5 @@
-//! Mechanical systems and contacts written once for any scalar; [`Dual`] gives them exact derivatives.
+//! Mechanical systems and contacts written once for any scalar; [`Dual`] gives them exact
+//! derivatives.
 
 use nalgebra::RealField;
 use num_dual::{Dual2_64, Dual64};
@@ -7,17 +8,17 @@ use super::{MechanicalSystem, UnilateralConstraints};
 use crate::Dual;
 use crate::derivative::on_scratch;
 
-/// Masses and forces, written once for any real scalar; [`Dual`] makes a [`MechanicalSystem`] of them, with the exact Coriolis
-/// force of the mass matrix.
+/// Masses and forces, written once for any real scalar; [`Dual`] makes a [`MechanicalSystem`] of
+/// them, with the exact Coriolis force of the mass matrix.
 ///
-/// The same rules hold as for [`MechanicalSystem`], and for the scalar those of [`SmoothFlow`](crate::SmoothFlow): constants
-/// are made by [`convert`](crate::derivative::convert).
+/// The same rules hold as for [`MechanicalSystem`], and for the scalar those of
+/// [`SmoothFlow`](crate::SmoothFlow): constants are made by
+/// [`convert`](crate::derivative::convert).
 ///
 /// ```
 /// use saltation::derivative::{Dual, RealField, convert};
-/// use saltation::mechanics::{
-///     EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics, check_mechanics,
-/// };
+/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::mechanics::{MechanicalSystem, SmoothConstraints, SmoothMechanics, check_mechanics};
 ///
 /// /// Two pendulums in a row, masses and lengths 1; a wall below the support, which the lower one hits with its end.
 /// struct DoublePendulum;
@@ -91,7 +92,8 @@ pub trait SmoothMechanics {
     }
 }
 
-/// Gaps, written once for any real scalar; [`Dual`] makes [`UnilateralConstraints`] of them, with exact rows and curvatures.
+/// Gaps, written once for any real scalar; [`Dual`] makes [`UnilateralConstraints`] of them, with
+/// exact rows and curvatures.
 ///
 /// All methods but [`gap`](Self::gap) are those of [`UnilateralConstraints`].
 pub trait SmoothConstraints {
@@ -132,8 +134,8 @@ pub trait SmoothConstraints {
     }
 }
 
-/// With the exact Coriolis force, at the cost of one evaluation of the mass matrix in dual numbers a coordinate; up to 10
-/// degrees of freedom need no heap memory.
+/// With the exact Coriolis force, at the cost of one evaluation of the mass matrix in dual numbers
+/// a coordinate; up to 10 degrees of freedom need no heap memory.
 impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
     #[inline]
     fn dof(&self) -> usize {
@@ -228,8 +230,9 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
     }
 }
 
-/// With exact rows, at the cost of one evaluation of the gap in dual numbers an entry, and exact curvatures, at the cost of one in
-/// dual numbers of second order: `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`.
+/// With exact rows, at the cost of one evaluation of the gap in dual numbers an entry, and exact
+/// curvatures, at the cost of one in dual numbers of second order:
+/// `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`.
 impl<M: SmoothConstraints> UnilateralConstraints for Dual<M> {
     #[inline]
     fn contacts(&self) -> usize {

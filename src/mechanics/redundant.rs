@@ -1,13 +1,11 @@
-//! Redundant contacts: rows that depend on each other, as those of a table on four legs. Accelerations are unique still,
-//! multipliers are not.
+//! Redundant contacts: rows that depend on each other, as those of a table on four legs.
+//! Accelerations are unique still, multipliers are not.
 
-use super::dynamics::{Frame, dot};
-use super::scratch::Cut;
+use super::acceleration::Frame;
+use crate::linalg::dot;
 
-/// Residual of a row of `G_J`, as a part of its diagonal entry, below which the row counts as dependent.
-pub(super) const DEPENDENT: f64 = 1e-12;
-
-/// Part of a row that is left of it without the others, in the metric of kinetic energy, below which it is their combination.
+/// Part of a row that is left of it without the others, in the metric of kinetic energy, below
+/// which it is their combination.
 const COMBINATION: f64 = 1e-12;
 
 /// What to do when the contacts that stay closed depend on each other.
@@ -16,86 +14,16 @@ pub enum Redundant {
     /// End with [`Error::DependentContacts`](crate::Error::DependentContacts).
     #[default]
     Refuse,
-    /// Take the multipliers of least norm, in the units of the gaps. Accelerations are those of any other choice; how the load
-    /// is shared among the contacts is not known, and [`Multipliers::are_unique`](super::Multipliers::are_unique) says so.
+    /// Take the multipliers of least norm, in the units of the gaps. Accelerations are those of any
+    /// other choice; how the load is shared among the contacts is not known, and
+    /// [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) says so.
     LeastSquares,
 }
 
-/// Sizes of the scratch space of [`least_norm`].
-pub(super) fn least_norm_size(m: usize) -> usize {
-    2 * m * m + 2 * m
-}
-
-/// Replaces `b` by the `x` of least norm with `G x = b` for a positive semidefinite `G` (`m × m`) and a `b` in its range; gives
-/// the rank of `G`.
-///
-/// With the pivoted Cholesky factor `G = L Lᵀ` of full column rank and `L = Q R`, `x = Q R⁻ᵀ R⁻¹ Qᵀ b`.
-pub(super) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f64]) -> usize {
-    let mut cut = Cut(scratch);
-    let (l, triangle) = (cut.take(m * m), cut.take(m * m));
-    let (left, y) = (cut.take(m), cut.take(m));
-    for i in 0..m {
-        left[i] = gram[i * m + i];
-    }
-    let mut rank = 0;
-    while rank < m {
-        let part = |i: usize| left[i] / gram[i * m + i];
-        // NaN counts as dependent.
-        let wide = (0..m).filter(|&i| part(i) > DEPENDENT);
-        let Some(p) = wide.max_by(|&a, &b| part(a).total_cmp(&part(b))) else {
-            break;
-        };
-        let root = left[p].sqrt();
-        for i in 0..m {
-            let known: f64 = (0..rank).map(|k| l[k * m + i] * l[k * m + p]).sum();
-            l[rank * m + i] = (gram[p * m + i] - known) / root;
-        }
-        for i in 0..m {
-            left[i] -= l[rank * m + i] * l[rank * m + i];
-        }
-        left[p] = 0.0;
-        rank += 1;
-    }
-    // The columns of L become those of Q, by the modified Gram–Schmidt method, each twice.
-    for k in 0..rank {
-        let (before, rest) = l.split_at_mut(k * m);
-        let column = &mut rest[..m];
-        for _ in 0..2 {
-            for (i, q) in before.chunks_exact(m).enumerate() {
-                let along = dot(q, column);
-                triangle[k * m + i] += along;
-                for (c, q) in column.iter_mut().zip(q) {
-                    *c -= along * q;
-                }
-            }
-        }
-        let norm = dot(column, column).sqrt();
-        triangle[k * m + k] = norm;
-        for c in column {
-            *c /= norm;
-        }
-    }
-    for k in 0..rank {
-        y[k] = dot(&l[k * m..(k + 1) * m], b);
-    }
-    for k in (0..rank).rev() {
-        let known: f64 = (k + 1..rank).map(|i| triangle[i * m + k] * y[i]).sum();
-        y[k] = (y[k] - known) / triangle[k * m + k];
-    }
-    for k in 0..rank {
-        let known: f64 = (0..k).map(|i| triangle[k * m + i] * y[i]).sum();
-        y[k] = (y[k] - known) / triangle[k * m + k];
-    }
-    for j in 0..m {
-        b[j] = (0..rank).map(|k| l[k * m + j] * y[k]).sum();
-    }
-    rank
-}
-
-/// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates of the contacts of a frame as
-/// `wanted`: by orthonormal rows, for the Gram matrix knows rows only to the root of rounding. Rows that are combinations of
-/// others are passed over.
-pub(super) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
+/// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates
+/// of the contacts of a frame as `wanted`: by orthonormal rows, for the Gram matrix knows rows only
+/// to the root of rounding. Rows that are combinations of others are passed over.
+pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
     let (d, m) = (frame.d, wanted.len());
     let (mut rows, mut lifts) = (frame.rows.to_vec(), frame.lift.to_vec());
     let mut wanted = wanted.to_vec();
@@ -133,39 +61,5 @@ pub(super) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
                 wanted[j] -= along * change;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn solved(gram: &[f64], m: usize, b: &[f64]) -> (usize, Vec<f64>) {
-        let mut x = b.to_vec();
-        let rank = least_norm(gram, m, &mut x, &mut vec![0.0; least_norm_size(m)]);
-        (rank, x)
-    }
-
-    #[test]
-    fn a_level_table_shares_its_weight_equally() {
-        // A plate of unit mass and inertias on four corners (±1, ±1): rows (1, y, −x).
-        let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
-        let mut gram = [0.0; 16];
-        for (i, a) in corners.iter().enumerate() {
-            for (k, b) in corners.iter().enumerate() {
-                gram[4 * i + k] = 1.0 + a.0 * b.0 + a.1 * b.1;
-            }
-        }
-        let (rank, x) = solved(&gram, 4, &[9.81; 4]);
-        assert_eq!(rank, 3);
-        assert!(x.iter().all(|x| (x - 9.81 / 4.0).abs() < 1e-13), "{x:?}");
-    }
-
-    #[test]
-    fn of_independent_rows_it_is_the_solution_and_of_equal_ones_the_mean() {
-        let (rank, x) = solved(&[2.0, 1.0, 1.0, 3.0], 2, &[1.0, 2.0]);
-        assert!(rank == 2 && (x[0] - 0.2).abs() < 1e-15 && (x[1] - 0.6).abs() < 1e-15);
-        let (rank, x) = solved(&[1.0, 1.0, 1.0, 1.0], 2, &[3.0, 3.0]);
-        assert!(rank == 1 && (x[0] - 1.5).abs() < 1e-15 && (x[1] - 1.5).abs() < 1e-15);
     }
 }

@@ -3,10 +3,12 @@
 use super::slices::{load, store, store_unit};
 use crate::{EventFunction, Flow, Guard, Mode};
 
-/// Three planes `h = (x, y, −z)` in three dimensions and an affine field `A_b (x, y, z) + F_b` for each word `b`.
+/// Three planes `h = (x, y, −z)` in three dimensions and an affine field `A_b (x, y, z) + F_b` for
+/// each word `b`.
 ///
-/// State `(x, y, z)` without units; the side bit of `h_k` is on once it was crossed upward. The default is the order test of
-/// Anderson & Revzen, section 4, table 4.1 (with `z'` of the program its authors published):
+/// State `(x, y, z)` without units; the side bit of `h_k` is on once it was crossed upward. The
+/// default is the order test of Anderson & Revzen, section 4, table 4.1 (with `z'` of the program
+/// its authors published):
 ///
 /// | | `x'` | `y'` | | `z'` |
 /// |---|---|---|---|---|
@@ -15,7 +17,8 @@ use crate::{EventFunction, Flow, Guard, Mode};
 /// | `x ≥ 0, y < 0` | `−2y + 1` | `x/2 + 2` | | |
 /// | `x ≥ 0, y ≥ 0` | `10x + 1` | `y + 1` | | |
 ///
-/// [`Affine::coupled`] keeps `A_b` and changes `F_b`, so that all six orders of crossing at the origin differ.
+/// [`Affine::coupled`] keeps `A_b` and changes `F_b`, so that all six orders of crossing at the
+/// origin differ.
 ///
 /// ```
 /// use saltation::{Integrator, models::Affine};
@@ -46,8 +49,8 @@ impl Affine {
         (Guard::rising(0), 0.369_207_153_821_75),
     ];
 
-    /// A start from which both the default and [`coupled`](Self::coupled) cross all three planes at the origin, at
-    /// [`CORNER_TIME`](Self::CORNER_TIME).
+    /// A start from which both the default and [`coupled`](Self::coupled) cross all three planes at
+    /// the origin, at [`CORNER_TIME`](Self::CORNER_TIME).
     pub const CORNER_START: [f64; 3] = [
         -0.104_829_251_368_802_4,
         -0.094_837_581_924_853_92,
@@ -57,10 +60,11 @@ impl Affine {
     /// Time from [`CORNER_START`](Self::CORNER_START) to the origin (s).
     pub const CORNER_TIME: f64 = 0.1;
 
-    /// The same matrices `A_b` with offsets `F_b` that depend on all three sides, `p_k` = 1 for a side bit that is on:
-    /// `F_b = (1 + p_1/4 + p_2/8, 1 + p_0/2 − p_2/4, −1 − p_0/4 + 3 p_1/8)`.
+    /// The same matrices `A_b` with offsets `F_b` that depend on all three sides, `p_k` = 1 for a
+    /// side bit that is on: `F_b = (1 + p_1/4 + p_2/8, 1 + p_0/2 − p_2/4, −1 − p_0/4 + 3 p_1/8)`.
     ///
-    /// The flow through the origin then has six distinct linear pieces, one for each order. Our own example.
+    /// The flow through the origin then has six distinct linear pieces, one for each order. Our own
+    /// example.
     pub const fn coupled() -> Self {
         Self { coupled: true }
     }
@@ -122,7 +126,8 @@ fn turned([u, w]: [f64; 2], angle: f64) -> [f64; 2] {
     [u * cosine - w * sine, u * sine + w * cosine]
 }
 
-/// `(x, y)` of the exact solution: a turn about (−1, 1), one about (1, −1) the other way round, then two exponentials.
+/// `(x, y)` of the exact solution: a turn about (−1, 1), one about (1, −1) the other way round,
+/// then two exponentials.
 fn exact_plane(t: f64) -> [f64; 2] {
     let [(_, crosses_y), _, (_, crosses_x)] = Affine::EVENTS;
     let [x, y, _] = Affine::START;
@@ -255,7 +260,8 @@ mod tests {
             assert!(h.abs() < 3e-16, "guard {guard}: {h:e}");
         }
         for (t, x) in TABLE {
-            // Entries are given to 15 digits; times rounded likewise move the state by their last digit.
+            // Entries are given to 15 digits; times rounded likewise move the state by their last
+            // digit.
             assert_near(&Affine::exact(t), &x, 3e-15);
         }
     }

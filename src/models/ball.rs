@@ -5,15 +5,15 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// A point mass above a floor: `m z'' = −m g`, gap `z`.
 ///
-/// Dropped from rest at height `h` with coefficient of restitution `γ < 1` it hits the floor at times `t_1 < t_2 < …` that
-/// accumulate at `t*`, in closed form:
+/// Dropped from rest at height `h` with coefficient of restitution `γ < 1` it hits the floor at
+/// times `t_1 < t_2 < …` that accumulate at `t*`, in closed form:
 ///
 /// ```text
 ///     t_1 = √(2h/g)        t_n = t_1 (1 + 2γ (1 − γⁿ⁻¹)/(1 − γ))        t* = t_1 (1 + γ)/(1 − γ)
 /// ```
 ///
 /// ```
-/// use saltation::mechanics::{EventDriven, Simulation, Zeno};
+/// use saltation::event_driven::{EventDriven, Simulation, Zeno};
 /// use saltation::models::BouncingBall;
 /// let ball = BouncingBall { restitution: 0.5, ..BouncingBall::default() };
 /// let mut simulation = Simulation::new(EventDriven::new(ball))?.rtol(1e-10).zeno(Zeno::Absorb);
@@ -65,7 +65,8 @@ impl BouncingBall {
         first * power(self.restitution, n.saturating_sub(1))
     }
 
-    /// Time `t*` at which impacts accumulate after a fall from rest at `height` (s); infinite for restitution 1.
+    /// Time `t*` at which impacts accumulate after a fall from rest at `height` (s); infinite for
+    /// restitution 1.
     pub fn accumulation(&self, height: f64) -> f64 {
         let gamma = self.restitution;
         (2.0 * height / self.gravity).sqrt() * (1.0 + gamma) / (1.0 - gamma)

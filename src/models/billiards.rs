@@ -3,21 +3,22 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::impact::ImpactProblem;
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
-/// Ball c moves along the bisector between balls a and b, at rest, and touches both at one instant; frictionless, in the
-/// plane, masses `r³` (Seghete & Murphey, arXiv 1709.02296, Fig. 5).
+/// Ball c moves along the bisector between balls a and b, at rest, and touches both at one instant;
+/// frictionless, in the plane, masses `r³` (Seghete & Murphey, arXiv 1709.02296, Fig. 5).
 ///
-/// Ball c is at the origin and moves along the first axis at 1 m/s, the centres of a and b lie at angles `±θ/2`; coordinates
-/// `(x_a, y_a, x_b, y_b, x_c, y_c)`. The contacts are a–c and b–c, and
+/// Ball c is at the origin and moves along the first axis at 1 m/s, the centres of a and b lie at
+/// angles `±θ/2`; coordinates `(x_a, y_a, x_b, y_b, x_c, y_c)`. The contacts are a–c and b–c, and
 ///
 /// ```text
 ///     C_01 = cos θ (1/m_c)/√((1/m_a + 1/m_c)(1/m_b + 1/m_c))
 /// ```
 ///
-/// so that the outcome is unique at `θ = π/2`, whatever the masses (in the paper's eq. (31) the middle expression has the
-/// opposite sign). The paper gives neither radii nor masses, and its range of 12 % does not go with its least angle π/6 for
-/// equal balls a and b: three sets of radii stand for it.
+/// so that the outcome is unique at `θ = π/2`, whatever the masses (in the paper's eq. (31) the
+/// middle expression has the opposite sign). The paper gives neither radii nor masses, and its
+/// range of 12 % does not go with its least angle π/6 for equal balls a and b: three sets of radii
+/// stand for it.
 ///
 /// ```
 /// use saltation::impact::indeterminacy;
@@ -66,13 +67,14 @@ impl ThreeBalls {
     /// The impact at angle `θ` between the directions to balls a and b (rad), elastic.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for radii that are not finite and > 0, or an angle outside `least_angle` … π (to 1e-12).
+    /// [`Error::BadSetting`] for radii that are not finite and > 0, or an angle outside
+    /// `least_angle` … π (to 1e-12).
     pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Error> {
         let radii = [self.radius_a, self.radius_b, self.radius_c];
-        refuse::positive("radius", &radii)?;
+        validate::positive("radius", &radii)?;
         let range = self.least_angle() - 1e-12..=std::f64::consts::PI + 1e-12;
         let rule = "must lie between the angle at which a and b touch, and π";
-        refuse::unless(range.contains(&angle), "angle", angle, rule)?;
+        validate::unless(range.contains(&angle), "angle", angle, rule)?;
         let [m_a, m_b, m_c] = radii.map(|r| r.powi(3));
         let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![m_a, m_a, m_b, m_b, m_c, m_c]));
         let (sin, cos) = (0.5 * angle).sin_cos();

@@ -1,21 +1,24 @@
 //! A chain of masses that drops onto the floor: many states, many contacts nearly at once.
 
 use super::slices::store_unit;
-use crate::{Error, EventFunction, Flow, Mode, refuse};
+use crate::{Error, EventFunction, Flow, Mode, validate};
 
-/// Masses side by side, each moving up and down, linked to their neighbours and dropped onto a springy floor.
+/// Masses side by side, each moving up and down, linked to their neighbours and dropped onto a
+/// springy floor.
 ///
-/// With heights `y_k`, rest shape `s_k` = `stagger` times a number in [0, 1) and links of stiffness `k_l` and damping `c_l`,
+/// With heights `y_k`, rest shape `s_k` = `stagger` times a number in [0, 1) and links of stiffness
+/// `k_l` and damping `c_l`,
 ///
 /// ```text
 ///     l_k = k_l ((y_{k+1} − s_{k+1}) − (y_k − s_k)) + c_l (y_{k+1}' − y_k')
 ///     m y_k'' = l_k − l_{k−1} − m g + F_k        F_k = −k_f y_k − c_f y_k'  in contact, 0 otherwise
 /// ```
 ///
-/// State: all heights (m), then all velocities (m/s). Event functions `h_k = −y_k` (m), the depth in the floor, side bit on
-/// in contact; the force may pull just before a contact opens. The chain falls in its rest shape, so that its masses touch
-/// down one after another, in scattered order, within about `stagger` divided by the speed. Our own example, to try many
-/// states and large clusters.
+/// State: all heights (m), then all velocities (m/s). Event functions `h_k = −y_k` (m), the depth
+/// in the floor, side bit on in contact; the force may pull just before a contact opens. The chain
+/// falls in its rest shape, so that its masses touch down one after another, in scattered order,
+/// within about `stagger` divided by the speed. Our own example, to try many states and large
+/// clusters.
 ///
 /// ```
 /// use saltation::{Integrator, models::ContactChain};
@@ -56,12 +59,13 @@ struct Constants {
 }
 
 impl ContactChain {
-    /// A chain of `masses` masses with the default parameters: `2 · masses` states, `masses` event functions.
+    /// A chain of `masses` masses with the default parameters: `2 · masses` states, `masses` event
+    /// functions.
     ///
     /// # Errors
     /// [`Error::BadSetting`] unless there are 1 … 1 000 000 masses.
     pub fn new(masses: usize) -> Result<Self, Error> {
-        refuse::count("masses", masses)?;
+        validate::count("masses", masses)?;
         Ok(Self::with_masses(masses))
     }
 
@@ -99,7 +103,8 @@ impl ContactChain {
         -self.floor_stiffness * height - self.floor_damping * velocity
     }
 
-    /// The flow with given constants; it is affine in the state, so that without constants it is its own derivative.
+    /// The flow with given constants; it is affine in the state, so that without constants it is
+    /// its own derivative.
     fn affine(&self, constants: Constants, x: &[f64], mode: &Mode, dx: &mut [f64]) {
         let n = self.masses();
         if x.len() != 2 * n || dx.len() != 2 * n {

@@ -3,13 +3,13 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::impact::ImpactProblem;
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
-/// `n` balls on a line, each touching the next: `n − 1` contacts with gaps `φ_i = x_{i+1} − x_i − 2r`, mass matrix
-/// `diag(m_i)`.
+/// `n` balls on a line, each touching the next: `n − 1` contacts with gaps
+/// `φ_i = x_{i+1} − x_i − 2r`, mass matrix `diag(m_i)`.
 ///
-/// Everything is rational in the velocities, so that outcomes can be checked by hand. Source: Seghete & Murphey, arXiv
-/// 1709.02296, and our table of cradles in `tests/data`.
+/// Everything is rational in the velocities, so that outcomes can be checked by hand. Source:
+/// Seghete & Murphey, arXiv 1709.02296, and our table of cradles in `tests/data`.
 ///
 /// ```
 /// use saltation::impact::{AllOutcomes, ImpactLaw};
@@ -30,19 +30,19 @@ impl Cradle {
     /// Masses (kg) and velocities before the impact (m/s), from left to right.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] unless there are two balls or more, of masses > 0; [`Error::WrongLength`],
-    /// [`Error::NotFiniteInput`].
+    /// [`Error::BadSetting`] unless there are two balls or more, of masses > 0;
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
     pub fn new(masses: &[f64], velocities: &[f64]) -> Result<Self, Error> {
         let balls = masses.len();
-        refuse::unless(
+        validate::unless(
             balls >= 2,
             "number of balls",
             balls as f64,
             "must be at least 2",
         )?;
-        refuse::positive("mass of a ball", masses)?;
-        refuse::length("velocities", masses.len(), velocities.len())?;
-        refuse::finite("velocities", velocities)?;
+        validate::positive("mass of a ball", masses)?;
+        validate::length("velocities", masses.len(), velocities.len())?;
+        validate::finite("velocities", velocities)?;
         Ok(Self {
             masses: masses.to_vec(),
             velocities: velocities.to_vec(),
@@ -54,7 +54,7 @@ impl Cradle {
     /// # Errors
     /// [`Error::BadSetting`] unless there are two balls or more.
     pub fn equal(balls: usize) -> Result<Self, Error> {
-        refuse::count("number of balls", balls)?;
+        validate::count("number of balls", balls)?;
         let mut velocities = vec![0.0; balls];
         velocities[0] = 1.0;
         Self::new(&vec![1.0; balls], &velocities)

@@ -2,19 +2,20 @@
 
 use nalgebra::DMatrix;
 
-use crate::{Error, EventFunction, Flow, Mode, refuse};
+use crate::{Error, EventFunction, Flow, Mode, validate};
 
 /// Most guards of a table: 65 536 fields.
 const MOST_GUARDS: usize = 16;
 
 /// `x' = F_b`, constant in each of the `2^n` cells cut out by `n` planes, plain or oblique.
 ///
-/// Event functions `h_k = a_k · x − o_k`; word `b` has bit `k` on once `h_k` was crossed upward. Units are the caller's. To
-/// first order every corner of an event-selected system is such a table. Source: Burden, Sastry, Koditschek & Revzen, SIADS
-/// 15 (2016) 1227: the B-derivative is the flow of such a table.
+/// Event functions `h_k = a_k · x − o_k`; word `b` has bit `k` on once `h_k` was crossed upward.
+/// Units are the caller's. To first order every corner of an event-selected system is such a table.
+/// Source: Burden, Sastry, Koditschek & Revzen, SIADS 15 (2016) 1227: the B-derivative is the flow
+/// of such a table.
 ///
 /// ```
-/// use nalgebra::DMatrix;
+/// use saltation::nalgebra::DMatrix;
 /// use saltation::{Integrator, models::FieldTable};
 /// // Two axes as guards; upward motion doubles once the first is crossed.
 /// let fields = DMatrix::from_column_slice(2, 4, &[1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0]);
@@ -33,12 +34,13 @@ pub struct FieldTable {
 }
 
 impl FieldTable {
-    /// A table from `normals` (one row a guard), `offsets` (one a guard) and `fields` (one column a word, bit `k` of the
-    /// word on once guard `k` was crossed upward).
+    /// A table from `normals` (one row a guard), `offsets` (one a guard) and `fields` (one column a
+    /// word, bit `k` of the word on once guard `k` was crossed upward).
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for more than 16 guards or a normal that is zero, [`Error::WrongLength`] for sizes that do not
-    /// fit, [`Error::EmptySystem`] when `normals` has no columns, [`Error::NotFiniteInput`].
+    /// [`Error::BadSetting`] for more than 16 guards or a normal that is zero,
+    /// [`Error::WrongLength`] for sizes that do not fit, [`Error::EmptySystem`] when `normals` has
+    /// no columns, [`Error::NotFiniteInput`].
     #[expect(
         clippy::needless_pass_by_value,
         reason = "given away like `fields`, although kept transposed"
@@ -53,19 +55,19 @@ impl FieldTable {
             return Err(Error::EmptySystem);
         }
         let rule = "must be at most 16: there is a field for each word";
-        refuse::unless(
+        validate::unless(
             guards <= MOST_GUARDS,
             "number of guards",
             guards as f64,
             rule,
         )?;
-        refuse::length("offsets", guards, offsets.len())?;
-        refuse::length("a column of fields", dim, fields.nrows())?;
-        refuse::length("a row of fields", 1 << guards, fields.ncols())?;
+        validate::length("offsets", guards, offsets.len())?;
+        validate::length("a column of fields", dim, fields.nrows())?;
+        validate::length("a row of fields", 1 << guards, fields.ncols())?;
         let normals = normals.transpose();
-        refuse::finite("normals", normals.as_slice())?;
-        refuse::finite("offsets", offsets)?;
-        refuse::finite("fields", fields.as_slice())?;
+        validate::finite("normals", normals.as_slice())?;
+        validate::finite("offsets", offsets)?;
+        validate::finite("fields", fields.as_slice())?;
         let flat = (0..guards).find(|&k| normals.column(k).iter().all(|&a| a == 0.0));
         if let Some(entry) = flat {
             return Err(Error::BadSetting {

@@ -1,13 +1,15 @@
 //! The hopper in one dimension: a mass that falls onto a spring.
 
 use super::slices::{load, store};
-use crate::{EventFunction, Flow, Mode, refuse};
+use crate::{EventFunction, Flow, Mode, validate};
 
-/// A point mass above a massless, undamped leg: `z'' = −g` in flight, `z'' = −g + k (L0 − z)/m` in contact.
+/// A point mass above a massless, undamped leg: `z'' = −g` in flight, `z'' = −g + k (L0 − z)/m` in
+/// contact.
 ///
-/// State `(z, z')` [m, m/s]; one event function `h_0 = L0 − z` (m), whose side bit is on in contact. Source: Anderson &
-/// Revzen, section 5.1 (the hopper); its event function is taken with the sign that makes touch-down rise. The default has
-/// `m` = 1 kg, `k` = 400 N/m, `L0` = 1 m, `g` = 9.81 m/s².
+/// State `(z, z')` [m, m/s]; one event function `h_0 = L0 − z` (m), whose side bit is on in
+/// contact. Source: Anderson & Revzen, section 5.1 (the hopper); its event function is taken with
+/// the sign that makes touch-down rise. The default has `m` = 1 kg, `k` = 400 N/m, `L0` = 1 m,
+/// `g` = 9.81 m/s².
 ///
 /// ```
 /// use saltation::{Integrator, models::Hopper};
@@ -74,12 +76,14 @@ impl Hopper {
         }
     }
 
-    /// Time from one highest point to the next after a drop from rest at `z0 > L0` (s); NaN for `z0 < L0`.
+    /// Time from one highest point to the next after a drop from rest at `z0 > L0` (s); NaN for
+    /// `z0 < L0`.
     pub fn period(&self, z0: f64) -> f64 {
         self.hop(z0).period()
     }
 
-    /// State `[z, z']` at time `t` (s) after a drop from rest at `z0 > L0` (m), in closed form; NaN for `z0 < L0`.
+    /// State `[z, z']` at time `t` (s) after a drop from rest at `z0 > L0` (m), in closed form; NaN
+    /// for `z0 < L0`.
     pub fn exact(&self, z0: f64, t: f64) -> [f64; 2] {
         let hop = self.hop(z0);
         let (g, w) = (self.gravity, self.frequency());
@@ -103,7 +107,8 @@ impl Hopper {
         ]
     }
 
-    /// Times of all touch-downs and lift-offs up to `until` (s), in turn, after a drop from rest at `z0` (m).
+    /// Times of all touch-downs and lift-offs up to `until` (s), in turn, after a drop from rest at
+    /// `z0` (m).
     ///
     /// Empty unless `z0 > L0` and `until` is finite; at most a million are listed.
     pub fn contact_times(&self, z0: f64, until: f64) -> Vec<f64> {
@@ -117,7 +122,7 @@ impl Hopper {
             .map(|hops| f64::from(hops) * period + hop.fall)
             .flat_map(|touch_down| [touch_down, touch_down + hop.stance])
             .take_while(|&t| t <= until)
-            .take(refuse::MOST)
+            .take(validate::MOST)
             .collect()
     }
 }

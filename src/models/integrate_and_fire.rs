@@ -1,15 +1,16 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
 use super::slices::store_unit;
-use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch, refuse};
+use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch, validate};
 
 /// Leaky cells `v_i' = d_i − γ v_i` that fire at a threshold and push each other.
 ///
-/// State: all `v_i`, without unit; event functions `h_i = v_i − threshold`, watched rising. When cells fire, they are reset
-/// to 0 and each of them adds `coupling` to every other cell; cells so carried across the threshold fire at the same
-/// instant. A cell that fired takes no pulse in that instant; it is known by standing at exactly 0. (So does a cell
-/// without drive that was started at 0: give it a drive.) Source: Mirollo & Strogatz, SIAM J. Appl. Math. 50 (1990) 1645
-/// (Peskin's model with absorption).
+/// State: all `v_i`, without unit; event functions `h_i = v_i − threshold`, watched rising. When
+/// cells fire, they are reset to 0 and each of them adds `coupling` to every other cell; cells so
+/// carried across the threshold fire at the same instant. A cell that fired takes no pulse in that
+/// instant; it is known by standing at exactly 0. (So does a cell without drive that was started at
+/// 0: give it a drive.) Source: Mirollo & Strogatz, SIAM J. Appl. Math. 50 (1990) 1645 (Peskin's
+/// model with absorption).
 ///
 /// ```
 /// use saltation::{Integrator, models::IntegrateAndFire};
@@ -29,11 +30,12 @@ pub struct IntegrateAndFire {
 }
 
 impl IntegrateAndFire {
-    /// `cells` cells with their drives `d_i` (1/s), `leak` `γ ≥ 0` (1/s), `coupling ≥ 0` and `threshold > 0`.
+    /// `cells` cells with their drives `d_i` (1/s), `leak` `γ ≥ 0` (1/s), `coupling ≥ 0` and
+    /// `threshold > 0`.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] and [`Error::NotFiniteInput`] for values outside these ranges or fewer than one cell,
-    /// [`Error::WrongLength`] unless there is one drive for each cell.
+    /// [`Error::BadSetting`] and [`Error::NotFiniteInput`] for values outside these ranges or fewer
+    /// than one cell, [`Error::WrongLength`] unless there is one drive for each cell.
     pub fn new(
         cells: usize,
         drive: Vec<f64>,
@@ -41,12 +43,12 @@ impl IntegrateAndFire {
         coupling: f64,
         threshold: f64,
     ) -> Result<Self, Error> {
-        refuse::count("cells", cells)?;
-        refuse::length("drive", cells, drive.len())?;
-        refuse::finite("drive", &drive)?;
-        refuse::not_negative("leak", &[leak])?;
-        refuse::not_negative("coupling", &[coupling])?;
-        refuse::positive("threshold", &[threshold])?;
+        validate::count("cells", cells)?;
+        validate::length("drive", cells, drive.len())?;
+        validate::finite("drive", &drive)?;
+        validate::not_negative("leak", &[leak])?;
+        validate::not_negative("coupling", &[coupling])?;
+        validate::positive("threshold", &[threshold])?;
         Ok(Self {
             drive,
             leak,

@@ -1,16 +1,17 @@
 //! The test problems and show pieces of the papers, each with the numbers of its source.
 //!
-//! Event-selected systems (Anderson & Revzen, arXiv 2402.00279): [`Affine`] (its order test), [`Hopper`] (its leg, one
-//! dimension), the plate on springs ([`PlateParameters`]) in three systems: [`VerticalPlate`] (its force law, summed in
-//! closed form), [`PlainPlate`] (the same, spring by spring) and [`NormalPlate`] (forces along the normal that never pull).
-//! B-derivatives (Burden, Sastry, Koditschek & Revzen, SIADS 15, 2016; Council, Revzen & Burden, JCND 17, 2022):
-//! [`Affine::coupled`], `shared_damping` of the plate and [`FieldTable`] (piecewise constant fields of any dimension).
-//! Impacts (Seghete & Murphey, arXiv 1709.02296): [`Cradle`], [`ThreeBalls`].
-//! Bodies that touch (Pace & Burden, arXiv 1609.04056): [`RigidTrot`], which is also a block that rocks
-//! ([`RigidTrot::block`]), [`SoftTrot`]; [`BouncingBall`], [`DoublePendulum`].
-//! Our own: [`ContactChain`] (many states, many contacts nearly at once), [`IntegrateAndFire`] (resets that set off
-//! further resets; Mirollo & Strogatz 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs).
-//! Inside: `spring_row` (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
+//! Event-selected systems (Anderson & Revzen, arXiv 2402.00279): [`Affine`] (its order test),
+//! [`Hopper`] (its leg, one dimension), the plate on springs ([`PlateParameters`]) in two systems:
+//! [`VerticalPlate`] (its force law, summed in closed form) and [`NormalPlate`] (forces along the
+//! normal that never pull). B-derivatives (Burden, Sastry, Koditschek & Revzen, SIADS 15, 2016;
+//! Council, Revzen & Burden, JCND 17, 2022): [`Affine::coupled`], `shared_damping` of the plate and
+//! [`FieldTable`] (piecewise constant fields of any dimension). Impacts (Seghete & Murphey, arXiv
+//! 1709.02296): [`Cradle`], [`ThreeBalls`]. Bodies that touch (Pace & Burden, arXiv 1609.04056):
+//! [`RigidTrot`], which is also a block that rocks ([`RigidTrot::block`]), [`SoftTrot`];
+//! [`BouncingBall`], [`DoublePendulum`]. Our own: [`ContactChain`] (many states, many contacts
+//! nearly at once), [`IntegrateAndFire`] (resets that set off further resets; Mirollo & Strogatz
+//! 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs). Inside: `spring_row`
+//! (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
 
 mod affine;
 mod ball;
@@ -44,6 +45,8 @@ pub use integrate_and_fire::IntegrateAndFire;
 pub use pendulum::DoublePendulum;
 pub use plate::PlateParameters;
 pub use plate_normal::NormalPlate;
+// Of use to benches and tests only.
+#[doc(hidden)]
 pub use plate_plain::PlainPlate;
 pub use plate_vertical::VerticalPlate;
 pub use thermostat::Thermostat;

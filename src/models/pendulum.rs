@@ -3,7 +3,8 @@
 use super::slices::{load, store};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
-/// Two point masses on two massless rods in a row, and a vertical wall that stops the end of the second one.
+/// Two point masses on two massless rods in a row, and a vertical wall that stops the end of the
+/// second one.
 ///
 /// `q` are the angles of the rods from the downward vertical (rad). With `c = m_2 l_1 l_2`:
 ///
@@ -15,7 +16,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// The default is our own: unit masses and lengths, an elastic wall at −0.3 m.
 ///
 /// ```
-/// use saltation::mechanics::{EventDriven, Simulation};
+/// use saltation::event_driven::{EventDriven, Simulation};
 /// use saltation::models::DoublePendulum;
 /// let pendulum = DoublePendulum::default();
 /// let run = Simulation::new(EventDriven::new(pendulum))?.rtol(1e-10).run(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?;

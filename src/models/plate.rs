@@ -1,13 +1,15 @@
 //! Parameters of the plate on springs, and the starts of its statistics.
 
-use crate::{Error, refuse};
+use crate::random::{fraction, in_sequence};
+use crate::{Error, validate};
 
-/// A rigid plate above a row of springs on the ground; the parameters of [`VerticalPlate`](super::VerticalPlate) and
-/// [`NormalPlate`](super::NormalPlate).
+/// A rigid plate above a row of springs on the ground; the parameters of
+/// [`VerticalPlate`](super::VerticalPlate) and [`NormalPlate`](super::NormalPlate).
 ///
-/// The plate is an infinite line through `(x, z)` with tilt `θ`; springs stand at `x_i`, evenly from `−W` to `W`. The state
-/// is `(x, z, θ, x', z', θ')` [m, m, rad, m/s, m/s, rad/s]. Source: Anderson & Revzen, section 5.2 (the plate); it states
-/// neither masses nor springs, the values of [`with_springs`](Self::with_springs) are our own.
+/// The plate is an infinite line through `(x, z)` with tilt `θ`; springs stand at `x_i`, evenly
+/// from `−W` to `W`. The state is `(x, z, θ, x', z', θ')` [m, m, rad, m/s, m/s, rad/s]. Source:
+/// Anderson & Revzen, section 5.2 (the plate); it states neither masses nor springs, the values of
+/// [`with_springs`](Self::with_springs) are our own.
 ///
 /// ```
 /// use saltation::models::PlateParameters;
@@ -32,13 +34,15 @@ pub struct PlateParameters {
     pub stiffness: f64,
     /// Damping constant `c` of one spring (N s/m), ≥ 0.
     pub damping: f64,
-    /// Damping `c · (number of springs in contact)/n` in place of `c`: forces then depend on the other contacts, and the
-    /// order of simultaneous touch-downs matters. [`VerticalPlate`](super::VerticalPlate) only. Our own example.
+    /// Damping `c · (number of springs in contact)/n` in place of `c`: forces then depend on the
+    /// other contacts, and the order of simultaneous touch-downs matters.
+    /// [`VerticalPlate`](super::VerticalPlate) only. Our own example.
     pub shared_damping: bool,
 }
 
 impl PlateParameters {
-    /// `n` springs that share 400 N/m and 2 N s/m, under 1 kg and 5 kg m², `g` = 9.81 m/s², `L0` = `W` = 1 m.
+    /// `n` springs that share 400 N/m and 2 N s/m, under 1 kg and 5 kg m², `g` = 9.81 m/s², `L0` =
+    /// `W` = 1 m.
     pub fn with_springs(springs: usize) -> Self {
         let share = springs as f64;
         Self {
@@ -54,10 +58,11 @@ impl PlateParameters {
         }
     }
 
-    /// Start `i` = 1, 2, … of the statistics: at rest, centred, `z` in [2, 3) m, `θ` in [−0.1, 0.1) rad.
+    /// Start `i` = 1, 2, … of the statistics: at rest, centred, `z` in [2, 3) m, `θ` in [−0.1, 0.1)
+    /// rad.
     ///
-    /// Ranges are those of Anderson & Revzen, section 5.2; the draws are those of `SplitMix64` from state 0, so that every start
-    /// is reproduced by its number.
+    /// Ranges are those of Anderson & Revzen, section 5.2; the draws are those of `SplitMix64` from
+    /// state 0, so that every start is reproduced by its number.
     pub fn random_start(i: u64) -> [f64; 6] {
         let second = i.wrapping_mul(2);
         let z = 2.0 + uniform(second.wrapping_sub(1));
@@ -67,26 +72,22 @@ impl PlateParameters {
 
     /// Refuses parameters for which the plate makes no sense.
     pub(super) fn check(&self) -> Result<(), Error> {
-        refuse::count("springs", self.springs)?;
-        refuse::positive("mass", &[self.mass])?;
-        refuse::positive("inertia", &[self.inertia])?;
-        refuse::accepted("gravity", &[self.gravity], "must be finite", |_| true)?;
-        refuse::accepted("rest_length", &[self.rest_length], "must be finite", |_| {
+        validate::count("springs", self.springs)?;
+        validate::positive("mass", &[self.mass])?;
+        validate::positive("inertia", &[self.inertia])?;
+        validate::accepted("gravity", &[self.gravity], "must be finite", |_| true)?;
+        validate::accepted("rest_length", &[self.rest_length], "must be finite", |_| {
             true
         })?;
-        refuse::not_negative("half_width", &[self.half_width])?;
-        refuse::not_negative("stiffness", &[self.stiffness])?;
-        refuse::not_negative("damping", &[self.damping])
+        validate::not_negative("half_width", &[self.half_width])?;
+        validate::not_negative("stiffness", &[self.stiffness])?;
+        validate::not_negative("damping", &[self.damping])
     }
 }
 
 /// Draw `j` = 1, 2, … of `SplitMix64` from state 0, as a number in [0, 1).
 fn uniform(j: u64) -> f64 {
-    let state = j.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let bits = (state ^ state >> 31) >> 11;
-    bits as f64 * (f64::EPSILON / 2.0)
+    fraction(in_sequence(0, j))
 }
 
 #[cfg(test)]

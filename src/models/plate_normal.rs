@@ -1,9 +1,10 @@
-//! The plate on points that push along its normal and never pull: law N, what a penalty contact does.
+//! The plate on points that push along its normal and never pull: law N, what a penalty contact
+//! does.
 
 use super::plate::PlateParameters;
 use super::slices::{load, store};
 use super::spring_row::{Line, SpringRow, both_bits};
-use crate::{Error, EventFunction, Flow, Mode, refuse};
+use crate::{Error, EventFunction, Flow, Mode, validate};
 
 /// A plate on fixed points at `(x_i, L0)` that push along the normal of the plate.
 ///
@@ -15,9 +16,10 @@ use crate::{Error, EventFunction, Flow, Mode, refuse};
 ///     M x'' = −S Σ N_i              M z'' = C Σ N_i − M g          I θ'' = −Σ N_i w_i
 /// ```
 ///
-/// State `(x, z, θ, x', z', θ')`. With `n` points, event function `i` is `r_i` (m) and `n + i` is `g_i` (N); the force acts
-/// while both side bits are on. So there are guards on velocities and guards that are crossed without effect. Our own
-/// variant of the plate of Anderson & Revzen, section 5.2.
+/// State `(x, z, θ, x', z', θ')`. With `n` points, event function `i` is `r_i` (m) and `n + i` is
+/// `g_i` (N); the force acts while both side bits are on. So there are guards on velocities and
+/// guards that are crossed without effect. Our own variant of the plate of Anderson & Revzen,
+/// section 5.2.
 ///
 /// `g_i` and `w_i` are linear in `u_i`, so that the flow needs only sums over the points that push.
 ///
@@ -60,7 +62,7 @@ impl NormalPlate {
     pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
         parameters.check()?;
         let rule = "must be false: only VerticalPlate shares its damping";
-        refuse::unless(!parameters.shared_damping, "shared_damping", 1.0, rule)?;
+        validate::unless(!parameters.shared_damping, "shared_damping", 1.0, rule)?;
         let row = SpringRow::new(parameters.springs, parameters.half_width);
         Ok(Self { parameters, row })
     }

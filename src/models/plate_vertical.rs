@@ -14,12 +14,13 @@ use crate::{Error, EventFunction, Flow, Mode};
 ///     M x'' = −t Σ F_i            M z'' = Σ F_i − M g                I θ'' = −q Σ F_i u_i
 /// ```
 ///
-/// State `(x, z, θ, x', z', θ')`. Event functions `h_i = δ_i` (m), one a spring, side bit on in contact; the force may pull
-/// just before a contact opens. Source: Anderson & Revzen, section 5.2 (the plate and its event functions); the force is that
-/// of virtual work.
+/// State `(x, z, θ, x', z', θ')`. Event functions `h_i = δ_i` (m), one a spring, side bit on in
+/// contact; the force may pull just before a contact opens. Source: Anderson & Revzen, section 5.2
+/// (the plate and its event functions); the force is that of virtual work.
 ///
-/// `F_i` is linear in `u_i`, so that the flow needs only the number of contacts and the sums of `x_i` and `x_i²` over
-/// them: its cost hardly grows with the number of springs, and that of a crossing not at all.
+/// `F_i` is linear in `u_i`, so that the flow needs only the number of contacts and the sums of
+/// `x_i` and `x_i²` over them: its cost hardly grows with the number of springs, and that of a
+/// crossing not at all.
 ///
 /// ```
 /// use saltation::{Integrator, models::{PlateParameters, VerticalPlate}};

@@ -2,13 +2,15 @@
 
 use super::RigidTrot;
 
-/// Rocking: the body pivots about one corner until the other one lands, plastically, and the first one lifts.
+/// Rocking: the body pivots about one corner until the other one lands, plastically, and the first
+/// one lifts.
 impl RigidTrot {
-    /// A solid block of the given mass (kg), half width and half height (m) on a floor without friction: its lower corners are
-    /// the feet, `I = m (w² + h²)/3`. Corner 0 is the left one; the pitch is positive where the right one is higher.
+    /// A solid block of the given mass (kg), half width and half height (m) on a floor without
+    /// friction: its lower corners are the feet, `I = m (w² + h²)/3`. Corner 0 is the left one; the
+    /// pitch is positive where the right one is higher.
     ///
     /// ```
-    /// use saltation::mechanics::{EventDriven, Simulation, Zeno};
+    /// use saltation::event_driven::{EventDriven, Simulation, Zeno};
     /// use saltation::models::RigidTrot;
     /// let block = RigidTrot::block(1.0, 0.1, 0.3);
     /// let (q, v) = block.tilted(0.1);
@@ -31,16 +33,18 @@ impl RigidTrot {
         }
     }
 
-    /// `q` and `v` of the body at rest on one foot, pitched by `theta` (rad): on the rear (left) one for `theta` > 0.
+    /// `q` and `v` of the body at rest on one foot, pitched by `theta` (rad): on the rear (left)
+    /// one for `theta` > 0.
     pub fn tilted(&self, theta: f64) -> ([f64; 2], [f64; 2]) {
         let height = self.half_length * theta.abs().sin() + self.leg * theta.cos();
         ([height, theta], [0.0, 0.0])
     }
 
-    /// What is left of the pitch rate of small rocking, and of the time from one landing to the next, after each landing with
-    /// restitution 0: `ρ = (I − m d²)/(I + m d²)`.
+    /// What is left of the pitch rate of small rocking, and of the time from one landing to the
+    /// next, after each landing with restitution 0: `ρ = (I − m d²)/(I + m d²)`.
     ///
-    /// The landings accumulate where 0 < ρ < 1; for ρ ≤ 0 the body is so flat that both feet stay after the first.
+    /// The landings accumulate where 0 < ρ < 1; for ρ ≤ 0 the body is so flat that both feet stay
+    /// after the first.
     pub fn rocking_ratio(&self) -> f64 {
         let lever = self.mass * self.half_length * self.half_length;
         (self.inertia - lever) / (self.inertia + lever)

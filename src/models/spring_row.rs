@@ -4,12 +4,13 @@ use crate::Mode;
 
 /// `n` springs at `x_i = −W + 2 W i/(n − 1)`, `i = 0 … n − 1` (one spring: at 0).
 ///
-/// Positions are kept as odd or even integers `m_i = 2 i − (n − 1)` in units of `W/(n − 1)`: sums over a set of springs
-/// are then exact, so that a symmetric set has no moment at all, and positions are antisymmetric to the last bit.
+/// Positions are kept as odd or even integers `m_i = 2 i − (n − 1)` in units of `W/(n − 1)`: sums
+/// over a set of springs are then exact, so that a symmetric set has no moment at all, and
+/// positions are antisymmetric to the last bit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SpringRow {
     positions: Vec<f64>,
-    /// `n − 1`, at most [`MOST`](crate::refuse::MOST).
+    /// `n − 1`, at most [`MOST`](crate::validate::MOST).
     gaps: i64,
     /// `W/(n − 1)` (m).
     unit: f64,
@@ -153,7 +154,8 @@ impl SpringRow {
     }
 }
 
-/// The words of a set of springs that hold two bits each: those `k < n` of which bit `k` and bit `n + k` are on.
+/// The words of a set of springs that hold two bits each: those `k < n` of which bit `k` and bit
+/// `n + k` are on.
 #[inline]
 pub(super) fn both_bits(mode: &Mode, n: usize) -> impl Iterator<Item = u64> + '_ {
     let (skip, shift) = (n / 64, n % 64);
@@ -161,7 +163,8 @@ pub(super) fn both_bits(mode: &Mode, n: usize) -> impl Iterator<Item = u64> + '_
     let mut low = upper.next().unwrap_or(0);
     mode.words().take(n.div_ceil(64)).map(move |word| {
         let high = upper.next().unwrap_or(0);
-        // Bits n … n + 63 of this word's turn, brought down to 0; a shift by 64 is none at all in Rust.
+        // Bits n … n + 63 of this word's turn, brought down to 0; a shift by 64 is none at all in
+        // Rust.
         let partner = if shift == 0 {
             low
         } else {

@@ -31,7 +31,8 @@ pub(super) fn assert_near(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// `jacobian_times` of `system` against central differences of the flow of `model`, along every axis.
+/// `jacobian_times` of `system` against central differences of the flow of `model`, along every
+/// axis.
 #[track_caller]
 pub(super) fn assert_jacobian<S: Flow, M: Flow>(system: &S, model: &M, x: &[f64], mode: &Mode) {
     for i in 0..system.dim() {

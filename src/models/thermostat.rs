@@ -5,10 +5,11 @@ use crate::{Error, EventFunction, Flow, Guard, Mode, RearmMatrix, Watch};
 
 /// A room whose heater is off from `hot` rising until `cold` falling.
 ///
-/// State: temperature `T` (°C), `T' = −cooling_rate (T − ambient)`, plus `heating_rate` while the heater is on. Event
-/// functions `h_0 = T − hot`, watched rising, and `h_1 = T − cold`, watched falling (K); the heater is off while side bit 0
-/// is on. The two guards are no pair: [`rearm`](Self::rearm) gives the guard reset matrix. Source: the standard example of a
-/// hybrid automaton; the numbers are our own.
+/// State: temperature `T` (°C), `T' = −cooling_rate (T − ambient)`, plus `heating_rate` while the
+/// heater is on. Event functions `h_0 = T − hot`, watched rising, and `h_1 = T − cold`, watched
+/// falling (K); the heater is off while side bit 0 is on. The two guards are no pair:
+/// [`rearm`](Self::rearm) gives the guard reset matrix. Source: the standard example of a hybrid
+/// automaton; the numbers are our own.
 ///
 /// ```
 /// use saltation::{Integrator, Rearm, models::Thermostat};
@@ -51,8 +52,8 @@ impl Thermostat {
     /// The guard at which the heater goes on.
     pub const COLD: Guard = Guard::falling(1);
 
-    /// The guard reset matrix: `HOT` arms `COLD`, `COLD` arms `HOT`, which takes its side bit back and so turns the heater
-    /// on.
+    /// The guard reset matrix: `HOT` arms `COLD`, `COLD` arms `HOT`, which takes its side bit back
+    /// and so turns the heater on.
     ///
     /// # Errors
     /// None in practice: both guards exist and differ.
@@ -64,7 +65,8 @@ impl Thermostat {
 
     /// Time of one cycle of heating and cooling (s), in closed form.
     ///
-    /// Infinite when there is no cycle: unless `ambient < cold < hot` and the heater can reach `hot`.
+    /// Infinite when there is no cycle: unless `ambient < cold < hot` and the heater can reach
+    /// `hot`.
     pub fn period(&self) -> f64 {
         let heated = self.ambient + self.heating_rate / self.cooling_rate;
         let cycles = self.cooling_rate > 0.0

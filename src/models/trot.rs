@@ -4,16 +4,18 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use super::slices::{load, store};
 
-/// A body on two rigid, massless legs perpendicular to it, with feet that slide without friction; horizontal motion drops out.
+/// A body on two rigid, massless legs perpendicular to it, with feet that slide without friction;
+/// horizontal motion drops out.
 ///
-/// `q = (z, θ)`: height (m) and pitch (rad) of the body. Contact 0 is the rear foot, 1 the front foot:
+/// `q = (z, θ)`: height (m) and pitch (rad) of the body. Contact 0 is the rear foot, 1 the front
+/// foot:
 ///
 /// ```text
 ///     a_{0,1} = z ∓ d sin θ − ℓ cos θ
 /// ```
 ///
-/// Source: Pace & Burden, Fig. 1 left, after Remy et al. 2010. The paper states no parameters; the default takes those of
-/// the soft model's source.
+/// Source: Pace & Burden, Fig. 1 left, after Remy et al. 2010. The paper states no parameters; the
+/// default takes those of the soft model's source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidTrot {
     /// Mass of the body (kg).
@@ -118,16 +120,18 @@ impl UnilateralConstraints for RigidTrot {
 
 /// A body on two soft legs: feet with mass under vertical springs and dampers at the hips.
 ///
-/// `q = (z, θ, z_1, z_2)`: height (m) and pitch (rad) of the body, heights of the rear and the front foot (m). With leg lengths
-/// `s_{1,2} = z ∓ d sin θ − z_{1,2}` and `N_i = k (ℓ − s_i) − b s_i'`:
+/// `q = (z, θ, z_1, z_2)`: height (m) and pitch (rad) of the body, heights of the rear and the
+/// front foot (m). With leg lengths `s_{1,2} = z ∓ d sin θ − z_{1,2}` and
+/// `N_i = k (ℓ − s_i) − b s_i'`:
 ///
 /// ```text
 ///     m z'' = −m g + N_1 + N_2        I θ'' = d cos θ (N_2 − N_1)        m_f z_i'' = −m_f g − N_i
 /// ```
 ///
-/// Gaps are `z_1` and `z_2`. The limbs are decoupled in the sense of Pace & Burden, assumption 3, unless `coupling`, a damper
-/// between the feet, is not zero. Source: Fig. 1 right, after Burden et al., TAC 60 (2015), which gives mass, inertia,
-/// hips, legs and stiffness; feet and damper are our own.
+/// Gaps are `z_1` and `z_2`. The limbs are decoupled in the sense of Pace & Burden, assumption 3,
+/// unless `coupling`, a damper between the feet, is not zero. Source: Fig. 1 right, after Burden et
+/// al., TAC 60 (2015), which gives mass, inertia, hips, legs and stiffness; feet and damper are our
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftTrot {
     /// Mass of the body (kg).
@@ -170,7 +174,8 @@ impl Default for SoftTrot {
 }
 
 impl SoftTrot {
-    /// `q` and `v` of the study: at rest at a height of 1.5 m, pitched by `theta` (rad), legs at their free length.
+    /// `q` and `v` of the study: at rest at a height of 1.5 m, pitched by `theta` (rad), legs at
+    /// their free length.
     pub fn start(&self, theta: f64) -> ([f64; 4], [f64; 4]) {
         let (lift, hip) = (self.half_length * theta.sin(), 1.5 - self.leg);
         ([1.5, theta, hip - lift, hip + lift], [0.0; 4])

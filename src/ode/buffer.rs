@@ -13,10 +13,11 @@ const MOST: usize = 1 << 27;
 
 /// Storage of one state vector: `[f64; N]` when the size is known, `Vec<f64>` otherwise. Sealed.
 ///
-/// Loops over an array have a length the compiler knows and unrolls: worth it for two states, hardly for six
-/// (`cargo bench --bench ratios -- step`).
+/// Loops over an array have a length the compiler knows and unrolls: worth it for two states,
+/// hardly for six (`cargo bench --bench ratios -- step`).
 pub trait Buffer: Clone + Debug + sealed::Sealed {
-    /// `n` zeros, none where `n` is more than 2²⁷ (a gibibyte); an array of another size than `n` keeps its own size.
+    /// `n` zeros, none where `n` is more than 2²⁷ (a gibibyte); an array of another size than `n`
+    /// keeps its own size.
     fn zeros(n: usize) -> Self;
     /// The entries.
     fn get(&self) -> &[f64];

@@ -1,5 +1,5 @@
-//! The interpolant of a step: a polynomial of degree 4 in `θ = (t − t₀)/h`, in the form of Hairer, Nørsett, Wanner
-//! (II.6, `contd5`): `x(θ) = c₀ + θ(c₁ + (1−θ)(c₂ + θ(c₃ + (1−θ)c₄)))`.
+//! The interpolant of a step: a polynomial of degree 4 in `θ = (t − t₀)/h`, in the form of Hairer,
+//! Nørsett, Wanner (II.6, `contd5`): `x(θ) = c₀ + θ(c₁ + (1−θ)(c₂ + θ(c₃ + (1−θ)c₄)))`.
 
 use super::Buffer;
 
@@ -25,8 +25,8 @@ impl<'a> Interpolant<'a> {
         }
     }
 
-    /// Writes the state at time `t` into `x`. Where `x` and the coefficients differ in length, the entries that all of them have
-    /// are written, and the others are left alone.
+    /// Writes the state at time `t` into `x`. Where `x` and the coefficients differ in length, the
+    /// entries that all of them have are written, and the others are left alone.
     #[inline]
     pub fn at(&self, t: f64, x: &mut [f64]) {
         let theta = if self.length > 0.0 {
@@ -37,7 +37,8 @@ impl<'a> Interpolant<'a> {
         self.at_fraction(theta, x);
     }
 
-    /// Writes the state at the fraction `theta` of the step into `x`; lengths as in [`at`](Self::at).
+    /// Writes the state at the fraction `theta` of the step into `x`; lengths as in
+    /// [`at`](Self::at).
     #[inline]
     pub fn at_fraction(&self, theta: f64, x: &mut [f64]) {
         let lengths = self.coefficients.iter().map(|c| c.len());
@@ -78,8 +79,8 @@ impl<B: Buffer> Dense<B> {
         }
     }
 
-    /// The polynomial of least degree through both ends with the slope `f0` at the left and, when known, `f1` at the
-    /// right end: a parabola or the cubic Hermite polynomial.
+    /// The polynomial of least degree through both ends with the slope `f0` at the left and, when
+    /// known, `f1` at the right end: a parabola or the cubic Hermite polynomial.
     pub(crate) fn hermite(
         &mut self,
         start: f64,

@@ -1,15 +1,17 @@
 //! Finite differences along a direction, for derivatives that the user did not write.
 
-/// Cube root of the rounding unit: the step of a central difference that balances rounding and truncation.
+/// Cube root of the rounding unit: the step of a central difference that balances rounding and
+/// truncation.
 const CENTRAL: f64 = 6.055454452393343e-6;
 
 fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |most, entry| entry.abs().max(most))
 }
 
-/// Parameter step for a central difference along `(dt, dx)` from `(t, x)`: moves the state by about `CENTRAL` of its size
-/// (or of 1, when it is smaller) and the time likewise. Where components differ in size, what suits the largest is `s_1`, too far for
-/// the others by truncation, and what suits each is `s_0`, too short for the largest by rounding: of `s³ = s_0² s_1` both errors are
+/// Parameter step for a central difference along `(dt, dx)` from `(t, x)`: moves the state by about
+/// `CENTRAL` of its size (or of 1, when it is smaller) and the time likewise. Where components
+/// differ in size, what suits the largest is `s_1`, too far for the others by truncation, and what
+/// suits each is `s_0`, too short for the largest by rounding: of `s³ = s_0² s_1` both errors are
 /// alike.
 pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
     let widest = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
@@ -27,7 +29,8 @@ pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
     state.min(time)
 }
 
-/// Derivative of the scalar `g` at `(t, x)` along `(dt, dx)`; two evaluations. `point` is overwritten.
+/// Derivative of the scalar `g` at `(t, x)` along `(dt, dx)`; two evaluations. `point` is
+/// overwritten.
 pub(crate) fn scalar_along(
     mut g: impl FnMut(f64, &[f64]) -> f64,
     (t, x): (f64, &[f64]),
@@ -44,8 +47,8 @@ pub(crate) fn scalar_along(
     (at(s) - at(-s)) / (2.0 * s)
 }
 
-/// Derivative of the map `g(t, x, out)` at `(t, x)` along `(dt, dx)` with a `part` of the step; two evaluations. `point` and `behind`
-/// are overwritten.
+/// Derivative of the map `g(t, x, out)` at `(t, x)` along `(dt, dx)` with a `part` of the step; two
+/// evaluations. `point` and `behind` are overwritten.
 pub(crate) fn vector_within<E>(
     part: f64,
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
@@ -67,9 +70,10 @@ pub(crate) fn vector_within<E>(
     Ok(())
 }
 
-/// The gradient of the scalar `g` at `(t, x)` into `row`; returns its derivative in time. `point` is overwritten. The step of
-/// each coordinate follows that coordinate alone; the others may have another unit and size. Four evaluations a coordinate: what
-/// is found is off by rounding, and not by truncation.
+/// The gradient of the scalar `g` at `(t, x)` into `row`; returns its derivative in time. `point`
+/// is overwritten. The step of each coordinate follows that coordinate alone; the others may have
+/// another unit and size. Four evaluations a coordinate: what is found is off by rounding, and not
+/// by truncation.
 pub(crate) fn gradient(
     mut g: impl FnMut(f64, &[f64]) -> f64,
     (t, x): (f64, &[f64]),
@@ -87,9 +91,10 @@ pub(crate) fn gradient(
     slope(t, |t| g(t, point))
 }
 
-/// The derivative of `g` at `x` from the central differences of two steps. Their errors by truncation, one four times the other,
-/// cancel: quantities that cancel, such as the coupling of two contacts, have no part of them that all evaluations share. The steps are
-/// twice and four times the usual one, so that rounding is no more than that of a single difference.
+/// The derivative of `g` at `x` from the central differences of two steps. Their errors by
+/// truncation, one four times the other, cancel: quantities that cancel, such as the coupling of
+/// two contacts, have no part of them that all evaluations share. The steps are twice and four
+/// times the usual one, so that rounding is no more than that of a single difference.
 fn slope(x: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
     let step = 2.0 * step_along(x, &[], 1.0, &[]);
     let mut over = |step: f64| {
@@ -101,8 +106,9 @@ fn slope(x: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
     near + (near - far) / 3.0
 }
 
-/// The same with steps that are shortened until `g` is straight along them; none where it is along none. Six evaluations an entry
-/// where no step is shortened. `size(i)` is what is small in coordinate `i`, one where nothing is known of it.
+/// The same with steps that are shortened until `g` is straight along them; none where it is along
+/// none. Six evaluations an entry where no step is shortened. `size(i)` is what is small in
+/// coordinate `i`, one where nothing is known of it.
 pub(crate) fn resolved_gradient(
     mut g: impl FnMut(f64, &[f64]) -> f64,
     (t, x): (f64, &[f64]),
@@ -144,7 +150,8 @@ pub(crate) fn resolved_gradient(
     Some(moving)
 }
 
-/// The derivative of `g` by one coordinate, or by time where there is none, with a `part` of the step. `point` is `x`, and is left so.
+/// The derivative of `g` by one coordinate, or by time where there is none, with a `part` of the
+/// step. `point` is `x`, and is left so.
 fn along_axis(
     g: &mut impl FnMut(f64, &[f64]) -> f64,
     (t, x): (f64, &[f64]),
@@ -168,7 +175,8 @@ fn along_axis(
     (at(ahead) - at(behind)) / (ahead - behind)
 }
 
-/// A derivative whose differences over a step and over half of it differ by less than this part needs no other step.
+/// A derivative whose differences over a step and over half of it differ by less than this part
+/// needs no other step.
 const ENOUGH: f64 = 1e-7;
 /// Entries of a derivative smaller than this part of the largest are held to its size.
 const SMALL: f64 = 1e-3;
@@ -180,7 +188,8 @@ const BETTER: f64 = 0.125;
 const MOST_HALVINGS: usize = 50;
 /// Shortest step, in parts of what is moved: rounding then is a millionth of the difference.
 const LEAST: f64 = 1_048_576.0 * f64::EPSILON;
-/// Steps shorter by this part, and by twice that, see almost the same of a function, and another rounding.
+/// Steps shorter by this part, and by twice that, see almost the same of a function, and another
+/// rounding.
 const BESIDE: f64 = 1.0 / 64.0;
 
 /// The step with which a derivative is known best.
@@ -190,7 +199,8 @@ pub(crate) struct Resolved {
     pub(crate) part: f64,
     /// Where that is a shorter one: rounding of the derivative, relative to its size.
     pub(crate) rounding: f64,
-    /// An entry of which differences over all steps differ by more than their rounding: it has no derivative, or none to be seen.
+    /// An entry of which differences over all steps differ by more than their rounding: it has no
+    /// derivative, or none to be seen.
     pub(crate) unknown: Option<usize>,
 }
 
@@ -228,9 +238,10 @@ impl Parts {
     }
 }
 
-/// Derivative of the map `g(t, x, out)`, from states to states, at `(t, x)` along `(dt, dx)`, with a step that is shortened until `g` is
-/// straight along it, into the first of three vectors; an entry of it that is known along no step, if there is one. Four evaluations
-/// where no step is shortened.
+/// Derivative of the map `g(t, x, out)`, from states to states, at `(t, x)` along `(dt, dx)`, with
+/// a step that is shortened until `g` is straight along it, into the first of three vectors; an
+/// entry of it that is known along no step, if there is one. Four evaluations where no step is
+/// shortened.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     (t, x): (f64, &[f64]),
@@ -250,7 +261,8 @@ pub(crate) fn resolved_along<E>(
     Ok(found.unknown)
 }
 
-/// How far differences over steps beside a `part` differ from the one over it: by its rounding, as far as it shows.
+/// How far differences over steps beside a `part` differ from the one over it: by its rounding, as
+/// far as it shows.
 fn rounding_beside<E>(
     along: &mut impl FnMut(f64, &mut [f64]) -> Result<(), E>,
     part: f64,
@@ -266,13 +278,16 @@ fn rounding_beside<E>(
     Ok(rounding)
 }
 
-/// Finds the step of a difference by halves: the usual one where the derivative over half of it is the same, and else that with the
-/// least error. `along(part, out)` takes the difference with a part of the usual step. The first of the three vectors holds the
-/// derivative with `start`, and at the end that with the part found. `floor(i, part)` is a size to which entry `i` is held at least.
+/// Finds the step of a difference by halves: the usual one where the derivative over half of it is
+/// the same, and else that with the least error. `along(part, out)` takes the difference with a
+/// part of the usual step. The first of the three vectors holds the derivative with `start`, and at
+/// the end that with the part found. `floor(i, part)` is a size to which entry `i` is held at
+/// least.
 ///
-/// The error of a difference over `s` is seen by those over `s/2` and `s/4`, its rounding by those beside `s`. A function that
-/// oscillates faster than `s` looks as if it were rounded: steps go on to be halved until a derivative is known. One that is flat over
-/// `s` and bends close by shows where the user's own scale is given.
+/// The error of a difference over `s` is seen by those over `s/2` and `s/4`, its rounding by those
+/// beside `s`. A function that oscillates faster than `s` looks as if it were rounded: steps go on
+/// to be halved until a derivative is known. One that is flat over `s` and bends close by shows
+/// where the user's own scale is given.
 pub(crate) fn resolve<E>(
     Parts { start, user, least }: Parts,
     mut along: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
@@ -380,7 +395,8 @@ pub(crate) fn resolve<E>(
     Ok(resolved)
 }
 
-/// The entry in which two vectors differ most relative to its size, and by what; infinite where one is not finite.
+/// The entry in which two vectors differ most relative to its size, and by what; infinite where one
+/// is not finite.
 fn mismatch(a: &[f64], b: &[f64], floor: impl Fn(usize) -> f64) -> (usize, f64) {
     let small = SMALL * largest(a).max(largest(b));
     let mut most = (0, 0.0);
@@ -451,7 +467,8 @@ mod tests {
                 let size = noise / f64::EPSILON;
                 let found = resolved(|x| (x.sin() + size) - size, x);
                 let off = found.map(|found| (found - x.cos()).abs());
-                // Once the rounding over the usual step, and once more that over the shortest that is tried then.
+                // Once the rounding over the usual step, and once more that over the shortest that
+                // is tried then.
                 let allowed = 8.0 * noise / (CENTRAL * x);
                 assert!(
                     off.is_some_and(|off| off < allowed),
@@ -491,8 +508,8 @@ mod tests {
                 .sum::<f64>()
         };
         let mut row = [0.0; 3];
-        // Values are small here, and their rounding with them: truncation of one difference would be 6e-12, 3e-10
-        // and 6e-9 of them.
+        // Values are small here, and their rounding with them: truncation of one difference would
+        // be 6e-12, 3e-10 and 6e-9 of them.
         let in_time = gradient(g, (2.0, &[0.0; 3]), &mut row, &mut [0.0; 3]);
         for (found, size) in row.iter().zip(sizes) {
             assert!((found / (2.0 * size) - 1.0).abs() < 1e-14, "{found} {size}");

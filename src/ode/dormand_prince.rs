@@ -1,10 +1,11 @@
-//! The explicit Runge–Kutta pair of Dormand & Prince, order 5(4), with seven stages of which the last is the first of the
-//! next step (Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", table II.5.2).
+//! The explicit Runge–Kutta pair of Dormand & Prince, order 5(4), with seven stages of which the
+//! last is the first of the next step (Hairer, Nørsett, Wanner, "Solving Ordinary Differential
+//! Equations I", table II.5.2).
 
 use std::ops::Range;
 
 use super::{Buffer, Dense, Interpolant, Tolerance};
-use crate::{Error, refuse};
+use crate::{Error, validate};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 /// The longest time between two stages, as a part of the step.
@@ -55,10 +56,12 @@ const D: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-/// The interpolant of `x' = t⁴` is off by `θ²(1 − θ)²(OF_TIME₀ − OF_TIME₁ θ)` times the error estimate at the fraction θ of a step.
+/// The interpolant of `x' = t⁴` is off by `θ²(1 − θ)²(OF_TIME₀ − OF_TIME₁ θ)` times the error
+/// estimate at the fraction θ of a step.
 const OF_TIME: [f64; 2] = [847148895000.0 / 2086010033.0, 54000.0 / 71.0];
 
-/// Workspace of one Dormand–Prince step: seven stages, the new state and the interpolant. A step allocates nothing.
+/// Workspace of one Dormand–Prince step: seven stages, the new state and the interpolant. A step
+/// allocates nothing.
 ///
 /// ```
 /// use saltation::ode::DormandPrince;
@@ -78,8 +81,8 @@ pub struct DormandPrince<V> {
 }
 
 impl<V: Buffer> DormandPrince<V> {
-    /// Workspace for `dim` state variables; for `[f64; N]`, whatever `dim` is, for `N`. More than 2²⁷ variables have none, and every
-    /// step is refused.
+    /// Workspace for `dim` state variables; for `[f64; N]`, whatever `dim` is, for `N`. More than
+    /// 2²⁷ variables have none, and every step is refused.
     pub fn new(dim: usize) -> Self {
         Self {
             k: std::array::from_fn(|_| V::zeros(dim)),
@@ -89,7 +92,8 @@ impl<V: Buffer> DormandPrince<V> {
         }
     }
 
-    /// Where `f(t, x)` at the start of the step is to be written before [`step`](Self::step) is called.
+    /// Where `f(t, x)` at the start of the step is to be written before [`step`](Self::step) is
+    /// called.
     #[inline]
     pub fn first_stage(&mut self) -> &mut [f64] {
         self.k[0].get_mut()
@@ -123,7 +127,7 @@ impl<V: Buffer> DormandPrince<V> {
     where
         F: FnMut(f64, &[f64], &mut [f64]),
     {
-        refuse::length("x", self.y.get().len(), x.len())?;
+        validate::length("x", self.y.get().len(), x.len())?;
         self.advance(f, t, x, h);
         Ok(())
     }
@@ -175,15 +179,16 @@ impl<V: Buffer> DormandPrince<V> {
         f(t + C[6] * h, y, k7.get_mut());
     }
 
-    /// Norm of the error estimate of the last step, in units of the tolerance: a step is good when it is at most 1. NaN
-    /// or infinite when a stage was.
+    /// Norm of the error estimate of the last step, in units of the tolerance: a step is good when
+    /// it is at most 1. NaN or infinite when a stage was.
     #[inline]
     pub(crate) fn error(&self, x: &[f64], h: f64, tolerance: &Tolerance<V>) -> f64 {
         self.error_of(0..self.y.get().len(), x, h, tolerance)
     }
 
-    /// The same norm for the interpolant at the fraction `theta` of the step, where the state is `y`: what errors of the stages leave, and
-    /// what the interpolant adds where the field depends on time alone.
+    /// The same norm for the interpolant at the fraction `theta` of the step, where the state is
+    /// `y`: what errors of the stages leave, and what the interpolant adds where the field depends
+    /// on time alone.
     #[inline]
     pub(crate) fn errors_at(
         &self,
@@ -192,7 +197,8 @@ impl<V: Buffer> DormandPrince<V> {
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> [f64; 2] {
-        // The polynomials are those of the terms of fifth order: one and the same for four of them, and bounds for the other five.
+        // The polynomials are those of the terms of fifth order: one and the same for four of them,
+        // and bounds for the other five.
         let [before, after] = [theta, 1.0 - theta].map(|part| part * part);
         let of_stages = (22.0 * before).min(1.0);
         let of_time = before * after * (OF_TIME[0] - OF_TIME[1] * theta);

@@ -1,15 +1,19 @@
 //! Smooth motion of any right-hand side `(t, x) → dx`; knows no guards and no modes.
 //!
-//! * `dormand_prince`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Hairer, Nørsett, Wanner, II.4–II.6).
+//! * `dormand_prince`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Hairer,
+//!   Nørsett, Wanner, II.4–II.6).
 //! * `dense`: the interpolant of a step, 4th order, at no further evaluation.
 //! * `step_control`: error norm, PI step control, automatic first step.
-//! * `buffer`: state vectors of a size known at compile time (`[f64; N]`) or at run time (`Vec<f64>`).
+//! * `buffer`: state vectors of a size known at compile time (`[f64; N]`) or at run time
+//!   (`Vec<f64>`).
+//! * `root`: a root or a maximum within a bracket.
 //! * `difference`: finite differences along a direction.
 
 mod buffer;
 mod dense;
 pub(crate) mod difference;
 mod dormand_prince;
+pub(crate) mod root;
 mod step_control;
 
 pub use buffer::Buffer;

@@ -1,4 +1,5 @@
-//! Error norm, PI step control and the automatic first step (Hairer, Nørsett, Wanner, II.4 and IV.2).
+//! Error norm, PI step control and the automatic first step (Hairer, Nørsett, Wanner, II.4 and
+//! IV.2).
 
 use super::Buffer;
 
@@ -23,7 +24,8 @@ impl<B: Buffer> Tolerance<B> {
         self.absolute.get()[i] + self.relative.get()[i] * a.abs().max(b.abs())
     }
 
-    /// `Σ |row_i| scale_i`: how much a function with this gradient changes when all variables are off by what is allowed at `x`.
+    /// `Σ |row_i| scale_i`: how much a function with this gradient changes when all variables are
+    /// off by what is allowed at `x`.
     #[inline]
     pub(crate) fn along(&self, row: &[f64], x: &[f64]) -> f64 {
         let n = x.len();
@@ -106,7 +108,8 @@ impl StepControl {
     }
 }
 
-/// First step size from one Euler step: the step whose 5th order error would be about the tolerance.
+/// First step size from one Euler step: the step whose 5th order error would be about the
+/// tolerance.
 ///
 /// `slope = f(t, x)`; `euler` and `slope_there` are overwritten. One evaluation of `f`.
 pub(crate) fn first_step<B: Buffer>(

@@ -1,9 +1,11 @@
-//! Impacts of rigid bodies with Coulomb friction as linear complementarity problems: section 2 of the specification
-//! (Halm & Posa, equations 72–75), and the examples of its section 8. Shared by tests and benches.
+//! Impacts of rigid bodies with Coulomb friction as linear complementarity problems: section 2 of
+//! the specification (Halm & Posa, equations 72–75), and the examples of its section 8. Shared by
+//! tests and benches.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Contacts at one instant, in contact space: m normal speeds, then t tangential speeds of each contact.
+/// Contacts at one instant, in contact space: m normal speeds, then t tangential speeds of each
+/// contact.
 #[derive(Clone, Debug)]
 pub(crate) struct Contacts {
     /// Tangential speeds of a contact: 1 in the plane, 2 in space.
@@ -140,8 +142,8 @@ impl Contacts {
         )
     }
 
-    /// `count` contacts anywhere between `bodies` bodies of different mass in the plane and the ground, friction up to 2, some
-    /// without; rank deficient when 2 `count` > 3 `bodies`.
+    /// `count` contacts anywhere between `bodies` bodies of different mass in the plane and the
+    /// ground, friction up to 2, some without; rank deficient when 2 `count` > 3 `bodies`.
     pub(crate) fn random(count: usize, bodies: usize, unit: &mut impl FnMut() -> f64) -> Self {
         Self::random_of_masses(count, bodies, 4.0, unit)
     }
@@ -218,8 +220,8 @@ impl Contacts {
         self.friction.len()
     }
 
-    /// Equation 75: normal impulses at most `most` (N s), `polygon` directions of friction (2 in the plane). `z` is
-    /// `[β; λn; λD; γ]`.
+    /// Equation 75: normal impulses at most `most` (N s), `polygon` directions of friction (2 in
+    /// the plane). `z` is `[β; λn; λD; γ]`.
     pub(crate) fn boxed(&self, most: &[f64], polygon: usize) -> Lcp {
         let m = self.count();
         let (inner, q) = self.unboxed(polygon);
@@ -254,7 +256,8 @@ impl Contacts {
         (w, q)
     }
 
-    /// Speeds after the impulses of a solution of `unboxed`, or of a solution of `boxed` from its entry m on.
+    /// Speeds after the impulses of a solution of `unboxed`, or of a solution of `boxed` from its
+    /// entry m on.
     pub(crate) fn speeds_after(&self, z: &[f64], polygon: usize) -> DVector<f64> {
         let j = self.polygonal(polygon);
         let impulse = DVector::from_column_slice(&z[..j.nrows()]);

@@ -1,7 +1,8 @@
 //! Numbers at the ends of their range, and few of them: what random numbers never are.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-/// Any of the numbers that arithmetic stumbles over; the larger the `wildness`, the more often, and 3 and more with those that are not finite.
+/// Any of the numbers that arithmetic stumbles over; the larger the `wildness`, the more often, and
+/// 3 and more with those that are not finite.
 pub(crate) fn number(next: &mut impl FnMut() -> u64, wildness: u64) -> f64 {
     const FINITE: [f64; 22] = [
         0.0,

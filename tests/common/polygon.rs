@@ -1,4 +1,5 @@
-//! A rigid polygon (a rod has two corners) thrown in the plane onto fixed planes: free flight in closed form, many turns in one step.
+//! A rigid polygon (a rod has two corners) thrown in the plane onto fixed planes: free flight in
+//! closed form, many turns in one step.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};

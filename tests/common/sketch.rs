@@ -8,7 +8,8 @@ type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
 type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
 type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
 
-/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients, resets.
+/// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients,
+/// resets.
 pub(crate) struct Sketch {
     dim: usize,
     flow: FlowBox,
@@ -16,7 +17,7 @@ pub(crate) struct Sketch {
     gradient: GradientBox,
     reset: ResetBox,
     watch: Vec<Watch>,
-    least_rate: Option<f64>,
+    min_rate: Option<f64>,
     time_scale: Option<f64>,
     ignores_mode: bool,
 }
@@ -31,7 +32,7 @@ impl Sketch {
             gradient: Box::new(|_, _, _, _, _| None),
             reset: Box::new(|_, _, _, _| Ok(())),
             watch: Vec::new(),
-            least_rate: None,
+            min_rate: None,
             time_scale: None,
             ignores_mode: false,
         }
@@ -61,8 +62,8 @@ impl Sketch {
     }
 
     /// The liveness bound of all event functions.
-    pub(crate) fn least_rate(mut self, rate: f64) -> Self {
-        self.least_rate = Some(rate);
+    pub(crate) fn min_rate(mut self, rate: f64) -> Self {
+        self.min_rate = Some(rate);
         self
     }
 
@@ -117,8 +118,8 @@ impl EventFunction for Sketch {
     fn watch(&self, k: usize) -> Watch {
         self.watch[k]
     }
-    fn least_rate(&self, _k: usize) -> Option<f64> {
-        self.least_rate
+    fn min_rate(&self, _k: usize) -> Option<f64> {
+        self.min_rate
     }
     fn time_scale(&self, _k: usize) -> Option<f64> {
         self.time_scale

@@ -1,6 +1,6 @@
 //! What a derivative answers about a corner: right, and the same by every way of asking.
 
-use saltation::derivative::{CornerKind, Tangents, Verdict};
+use saltation::derivative::{CornerKind, Sensitivities, Verdict};
 use saltation::nalgebra::DMatrix;
 
 use crate::draw::Draw;
@@ -15,7 +15,7 @@ fn ask(course: &Course, draw: &mut Draw) {
     let mut integrator = integrator(course);
     let count = 3;
     let directions = DMatrix::from_vec(dim, count, draw.direction(count * dim));
-    let mut tangents = Tangents::new(dim, count);
+    let mut tangents = Sensitivities::new(dim, count);
     tangents.set(directions.as_slice()).unwrap();
     integrator
         .carry(0.0, &course.start, course.end, &mut tangents, &mut ())
@@ -94,7 +94,8 @@ fn the_numbers_of_guards_do_not_matter() {
                     .unwrap()
             });
             for (a, b) in a.column_iter().zip(b.column_iter()) {
-                // The run meets the corner at a time and a state that differ by rounding; the maps do not.
+                // The run meets the corner at a time and a state that differ by rounding; the maps
+                // do not.
                 assert!(off(a, b) < 1e-12, "{n} guards, seed {seed}");
             }
         }
@@ -103,7 +104,8 @@ fn the_numbers_of_guards_do_not_matter() {
 
 #[test]
 fn a_direction_along_the_flow_is_carried_along_it() {
-    // x0 + s F moves the whole run earlier by s: B(F_before) = F_behind, and every guard is met s earlier.
+    // x0 + s F moves the whole run earlier by s: B(F_before) = F_behind, and every guard is met s
+    // earlier.
     for n in 2..=4 {
         for seed in 0..10 {
             let (course, _) = corner(n, n + 1, 3000 + 10 * n + seed);
@@ -123,7 +125,8 @@ fn a_direction_along_the_flow_is_carried_along_it() {
     }
 }
 
-/// The same course in other units: state `i` in units `2^−states[i]` as large, guard `k` in units `2^−guards[k]` as large.
+/// The same course in other units: state `i` in units `2^−states[i]` as large, guard `k` in units
+/// `2^−guards[k]` as large.
 fn in_units(course: &Course, states: &[i32], guards: &[i32]) -> Course {
     let mut other = course.clone();
     let power = |powers: &[i32], i: usize| 2f64.powi(powers[i]);
@@ -143,9 +146,10 @@ fn in_units(course: &Course, states: &[i32], guards: &[i32]) -> Course {
 
 #[test]
 fn units_do_not_matter() {
-    // Powers of two change no digit of the data, so that both runs see the same corner. Between units of 1e-8 and 1e8 every
-    // direction is right; between units of 1e-3 and 1e3 the pieces are the same too. The units of guards keep their rates above
-    // the least rate of 1e-6 of them in a second.
+    // Powers of two change no digit of the data, so that both runs see the same corner. Between
+    // units of 1e-8 and 1e8 every direction is right; between units of 1e-3 and 1e3 the pieces are
+    // the same too. The units of guards keep their rates above the least rate of 1e-6 of them in a
+    // second.
     for (power, lists) in [(10, true), (26, false)] {
         for n in [2, 3, 4] {
             for seed in 0..10 {

@@ -1,4 +1,5 @@
-//! Guards that read only the time: all displacements meet them at one time, so that their rows of the state are zero.
+//! Guards that read only the time: all displacements meet them at one time, so that their rows of
+//! the state are zero.
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DVector;
@@ -7,8 +8,9 @@ use saltation::{Direction, EventFunction, Flow, Guard, Integrator, Mode, Watch, 
 use crate::sketch::Sketch;
 use crate::support::{off, times};
 
-/// Guards 0 and 1 are met by the two coordinates at t = 1, guard 2 by the clock at the same time. Each adds a jump to the third state;
-/// that of guard 0 is larger once the clock has struck, if they are `coupled`.
+/// Guards 0 and 1 are met by the two coordinates at t = 1, guard 2 by the clock at the same time.
+/// Each adds a jump to the third state; that of guard 0 is larger once the clock has struck, if
+/// they are `coupled`.
 fn clock(coupled: bool) -> impl Flow + EventFunction {
     flow_fn(3, move |_, _, mode: &Mode, dx| {
         dx.copy_from_slice(&[1.0, 2.0, 0.25]);

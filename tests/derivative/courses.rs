@@ -1,4 +1,5 @@
-//! Several corners in one run: the chain rule, in which each piece of the first meets the pieces of the next.
+//! Several corners in one run: the chain rule, in which each piece of the first meets the pieces of
+//! the next.
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;

@@ -63,7 +63,8 @@ fn every_direction_through_a_crowded_corner_is_in_one_piece() {
 
 #[test]
 fn two_guards_on_one_plane_are_met_in_any_order() {
-    // Guard 2 is guard 0 in other units: all directions meet both at once, so that either order is as good.
+    // Guard 2 is guard 0 in other units: all directions meet both at once, so that either order is
+    // as good.
     let mut draw = Draw(6002);
     for _ in 0..20 {
         let two = Course::through(&[2], 3, &mut draw);
@@ -72,7 +73,8 @@ fn two_guards_on_one_plane_are_met_in_any_order() {
             _ => two.normals[(k, i)],
         });
         let fields = DMatrix::from_fn(3, 8, |i, word| {
-            // The words in which they differ belong to no cell; the field there must only move toward the guards.
+            // The words in which they differ belong to no cell; the field there must only move
+            // toward the guards.
             let toward = two.fields[(i, word & 3)];
             if word >> 2 == word & 1 {
                 toward

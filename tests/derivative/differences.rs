@@ -29,8 +29,8 @@ fn unit(dim: usize, j: usize) -> Vec<f64> {
 
 /// The matrix of a classical run against central differences of whole runs.
 ///
-/// With steps of 1e-6 the third derivative, up to 1e4 in these runs, comes in with 1e-8; the errors of the runs, most of which
-/// both ends share, with 1e6 times their difference.
+/// With steps of 1e-6 the third derivative, up to 1e4 in these runs, comes in with 1e-8; the errors
+/// of the runs, most of which both ends share, with 1e6 times their difference.
 fn classical<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, crossings: usize) {
     let mut integrator = tight(system);
     let (dim, step) = (x0.len(), 1e-6);
@@ -54,7 +54,8 @@ fn classical<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, crossings:
     let carried = integrator
         .derivative_along(0.0, x0, tf, &DMatrix::identity(dim, dim))
         .unwrap();
-    // Other steps are refused when the columns differ; both are right to ten times the tolerance, amplified.
+    // Other steps are refused when the columns differ; both are right to ten times the tolerance,
+    // amplified.
     assert!(off(&carried, &matrix) < 1e-9);
 }
 
@@ -112,7 +113,8 @@ fn plates_that_land_tilted_without_derivatives() {
     }
 }
 
-/// `B(v)` through a corner against one-sided differences, extrapolated to no step at all: within a cone the run is smooth.
+/// `B(v)` through a corner against one-sided differences, extrapolated to no step at all: within a
+/// cone the run is smooth.
 fn through_a_corner<S: Flow + EventFunction>(
     system: S,
     x0: &[f64],

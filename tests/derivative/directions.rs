@@ -7,7 +7,8 @@ use crate::exact::Oracle;
 use crate::kit::Course;
 use crate::support::{integrator, off};
 
-/// Half of the corners are in as many dimensions as they have guards, the others in up to three more.
+/// Half of the corners are in as many dimensions as they have guards, the others in up to three
+/// more.
 fn corners_of(n: usize, corners: usize) {
     let mut draw = Draw(n as u64);
     for corner in 0..corners {

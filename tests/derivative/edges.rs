@@ -1,4 +1,5 @@
-//! Where a run begins or ends on a guard: one-sided derivatives, and runs that a guard ends (Poincaré maps).
+//! Where a run begins or ends on a guard: one-sided derivatives, and runs that a guard ends
+//! (Poincaré maps).
 
 use saltation::derivative::Verdict;
 use saltation::models::{Affine, Hopper};
@@ -32,12 +33,14 @@ fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
         .unwrap()
         .rtol(1e-12)
         .atol(1e-12);
-    // The x guard at 0.369…: behind it x' = 10 x + 1, y' = y + 1, before it x' = y + 1, y' = −x + 1.
+    // The x guard at 0.369…: behind it x' = 10 x + 1, y' = y + 1, before it x' = y + 1, y' =
+    // −x + 1.
     for (late, crossed) in [(3e-10, Some(true)), (0.0, None), (-3e-10, Some(false))] {
         let tf = time + late;
         let d = integrator.derivative(0.0, &Affine::START, tf).unwrap();
         let is_crossed = d.trajectory().crossings().len() == 3;
-        // Exactly at the event rounding decides on which side the run ends; the verdict is the same.
+        // Exactly at the event rounding decides on which side the run ends; the verdict is the
+        // same.
         assert!(crossed.is_none_or(|crossed| crossed == is_crossed));
         assert!(
             matches!(d.verdict(), Verdict::OneSided { guard: g, .. } if *g == guard),
@@ -122,7 +125,8 @@ fn the_reset_of_the_last_crossing_belongs_to_the_poincare_map() {
 
 #[test]
 fn the_whole_period_of_the_hopper_is_a_shear() {
-    // Every start repeats itself after its own period T(z0), so that the displaced orbit lags: D = I − f T'(z0).
+    // Every start repeats itself after its own period T(z0), so that the displaced orbit lags: D =
+    // I − f T'(z0).
     let hopper = Hopper::default();
     let z0 = 2.0;
     let period = hopper.period(z0);
@@ -147,7 +151,8 @@ fn difference_of_end<const N: usize>(system: &crate::sketch::Sketch, x0: [f64; N
 
 #[test]
 fn a_stop_that_another_crossing_sets_off_ends_the_run_at_that_crossing() {
-    // Crossing x1 = 0.5 throws x0 over its own guard, which stops; or that guard is another one in the new mode.
+    // Crossing x1 = 0.5 throws x0 over its own guard, which stops; or that guard is another one in
+    // the new mode.
     let field =
         |_: f64, _: &[f64], _: &saltation::Mode, dx: &mut [f64]| dx.copy_from_slice(&[-1.0, -2.0]);
     let watch = [Watch::FALLING.and_stop(), Watch::FALLING];

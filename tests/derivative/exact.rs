@@ -1,8 +1,9 @@
 //! The oracle of the kit: the flow of a course in exact rational arithmetic, from event to event.
 //!
-//! It does not know what a saltation matrix is, nor how a direction chooses its order. It displaces the start by `s v`, follows
-//! both starts, and divides. That is no approximation: between its corners a course is straight, so the quotient is the
-//! same for every `s` up to which no two corners run into each other.
+//! It does not know what a saltation matrix is, nor how a direction chooses its order. It displaces
+//! the start by `s v`, follows both starts, and divides. That is no approximation: between its
+//! corners a course is straight, so the quotient is the same for every `s` up to which no two
+//! corners run into each other.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -130,7 +131,8 @@ impl Oracle {
         h.chain(x).chain([BigInt::one() << (2 * UNIT)]).collect()
     }
 
-    /// Follows a start: `h`, `x` and `t` are numerators over `below`, which grows by a factor with each event.
+    /// Follows a start: `h`, `x` and `t` are numerators over `below`, which grows by a factor with
+    /// each event.
     fn run(&self, start: &[BigInt]) -> Run {
         let n = self.offsets.len();
         let h = (0..n).map(|k| product(&self.normals[k], start) - (&self.offsets[k] << UNIT));

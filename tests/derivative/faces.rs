@@ -1,4 +1,5 @@
-//! Between the pieces: `B` is positively homogeneous and continuous, on each side of every face the same.
+//! Between the pieces: `B` is positively homogeneous and continuous, on each side of every face the
+//! same.
 
 use proptest::prelude::*;
 use saltation::derivative::Derivative;
@@ -16,8 +17,8 @@ fn between(v: &[f64], w: &[f64], part: f64) -> Vec<f64> {
 /// A direction at a face, and the matrix of its piece.
 type Side = (Vec<f64>, DMatrix<f64>);
 
-/// A face on the way from `v` to `w`: the last direction found in the piece of `v`, and the first beyond it. None when both ends
-/// lie in one piece.
+/// A face on the way from `v` to `w`: the last direction found in the piece of `v`, and the first
+/// beyond it. None when both ends lie in one piece.
 fn face(d: &Derivative<'_, FieldTable>, v: &[f64], w: &[f64]) -> Option<(Side, Side)> {
     let piece = |part: f64| d.matrix_towards(&between(v, w, part)).unwrap();
     let own = piece(0.0);
@@ -89,7 +90,8 @@ proptest! {
         let ((here, near), (there, far)) = face.expect("just seen");
         let point = DVector::from_vec(here.clone());
         let gap = DVector::from_vec(there.clone()) - &point;
-        // Both maps differ, and yet agree at this direction: to the rounding of it, on which the entries act.
+        // Both maps differ, and yet agree at this direction: to the rounding of it, on which the
+        // entries act.
         prop_assert!(off(&near, &far) > 1e-8);
         prop_assert!(gap.amax() < 1e-15);
         let size = near.amax().max(far.amax());
@@ -103,7 +105,8 @@ proptest! {
         seed in any::<usize>(),
         closeness in 0.0..40.0f64,
     ) {
-        // A piecewise linear map grows along a segment as its pieces do, provided that it does not jump between them.
+        // A piecewise linear map grows along a segment as its pieces do, provided that it does not
+        // jump between them.
         let (course, mut draw) = corner(n, n, seed);
         let mut integrator = integrator(&course);
         let d = integrator.derivative(0.0, &course.start, course.end).unwrap();

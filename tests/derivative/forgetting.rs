@@ -1,4 +1,5 @@
-//! Corners behind a reset that forgets: displacements that are equal from there on meet the guards at once, and have one piece.
+//! Corners behind a reset that forgets: displacements that are equal from there on meet the guards
+//! at once, and have one piece.
 
 use saltation::derivative::Verdict;
 use saltation::{Direction, Integrator, Mode, Watch};
@@ -9,8 +10,8 @@ use crate::support::{off, times};
 /// What the reset sets the two coordinates to.
 type Set = fn(&[f64]) -> [f64; 2];
 
-/// Guard 0 at x₃ = 1 sets `(x₀, x₁)`; then guards 1 and 2 are met at x₀ = 1 and x₁ = 1, at once for the run itself. Behind both x₂ grows
-/// faster by 3, behind one alone by 1.
+/// Guard 0 at x₃ = 1 sets `(x₀, x₁)`; then guards 1 and 2 are met at x₀ = 1 and x₁ = 1, at once for
+/// the run itself. Behind both x₂ grows faster by 3, behind one alone by 1.
 fn forgetting(set: impl Fn(&[f64]) -> [f64; 2] + 'static) -> Sketch {
     Sketch::new(5, |_, _, mode: &Mode, dx| {
         let met = [1, 2].into_iter().filter(|&k| mode.contains(k)).count();

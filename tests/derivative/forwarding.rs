@@ -1,6 +1,8 @@
-//! Wrappers of systems hand every method on: to a model whose every method is its own, and remembers that it was asked.
+//! Wrappers of systems hand every method on: to a model whose every method is its own, and
+//! remembers that it was asked.
 //!
-//! Names are read from the source of the traits, so that a method that is new there and forgotten here fails.
+//! Names are read from the source of the traits, so that a method that is new there and forgotten
+//! here fails.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -25,8 +27,11 @@ fn methods(source: &str, name: &str) -> Names {
 
 /// Methods of `Flow` and of `EventFunction`.
 fn all_methods() -> Names {
-    let flow = methods(include_str!("../../src/hybrid/flow.rs"), "Flow");
-    let events = methods(include_str!("../../src/hybrid/event.rs"), "EventFunction");
+    let flow = methods(include_str!("../../src/hybrid/model/flow.rs"), "Flow");
+    let events = methods(
+        include_str!("../../src/hybrid/model/events.rs"),
+        "EventFunction",
+    );
     flow.union(&events).cloned().collect()
 }
 
@@ -119,12 +124,12 @@ impl EventFunction for Own {
         asked("watch");
         [Watch::RISING, Watch::FALLING.and_stop()][k]
     }
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        asked("least_rate");
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        asked("min_rate");
         Some(0.25 + k as f64)
     }
-    fn noise(&self, k: usize) -> f64 {
-        asked("noise");
+    fn event_tolerance(&self, k: usize) -> f64 {
+        asked("event_tolerance");
         0.125 + k as f64
     }
     fn time_scale(&self, k: usize) -> Option<f64> {
@@ -184,8 +189,8 @@ impl EventFunction for Own {
 const T: f64 = 0.5;
 const X: [f64; 2] = [0.75, -1.5];
 
-/// Asks a wrapper of [`Own`] for everything, `more` state variables behind those of the model; compares what it answers with the
-/// model's own answers, and gives the names of the methods asked.
+/// Asks a wrapper of [`Own`] for everything, `more` state variables behind those of the model;
+/// compares what it answers with the model's own answers, and gives the names of the methods asked.
 fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     ask_with(system, more, true)
 }
@@ -252,10 +257,10 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(found, [&[0.0, 1.0][..], &zeros].concat());
     called("watch");
     assert_eq!(system.watch(1), Watch::FALLING.and_stop());
-    called("least_rate");
-    assert_eq!(system.least_rate(1), Some(1.25));
-    called("noise");
-    assert!((system.noise(1) - 1.125).abs() < 1e-15);
+    called("min_rate");
+    assert_eq!(system.min_rate(1), Some(1.25));
+    called("event_tolerance");
+    assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
     called("time_scale");
     assert_eq!(system.time_scale(1), Some(0.625));
     called("ignores_mode");
@@ -346,11 +351,11 @@ mod dual {
         fn watch(&self, k: usize) -> Watch {
             Own.watch(k)
         }
-        fn least_rate(&self, k: usize) -> Option<f64> {
-            Own.least_rate(k)
+        fn min_rate(&self, k: usize) -> Option<f64> {
+            Own.min_rate(k)
         }
-        fn noise(&self, k: usize) -> f64 {
-            Own.noise(k)
+        fn event_tolerance(&self, k: usize) -> f64 {
+            Own.event_tolerance(k)
         }
         fn time_scale(&self, k: usize) -> Option<f64> {
             Own.time_scale(k)
@@ -375,7 +380,7 @@ mod dual {
 
     #[test]
     fn dual_hands_every_method_on() {
-        let source = include_str!("../../src/derivative/dual.rs");
+        let source = include_str!("../../src/derivative/check/dual.rs");
         let flow = methods(source, "SmoothFlow");
         let own: Names = methods(source, "SmoothEvents")
             .union(&flow)
@@ -387,7 +392,8 @@ mod dual {
         let handed_on = taken();
         let lost: Vec<_> = own.difference(&handed_on).collect();
         assert!(lost.is_empty(), "{lost:?}");
-        // What is new in the traits has to be there under `Dual` too, but for derivatives, which it makes itself.
+        // What is new in the traits has to be there under `Dual` too, but for derivatives, which it
+        // makes itself.
         let made = [
             "jacobian_times",
             "jacobian_times_each",

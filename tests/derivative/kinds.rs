@@ -122,8 +122,9 @@ fn too_many_orders_are_not_listed_and_yet_directions_are_right() {
 
 #[test]
 fn orders_that_no_direction_takes_do_not_count() {
-    // Three lines through a point of the plane are passed as 0-1-2 or as 2-1-0. The field changes only in the two words that
-    // belong to neither: the flow is straight, though the maps of other orders are not the identity.
+    // Three lines through a point of the plane are passed as 0-1-2 or as 2-1-0. The field changes
+    // only in the two words that belong to neither: the flow is straight, though the maps of other
+    // orders are not the identity.
     let normals = DMatrix::from_row_slice(3, 2, &[1.0, 1.0, 1.0, 0.0, 1.0, -1.0]);
     let fields = DMatrix::from_fn(2, 8, |i, word| match (word, i) {
         (0b010, 0) => 3.0,

@@ -1,13 +1,16 @@
-//! A kit of problems whose derivatives are known exactly: random runs through corners of piecewise constant fields.
+//! A kit of problems whose derivatives are known exactly: random runs through corners of piecewise
+//! constant fields.
 //!
-//! To first order every corner of an event-selected system is one of these, so code that is right on them has the corner
-//! right. Nothing here knows how a derivative is computed: [`Course`] is data, [`Oracle`](crate::exact::Oracle) follows a
-//! displaced start through it in exact rational arithmetic.
+//! To first order every corner of an event-selected system is one of these, so code that is right
+//! on them has the corner right. Nothing here knows how a derivative is computed: [`Course`] is
+//! data, [`Oracle`](crate::exact::Oracle) follows a displaced start through it in exact rational
+//! arithmetic.
 //!
-//! * [`Course::through`]: independent guards in one or several corners. Every order of the guards of a corner is taken by
-//!   some directions.
+//! * [`Course::through`]: independent guards in one or several corners. Every order of the guards
+//!   of a corner is taken by some directions.
 //! * [`Course::crowded`]: more guards than dimensions, one corner. Few orders are taken.
-//! * [`Course::additive`]: every guard adds a jump that no other guard feels. The derivative is linear, in closed form.
+//! * [`Course::additive`]: every guard adds a jump that no other guard feels. The derivative is
+//!   linear, in closed form.
 //! * [`Course::lay`]: normals and fields of your own, corners where you want them.
 //! * [`Course::renumbered`]: the same with other numbers for the guards.
 //! * [`Course::spaced`]: the guards of its corner pulled apart in time.
@@ -20,8 +23,9 @@
 //! exact.orders   // for each corner, its guards as this direction meets them
 //! ```
 //!
-//! All data are numbers of few bits: normals multiples of 2^−10, fields of 2^−20, points and times of 2^−8 at the first
-//! corner. Offsets and starts then are exact too, so that all guards of a corner do pass through one point.
+//! All data are numbers of few bits: normals multiples of 2^−10, fields of 2^−20, points and times
+//! of 2^−8 at the first corner. Offsets and starts then are exact too, so that all guards of a
+//! corner do pass through one point.
 
 use saltation::models::FieldTable;
 use saltation::nalgebra::DMatrix;
@@ -40,7 +44,8 @@ pub(crate) struct Stop {
 
 /// A system `x' = F_b`, constant in each mode `b`, and a start from which a run passes its corners.
 ///
-/// Guard `k` is `normals[k] · x = offsets[k]`, crossed upward once; bit `k` of the word `b` is on from then.
+/// Guard `k` is `normals[k] · x = offsets[k]`, crossed upward once; bit `k` of the word `b` is on
+/// from then.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     /// One row a guard.
@@ -54,8 +59,8 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Corners at times from now: the first at `point`, each next one where the run has come by then. Each field must move
-    /// toward every guard that is not crossed in its word.
+    /// Corners at times from now: the first at `point`, each next one where the run has come by
+    /// then. Each field must move toward every guard that is not crossed in its word.
     pub(crate) fn lay(
         normals: DMatrix<f64>,
         fields: DMatrix<f64>,
@@ -84,8 +89,9 @@ impl Course {
         }
     }
 
-    /// Corners of `sizes[0]`, `sizes[1]`, … guards in `dim` dimensions, at least as many as there are guards; all normals
-    /// independent, none nearly parallel, every mode moves toward every guard at 0.2 to 3.
+    /// Corners of `sizes[0]`, `sizes[1]`, … guards in `dim` dimensions, at least as many as there
+    /// are guards; all normals independent, none nearly parallel, every mode moves toward every
+    /// guard at 0.2 to 3.
     pub(crate) fn through(sizes: &[usize], dim: usize, draw: &mut Draw) -> Self {
         let n = sizes.iter().sum();
         let (normals, inverse) = independent_normals(n, dim, draw);
@@ -109,8 +115,8 @@ impl Course {
         Self::lay(normals, fields, &point, stops)
     }
 
-    /// One corner of `n` guards, as many as you like, in `dim` ≥ 2 dimensions; every mode moves toward every guard at 0.2 at
-    /// least.
+    /// One corner of `n` guards, as many as you like, in `dim` ≥ 2 dimensions; every mode moves
+    /// toward every guard at 0.2 at least.
     pub(crate) fn crowded(n: usize, dim: usize, draw: &mut Draw) -> Self {
         let last = dim - 1;
         let normals = DMatrix::from_fn(n, dim, |_, i| {
@@ -134,8 +140,8 @@ impl Course {
         Self::lay(normals, fields, &point, vec![corner_of(n, draw)])
     }
 
-    /// One corner; the guards are the first `n` of `dim` ≥ `n` axes. Guard `k` adds a jump to the field, along its own axis and
-    /// the axes that carry no guard, whatever the others did.
+    /// One corner; the guards are the first `n` of `dim` ≥ `n` axes. Guard `k` adds a jump to the
+    /// field, along its own axis and the axes that carry no guard, whatever the others did.
     ///
     /// The derivative is `I + Σ_k jump_k e_kᵀ / (F_0)_k`, the second thing returned.
     pub(crate) fn additive(n: usize, dim: usize, draw: &mut Draw) -> (Self, DMatrix<f64>) {
@@ -190,8 +196,8 @@ impl Course {
         }
     }
 
-    /// The same fields with the guards of the only corner moved, so that the run meets them in the order `order`, each `gap`
-    /// after the one before.
+    /// The same fields with the guards of the only corner moved, so that the run meets them in the
+    /// order `order`, each `gap` after the one before.
     pub(crate) fn spaced(&self, order: &[usize], gap: f64) -> Self {
         let mut spaced = self.clone();
         let stop = &self.stops[0];
@@ -242,7 +248,8 @@ fn corner_of(n: usize, draw: &mut Draw) -> Stop {
     }
 }
 
-/// Normals and a right inverse of them without large entries: of guards nearly parallel, some rates need wild fields.
+/// Normals and a right inverse of them without large entries: of guards nearly parallel, some rates
+/// need wild fields.
 fn independent_normals(n: usize, dim: usize, draw: &mut Draw) -> (DMatrix<f64>, DMatrix<f64>) {
     loop {
         let rows = DMatrix::from_fn(n, dim, |_, _| draw.rounded(-1.0, 1.0, 10));

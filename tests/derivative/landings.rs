@@ -1,7 +1,8 @@
-//! Feet that land at once, as plain systems of closures with nothing written: what differences leave is no order, and an order is found.
+//! Feet that land at once, as plain systems of closures with nothing written: what differences
+//! leave is no order, and an order is found.
 
 use saltation::derivative::{CornerKind, Verdict};
-use saltation::{Integrator, Tangents, Watch};
+use saltation::{Integrator, Sensitivities, Watch};
 
 use crate::sketch::Sketch;
 
@@ -61,7 +62,7 @@ fn feet_that_land_at_once_are_classical_at_any_tolerance() {
                 );
                 drop(d);
                 // A direction that takes an order of its own comes out where the run does.
-                let mut tangents = Tangents::new(start.len(), 2);
+                let mut tangents = Sensitivities::new(start.len(), 2);
                 let directions: Vec<f64> = (0..2 * start.len()).map(|i| (i as f64).sin()).collect();
                 tangents.set(&directions).unwrap();
                 integrator

@@ -1,4 +1,5 @@
-//! Corners of many guards, up to three hundred: no limit of their own, and what is known of their orders is told.
+//! Corners of many guards, up to three hundred: no limit of their own, and what is known of their
+//! orders is told.
 
 use saltation::derivative::{Compared, CornerKind, Derivative, Verdict};
 use saltation::nalgebra::DMatrix;
@@ -18,7 +19,8 @@ fn hash(mode: &Mode, salt: u64) -> f64 {
     ((state ^ state >> 31) >> 11) as f64 * 0.5 * f64::EPSILON
 }
 
-/// `n` planes through one point of `dim` dimensions, met at t = 1; the field of each mode is its own, and moves towards all.
+/// `n` planes through one point of `dim` dimensions, met at t = 1; the field of each mode is its
+/// own, and moves towards all.
 fn generic(n: usize, dim: usize) -> Sketch {
     let tilt = move |k: usize, i: usize| {
         if i == 0 || dim == n {
@@ -65,7 +67,8 @@ fn generic_corners_of_hundreds_of_guards_have_a_derivative() {
                 .map(|i| ((7 * i + 5 * direction + 1) as f64).sin())
                 .collect();
             let b = d.apply(&v).unwrap();
-            // The fields are constant: a displaced run is exact, and straight as long as its order stays.
+            // The fields are constant: a displaced run is exact, and straight as long as its order
+            // stays.
             let s = 1e-6;
             let displaced: Vec<f64> = start.iter().zip(&v).map(|(x, v)| x + s * v).collect();
             let mut other = Integrator::new(&system).unwrap();
@@ -78,8 +81,8 @@ fn generic_corners_of_hundreds_of_guards_have_a_derivative() {
     }
 }
 
-/// `n` guards on the axes, met at t = 1, and two more states: the field jumps at each guard on its own axis and on those two, by amounts
-/// of its own; its reset moves one of the two.
+/// `n` guards on the axes, met at t = 1, and two more states: the field jumps at each guard on its
+/// own axis and on those two, by amounts of its own; its reset moves one of the two.
 fn uncoupled(n: usize, resets: bool) -> (Sketch, DMatrix<f64>) {
     let jump = |k: usize, i: usize| ((3 * k + 5 * i + 1) as f64).sin();
     let system = Sketch::new(n + 2, move |_, _, mode, dx| {
@@ -201,7 +204,8 @@ fn beyond_a_hundred_guards_the_sample_is_named() {
 
 #[test]
 fn pairs_that_do_not_commute_are_not_taken_for_a_matrix() {
-    // Thirteen guards, of which two feel each other: behind the first the second moves faster and jumps less.
+    // Thirteen guards, of which two feel each other: behind the first the second moves faster and
+    // jumps less.
     let n = 13;
     for felt in [0.0, 1e-6, 0.5] {
         let system = Sketch::new(n + 1, move |_, _, mode, dx| {
@@ -223,7 +227,8 @@ fn pairs_that_do_not_commute_are_not_taken_for_a_matrix() {
 
 #[test]
 fn times_of_guards_that_do_not_depend_on_the_order_have_a_row() {
-    // Two guards that feel each other in a state of no guard, and one that is met sooner behind the first.
+    // Two guards that feel each other in a state of no guard, and one that is met sooner behind the
+    // first.
     let system = Sketch::new(4, |_, _, mode, dx| {
         let both = mode.contains(0) && mode.contains(1);
         let fast = if mode.contains(0) { 2.0 } else { 1.0 };

@@ -1,9 +1,10 @@
-//! Corners to which first order has no answer, or only a careful one: resets that go round, that move another guard, that come out
-//! with another mode; guards that are nearly met; units of any size.
+//! Corners to which first order has no answer, or only a careful one: resets that go round, that
+//! move another guard, that come out with another mode; guards that are nearly met; units of any
+//! size.
 
 use saltation::derivative::{Compared, CornerKind, Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, Guard, Integrator, Mode, Rearm, Status, Tangents, Watch, flow_fn};
+use saltation::{Error, Guard, Integrator, Mode, Rearm, Sensitivities, Status, Watch, flow_fn};
 
 use crate::sketch::Sketch;
 
@@ -156,7 +157,8 @@ fn a_guard_that_a_reset_moves_the_state_off_is_not_crossed() {
     let mut integrator = Integrator::new(&moved).unwrap();
     let d = integrator.derivative(0.0, &[0.0, 0.0], 1.2).unwrap();
     for region in d.regions(0).unwrap() {
-        // Guard 0 first: guard 1 is not reached. The other way round it is crossed and, by the reset, crossed back.
+        // Guard 0 first: guard 1 is not reached. The other way round it is crossed and, by the
+        // reset, crossed back.
         let first = region.order[0].event == 0;
         assert_eq!(region.order.len(), if first { 1 } else { 2 });
         assert!(region.is_nominal && !region.mode.contains(1));
@@ -241,7 +243,8 @@ fn a_parameter_of_any_size_has_its_own_step() {
 
 #[test]
 fn a_guard_that_is_not_armed_again_takes_no_part() {
-    // A threshold that resets to zero, each time from the other side of a bit that is never armed again.
+    // A threshold that resets to zero, each time from the other side of a bit that is never armed
+    // again.
     let threshold = words(|_| [1.0])
         .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
         .reset(|_, _, x, _| {
@@ -295,7 +298,8 @@ fn a_word_that_a_sample_of_orders_misses_is_not_missed_by_directions() {
             assert_eq!(*d.verdict(), Verdict::Bouligand);
             assert!(matches!(corner.kind(), CornerKind::PiecewiseLinear));
         } else {
-            // Nothing that two guards do tells of it: the corner says how far its orders were compared.
+            // Nothing that two guards do tells of it: the corner says how far its orders were
+            // compared.
             assert!(matches!(
                 corner.kind(),
                 CornerKind::Linear {
@@ -350,7 +354,8 @@ fn an_equilibrium_has_a_derivative_however_fast_its_neighbours_fall() {
     assert!(d.matrix().unwrap()[(0, 0)].abs() < 1e-9);
 }
 
-/// A right-hand side whose differences are known to five digits: columns are held to that, and the run of them ends.
+/// A right-hand side whose differences are known to five digits: columns are held to that, and the
+/// run of them ends.
 #[test]
 fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
     use std::cell::Cell;
@@ -364,7 +369,7 @@ fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
     let summary = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
     let plain = calls.replace(0);
     assert_eq!(summary.status, Status::ReachedEnd);
-    let mut tight = Tangents::new(2, 2);
+    let mut tight = Sensitivities::new(2, 2);
     tight.set(&[1.0, 0.0, 0.0, 1.0]).unwrap();
     integrator
         .carry(0.0, &[1.0, 0.0], 1.0, &mut tight, &mut ())

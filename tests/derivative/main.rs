@@ -1,5 +1,6 @@
-//! Derivatives through corners: the examples of the specification, random corners against exact arithmetic, resets, verdicts.
-//! `kit` and `exact` are of use to others too: random corners with their exact derivatives.
+//! Derivatives through corners: the examples of the specification, random corners against exact
+//! arithmetic, resets, verdicts. `kit` and `exact` are of use to others too: random corners with
+//! their exact derivatives.
 #![allow(missing_docs, reason = "tests")]
 
 mod answers;

@@ -1,6 +1,8 @@
 //! Memory of derivatives: how many states they may have, and how much they keep.
 
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Status, Tangents, Watch, flow_fn};
+use saltation::{
+    Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Status, Watch, flow_fn,
+};
 
 use crate::sketch::Sketch;
 
@@ -26,7 +28,7 @@ fn derivatives_of_more_states_than_there_is_memory_for_are_refused() {
             "{states}: {refused:?}"
         );
         // One direction takes next to nothing.
-        let mut tangents = Tangents::new(states, 1);
+        let mut tangents = Sensitivities::new(states, 1);
         integrator
             .carry(0.0, &x0, 1.0, &mut tangents, &mut ())
             .unwrap();

@@ -1,4 +1,5 @@
-//! Explicit time and parameters: a ball that bounces on a table that moves, whose derivative is known in closed form.
+//! Explicit time and parameters: a ball that bounces on a table that moves, whose derivative is
+//! known in closed form.
 
 use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltation_matrix};
 use saltation::nalgebra::{DMatrix, DVector};
@@ -18,8 +19,8 @@ struct Ball {
 enum Written {
     Nothing,
     Everything,
-    /// The reset by the rate that the integrator hands over, without its derivative. The row is written: a difference of rates
-    /// that are differences themselves is good to 1e-6 only.
+    /// The reset by the rate that the integrator hands over, without its derivative. The row is
+    /// written: a difference of rates that are differences themselves is good to 1e-6 only.
     ByRate,
 }
 
@@ -108,8 +109,8 @@ impl EventFunction for Ball {
     }
 }
 
-/// Final state and times of the bounces with their derivatives by `(y0, v0, e, g)`, from closed forms of the flight and the
-/// implicit function theorem at each bounce.
+/// Final state and times of the bounces with their derivatives by `(y0, v0, e, g)`, from closed
+/// forms of the flight and the implicit function theorem at each bounce.
 struct Exact {
     state: [f64; 2],
     derivative: DMatrix<f64>,
@@ -282,7 +283,8 @@ fn one_bounce_is_the_textbook_formula() {
             }
         }
         assert!((s.time_shift[0] + 1.0 / rate).abs() < 1e-9 && s.time_shift[1].abs() < 1e-15);
-        // A displacement along the motion is a later time and stays so: Ξ F⁻ + (…) D_th gives F⁺ when the guard stands still.
+        // A displacement along the motion is a later time and stays so: Ξ F⁻ + (…) D_th gives F⁺
+        // when the guard stands still.
         let still = Ball {
             amplitude: 0.0,
             ..ball

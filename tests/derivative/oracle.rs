@@ -95,7 +95,8 @@ fn the_oracle_finds_the_corner_maps_of_the_specification() {
 
 #[test]
 fn the_oracle_finds_the_time_shifts_of_a_corner_done_by_hand() {
-    // Guards x = 0 and y = 0, field (1, 1), then (1/2, 3) behind x and (2, 1/4) behind y, and (1, 2) behind both.
+    // Guards x = 0 and y = 0, field (1, 1), then (1/2, 3) behind x and (2, 1/4) behind y, and
+    // (1, 2) behind both.
     let fields = DMatrix::from_column_slice(2, 4, &[1.0, 1.0, 0.5, 3.0, 2.0, 0.25, 1.0, 2.0]);
     let stop = Stop {
         time: 0.5,

@@ -1,4 +1,5 @@
-//! The list of pieces: every direction in one of them, nothing in two, each order of independent guards once.
+//! The list of pieces: every direction in one of them, nothing in two, each order of independent
+//! guards once.
 
 use saltation::derivative::{Cone, Derivative};
 use saltation::models::FieldTable;
@@ -18,7 +19,8 @@ fn is_inside(cone: &Cone, v: &[f64]) -> bool {
     rows.into_iter().all(|r| along(r) > 0.0)
 }
 
-/// Random directions lie in one piece, which has their derivative and their order; samples lie in their own cone.
+/// Random directions lie in one piece, which has their derivative and their order; samples lie in
+/// their own cone.
 pub(crate) fn pieces_cover(
     course: &Course,
     d: &Derivative<'_, FieldTable>,

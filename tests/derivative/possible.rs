@@ -1,4 +1,5 @@
-//! Corners that a run with errors meets as single crossings, and guards that come one after the other for good.
+//! Corners that a run with errors meets as single crossings, and guards that come one after the
+//! other for good.
 
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
@@ -7,7 +8,8 @@ use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Wa
 
 use crate::draw::Draw;
 
-/// `x' = M sin(x + phase) + base + Σ_k s_k kick_k + s_0 s_1 pair`, with guards `r_k · (x − p) = place_k`.
+/// `x' = M sin(x + phase) + base + Σ_k s_k kick_k + s_0 s_1 pair`, with guards
+/// `r_k · (x − p) = place_k`.
 struct Wavy {
     m: DMatrix<f64>,
     phase: Vec<f64>,
@@ -249,7 +251,8 @@ fn parallel_guards_are_no_possible_corner() {
     assert!(d.trajectory().crossings()[0].time_error > 1e-5);
 }
 
-/// Two bars in front of a body: whoever is hit first throws it back. `x, y` fall towards zero together.
+/// Two bars in front of a body: whoever is hit first throws it back. `x, y` fall towards zero
+/// together.
 struct Thrown {
     /// How much later the second is met (s).
     later: f64,
@@ -308,7 +311,8 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
         (d.verdict().clone(), crossings, orders, forward, backward)
     };
     let [first, second] = [Guard::falling(0), Guard::falling(1)];
-    // The run itself hits the first bar only; a start whose second coordinate is smaller hits the second.
+    // The run itself hits the first bar only; a start whose second coordinate is smaller hits the
+    // second.
     let (verdict, crossings, orders, late, early) = run(0.0, 1e-10, Some([first, second]));
     assert_eq!((crossings, orders), (1, 2));
     match verdict {
@@ -341,7 +345,8 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
     assert_eq!(verdict, Verdict::Classical);
 }
 
-/// `x' = (1, 1)`, guards `x0 = 0` and `x1 = later`; each guard adds its column of `kicks` to the field. What happens behind the first.
+/// `x' = (1, 1)`, guards `x0 = 0` and `x1 = later`; each guard adds its column of `kicks` to the
+/// field. What happens behind the first.
 struct Moved {
     later: f64,
     kicks: [[f64; 2]; 2],
@@ -397,7 +402,8 @@ impl EventFunction for Moved {
     }
 }
 
-/// A guard that would be met within the corner tolerance is one of the corner, also where the first reset leaves nothing of it to meet.
+/// A guard that would be met within the corner tolerance is one of the corner, also where the first
+/// reset leaves nothing of it to meet.
 #[test]
 fn guards_that_a_reset_leaves_out_belong_to_the_corner_within_its_tolerance() {
     let kicks = [[0.25, -0.125], [0.5, 0.375]];
@@ -424,7 +430,8 @@ fn guards_that_a_reset_leaves_out_belong_to_the_corner_within_its_tolerance() {
         (d.verdict().clone(), guards, ways)
     };
     let both = [Guard::rising(0), Guard::rising(1)];
-    // Carried across, crossed by the reset's word, and thrown back from it: the order decides how long the field of the second acts.
+    // Carried across, crossed by the reset's word, and thrown back from it: the order decides how
+    // long the field of the second acts.
     let resets = [
         Behind::Throws(0.0625),
         Behind::Retires,

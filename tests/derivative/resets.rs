@@ -1,4 +1,5 @@
-//! Corners with resets: bounces at once, resets that carry across other guards, legs that are coupled by a damper.
+//! Corners with resets: bounces at once, resets that carry across other guards, legs that are
+//! coupled by a damper.
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};
@@ -6,8 +7,9 @@ use saltation::{Direction, Guard, Integrator, Mode, Watch};
 
 use crate::sketch::Sketch;
 
-/// Two balls over one floor, `(y_1, v_1, y_2, v_2)`, with restitutions 0.8 and 0.5. In the air there is drag; a field that reads
-/// the side bits has more of it below the floor, where no ball spends any time.
+/// Two balls over one floor, `(y_1, v_1, y_2, v_2)`, with restitutions 0.8 and 0.5. In the air
+/// there is drag; a field that reads the side bits has more of it below the floor, where no ball
+/// spends any time.
 fn balls(watch: Watch, reads: bool) -> Sketch {
     let below = |mode: &Mode, k: usize| if mode.contains(k) { 0.1 } else { 40.0 };
     Sketch::new(4, move |_, x, mode, dx| {
@@ -75,7 +77,8 @@ fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
         assert!((carried - &both).amax() < 1e-8);
         kept.push(both);
     }
-    // What the field is where no time is spent does not matter, nor whether the way back is reported.
+    // What the field is where no time is spent does not matter, nor whether the way back is
+    // reported.
     assert!(kept.iter().all(|matrix| (matrix - &kept[0]).amax() < 1e-8));
 }
 
@@ -133,8 +136,8 @@ const D: f64 = 0.5;
 const FOOT: f64 = 0.1;
 const G: f64 = 9.81;
 
-/// The soft legs of Pace & Burden, Fig. 1, with feet that bounce (γ = ½), `(z, θ, z_1, z_2)` and rates, and a damper
-/// between the feet.
+/// The soft legs of Pace & Burden, Fig. 1, with feet that bounce (γ = ½), `(z, θ, z_1, z_2)` and
+/// rates, and a damper between the feet.
 fn trot(damper: f64) -> Sketch {
     Sketch::new(8, move |_, x, _, dx| {
         let (q, v) = x.split_at(4);
@@ -195,7 +198,8 @@ fn a_damper_between_the_feet_makes_the_trot_piecewise_linear() {
     near(&both, 6, -11.44832688596);
 }
 
-/// A particle in a wedge of two walls through the origin, at angles 0 and `beta`, with restitution ½.
+/// A particle in a wedge of two walls through the origin, at angles 0 and `beta`, with restitution
+/// ½.
 fn wedge(beta: f64) -> Sketch {
     let normals = [[0.0, 1.0], [beta.sin(), -beta.cos()]];
     Sketch::new(4, |_, x, _, dx| dx.copy_from_slice(&[x[2], x[3], 0.0, 0.0]))

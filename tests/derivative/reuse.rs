@@ -1,6 +1,6 @@
 //! A workspace that was used by a run without a derivative is as good as new.
 
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Tangents};
+use saltation::{Error, EventFunction, Flow, Integrator, Mode, Sensitivities};
 
 /// `x' = −x`, whose Jacobian is not a number from t = 1/2.
 struct Broken;
@@ -30,7 +30,7 @@ impl EventFunction for Broken {
 #[test]
 fn tangents_are_carried_again_after_a_jacobian_that_is_not_finite() {
     let mut integrator = Integrator::new(Broken).unwrap().rtol(1e-9).atol(1e-9);
-    let mut tangents = Tangents::new(1, 1);
+    let mut tangents = Sensitivities::new(1, 1);
     for _ in 0..3 {
         let summary = integrator.carry(0.0, &[1.0], 1.0, &mut tangents, &mut ());
         summary.unwrap();

@@ -1,4 +1,5 @@
-//! Derivatives that nobody wrote, of functions that bend on a scale far below one; and resets of which little is written.
+//! Derivatives that nobody wrote, of functions that bend on a scale far below one; and resets of
+//! which little is written.
 
 use saltation::derivative::{Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;

@@ -1,4 +1,5 @@
-//! Guards that are met almost at once: one corner up to the corner tolerance, single crossings beyond.
+//! Guards that are met almost at once: one corner up to the corner tolerance, single crossings
+//! beyond.
 
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
@@ -27,7 +28,8 @@ fn guards_within_the_tolerance_are_one_corner() {
             for _ in 0..3 {
                 let v = draw.direction(course.dim());
                 let exact = oracle.along(&v);
-                // The maps of constant fields do not depend on where the guards are: nothing is lost by taking them as one.
+                // The maps of constant fields do not depend on where the guards are: nothing is
+                // lost by taking them as one.
                 assert!(off(&d.apply(&v).unwrap(), &exact.state) < 1e-9);
                 for (index, crossing) in d.trajectory().crossings().iter().enumerate() {
                     let shift = d.event_time_shift(index, &v).unwrap();
@@ -60,13 +62,15 @@ fn a_corner_nearly_met_has_nearly_the_derivative_of_the_corner() {
         assert_eq!(near.corners().map(|c| c.guards().len()).sum::<usize>(), 3);
         for v in [[-0.1, 0.2, 0.7], [0.9, -0.2, -0.9], [-0.8, -0.4, -0.6]] {
             let [at, near] = [&at, &near].map(|d| d.apply(&v).unwrap());
-            // 1e-10 s in modes whose matrices have norms up to 10, and as much again by the guards taken as one.
+            // 1e-10 s in modes whose matrices have norms up to 10, and as much again by the guards
+            // taken as one.
             assert!(off(&near, &at) < 1e-8);
         }
     }
 }
 
-/// z moves only between the two guards, and comes to rest behind them: `B(v) = (v_x, v_y, v_z + |v_x − v_y|)`.
+/// z moves only between the two guards, and comes to rest behind them:
+/// `B(v) = (v_x, v_y, v_z + |v_x − v_y|)`.
 fn moves_only_within() -> Course {
     let fields = DMatrix::from_fn(3, 4, |i, word| match (i, word) {
         (2, 0b01 | 0b10) => 1.0,
@@ -80,8 +84,9 @@ fn moves_only_within() -> Course {
     Course::lay(DMatrix::identity(2, 3), fields, &[0.0; 3], vec![stop])
 }
 
-// A run that meets the guards of a corner one after the other has moved on when it comes out. How far is told by the fields
-// that it found on its way, not by the one behind the corner: that one may be at rest.
+// A run that meets the guards of a corner one after the other has moved on when it comes out. How
+// far is told by the fields that it found on its way, not by the one behind the corner: that one
+// may be at rest.
 #[test]
 fn a_corner_may_come_to_rest_behind_guards_that_are_almost_met_at_once() {
     for gap in [0.0, 2f64.powi(-37), 2f64.powi(-31)] {
@@ -126,7 +131,8 @@ fn guards_a_millisecond_apart_are_single_crossings() {
             assert_eq!(pieces.len(), 1);
             assert!(off(&pieces[0].matrix, &matrix) < 1e-12);
 
-            // The piece of the corner that has this order, since constant fields do not change with the place.
+            // The piece of the corner that has this order, since constant fields do not change with
+            // the place.
             let mut integrator = crate::support::integrator(&tight);
             let d = integrator.derivative(0.0, &tight.start, tight.end).unwrap();
             let guards: Vec<Guard> = order.into_iter().map(Guard::rising).collect();

@@ -9,7 +9,8 @@ use crate::draw::{Draw, round};
 use crate::exact::{Along, Oracle};
 use crate::kit::Course;
 
-/// Constant fields are integrated without error at any tolerance, so that the default one is as good as any.
+/// Constant fields are integrated without error at any tolerance, so that the default one is as
+/// good as any.
 pub(crate) fn integrator(course: &Course) -> Integrator<FieldTable> {
     Integrator::new(course.system()).expect("a system with states")
 }
@@ -50,7 +51,8 @@ pub(crate) fn few_bits(v: &DVector<f64>) -> Vec<f64> {
     v.iter().map(|&v| round(v, 24)).collect()
 }
 
-/// The matrix of a course whose derivative is linear up to displacements of 2^−step, column by column.
+/// The matrix of a course whose derivative is linear up to displacements of 2^−step, column by
+/// column.
 pub(crate) fn matrix_of(course: &Course, step: usize) -> DMatrix<f64> {
     let (oracle, dim) = (Oracle::new(course), course.dim());
     let columns = (0..dim).map(|j| {

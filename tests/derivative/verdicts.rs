@@ -1,4 +1,5 @@
-//! What a derivative says of itself: outcomes that jump, corners that are not live in every order, runs that end early, touches.
+//! What a derivative says of itself: outcomes that jump, corners that are not live in every order,
+//! runs that end early, touches.
 
 use saltation::derivative::{CornerKind, Verdict};
 use saltation::models::FieldTable;
@@ -322,7 +323,8 @@ fn touch_downs_within_the_corner_tolerance_are_a_corner_like_any_other() {
     };
     for (shared, verdict) in [(false, Verdict::Classical), (true, Verdict::Bouligand)] {
         let (_, exact) = at_once(shared, 0.0, 1e-9);
-        // Both touch down within 0.41 s per radian of tilt; opening again they are one at this tolerance too.
+        // Both touch down within 0.41 s per radian of tilt; opening again they are one at this
+        // tolerance too.
         for (gap, tolerance) in [
             (1e-12, 1e-9),
             (1e-11, 1e-9),

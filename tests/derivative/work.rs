@@ -5,7 +5,7 @@ use std::cell::Cell;
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Status, Tangents, Watch,
+    Crossed, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Sensitivities, Status, Watch,
 };
 
 use crate::draw::Draw;
@@ -55,7 +55,7 @@ fn steps_of_columns_are_counted() {
         assert_eq!((*found, &state[..]), (limit, &[0.0][..]));
         assert!(*t > 0.0 && *t < 1.0);
         assert!(matches!(d.apply(&[1.0]), Err(Error::TooManySteps { .. })));
-        let mut tangents = Tangents::new(1, 1);
+        let mut tangents = Sensitivities::new(1, 1);
         for _ in 0..2 {
             let (t0, x0) = (0.0, &[0.0]);
             integrator
@@ -176,7 +176,8 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         interrupt.clear();
         assert!(whole.apply(&v).is_ok());
         drop(whole);
-        // At any place of the run and of the search; the last flows are those of the smooth part behind the corner.
+        // At any place of the run and of the search; the last flows are those of the smooth part
+        // behind the corner.
         for part in 1..20 {
             let at = all * part / 20;
             left.set(at);

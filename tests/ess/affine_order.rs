@@ -1,4 +1,5 @@
-//! The affine system (spec 6.1): events and final state against 60-digit values, and the order of each projection.
+//! The affine system (spec 6.1): events and final state against 60-digit values, and the order of
+//! each projection.
 
 use saltation::models::Affine;
 use saltation::{Integrator, Projection, Status, Trajectory};
@@ -124,7 +125,8 @@ fn the_final_errors_are_those_of_the_table() {
 
 #[test]
 fn exact_location_is_as_good_as_the_table_for_the_same_work() {
-    // The table names one tolerance; this absolute part makes the evaluations of f those of the table within a tenth.
+    // The table names one tolerance; this absolute part makes the evaluations of f those of the
+    // table within a tenth.
     for (tolerance, table, evaluations) in [
         (1e-4, 7.6e-6, 53.0),
         (1e-6, 4.5e-7, 107.0),
@@ -153,8 +155,9 @@ fn auto_is_as_good_as_exact_location() {
         let error =
             |projection| euclidean(located(tolerance, projection).state().as_slice(), &FINAL);
         let (auto, off) = (error(Projection::Auto), error(Projection::Off));
-        // Three projections, each allowed a local error of 1 in the root mean square of three states in units of
-        // tolerance · (1 + |x|), |x| < 0.4; the field after the last grows errors by at most e^(10 · 0.131) = 3.7.
+        // Three projections, each allowed a local error of 1 in the root mean square of three
+        // states in units of tolerance · (1 + |x|), |x| < 0.4; the field after the last grows
+        // errors by at most e^(10 · 0.131) = 3.7.
         let allowed = 3.0 * 3f64.sqrt() * 1.4 * 3.7 * tolerance;
         assert!(
             auto < off + allowed,

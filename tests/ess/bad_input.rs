@@ -337,7 +337,7 @@ fn a_corner_tolerance_that_is_negative_or_not_finite() {
 
 /// `x' = 1` with two guards, of which the second has this least rate and this noise.
 struct Odd {
-    least_rate: f64,
+    min_rate: f64,
     noise: f64,
 }
 
@@ -357,23 +357,23 @@ impl EventFunction for Odd {
     fn event(&self, k: usize, _: f64, x: &[f64], _: &Mode) -> f64 {
         x[0] - 0.25 - 0.5 * k as f64
     }
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        [None, Some(self.least_rate)][k]
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        [None, Some(self.min_rate)][k]
     }
-    fn noise(&self, k: usize) -> f64 {
+    fn event_tolerance(&self, k: usize) -> f64 {
         [0.0, self.noise][k]
     }
 }
 
 #[test]
 fn least_rates_and_noises_that_make_no_sense() {
-    let run = |least_rate: f64, noise: f64| {
-        let mut integrator = Integrator::new(Odd { least_rate, noise }).unwrap();
+    let run = |min_rate: f64, noise: f64| {
+        let mut integrator = Integrator::new(Odd { min_rate, noise }).unwrap();
         integrator.integrate(0.0, &[0.0], 1.0)
     };
     for value in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
         let error = run(value, 0.0).expect_err("refused");
-        assert!(is_setting(&error, "least_rate"), "{error:?}");
+        assert!(is_setting(&error, "min_rate"), "{error:?}");
         assert!(matches!(error, Error::BadSetting { entry: 1, .. }));
     }
     for value in [f64::NAN, -1.0, f64::INFINITY] {

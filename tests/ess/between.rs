@@ -1,5 +1,5 @@
-//! What happens between the places where a run looks: between the ends of projections, at borders of windows, before a root that was
-//! found first.
+//! What happens between the places where a run looks: between the ends of projections, at borders
+//! of windows, before a root that was found first.
 
 use saltation::{
     Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Status,
@@ -21,14 +21,16 @@ fn assert_events(run: &Trajectory, expected: &[(usize, f64)]) {
     assert_eq!(*run.status(), Status::ReachedEnd);
 }
 
-/// The first guard makes the second state move; the third is passed up and down before the second, and moves in the new mode only.
+/// The first guard makes the second state move; the third is passed up and down before the second,
+/// and moves in the new mode only.
 #[test]
 fn a_hump_in_the_new_mode_is_not_jumped_over_by_a_projection() {
     for i in 0..20 {
         // from a little more than a hundredth of the run on
         let width = 0.0101 + 1e-4 * f64::from(i);
         let (centre, half) = (0.5 * width + 2e-4, 0.5 * width);
-        // Event functions that do not read the mode: their rates are not evaluated anew at a crossing.
+        // Event functions that do not read the mode: their rates are not evaluated anew at a
+        // crossing.
         let system = flow_fn(2, |_, _, mode, dx| {
             dx[0] = 1.0;
             dx[1] = if mode.contains(0) { 1.0 } else { 0.0 };
@@ -110,7 +112,8 @@ fn a_guard_that_hardly_moves_is_doubted_within_the_error() {
     assert!(fine.is_guaranteed(), "{:?}", fine.doubts());
 }
 
-/// A walk at unit speed that meets a guard at `at`, with a row that says `row` for 1 where it is written.
+/// A walk at unit speed that meets a guard at `at`, with a row that says `row` for 1 where it is
+/// written.
 struct Walk {
     at: f64,
     noise: f64,
@@ -144,7 +147,7 @@ impl EventFunction for Walk {
         row[0] = self.row?;
         Some(0.0)
     }
-    fn noise(&self, _k: usize) -> f64 {
+    fn event_tolerance(&self, _k: usize) -> f64 {
         self.noise
     }
 }
@@ -168,8 +171,8 @@ fn a_row_that_contradicts_its_samples_is_said() {
     assert!(!wrong.is_guaranteed() && wrong.statistics().unresolved == 1);
 }
 
-/// The row is right where the step starts, and the run ends on the guard: without narrower windows the
-/// contradiction is met there only.
+/// The row is right where the step starts, and the run ends on the guard: without narrower windows
+/// the contradiction is met there only.
 #[test]
 fn a_row_that_contradicts_its_samples_on_the_guard_is_said() {
     let unresolved = |on_guard: f64| {
@@ -233,7 +236,8 @@ fn an_interrupt_ends_a_cluster() {
     assert!(run.crossings().len() < 10, "{}", run.crossings().len());
 }
 
-/// The event function is rounded to more than its numerical zero, so that the border of its neighbourhood lies beside it.
+/// The event function is rounded to more than its numerical zero, so that the border of its
+/// neighbourhood lies beside it.
 #[test]
 fn a_neighbourhood_is_entered_once_where_the_run_ends_within_it() {
     for case in 0..40 {

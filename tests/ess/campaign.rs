@@ -11,8 +11,8 @@ fn chebyshev(n: i32, x: f64) -> f64 {
     b
 }
 
-/// A guard that was just crossed by a projection lies beyond its surface on the way back, by the residual, and leaves it all the same:
-/// the excursion that follows was lost.
+/// A guard that was just crossed by a projection lies beyond its surface on the way back, by the
+/// residual, and leaves it all the same: the excursion that follows was lost.
 #[test]
 fn an_excursion_after_a_projection_with_a_residual_is_found() {
     let h = |t: f64| chebyshev(18, 2.0 * t - 1.0) + 0.918986 + 0.123813 * t;

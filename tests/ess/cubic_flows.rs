@@ -1,5 +1,6 @@
-//! Random cubic flows in the plane, whose field depends on the sides of up to five guards: quadratic or trigonometric, partly
-//! moving, partly watched one way, half of them with resets; against fixed steps of 1 ms with bisection.
+//! Random cubic flows in the plane, whose field depends on the sides of up to five guards:
+//! quadratic or trigonometric, partly moving, partly watched one way, half of them with resets;
+//! against fixed steps of 1 ms with bisection.
 
 use saltation::{Error, Guard, Integrator, Projection, Status, Trajectory, Watch};
 
@@ -40,7 +41,8 @@ impl Surface {
 
 #[derive(Clone, Debug)]
 struct Case {
-    /// Coefficients of 1, x, y, x², xy, y², x³, x²y, xy², y³ for both components; then what each side adds to 1, x and y.
+    /// Coefficients of 1, x, y, x², xy, y², x³, x²y, xy², y³ for both components; then what each
+    /// side adds to 1, x and y.
     field: [[f64; 10]; 2],
     sides: Vec<[[f64; 3]; 2]>,
     surfaces: Vec<Surface>,

@@ -1,4 +1,5 @@
-//! Runs that end anywhere: at a crossing, a few units in the last place before or behind it, in a corner; and go on from there.
+//! Runs that end anywhere: at a crossing, a few units in the last place before or behind it, in a
+//! corner; and go on from there.
 
 use saltation::models::{Hopper, PlateParameters, VerticalPlate};
 use saltation::{
@@ -278,7 +279,8 @@ fn a_sampled_controller_starts_with_a_sample() {
     }
 }
 
-/// A start on a section, as Newton's method leaves it, is on its side by the rate; the run comes back to it once round.
+/// A start on a section, as Newton's method leaves it, is on its side by the rate; the run comes
+/// back to it once round.
 #[test]
 fn a_start_within_rounding_of_a_stop_does_not_stop_at_once() {
     let circle = |written: bool| {

@@ -1,4 +1,5 @@
-//! Functions that are not defined everywhere: holes between the samples of a step, and domains that end beyond a guard.
+//! Functions that are not defined everywhere: holes between the samples of a step, and domains that
+//! end beyond a guard.
 
 use saltation::{
     Error, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Status, Trajectory,
@@ -52,8 +53,8 @@ fn a_hole_between_the_samples_of_a_step_is_typed() {
     }
 }
 
-/// It stops by its guard at `time`, where the state is 0.01. Over 1e-3 s the rate of the guard, 5 a second, changes by 5 %: a
-/// projection of first order is early by half of that.
+/// It stops by its guard at `time`, where the state is 0.01. Over 1e-3 s the rate of the guard, 5 a
+/// second, changes by 5 %: a projection of first order is early by half of that.
 fn stops(trajectory: &Trajectory, time: f64, what: &str) {
     let allowed = if what.contains("order: 1") {
         5e-5

@@ -1,5 +1,5 @@
-//! Crossings no deeper than the error, whose neighbours may only touch the guard: but not where a crossing changed the rate on its guard.
-//! Doubts are told once.
+//! Crossings no deeper than the error, whose neighbours may only touch the guard: but not where a
+//! crossing changed the rate on its guard. Doubts are told once.
 
 use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Status, Trajectory, Watch};
 
@@ -35,7 +35,8 @@ fn a_dip_no_deeper_than_the_error_is_doubted_on_the_way_in_and_out() {
     assert!(fine.is_guaranteed(), "{:?}", fine.doubts());
 }
 
-/// `x' = −a x + b u + c sin(w t)` with `u = ±1`, switched to −1 at `x = h` and to 1 at `x = −h`. The reset keeps `u` in side bit 2.
+/// `x' = −a x + b u + c sin(w t)` with `u = ±1`, switched to −1 at `x = h` and to 1 at `x = −h`.
+/// The reset keeps `u` in side bit 2.
 fn relay([a, b, c, w, h]: [f64; 5], part: f64) -> Trajectory {
     let relay = Sketch::new(1, move |t, x, mode, dx| {
         let u = if mode.contains(2) { 1.0 } else { -1.0 };
@@ -60,8 +61,8 @@ fn relay([a, b, c, w, h]: [f64; 5], part: f64) -> Trajectory {
     run
 }
 
-/// Each switch turns the motion round, over its guard again; the forcing then leads it to the same guard once more, from no farther than
-/// the error.
+/// Each switch turns the motion round, over its guard again; the forcing then leads it to the same
+/// guard once more, from no farther than the error.
 #[test]
 fn a_relay_that_is_led_to_its_switch_again_is_not_doubted() {
     let mut again = 0;
@@ -83,7 +84,8 @@ fn a_relay_that_goes_on_beyond_its_switch_for_a_moment_is_not_doubted() {
     }
 }
 
-/// A weight that is thrown up from a table again and again, lower than the error at last: it starts from the table each time.
+/// A weight that is thrown up from a table again and again, lower than the error at last: it starts
+/// from the table each time.
 #[test]
 fn low_bounces_are_not_doubted() {
     let ball = Sketch::new(3, |_, x, _, dx| {
@@ -128,7 +130,8 @@ fn the_bend_of_a_guard_says_nothing_of_another_one_that_is_crossed_with_it() {
     assert!(arrivals.contains(&Arrival::Located) && arrivals.contains(&Arrival::Projected));
 }
 
-/// `x = sin t` comes as close to guard 0 as the error, in a step that is shortened afterwards: guard 1 has no values beyond `last`.
+/// `x = sin t` comes as close to guard 0 as the error, in a step that is shortened afterwards:
+/// guard 1 has no values beyond `last`.
 #[test]
 fn a_doubt_of_a_step_that_is_taken_back_is_told_once() {
     let mut shortened = 0;

@@ -1,4 +1,5 @@
-//! How a run ends, however it ends: what the trajectory, the summary, the integrator and the reason say is the same.
+//! How a run ends, however it ends: what the trajectory, the summary, the integrator and the reason
+//! say is the same.
 
 use saltation::models::Hopper;
 use saltation::{
@@ -27,7 +28,8 @@ fn bits(x: &[f64]) -> Vec<u64> {
     x.iter().map(|v| v.to_bits()).collect()
 }
 
-/// Runs twice, once keeping everything and once keeping nothing, and compares what they say of the end.
+/// Runs twice, once keeping everything and once keeping nothing, and compares what they say of the
+/// end.
 fn ends_the_same<S: Flow + EventFunction>(
     integrator: &mut Integrator<S>,
     x0: &[f64],
@@ -167,7 +169,8 @@ fn word(mode: &Mode) -> usize {
 impl Case {
     fn random(random: &mut SplitMix64) -> Self {
         let guards = pick(random, &[1, 2, 3, MOST as u64]);
-        // Half of them are event-selected more or less: moving to the right through planes that face left and right.
+        // Half of them are event-selected more or less: moving to the right through planes that
+        // face left and right.
         let to_the_right = random.unit() < 0.5;
         let fields = (0..1 << guards)
             .map(|_| {
@@ -365,8 +368,9 @@ fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
 
 #[test]
 fn a_gradient_that_fails_while_the_policy_looks_again_leaves_the_mode_that_was_told() {
-    // x = y = cos t; two guards watched upward, so that nothing is armed at the start, where both bits are on. On the way down
-    // the policy turns bit 0 off; on the way up again there is no row for guard 1.
+    // x = y = cos t; two guards watched upward, so that nothing is armed at the start, where both
+    // bits are on. On the way down the policy turns bit 0 off; on the way up again there is no row
+    // for guard 1.
     let circle = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]]))
         .events([Watch::RISING; 2], |_, _, x, _| x[0])
         .gradient(|k, _, _, mode, dh| {

@@ -53,7 +53,8 @@ fn the_edge_of_a_domain_is_not_crept_up_to_in_millions_of_steps() {
 
 #[test]
 fn nodes_and_state_are_those_that_the_model_corrected() {
-    use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+    use saltation::event_driven::{EventDriven, Simulation};
+    use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
     // A bead that rests on a circle, and drifts inside without correction.
     struct Bead;
     impl MechanicalSystem for Bead {

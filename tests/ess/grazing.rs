@@ -1,5 +1,6 @@
-//! Where event-selected systems end and what must not be missed before: resting and grazing starts, tangent passes, sliding,
-//! guards entered and left within one step, contacts a moment after lift-off.
+//! Where event-selected systems end and what must not be missed before: resting and grazing starts,
+//! tangent passes, sliding, guards entered and left within one step, contacts a moment after
+//! lift-off.
 
 use saltation::{
     Direction, Error, Guard, Integrator, Mode, Projection, Status, Trajectory, Watch, flow_fn,
@@ -68,8 +69,7 @@ fn a_start_slower_than_the_least_rate_is_tangent_and_a_faster_one_is_not() {
     let drift = |speed: f64| {
         let flow = Sketch::new(1, move |_, _, _, dx| dx[0] = speed);
         run(
-            flow.events([Watch::BOTH], |_, _, x, _| x[0])
-                .least_rate(1e-6),
+            flow.events([Watch::BOTH], |_, _, x, _| x[0]).min_rate(1e-6),
             1e-9,
             Projection::Auto,
             &[0.0],
@@ -155,7 +155,8 @@ fn a_trajectory_that_touches_tangentially_makes_no_crossing() {
 
 #[test]
 fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
-    // x = (t − 1)² − δ², δ = 1e-7: the rate at the crossing is −2e-7. The largest seen is that of the start, 2; a millionth of it counts.
+    // x = (t − 1)² − δ², δ = 1e-7: the rate at the crossing is −2e-7. The largest seen is that of
+    // the start, 2; a millionth of it counts.
     let depth = 1e-14;
     for (projection, stated, least) in PROJECTIONS.into_iter().flat_map(|projection| {
         [
@@ -166,7 +167,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
         let graze = Sketch::new(1, |t, _, _, dx| dx[0] = 2.0 * (t - 1.0))
             .events([Watch::BOTH], |_, _, x, _| x[0]);
         let graze = match stated {
-            Some(rate) => graze.least_rate(rate),
+            Some(rate) => graze.min_rate(rate),
             None => graze,
         };
         // Steps of 1/16: a node at the lowest point, so that the shallow dip is seen.
@@ -180,7 +181,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
             guard,
             rate_before,
             rate_after,
-            least_rate,
+            min_rate,
             t,
             state,
         } = refusal(&trajectory)
@@ -190,7 +191,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
         assert_eq!(*guard, Guard::falling(0));
         let slower = rate_before.abs().min(rate_after.abs());
         assert!(
-            slower < 1e-6 && (*least_rate - least).abs() < 1e-9 * least,
+            slower < 1e-6 && (*min_rate - least).abs() < 1e-9 * least,
             "{projection:?}: {:?}",
             trajectory.status()
         );
@@ -219,7 +220,7 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
             guard,
             rate_before,
             rate_after,
-            least_rate,
+            min_rate,
             t,
             state,
         } = refusal(&trajectory)
@@ -228,7 +229,7 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
         };
         assert_eq!(*guard, Guard::rising(1));
         assert!((rate_before - 1.0).abs() < 1e-9 && (rate_after + 2.0).abs() < 1e-9);
-        assert!(*least_rate > 0.0 && (t - 0.5).abs() < 1e-9 && state[0].abs() < 1e-9);
+        assert!(*min_rate > 0.0 && (t - 0.5).abs() < 1e-9 && state[0].abs() < 1e-9);
         assert_eq!(
             trajectory.crossings().len(),
             1,
@@ -256,7 +257,8 @@ fn a_start_on_a_sliding_surface_is_refused_too() {
     }
 }
 
-/// Guards x and y, met at one instant, of which each alone throws the other one back: whoever is first, the other is not crossed.
+/// Guards x and y, met at one instant, of which each alone throws the other one back: whoever is
+/// first, the other is not crossed.
 fn disordered(projection: Projection) {
     let what = format!("{projection:?}");
     let corner = flow_fn(2, |_, _, mode: &Mode, dx: &mut [f64]| {
@@ -300,7 +302,8 @@ fn a_corner_whose_order_matters_is_refused() {
 
 #[test]
 fn a_corner_whose_order_matters_is_refused_from_afar_too() {
-    // Differences give rates to 1e-11 or so, by which a long projection misses the corner; both guards by the same.
+    // Differences give rates to 1e-11 or so, by which a long projection misses the corner; both
+    // guards by the same.
     for projection in [Projection::eps(0.125, 3), Projection::horizon(0.125, 4)] {
         disordered(projection);
     }
@@ -321,8 +324,9 @@ fn dip(centre: f64, depth: f64, watch: Watch, sign: f64, projection: Projection)
     trajectory
 }
 
-/// What is allowed at a crossing of rate 2 · depth: location on a parabola is right to rounding, 4e-16 times an `x` of up to
-/// 16; a projection by `Auto` may have an error of its tolerance, 1e-9 times an `x` of the same size, twice.
+/// What is allowed at a crossing of rate 2 · depth: location on a parabola is right to rounding,
+/// 4e-16 times an `x` of up to 16; a projection by `Auto` may have an error of its tolerance, 1e-9
+/// times an `x` of the same size, twice.
 fn time_error(projection: &Projection, depth: f64) -> f64 {
     match projection {
         Projection::Auto => 2.0 * 1.6e-8 / (2.0 * depth),
@@ -446,8 +450,8 @@ fn a_dip_is_not_hidden_by_another_guard_in_the_same_step() {
 
 #[test]
 fn a_contact_a_moment_after_lift_off_is_not_skipped() {
-    // In the air x'' = −10, on the ground x'' = 20: hops of 2 v / 10 and stances of 2 v / 20, all parabolas, for which a step
-    // may be as long as it likes.
+    // In the air x'' = −10, on the ground x'' = 20: hops of 2 v / 10 and stances of 2 v / 20, all
+    // parabolas, for which a step may be as long as it likes.
     let hop = Sketch::new(2, |_, x, mode, dx| {
         dx[0] = x[1];
         dx[1] = if mode.contains(0) { -10.0 } else { 20.0 };
@@ -478,7 +482,8 @@ fn a_contact_a_moment_after_lift_off_is_not_skipped() {
             for (i, pair) in trajectory.crossings().windows(2).enumerate() {
                 let lasts = pair[1].time - pair[0].time;
                 let should = if i % 2 == 0 { air } else { ground };
-                // A velocity error of 1e-11 m/s a crossing, 600 crossings, of a speed of at least 1e-3 m/s.
+                // A velocity error of 1e-11 m/s a crossing, 600 crossings, of a speed of at least
+                // 1e-3 m/s.
                 assert!(
                     (lasts / should - 1.0).abs() < 1e-5,
                     "{what}: interval {i} lasts {lasts}"

@@ -1,4 +1,5 @@
-//! What the search within steps can miss, and what a run says of it: spikes between two samples, searches that are switched off or end.
+//! What the search within steps can miss, and what a run says of it: spikes between two samples,
+//! searches that are switched off or end.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use saltation::{
 
 use crate::support::{Sketch, SplitMix64};
 
-/// `1 − 2 bump`, where `bump` rises from 0 to 1 and falls to 0: the guard is beyond zero for the time `width` about the centre.
+/// `1 − 2 bump`, where `bump` rises from 0 to 1 and falls to 0: the guard is beyond zero for the
+/// time `width` about the centre.
 #[derive(Clone, Copy, Debug)]
 struct Spike {
     centre: f64,
@@ -36,7 +38,8 @@ impl Spike {
     }
 }
 
-/// A state that moves on a straight line for a second past a spike of the guard, in time or in space.
+/// A state that moves on a straight line for a second past a spike of the guard, in time or in
+/// space.
 fn pass(spike: Spike, of_time: bool, projection: Projection, scale: Option<f64>) -> Trajectory {
     let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
         .events([Watch::BOTH], move |_, t, x, _| {
@@ -194,8 +197,8 @@ fn what_is_not_defined_is_approached_by_shorter_steps() {
     }
 }
 
-/// Planes met at one instant, of terms that are large against their rates; before the first crossing the same event functions are
-/// small and read no state.
+/// Planes met at one instant, of terms that are large against their rates; before the first
+/// crossing the same event functions are small and read no state.
 #[test]
 fn the_terms_of_a_guard_are_those_of_its_mode() {
     let mut random = SplitMix64(34);

@@ -1,4 +1,5 @@
-//! The hopper against its closed form (spec 6.2): contact times, states, energy, dense output, fifty hops, the table of widths.
+//! The hopper against its closed form (spec 6.2): contact times, states, energy, dense output,
+//! fifty hops, the table of widths.
 
 use saltation::models::Hopper;
 use saltation::{Direction, Integrator, Projection, Rearm, Status, Trajectory};
@@ -18,14 +19,16 @@ const CONTACT: f64 = 0.168108316700112;
 const PERIOD: f64 = 1.07115559867157;
 const TOUCHDOWN_SPEED: f64 = 4.42944691807002;
 
-/// m = 1 kg, k = 400 N/m, g = 9.81 m/s², L0 = 1 m: `∂E/∂z` and `∂E/∂v`, and `E`, in flight and stance.
+/// m = 1 kg, k = 400 N/m, g = 9.81 m/s², L0 = 1 m: `∂E/∂z` and `∂E/∂v`, and `E`, in flight and
+/// stance.
 fn energy(z: f64, v: f64) -> (f64, f64, f64) {
     let compression = (1.0 - z).max(0.0);
     let value = 0.5 * v * v + 9.81 * z + 200.0 * compression * compression;
     (value, 9.81 - 400.0 * compression, v)
 }
 
-/// Projections whose error at these widths is far below 1e-8 by the table of spec 6.2 (`error ∝ eps^(order + 1)`).
+/// Projections whose error at these widths is far below 1e-8 by the table of spec 6.2
+/// (`error ∝ eps^(order + 1)`).
 fn projections() -> Vec<Projection> {
     vec![
         Projection::Off,
@@ -124,8 +127,8 @@ fn dense_output_follows_the_closed_form_between_the_nodes() {
             let t = END * f64::from(i) / 4000.0;
             let exact = hopper.exact(2.0, t);
             let error = distance(&trajectory.at(t).unwrap(), &exact);
-            // The state within 1e-8, as at the end; the velocity jumps in its slope by up to 100 m/s² where an event is
-            // displaced by at most 1e-8 s.
+            // The state within 1e-8, as at the end; the velocity jumps in its slope by up to 100
+            // m/s² where an event is displaced by at most 1e-8 s.
             assert!(error < 2e-8, "{projection:?}: {error:e} at t = {t}");
         }
     }
@@ -176,7 +179,8 @@ fn fifty_hops_lose_and_double_no_crossing() {
                 let rising = crossing.guard.direction == Direction::Rising;
                 assert_eq!(rising, i % 2 == 0, "{what}: crossing {i}");
             }
-            // Every contact lasts 0.168 s and every flight 0.903 s; a doubled crossing would lie close to its twin.
+            // Every contact lasts 0.168 s and every flight 0.903 s; a doubled crossing would lie
+            // close to its twin.
             for (i, pair) in crossings.windows(2).enumerate() {
                 let lasts = pair[1].time - pair[0].time;
                 let should = exact[i + 1] - exact[i];
@@ -186,8 +190,8 @@ fn fifty_hops_lose_and_double_no_crossing() {
                 );
             }
             if rtol < 1e-9 {
-                // Two hops are right to 1e-8; an energy error that grows evenly shifts the period evenly, and the times
-                // quadratically: 1e-8 · 25².
+                // Two hops are right to 1e-8; an energy error that grows evenly shifts the period
+                // evenly, and the times quadratically: 1e-8 · 25².
                 for (crossing, exact) in crossings.iter().zip(&exact) {
                     let late = crossing.time - exact;
                     assert!(late.abs() < 6.25e-6, "{what}: {late:e} s late at {exact}");

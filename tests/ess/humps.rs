@@ -1,4 +1,5 @@
-//! Guards entered and left within one long step, several at once: parabolic humps of which none may be lost.
+//! Guards entered and left within one long step, several at once: parabolic humps of which none may
+//! be lost.
 
 use saltation::{Direction, Integrator, Projection, Status, Trajectory, Watch};
 
@@ -54,7 +55,8 @@ fn crosses_all(trajectory: &Trajectory, humps: &[Hump], allowed: f64, what: &str
 }
 
 fn settings() -> [(&'static str, Projection, Option<f64>, f64); 4] {
-    // A projection by `Auto` may miss the guard by its tolerance, 1e-6 times an x of at most 1, once a crossing.
+    // A projection by `Auto` may miss the guard by its tolerance, 1e-6 times an x of at most 1,
+    // once a crossing.
     [
         ("defaults", Projection::Auto, None, 1e-5),
         ("located", Projection::Off, None, 1e-12),

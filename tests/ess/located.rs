@@ -1,4 +1,5 @@
-//! The error of the state where a guard is crossed: that of the tolerance there, however far the step would have gone.
+//! The error of the state where a guard is crossed: that of the tolerance there, however far the
+//! step would have gone.
 
 use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Watch};
 
@@ -45,7 +46,8 @@ fn a_step_that_goes_far_beyond_a_guard_is_exact_up_to_it() {
                 let rounding = 8.0 * f64::EPSILON * t;
                 let case = format!("b {b}, {rtol:e}, {t0}");
                 assert!(off < 8.0 * rtol * b + rounding, "{case}: {off:e}");
-                // The guard moves at a rate of at most 1.5, and its error is not larger than what is said.
+                // The guard moves at a rate of at most 1.5, and its error is not larger than what
+                // is said.
                 let late = run.crossings()[0].time_error;
                 assert!(off < 1.5 * late + rounding, "{case}: {off:e}, {late:e}");
             }
@@ -53,7 +55,8 @@ fn a_step_that_goes_far_beyond_a_guard_is_exact_up_to_it() {
     }
 }
 
-/// A two-point switch about zero: the state is small all the time, and steps in one mode would leave far beyond.
+/// A two-point switch about zero: the state is small all the time, and steps in one mode would
+/// leave far beyond.
 struct Switch {
     b: f64,
 }
@@ -77,8 +80,8 @@ impl EventFunction for Switch {
     }
 }
 
-/// The state is off by 8 tolerances at most at each crossing. It goes on faster than it came, by a factor of at most 3.5, and is late by as
-/// much more.
+/// The state is off by 8 tolerances at most at each crossing. It goes on faster than it came, by a
+/// factor of at most 3.5, and is late by as much more.
 #[test]
 fn a_switch_that_keeps_the_state_small_keeps_its_error_small() {
     for b in [0.5, 0.05, 0.005] {

@@ -1,4 +1,5 @@
-//! Event-selected systems: what the core promises, one phenomenon a module, in one binary because each links nalgebra anew.
+//! Event-selected systems: what the core promises, one phenomenon a module, in one binary because
+//! each links nalgebra anew.
 
 mod affine_order;
 mod bad_input;

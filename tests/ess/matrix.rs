@@ -1,4 +1,5 @@
-//! The guard reset matrix at work: the hopper of the paper, guards at one instant, numbering, pairs as a matrix.
+//! The guard reset matrix at work: the hopper of the paper, guards at one instant, numbering, pairs
+//! as a matrix.
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
@@ -42,8 +43,9 @@ fn by_turns() -> RearmMatrix {
 
 #[test]
 fn the_hopper_of_the_paper_with_two_one_way_guards_makes_four_events() {
-    // Touch-down L0 − z and lift-off z − L0, both rising; the first bit is the stance. A projection of first order over 0.011 s
-    // (0.05 m at 4.4 m/s) misses half the square of that of the jerk 1770 m/s³ before lift-off: 0.11 m/s, 0.023 s of flight.
+    // Touch-down L0 − z and lift-off z − L0, both rising; the first bit is the stance. A projection
+    // of first order over 0.011 s (0.05 m at 4.4 m/s) misses half the square of that of the jerk
+    // 1770 m/s³ before lift-off: 0.11 m/s, 0.023 s of flight.
     for (projection, allowed) in [
         (Projection::Auto, 1e-7),
         (Projection::Off, 1e-7),
@@ -117,8 +119,8 @@ struct Told {
     state: u64,
 }
 
-/// `x' = 1` from 0; a clock at 0.3 s, at which the model declares both walls, at 0.6 and 0.8, crossed; `rows` arm. The guard
-/// numbered k has the name `names[k]`.
+/// `x' = 1` from 0; a clock at 0.3 s, at which the model declares both walls, at 0.6 and 0.8,
+/// crossed; `rows` arm. The guard numbered k has the name `names[k]`.
 fn declared(rows: &[(usize, usize)], names: [usize; 3], projection: Projection) -> Told {
     let walk = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
         .events([Watch::RISING; 3], |k, t, x, _| match k {

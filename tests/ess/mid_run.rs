@@ -1,11 +1,13 @@
-//! Functions that misbehave on the way, and limits: each ends in its own typed error, and the run keeps what it computed.
+//! Functions that misbehave on the way, and limits: each ends in its own typed error, and the run
+//! keeps what it computed.
 
 use saltation::{Error, Integrator, Projection, Quantity, Status, Trajectory, Watch, flow_fn};
 
 use crate::bad_input::NOT_FINITE;
 use crate::support::{Sketch, falling, run};
 
-/// The first thing that was not finite, after checking that the run up to there was kept: `x = t` until then.
+/// The first thing that was not finite, after checking that the run up to there was kept: `x = t`
+/// until then.
 fn kept(trajectory: &Trajectory, bad_from: f64) -> (Quantity, f64, Vec<f64>) {
     let Status::Refused(Error::NotFinite { quantity, t, state }) = trajectory.status() else {
         panic!("{:?}", trajectory.status());

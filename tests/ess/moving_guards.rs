@@ -7,7 +7,8 @@ use crate::support::{Sketch, distance, falling, run};
 
 #[test]
 fn a_table_that_moves_with_time_is_hit_where_it_is() {
-    // A ball dropped from 1 m on a table at 0.2 sin 5t; no gradient is written, ∂h/∂t comes from differences.
+    // A ball dropped from 1 m on a table at 0.2 sin 5t; no gradient is written, ∂h/∂t comes from
+    // differences.
     let table = |t: f64| 0.2 * (5.0 * t).sin();
     let gap = |t: f64| 1.0 - 0.5 * G * t * t - table(t);
     let (mut early, mut late) = (0.0, 0.6);
@@ -137,7 +138,8 @@ fn a_mode_that_puts_the_state_beyond_a_guard_crosses_it_at_the_same_instant() {
 
 #[test]
 fn a_guard_that_a_mode_declares_crossed_fires_at_the_same_instant() {
-    // h1 is −1 until guard 0 is crossed, and x1 − 0.3 from then on, with x1 at 0.5 or more, resting or rising.
+    // h1 is −1 until guard 0 is crossed, and x1 − 0.3 from then on, with x1 at 0.5 or more, resting
+    // or rising.
     for speed in [0.0, 1.0] {
         for projection in [
             Projection::Auto,
@@ -170,8 +172,9 @@ fn a_guard_that_a_mode_declares_crossed_fires_at_the_same_instant() {
     }
 }
 
-/// A mass of 1 kg dropped from 0.5 m on spring and damper `c`, which push and do not pull: they touch at no gap and part at no
-/// force. Runs until `after` the landing, and gives the time of that.
+/// A mass of 1 kg dropped from 0.5 m on spring and damper `c`, which push and do not pull: they
+/// touch at no gap and part at no force. Runs until `after` the landing, and gives the time of
+/// that.
 fn drop_on_damper(c: f64, after: f64, projection: Projection) -> (Trajectory, f64) {
     let system = Sketch::new(2, move |_, x, mode, dx| {
         let pushed = if mode.contains(0) { force(c, x) } else { 0.0 };
@@ -200,7 +203,8 @@ const PROJECTIONS: [Projection; 3] = [
 
 #[test]
 fn a_contact_whose_force_falls_from_the_first_moment_on_lands() {
-    // With 40 Ns/m the force is greatest at the landing: the event function of the new mode falls from far above zero.
+    // With 40 Ns/m the force is greatest at the landing: the event function of the new mode falls
+    // from far above zero.
     for c in DAMPERS {
         for projection in PROJECTIONS {
             let what = format!("c = {c}, {projection:?}");
@@ -220,7 +224,8 @@ fn a_contact_whose_force_falls_from_the_first_moment_on_lands() {
 
 #[test]
 fn a_contact_that_opens_at_zero_force_lands_and_lifts_off() {
-    // The force is zero while the spring is still compressed: where the gap is still closed, and opening.
+    // The force is zero while the spring is still compressed: where the gap is still closed, and
+    // opening.
     for c in DAMPERS {
         for projection in PROJECTIONS {
             let what = format!("c = {c}, {projection:?}");
@@ -247,8 +252,9 @@ fn a_contact_that_opens_at_zero_force_lands_and_lifts_off() {
 
 #[test]
 fn a_guard_that_moves_over_a_resting_state_is_met_where_it_is_zero() {
-    // Nothing moves but the guard, so steps are long and the error of the state tells nothing: 0.05 + 0.95 (1 + sin t)/2 comes
-    // close to zero at 3π/2 and never reaches it; −0.05 + … does, twice a turn.
+    // Nothing moves but the guard, so steps are long and the error of the state tells nothing:
+    // 0.05 + 0.95 (1 + sin t)/2 comes close to zero at 3π/2 and never reaches it; −0.05 + … does,
+    // twice a turn.
     let guard = |floor: f64| move |t: f64| floor + 0.5 * (1.0 - floor) * (1.0 + t.sin());
     for (floor, crossings) in [(0.05, 0), (-0.05, 1)] {
         let resting = Sketch::new(1, |_, _, _, dx| dx[0] = 0.0);

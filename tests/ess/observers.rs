@@ -1,4 +1,5 @@
-//! What a run tells and keeps: the same bits on repetition, segments without gaps, continuous output, honest statistics.
+//! What a run tells and keeps: the same bits on repetition, segments without gaps, continuous
+//! output, honest statistics.
 
 use saltation::models::{ContactChain, Hopper, NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
@@ -129,7 +130,8 @@ struct Witness {
 
 impl Witness {
     fn near(&self, x: &[f64]) -> bool {
-        // Two units in the last place of the time, below 4, at accelerations below 1000 m/s², and a few of the state.
+        // Two units in the last place of the time, below 4, at accelerations below 1000 m/s², and a
+        // few of the state.
         x.iter()
             .zip(&self.state)
             .all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + a.abs() + b.abs()))
@@ -183,8 +185,8 @@ impl Observer for Witness {
         assert_eq!(crossing.state, self.state);
         let sign = crossing.guard.sign();
         assert!(
-            sign * crossing.rate_before >= crossing.least_rate
-                && sign * crossing.rate_after >= crossing.least_rate
+            sign * crossing.rate_before >= crossing.min_rate
+                && sign * crossing.rate_after >= crossing.min_rate
         );
         assert_ne!(crossing.arrival, Arrival::Jumped, "nothing jumps here");
         assert_ne!(

@@ -22,7 +22,7 @@ struct Row {
     in_contact: usize,
     first: f64,
     last: f64,
-    least_rate: f64,
+    min_rate: f64,
 }
 
 impl Row {
@@ -138,7 +138,7 @@ fn row(line: &str) -> Row {
         in_contact: count(25),
         first: number(26),
         last: number(27),
-        least_rate: number(28),
+        min_rate: number(28),
     }
 }
 
@@ -164,9 +164,10 @@ fn every_row_is_met_within_1e7_at_tolerance_1e10() {
                 "{what}: springs in contact at the end"
             );
 
-            // A state error of 1e-7 displaces an event by 1e-7 / rate; law N measures the rate of the gap, and the
-            // force adds c / k = 5 ms times an error and a rate of the velocity to it.
-            let allowed = 2e-7 / row.least_rate + 1e-12;
+            // A state error of 1e-7 displaces an event by 1e-7 / rate; law N measures the rate of
+            // the gap, and the force adds c / k = 5 ms times an error and a rate of the velocity to
+            // it.
+            let allowed = 2e-7 / row.min_rate + 1e-12;
             let (first, last) = (times[0], times[times.len() - 1]);
             assert!(
                 (first - row.first).abs() < allowed,
@@ -219,7 +220,8 @@ fn a_level_plate_stays_level_through_simultaneous_contacts() {
                     .corners()
                     .iter()
                     .filter(|corner| corner.order.len() == n);
-                // Law V: each change of all springs at once is one corner. Law N has corners of the gaps and of the forces.
+                // Law V: each change of all springs at once is one corner. Law N has corners of the
+                // gaps and of the forces.
                 let least = row.changes / n;
                 assert!(whole.count() >= least, "{what}: corners of {n} springs");
             }

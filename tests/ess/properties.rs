@@ -128,8 +128,9 @@ proptest! {
         let trajectory = run(hopper, 1e-10, projection, &[z0, 0.0], 3.0);
         prop_assert_eq!(trajectory.status(), &Status::ReachedEnd);
         let (start, _) = energy(&hopper, &[z0, 0.0]);
-        // The exact flow keeps the energy, so its errors are those of the single steps, added up: each at most the tolerance
-        // of both states, times the root of 2 of the norm, times the slopes of the energy.
+        // The exact flow keeps the energy, so its errors are those of the single steps, added up:
+        // each at most the tolerance of both states, times the root of 2 of the norm, times the
+        // slopes of the energy.
         let (mut most, mut size) = ([0.0f64; 2], [0.0f64; 2]);
         for (_, x) in trajectory.nodes() {
             let (_, slopes) = energy(&hopper, x.as_slice());

@@ -1,5 +1,5 @@
-//! Random corners: n guards through one point, or nearly so, constant fields, against an exact rational computation; and a
-//! hundred guards at once.
+//! Random corners: n guards through one point, or nearly so, constant fields, against an exact
+//! rational computation; and a hundred guards at once.
 
 use nalgebra::DMatrix;
 use num_bigint::BigInt;
@@ -40,7 +40,8 @@ fn rounded(v: f64, bits: i32) -> f64 {
     (v / unit).round() * unit
 }
 
-/// Inverse by Gauss and Jordan, or nothing when an entry exceeds `most`: guards that are nearly parallel.
+/// Inverse by Gauss and Jordan, or nothing when an entry exceeds `most`: guards that are nearly
+/// parallel.
 fn inverse(rows: &[Vec<f64>], most: f64) -> Option<Vec<Vec<f64>>> {
     let n = rows.len();
     let mut a: Vec<Vec<f64>> = (0..n)
@@ -74,7 +75,8 @@ fn inverse(rows: &[Vec<f64>], most: f64) -> Option<Vec<Vec<f64>>> {
 }
 
 impl CornerProblem {
-    /// All guards through one point that the trajectory meets exactly: products of few-bit numbers, nothing is rounded.
+    /// All guards through one point that the trajectory meets exactly: products of few-bit numbers,
+    /// nothing is rounded.
     pub(crate) fn random(n: usize, random: &mut SplitMix64) -> Self {
         let (normals, inverse) = loop {
             let rows: Vec<Vec<f64>> = (0..n)
@@ -133,7 +135,8 @@ impl CornerProblem {
         }
     }
 
-    /// After every crossing: the slowest guard, moved by 1e-2, is 1e-2 / 0.2 s late at its first and again at any mode.
+    /// After every crossing: the slowest guard, moved by 1e-2, is 1e-2 / 0.2 s late at its first
+    /// and again at any mode.
     pub(crate) fn end(&self) -> f64 {
         self.corner_time + 0.25
     }
@@ -220,7 +223,8 @@ fn ratio(above: &BigInt, below: &BigInt) -> f64 {
 
 #[test]
 fn the_oracle_solves_a_corner_done_by_hand() {
-    // Guards x = 0 and y = 1/16; from (−1/2, −1/2): x after 1/2 s, then the field (1/2, 3), y after another 1/48 s.
+    // Guards x = 0 and y = 1/16; from (−1/2, −1/2): x after 1/2 s, then the field (1/2, 3), y after
+    // another 1/48 s.
     let problem = CornerProblem {
         n: 2,
         normals: vec![vec![1.0, 0.0], vec![0.0, 1.0]],
@@ -243,7 +247,8 @@ fn the_oracle_solves_a_corner_done_by_hand() {
     assert!((exact.state[1] - (0.0625 + 0.25 * left)).abs() < 1e-15);
 }
 
-/// Every guard once, upward, at its time, and the final state; `inside` gives the oracle's number of each guard.
+/// Every guard once, upward, at its time, and the final state; `inside` gives the oracle's number
+/// of each guard.
 fn agrees(trajectory: &Trajectory, exact: &Exact, inside: &[usize], what: &str) {
     assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
     let n = inside.len();

@@ -1,4 +1,5 @@
-//! Which guards may be crossed again: the ready-made policies, the guard reset matrix, and what it refuses (spec 5).
+//! Which guards may be crossed again: the ready-made policies, the guard reset matrix, and what it
+//! refuses (spec 5).
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -78,7 +79,8 @@ fn when_empty_waits_for_the_last_guard() {
     for projection in PROJECTIONS {
         let alone = swing(Rearm::WhenEmpty, false, projection.clone());
         assert_eq!(alone.crossings().len(), 20, "{projection:?}");
-        // A guard that is never reached keeps the pool from being empty (weakness W9 of the published listing).
+        // A guard that is never reached keeps the pool from being empty (weakness W9 of the
+        // published listing).
         let waiting = swing(Rearm::WhenEmpty, true, projection.clone());
         assert_eq!(waiting.crossings().len(), 1, "{projection:?}");
     }
@@ -343,7 +345,8 @@ fn a_matrix_of_another_size_is_refused() {
 fn a_neuron_armed_anew_far_from_its_threshold_is_not_projected_to_it() {
     // V' = 2 − V fires at 1 and is put back to 0: a period of ln 2.
     let period = std::f64::consts::LN_2;
-    // A first-order projection over 1e-3 s is early by half its square, at a rate that changes by 1 a second.
+    // A first-order projection over 1e-3 s is early by half its square, at a rate that changes by 1
+    // a second.
     let first_order = 0.6e-6;
     for (projection, allowed) in [
         (Projection::Auto, 1e-8),

@@ -160,7 +160,8 @@ fn four_feet_that_hit_together_are_one_call_with_all_four() {
 
 #[test]
 fn a_reset_that_carries_another_guard_across_makes_it_fire_at_the_same_instant() {
-    // At x = 0.5 the speed is doubled to 2, across the guard "speed 1.5"; whose own reset counts in the third state.
+    // At x = 0.5 the speed is doubled to 2, across the guard "speed 1.5"; whose own reset counts in
+    // the third state.
     let kick = || {
         Sketch::new(3, |_, x, _, dx| {
             dx[0] = x[1];

@@ -1,4 +1,5 @@
-//! Event functions that change faster than the state: none of their crossings is lost, whatever the steps of the motion are.
+//! Event functions that change faster than the state: none of their crossings is lost, whatever the
+//! steps of the motion are.
 
 use std::f64::consts::TAU;
 
@@ -6,8 +7,8 @@ use saltation::{Integrator, Projection, Status, Trajectory, Watch};
 
 use crate::support::{Sketch, SplitMix64};
 
-/// Times at which `g` changes sign in (0, `end`), by its signs at so many places and bisection; `None` when it comes so close to zero
-/// between two of them that more crossings might hide there.
+/// Times at which `g` changes sign in (0, `end`), by its signs at so many places and bisection;
+/// `None` when it comes so close to zero between two of them that more crossings might hide there.
 fn sign_changes(g: impl Fn(f64) -> f64, end: f64, places: u32) -> Option<Vec<f64>> {
     let step = end / f64::from(places);
     let mut found = Vec::new();

@@ -72,7 +72,8 @@ fn no_absolute_tolerance_is_needed_where_a_component_is_zero_for_ever() {
     }
 }
 
-/// Longest way between two nodes beyond `most` (s), each time known to half a unit in its last place.
+/// Longest way between two nodes beyond `most` (s), each time known to half a unit in its last
+/// place.
 fn excess<S: Flow + EventFunction>(
     integrator: Integrator<S>,
     x0: &[f64],
@@ -87,7 +88,8 @@ fn excess<S: Flow + EventFunction>(
 
 #[test]
 fn no_step_is_longer_than_the_longest() {
-    // Steps of 2^−3 s from 0 end at numbers that are exact; the last one may be a little more or less than a whole one.
+    // Steps of 2^−3 s from 0 end at numbers that are exact; the last one may be a little more or
+    // less than a whole one.
     let walk = || flow_fn(1, |_, _, _, dx| dx[0] = 1.0).with_events(1, |_, _, x| x[0] - 1e9);
     let most = 0.125;
     for tf in [
@@ -143,7 +145,8 @@ fn no_step_is_longer_than_the_longest_around_events() {
 
 #[test]
 fn neighbourhoods_smaller_than_the_rounding_of_time_do_not_stop_it() {
-    // Two surfaces at one place, in units of their own: the border of the second is found by a step that ends a rounding before it.
+    // Two surfaces at one place, in units of their own: the border of the second is found by a step
+    // that ends a rounding before it.
     for (eps, place) in [(1e-7, 1.0), (1e-8, 1.0), (1e-4, 1000.0)] {
         let two = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
             .events([Watch::BOTH; 2], move |k, _, x, _| {

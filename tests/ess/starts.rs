@@ -12,7 +12,8 @@ const PROJECTIONS: [Projection; 3] = [
     Projection::horizon(1e-8, 4),
 ];
 
-/// Bit 1 says "below 0" although x is 1. After a nanosecond guard 0 turns the field round, to `−before`; guard 1 is left alone.
+/// Bit 1 says "below 0" although x is 1. After a nanosecond guard 0 turns the field round, to
+/// `−before`; guard 1 is left alone.
 fn turns_round<S: Flow + EventFunction>(system: impl Fn(f64) -> S) {
     for before in [-1.0, 1.0] {
         for projection in PROJECTIONS {
@@ -67,7 +68,8 @@ fn a_guard_that_nobody_watches_may_be_zero_at_the_start() {
         falling: false,
         stop: false,
     };
-    // Zero and at rest, zero for ever, zero and grazing; and one that is watched, to see that the run goes on.
+    // Zero and at rest, zero for ever, zero and grazing; and one that is watched, to see that the
+    // run goes on.
     for watch in [nobody, nobody.and_stop()] {
         for projection in PROJECTIONS {
             let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events(
@@ -101,7 +103,8 @@ fn a_start_just_before_a_guard_crosses_it_on_time_however_far_the_end() {
                 };
                 assert_eq!(only.guard, Guard::rising(0), "{what}");
                 let (late, off) = (only.time - ahead, only.state[0]);
-                // Times and places of 1e-6 are rounded to 2e-22; the rest is what differences see of a rate.
+                // Times and places of 1e-6 are rounded to 2e-22; the rest is what differences see
+                // of a rate.
                 assert!(
                     late.abs() < 1e-6 * ahead && off.abs() < 1e-6 * ahead,
                     "{what}: {late:e} s late, {off:e} m off"

@@ -142,11 +142,11 @@ impl<S: EventFunction> EventFunction for Permuted<S> {
     fn watch(&self, k: usize) -> Watch {
         self.system.watch(self.inside[k])
     }
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        self.system.least_rate(self.inside[k])
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        self.system.min_rate(self.inside[k])
     }
-    fn noise(&self, k: usize) -> f64 {
-        self.system.noise(self.inside[k])
+    fn event_tolerance(&self, k: usize) -> f64 {
+        self.system.event_tolerance(self.inside[k])
     }
     fn ignores_mode(&self) -> bool {
         self.system.ignores_mode()
@@ -238,11 +238,11 @@ impl<S: EventFunction> EventFunction for Counting<S> {
     fn watch(&self, k: usize) -> Watch {
         self.system.watch(k)
     }
-    fn least_rate(&self, k: usize) -> Option<f64> {
-        self.system.least_rate(k)
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        self.system.min_rate(k)
     }
-    fn noise(&self, k: usize) -> f64 {
-        self.system.noise(k)
+    fn event_tolerance(&self, k: usize) -> f64 {
+        self.system.event_tolerance(k)
     }
     fn ignores_mode(&self) -> bool {
         self.system.ignores_mode()

@@ -1,9 +1,10 @@
-//! Guards that the crossing of another one turns the motion away from: where the error hides which comes first, runs say so.
+//! Guards that the crossing of another one turns the motion away from: where the error hides which
+//! comes first, runs say so.
 
 use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Status, Trajectory, Watch};
 
-/// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where a clock turns it back on the same way. The other guard lies `below`
-/// the peak, which is `sin(w)/w` exactly.
+/// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where a clock turns it back on the same
+/// way. The other guard lies `below` the peak, which is `sin(w)/w` exactly.
 struct Kink {
     w: f64,
     below: f64,
@@ -130,8 +131,8 @@ fn a_guard_that_is_turned_away_before_a_step_that_is_taken_back_is_told() {
     assert!(shortened > 100, "{shortened}");
 }
 
-/// `p'' = −w² p`, `y' = 1` until guard 0 is crossed, `early` before `t = 1` exactly; `y' = −1` from there. Guard 1 is at `y = 1`: where
-/// it is crossed first, `y' = 1` for good.
+/// `p'' = −w² p`, `y' = 1` until guard 0 is crossed, `early` before `t = 1` exactly; `y' = −1` from
+/// there. Guard 1 is at `y = 1`: where it is crossed first, `y' = 1` for good.
 struct Race {
     w: f64,
     early: f64,

@@ -1,5 +1,5 @@
-//! Guards that a clock turns away within the error, where no smooth step follows: runs that end first, crossings that follow by projection,
-//! and clocks that no smooth step stops at.
+//! Guards that a clock turns away within the error, where no smooth step follows: runs that end
+//! first, crossings that follow by projection, and clocks that no smooth step stops at.
 
 use saltation::{
     Arrival, CrossingEvent, Doubt, Error, Integrator, Interrupt, Observer, Projection, Status,
@@ -10,8 +10,8 @@ use crate::support::Sketch;
 
 const W: f64 = 1.1;
 
-/// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where clock 1 turns it back on the same way. From clock 2 on it rests. Guard 0
-/// lies `above` the peak.
+/// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where clock 1 turns it back on the same
+/// way. From clock 2 on it rests. Guard 0 lies `above` the peak.
 fn kink(above: f64, clocks: [f64; 2], watch: [Watch; 2]) -> Sketch {
     let flow = |_: f64, x: &[f64], mode: &saltation::Mode, dx: &mut [f64]| {
         let way = match (mode.contains(1), mode.contains(2)) {

@@ -1,4 +1,5 @@
-//! Guards of which nothing is written but their values: large terms that cancel, states far from zero, units of any size.
+//! Guards of which nothing is written but their values: large terms that cancel, states far from
+//! zero, units of any size.
 
 use std::f64::consts::TAU;
 
@@ -124,7 +125,8 @@ fn the_least_rate_is_in_the_unit_of_the_guard() {
     }
 }
 
-/// Of a guard that is met at the only rate that was ever seen of it nothing says that it grazes, however slow it is.
+/// Of a guard that is met at the only rate that was ever seen of it nothing says that it grazes,
+/// however slow it is.
 #[test]
 fn a_guard_met_at_the_only_rate_seen_of_it_is_crossed() {
     for rate in [1e-12, 1e-7, 1.0] {
@@ -143,7 +145,8 @@ fn a_guard_met_at_the_only_rate_seen_of_it_is_crossed() {
     }
 }
 
-/// At a start that touches a guard the rate is zero to within the rounding of its evaluation, and not the scale of its own.
+/// At a start that touches a guard the rate is zero to within the rounding of its evaluation, and
+/// not the scale of its own.
 #[test]
 fn a_start_that_touches_its_guard_is_tangent_in_any_unit() {
     for unit in [1e-12, 1.0, 1e12] {
@@ -169,7 +172,8 @@ fn a_start_that_touches_its_guard_is_tangent_in_any_unit() {
     }
 }
 
-/// The approach slows down to a ten-millionth of its first rate before it reaches the guard: it grazes, in any unit.
+/// The approach slows down to a ten-millionth of its first rate before it reaches the guard: it
+/// grazes, in any unit.
 #[test]
 fn an_approach_that_slows_down_to_a_ten_millionth_grazes() {
     for unit in [1e-15, 1.0, 1e15] {
@@ -189,23 +193,21 @@ fn an_approach_that_slows_down_to_a_ten_millionth_grazes() {
             let run = integrator.integrate(0.0, &[0.0], 2.0).unwrap();
             let Status::Refused(Error::NotLive {
                 rate_before,
-                least_rate,
+                min_rate,
                 ..
             }) = run.status()
             else {
                 panic!("{unit:e}: {}", run.status());
             };
-            assert!(
-                (least_rate / unit / 2e-6 - 1.0).abs() < 0.1,
-                "{least_rate:e}"
-            );
-            assert!(*rate_before < *least_rate);
+            assert!((min_rate / unit / 2e-6 - 1.0).abs() < 0.1, "{min_rate:e}");
+            assert!(*rate_before < *min_rate);
         }
     }
 }
 
-/// Discs on a plane, a billion away from the origin, that run at each other in any direction: `|p₁ − p₂| − d`, nothing written.
-/// Numbers there are a ten-millionth apart, and the motion beside the collision is exact in the differences.
+/// Discs on a plane, a billion away from the origin, that run at each other in any direction:
+/// `|p₁ − p₂| − d`, nothing written. Numbers there are a ten-millionth apart, and the motion beside
+/// the collision is exact in the differences.
 #[test]
 fn collisions_on_a_plane_a_long_way_off_are_found_or_said() {
     let mut random = SplitMix64(23);
@@ -272,7 +274,8 @@ fn collisions_on_a_plane_a_long_way_off_are_found_or_said() {
                 && run.crossings().len() == usize::from(expected.is_some());
             let on_time = match (expected, run.crossings().first()) {
                 (Some(time), Some(crossing)) => {
-                    // Distances are known to a few units of the positions, as times to those by the rate.
+                    // Distances are known to a few units of the positions, as times to those by the
+                    // rate.
                     let rate = discriminant.sqrt() / d;
                     (crossing.time - time).abs() <= 1e-9 + 32.0 * unit / rate
                 }

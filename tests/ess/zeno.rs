@@ -29,7 +29,8 @@ fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {
                 ),
                 "{what}: {reason:?}"
             );
-            // Speeds fall from 4.43 m/s to the least rate, a millionth of that, in ln(1e6) / ln(1 / e) bounces.
+            // Speeds fall from 4.43 m/s to the least rate, a millionth of that, in ln(1e6) / ln(1 /
+            // e) bounces.
             let last = 1e6f64.ln() / (1.0 / e).ln();
             let crossings = trajectory.crossings().len() as f64;
             assert!(
@@ -86,8 +87,8 @@ fn a_zeno_ball_never_falls_through_its_floor() {
                 );
                 // From 7.7 m/s to 1e-6 m/s in at most ln(7.7e6) / ln(1 / 0.8) bounces.
                 assert!(trajectory.crossings().len() <= 72, "{what}");
-                // A floor at ±y is known to y · 2e-16 m, at 1e-4 m/s and gravity g to 1e-10 s of 1e-5: until there the ball
-                // has to bounce.
+                // A floor at ±y is known to y · 2e-16 m, at 1e-4 m/s and gravity g to 1e-10 s of
+                // 1e-5: until there the ball has to bounce.
                 let left = 2.0 * 1e-4 / e / G / (1.0 - e);
                 let away = trajectory.time() - accumulation;
                 assert!(away.abs() < left, "{what}: {away:e} s away, {reason:?}");
@@ -100,7 +101,8 @@ fn a_zeno_ball_never_falls_through_its_floor() {
 
 #[test]
 fn a_ball_that_stays_where_it_lands_is_refused_as_not_live() {
-    // No rebound at all, or one slower than the least rate: resting, which is no event-selected system.
+    // No rebound at all, or one slower than the least rate: resting, which is no event-selected
+    // system.
     for e in [0.0, 1e-7] {
         for floor in [0.0, 1.0] {
             for projection in [
@@ -121,7 +123,8 @@ fn a_ball_that_stays_where_it_lands_is_refused_as_not_live() {
                 };
                 assert_eq!(*guard, Guard::falling(0), "{what}");
                 let (late, off) = (t - (2.0 / G).sqrt(), trajectory.state()[0] - floor);
-                // A landing that differences leave 1e-13 m above the floor falls again for 1.4e-7 s.
+                // A landing that differences leave 1e-13 m above the floor falls again for 1.4e-7
+                // s.
                 assert!(
                     late.abs() < 1.5e-7 && off.abs() < 1e-13,
                     "{what}: {late:e} s, {off:e} m"

@@ -1,8 +1,8 @@
 //! Bad input is refused by name, and no input panics.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
-    Propagative, Reflections, Rule, Unilateral, uniqueness,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Reflections, Sequential, Unilateral, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 use saltation::{Error, MatrixFault};
@@ -142,7 +142,7 @@ fn settings() {
     ));
     assert!(good().with_kinetic_energy(0.1).is_err());
     assert!(good().with_kinetic_energy(f64::NAN).is_err());
-    assert_eq!(good().with_kinetic_energy(8.0).unwrap().momentum(), 4.0);
+    assert_eq!(good().with_kinetic_energy(8.0).unwrap().kinetic_norm(), 4.0);
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn no_finite_energy_makes_an_infinite_momentum() {
     for energy in [1e308, f64::MAX] {
         let problem = good().with_kinetic_energy(energy).unwrap();
         let expected = 2_f64.sqrt() * energy.sqrt();
-        assert!((problem.momentum() / expected - 1.0).abs() < 1e-15);
-        assert!(problem.threshold() <= 1e-12 * problem.momentum());
+        assert!((problem.kinetic_norm() / expected - 1.0).abs() < 1e-15);
+        assert!(problem.threshold() <= 1e-12 * problem.kinetic_norm());
         // beside this motion nothing approaches
         assert!(problem.is_feasible());
     }
@@ -160,7 +160,7 @@ fn no_finite_energy_makes_an_infinite_momentum() {
     let gram = dmatrix![1.0, -0.5; -0.5, 1.0];
     let fast = ImpactProblem::new(gram, dvector![-1e154, 0.5e154]).unwrap();
     let fast = fast.with_kinetic_energy(1e308).unwrap();
-    assert!(fast.momentum().powi(2).is_infinite());
+    assert!(fast.kinetic_norm().powi(2).is_infinite());
     assert!(Unilateral.outcome(&fast).unwrap().raises_energy());
 }
 
@@ -186,7 +186,7 @@ fn reflections_are_restarted_with_finite_speeds_of_the_right_number() {
     ));
     assert!(reflections.restart(&[-1.0, 1.0], f64::INFINITY).is_err());
     assert_eq!(reflections.restart(&[-1.0, 1.0], 1e-12), Ok(()));
-    assert_eq!(reflections.run(Rule::ArgMin, 10), Ok(1));
+    assert_eq!(reflections.run(ReflectionOrder::ArgMin, 10), Ok(1));
     assert!(!reflections.reflect(usize::MAX));
 }
 
@@ -236,7 +236,7 @@ fn no_numbers_panic() {
             &Propagative::default().cap(200),
             &AllOutcomes::new().cap(200),
             &MinimalOutcomes::new().cap(2000),
-            &NewOnly::new().cap(200),
+            &Sequential::new().cap(200),
             &Unilateral,
             &Plastic,
             &Projective::new(),

@@ -69,8 +69,8 @@ fn the_second_hump_is_where_the_table_says() {
             "{most} at {at}"
         );
     }
-    // Of equal balls the hump is a kink, where a third reflection begins: cos θ = −(√5 − 1)/2. The table has 61.79 % at 2.236, a
-    // little beside it.
+    // Of equal balls the hump is a kink, where a third reflection begins: cos θ = −(√5 − 1)/2. The
+    // table has 61.79 % at 2.236, a little beside it.
     let xi = |angle| 100.0 * indeterminacy(&ThreeBalls::EQUAL.impact(angle).unwrap()).unwrap();
     let kink = (-(5f64.sqrt() - 1.0) / 2.0).acos();
     assert!((kink - 2.237).abs() < 1e-3);

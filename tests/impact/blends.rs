@@ -1,7 +1,8 @@
 //! Plastic outcomes and outcomes between plastic and elastic.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, Plastic, Propagative, Remark, Rule, Unilateral,
+    AllOutcomes, ImpactLaw, ImpactProblem, Plastic, Propagative, ReflectionOrder, Remark,
+    Unilateral,
 };
 use saltation::models::Cradle;
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
@@ -20,7 +21,7 @@ fn the_blend_of_the_reference() {
         .collect();
     let elastic = Cradle::new(&m, &v).unwrap().impact().unwrap();
     let partly = elastic.clone().with_restitution(0.7).unwrap();
-    let law = Propagative::new(Rule::ArgMin);
+    let law = Propagative::new(ReflectionOrder::ArgMin);
     let check = |problem: &ImpactProblem, law: &dyn ImpactLaw, p: &str, energy: &str| {
         let outcome = law.outcome(problem).unwrap();
         let after = problem.velocity_after(&outcome).unwrap();

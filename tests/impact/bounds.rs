@@ -1,10 +1,11 @@
-//! Two contacts: how long words are, at which angles the outcome is unique, how much it differs near them.
+//! Two contacts: how long words are, at which angles the outcome is unique, how much it differs
+//! near them.
 
 use std::f64::consts::{PI, TAU};
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Reflections, Rule, Uniqueness,
-    indeterminacy, uniqueness,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, ReflectionOrder, Reflections,
+    Uniqueness, indeterminacy, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, dmatrix, dvector};
 
@@ -22,7 +23,9 @@ fn lengths(problem: &ImpactProblem) -> Vec<usize> {
     (0..2)
         .filter_map(|first| {
             let mut reflections = Reflections::new(problem);
-            reflections.run(Rule::GivenFirst(first), 1000).ok()
+            reflections
+                .run(ReflectionOrder::GivenFirst(first), 1000)
+                .ok()
         })
         .collect()
 }
@@ -74,7 +77,9 @@ fn at_pi_over_k_all_orders_agree_and_beside_it_they_do_not() {
             let ends: Vec<_> = (0..2)
                 .filter_map(|first| {
                     let mut reflections = Reflections::new(&exact);
-                    reflections.run(Rule::GivenFirst(first), 100).ok()?;
+                    reflections
+                        .run(ReflectionOrder::GivenFirst(first), 100)
+                        .ok()?;
                     Some(reflections.scaled_speeds().to_vec())
                 })
                 .collect();
@@ -125,7 +130,7 @@ fn near_a_right_angle_the_indeterminacy_is_first_order() {
         for angle in [3.5, 4.0, 4.5] {
             let problem = wedge(cosine, angle);
             let size = problem.speeds().norm();
-            let expected = 4.0 * cosine.abs() * size / problem.momentum();
+            let expected = 4.0 * cosine.abs() * size / problem.kinetic_norm();
             let found = indeterminacy(&problem).unwrap();
             assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
         }

@@ -41,7 +41,8 @@ pub(crate) fn words(masses: &[f64], velocities: &[f64]) -> Vec<(Vec<usize>, Vec<
     found
 }
 
-/// True when some proper subsequence of a word, admissible or not, leaves no ball approaching: each is tried.
+/// True when some proper subsequence of a word, admissible or not, leaves no ball approaching: each
+/// is tried.
 pub(crate) fn has_feasible_subsequence(masses: &[f64], velocities: &[f64], word: &[usize]) -> bool {
     (0_usize..(1 << word.len()) - 1).any(|kept| {
         let mut after = velocities.to_vec();

@@ -1,7 +1,9 @@
-//! Newton's cradle: sets of outcomes, words and rules against the reference file and against every word tried by hand.
+//! Newton's cradle: sets of outcomes, words and rules against the reference file and against every
+//! word tried by hand.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Outcomes, Propagative, Rule,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Outcomes, Propagative,
+    ReflectionOrder,
 };
 use saltation::models::Cradle;
 
@@ -171,9 +173,13 @@ fn rules_choose_the_words_of_the_reference() {
         let rows = propagative(name);
         let impact = cradle(&rows).impact().unwrap();
         for (rule, word, v) in [
-            (Rule::ArgMin, "rule_min_word", "rule_min_v"),
-            (Rule::ArgMax, "rule_max_word", "rule_max_v"),
-            (Rule::IndexOrder, "rule_index_word", "rule_index_v"),
+            (ReflectionOrder::ArgMin, "rule_min_word", "rule_min_v"),
+            (ReflectionOrder::ArgMax, "rule_max_word", "rule_max_v"),
+            (
+                ReflectionOrder::IndexOrder,
+                "rule_index_word",
+                "rule_index_v",
+            ),
         ] {
             let outcome = Propagative::new(rule).outcome(&impact).unwrap();
             assert_eq!(outcome.word(), one(&rows, word).word(), "{name} {rule:?}");
@@ -186,8 +192,8 @@ fn rules_choose_the_words_of_the_reference() {
         let all = AllOutcomes::new().resolve(&impact).unwrap();
         let all = ends(&impact, &all);
         let rules = (0..20)
-            .map(|seed| Rule::Random { seed })
-            .chain((0..impact.contacts()).map(Rule::GivenFirst));
+            .map(|seed| ReflectionOrder::Random { seed })
+            .chain((0..impact.contacts()).map(ReflectionOrder::GivenFirst));
         for rule in rules {
             if let Ok(outcome) = Propagative::new(rule).outcome(&impact) {
                 let found = velocities(&impact, &outcome);
@@ -196,7 +202,9 @@ fn rules_choose_the_words_of_the_reference() {
                     "{name} {rule:?}"
                 );
             } else {
-                assert!(matches!(rule, Rule::GivenFirst(i) if impact.speeds()[i] >= 0.0));
+                assert!(
+                    matches!(rule, ReflectionOrder::GivenFirst(i) if impact.speeds()[i] >= 0.0)
+                );
             }
         }
     }
@@ -208,7 +216,7 @@ fn random_words_reach_every_outcome() {
     let impact = cradle(&rows).impact().unwrap();
     let mut found: Vec<Vec<f64>> = Vec::new();
     for seed in 0..400 {
-        let outcome = Propagative::new(Rule::Random { seed }).outcome(&impact);
+        let outcome = Propagative::new(ReflectionOrder::Random { seed }).outcome(&impact);
         let v = velocities(&impact, &outcome.unwrap());
         if !found.iter().any(|other| near(other, &v, 1e-10)) {
             found.push(v);
@@ -230,10 +238,14 @@ fn equal_balls_are_sorted_whatever_the_order() {
         let all = AllOutcomes::new().resolve(&impact).unwrap();
         assert_eq!((all.list.len(), all.effort), (1, factorial), "{name}");
         let length = one(&rows, "word_length_argmin").count();
-        let rules = [Rule::ArgMin, Rule::ArgMax, Rule::IndexOrder];
+        let rules = [
+            ReflectionOrder::ArgMin,
+            ReflectionOrder::ArgMax,
+            ReflectionOrder::IndexOrder,
+        ];
         for rule in rules
             .into_iter()
-            .chain((0..20).map(|seed| Rule::Random { seed }))
+            .chain((0..20).map(|seed| ReflectionOrder::Random { seed }))
         {
             let outcome = Propagative::new(rule).outcome(&impact).unwrap();
             assert_eq!(outcome.word().len(), length, "{name} {rule:?}");
@@ -279,7 +291,7 @@ fn the_same_input_gives_the_same_bits() {
         let laws: [&dyn ImpactLaw; 3] = [
             &AllOutcomes::new(),
             &MinimalOutcomes::new(),
-            &Propagative::new(Rule::Random { seed: 3 }),
+            &Propagative::new(ReflectionOrder::Random { seed: 3 }),
         ];
         let outcomes = laws.map(|law| law.resolve(&impact).unwrap().list);
         let list = outcomes.iter().flatten();

@@ -2,8 +2,8 @@
 
 use saltation::Error;
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
-    Propagative, Reflections, Rule, Unilateral, indeterminacy,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Reflections, Sequential, Unilateral, indeterminacy,
 };
 use saltation::nalgebra::{DMatrix, dmatrix, dvector};
 
@@ -31,7 +31,7 @@ fn a_table_on_four_legs_has_unique_speeds_but_no_bilateral_impulses() {
     for law in [
         &Unilateral as &dyn ImpactLaw,
         &Plastic,
-        &NewOnly::new(),
+        &Sequential::new(),
         &Propagative::default(),
     ] {
         let outcome = law.outcome(&table).unwrap();
@@ -53,8 +53,8 @@ fn a_body_between_two_walls_never_ends() {
     let squeezed = ImpactProblem::new(dmatrix![1.0, -1.0; -1.0, 1.0], dvector![-1.0, 1.0]).unwrap();
     for law in [
         &Propagative::default() as &dyn ImpactLaw,
-        &Propagative::new(Rule::Random { seed: 5 }),
-        &NewOnly::new(),
+        &Propagative::new(ReflectionOrder::Random { seed: 5 }),
+        &Sequential::new(),
     ] {
         let refused = law.outcome(&squeezed);
         assert!(matches!(
@@ -62,7 +62,8 @@ fn a_body_between_two_walls_never_ends() {
             Err(Error::NoFeasibleInterior { limit: 10_000 })
         ));
     }
-    // The two momenta lead to each other: the search goes through both, comes to no end, and does not call that a set.
+    // The two momenta lead to each other: the search goes through both, comes to no end, and does
+    // not call that a set.
     let limit = 100_000;
     let all = AllOutcomes::new().resolve(&squeezed);
     assert_eq!(all.err(), Some(Error::NoFeasibleInterior { limit }));
@@ -77,7 +78,8 @@ fn a_body_between_two_walls_never_ends() {
 
 #[test]
 fn walls_around_a_point_do_not_end_either() {
-    // Three walls of a triangle; an irrational angle between normals, so that momenta do not repeat.
+    // Three walls of a triangle; an irrational angle between normals, so that momenta do not
+    // repeat.
     let normals = DMatrix::from_fn(3, 2, |i, j| {
         let angle = [0.0, 2.0, 4.5][i];
         let (sin, cos): (f64, f64) = f64::sin_cos(angle);
@@ -109,7 +111,7 @@ fn a_narrow_cone_reports_its_cap() {
         "{refused:?}"
     );
     let mut reflections = Reflections::new(&narrow);
-    let length = reflections.run(Rule::ArgMin, 10_000).unwrap();
+    let length = reflections.run(ReflectionOrder::ArgMin, 10_000).unwrap();
     // ⌈π/(2γ)⌉ with an opening 2γ of 1e-3
     assert!((1000..=3142).contains(&length), "{length}");
 }

@@ -1,11 +1,12 @@
-//! Every entry point with numbers at the ends of their range: none panics, hangs, or returns what is not finite.
+//! Every entry point with numbers at the ends of their range: none panics, hangs, or returns what
+//! is not finite.
 
 use std::time::{Duration, Instant};
 
 use saltation::Error;
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
-    Propagative, Reflections, Rule, Selection, Unilateral, indeterminacy, uniqueness,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Reflections, Selection, Sequential, Unilateral, indeterminacy, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector};
 
@@ -125,14 +126,14 @@ fn no_numbers_make_an_impact_panic_lie_or_hang() {
         } else {
             problem.frictionless()
         };
-        assert!(problem.momentum().is_finite() && problem.threshold().is_finite());
+        assert!(problem.kinetic_norm().is_finite() && problem.threshold().is_finite());
         let cap = [0, 1, 100, 3000][below(4, &mut random)];
         let rule = match random.next() % 5 {
-            0 => Rule::ArgMin,
-            1 => Rule::ArgMax,
-            2 => Rule::IndexOrder,
-            3 => Rule::GivenFirst(below(5, &mut random)),
-            _ => Rule::Random {
+            0 => ReflectionOrder::ArgMin,
+            1 => ReflectionOrder::ArgMax,
+            2 => ReflectionOrder::IndexOrder,
+            3 => ReflectionOrder::GivenFirst(below(5, &mut random)),
+            _ => ReflectionOrder::Random {
                 seed: random.next(),
             },
         };
@@ -140,7 +141,7 @@ fn no_numbers_make_an_impact_panic_lie_or_hang() {
             &Propagative::new(rule).cap(cap),
             &AllOutcomes::new().cap(cap),
             &MinimalOutcomes::new().cap(10 * cap),
-            &NewOnly::new().cap(cap),
+            &Sequential::new().cap(cap),
             &Unilateral,
             &Plastic,
             &Projective::new(),

@@ -2,7 +2,8 @@
 
 use saltation::Error;
 use saltation::impact::{
-    ImpactLaw, ImpactProblem, NewOnly, Order, Plastic, Projective, Propagative, Remark, Unilateral,
+    ImpactLaw, ImpactProblem, Order, Plastic, Projective, Propagative, Remark, Sequential,
+    Unilateral,
 };
 use saltation::models::Cradle;
 use saltation::nalgebra::{DVector, dmatrix, dvector};
@@ -21,7 +22,7 @@ fn the_cradle_tells_the_laws_apart() {
             &Propagative::default() as &dyn ImpactLaw,
             thirds(0., 0., 3.),
         ),
-        (&NewOnly::new(), thirds(0., 0., 3.)),
+        (&Sequential::new(), thirds(0., 0., 3.)),
         (&Unilateral, thirds(-1., 2., 2.)),
         (&Projective::new(), thirds(-1., 2., 2.)),
         (&Plastic, thirds(1., 1., 1.)),
@@ -69,8 +70,9 @@ fn the_literal_law_turns_round_contacts_that_separate() {
 
 #[test]
 fn a_simultaneous_newton_law_can_raise_the_energy() {
-    // ΔE = ½ Σ p_i (u_i⁻ + u_i⁺): of a contact that approached, p pushes it to −e u⁻ and takes energy; of one that was parting and
-    // is pressed on by the others, p stops it and gives ½ p u⁻. Then a common restitution is no help.
+    // ΔE = ½ Σ p_i (u_i⁻ + u_i⁺): of a contact that approached, p pushes it to −e u⁻ and takes
+    // energy; of one that was parting and is pressed on by the others, p stops it and gives ½ p u⁻.
+    // Then a common restitution is no help.
     let problem = ImpactProblem::new(dmatrix![1.0, -0.8; -0.8, 1.0], dvector![-1.0, 0.1]).unwrap();
     let swapped = problem.clone().with_restitutions(&[1.0, 0.0]).unwrap();
     let problem = problem.with_restitution(1.0).unwrap();
@@ -94,7 +96,7 @@ fn a_simultaneous_newton_law_can_raise_the_energy() {
 fn a_parting_contact_that_is_pressed_on_gains_energy_with_a_common_restitution() {
     let problem = ImpactProblem::new(dmatrix![1.0, -0.5; -0.5, 1.0], dvector![-1.0, 0.5]).unwrap();
     // T = ½ uᵀ G⁻¹ u
-    assert!((problem.momentum().powi(2) / 2.0 - 0.5).abs() < 1e-15);
+    assert!((problem.kinetic_norm().powi(2) / 2.0 - 0.5).abs() < 1e-15);
     let with = |e: f64| problem.clone().with_restitution(e).unwrap();
     // p₀ − ½ p₁ = 2 and p₁ = ½ p₀ − ½: p = (7/3, 2/3), u⁺ = (1, 0), ΔE = ½ (2/3) (½)
     let outcome = Unilateral.outcome(&with(1.0)).unwrap();
@@ -108,7 +110,7 @@ fn a_parting_contact_that_is_pressed_on_gains_energy_with_a_common_restitution()
     let plastic = Unilateral.outcome(&with(0.0)).unwrap();
     assert!(plastic.energy_change < -0.3 && plastic.remarks.is_empty());
     // one after the other, only contacts that approach push off, and nothing is gained
-    let staged = NewOnly::new().outcome(&with(1.0)).unwrap();
+    let staged = Sequential::new().outcome(&with(1.0)).unwrap();
     assert!(staged.energy_change.abs() < 1e-15 && staged.remarks.is_empty());
 }
 
@@ -116,18 +118,18 @@ fn a_parting_contact_that_is_pressed_on_gains_energy_with_a_common_restitution()
 fn stages_are_named() {
     let cradle = Cradle::new(&[1.0; 4], &[1.0, 0.0, 0.0, -1.0]).unwrap();
     let impact = cradle.impact().unwrap();
-    let outcome = NewOnly::new().outcome(&impact).unwrap();
+    let outcome = Sequential::new().outcome(&impact).unwrap();
     assert_eq!(
         outcome.order,
         Order::Stages(vec![vec![0, 2], vec![1], vec![0, 2]])
     );
     assert_eq!(outcome.order.to_string(), "0+2, 1, 0+2");
     let one = impact.with_new_contacts(&[2]).unwrap();
-    let outcome = NewOnly::new().outcome(&one).unwrap();
+    let outcome = Sequential::new().outcome(&one).unwrap();
     assert!(matches!(&outcome.order, Order::Stages(stages) if stages[0] == [2]));
     // A new contact that does not approach does not hold up the others.
     let idle = one.with_new_contacts(&[1]).unwrap();
-    let outcome = NewOnly::new().outcome(&idle).unwrap();
+    let outcome = Sequential::new().outcome(&idle).unwrap();
     assert!(matches!(&outcome.order, Order::Stages(stages) if stages[0] == [0, 2]));
 }
 
@@ -137,7 +139,7 @@ fn nothing_happens_when_nothing_approaches() {
     assert!(problem.is_feasible());
     for law in [
         &Propagative::default() as &dyn ImpactLaw,
-        &NewOnly::new(),
+        &Sequential::new(),
         &Unilateral,
         &saltation::impact::AllOutcomes::new(),
         &saltation::impact::MinimalOutcomes::new(),
@@ -172,13 +174,14 @@ fn one_outcome_is_asked_for_only_where_there_is_one() {
     assert!(boxed.outcome(&impact).is_ok() && boxed.outcome(&impact).is_ok());
 }
 
-/// Balls of 1, 2 and 3 kg, the outer ones coming in: both contacts approach, so that the first stage has both.
+/// Balls of 1, 2 and 3 kg, the outer ones coming in: both contacts approach, so that the first
+/// stage has both.
 #[test]
 fn contacts_that_are_new_at_once_are_taken_together() {
     use saltation::models::Cradle;
     let cradle = Cradle::new(&[1.0, 2.0, 3.0], &[1.0, 0.0, -1.0]).unwrap();
     let impact = cradle.impact().unwrap();
-    for law in [&NewOnly::new() as &dyn ImpactLaw, &Unilateral] {
+    for law in [&Sequential::new() as &dyn ImpactLaw, &Unilateral] {
         let outcome = law.outcome(&impact).unwrap();
         let after = impact.velocity_after(&outcome).unwrap();
         for (found, expected) in after.iter().zip([-5.0, -2.0, 1.0]) {

@@ -1,11 +1,13 @@
-//! A rigid body lands level on two legs: every number of the second table in the guide of the module, each law at once and
-//! one foot after the other, and the driver at a pitch of next to nothing.
+//! A rigid body lands level on two legs: every number of the second table in the guide of the
+//! module, each law at once and one foot after the other, and the driver at a pitch of next to
+//! nothing.
 
+use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Plastic, Projective,
-    Propagative, Remark, Rule, Unilateral,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
+    ReflectionOrder, Remark, Sequential, Unilateral,
 };
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector, dvector};
 
@@ -34,7 +36,7 @@ fn table() -> [Row; 5] {
             rear_first: ONE_BY_ONE,
         },
         Row {
-            law: || Box::new(NewOnly::new()),
+            law: || Box::new(Sequential::new()),
             at_once: SYMMETRIC,
             rear_first: ONE_BY_ONE,
         },
@@ -56,7 +58,8 @@ fn table() -> [Row; 5] {
     ]
 }
 
-/// The level touchdown of some feet at velocity `v`; those in `new` (places in `feet`) have just landed.
+/// The level touchdown of some feet at velocity `v`; those in `new` (places in `feet`) have just
+/// landed.
 fn landing(
     body: &RigidTrot,
     feet: &[usize],
@@ -85,7 +88,8 @@ fn approach(body: &RigidTrot, foot: usize, v: &DVector<f64>) -> f64 {
     landing(body, &[foot], v, 0.0, &[0]).speeds()[0]
 }
 
-/// The limit of landings one foot after the other: each foot that lands meets the other one if that one rests.
+/// The limit of landings one foot after the other: each foot that lands meets the other one if that
+/// one rests.
 fn one_by_one(
     body: &RigidTrot,
     law: &dyn ImpactLaw,
@@ -148,7 +152,8 @@ fn each_law_one_foot_after_the_other() {
             let (front, _) = one_by_one(&body, &law, restitution, 1);
             assert_near(&rear, expected, 1e-14);
             assert_near(&front, mirrored(expected), 1e-14);
-            // Only the literal law without restitution is the same from both sides, and it pulls at the foot that landed first.
+            // Only the literal law without restitution is the same from both sides, and it pulls at
+            // the foot that landed first.
             let same = (&rear - &front).amax() < 1e-14;
             let pull = remarks.iter().find_map(|remark| match remark {
                 Remark::Adhesive { contact, impulse } => Some((*contact, *impulse)),
@@ -180,11 +185,11 @@ fn a_rule_and_a_list_of_new_contacts_choose_the_side() {
             let outcome = law.outcome(problem).unwrap();
             problem.velocity_after(&outcome).unwrap()
         };
-        let front = Propagative::new(Rule::GivenFirst(1));
+        let front = Propagative::new(ReflectionOrder::GivenFirst(1));
         assert_near(&after(&front, &problem), mirrored(reflected), 1e-14);
         for (first, expected) in [(0, one_by_one), (1, mirrored(one_by_one))] {
             let new = problem.clone().with_new_contacts(&[first]).unwrap();
-            assert_near(&after(&NewOnly::new(), &new), expected, 1e-14);
+            assert_near(&after(&Sequential::new(), &new), expected, 1e-14);
         }
         for law in [
             &AllOutcomes::new() as &dyn ImpactLaw,

@@ -3,8 +3,8 @@
 use std::f64::consts::PI;
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, NewOnly, Propagative, Reflections,
-    Rule, Unilateral, indeterminacy,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Propagative, ReflectionOrder,
+    Reflections, Sequential, Unilateral, indeterminacy,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 use saltation::{Error, Interrupt};
@@ -30,14 +30,14 @@ fn many_outcomes(n: usize) -> ImpactProblem {
 
 #[test]
 fn no_cap_is_endless() {
-    let ended = Reflections::new(&squeezed()).run(Rule::IndexOrder, usize::MAX);
+    let ended = Reflections::new(&squeezed()).run(ReflectionOrder::IndexOrder, usize::MAX);
     let limit = 10_000_000;
     assert!(
         matches!(ended, Err(Error::ReflectionCap { limit: found, .. }) if found == limit),
         "{ended:?}"
     );
     let limit = 1_000_000;
-    let ended = NewOnly::new().cap(usize::MAX).outcome(&squeezed());
+    let ended = Sequential::new().cap(usize::MAX).outcome(&squeezed());
     assert_eq!(ended, Err(Error::NoFeasibleInterior { limit }));
 }
 
@@ -110,7 +110,7 @@ fn interrupts_end_searches_and_change_nothing_else() {
         &AllOutcomes::new(),
         &MinimalOutcomes::new(),
         &Propagative::default(),
-        &NewOnly::new(),
+        &Sequential::new(),
     ];
     for law in laws {
         assert_eq!(law.resolve(&problem), law.resolve(&plain));
@@ -122,7 +122,7 @@ fn interrupts_end_searches_and_change_nothing_else() {
     }
     assert_eq!(indeterminacy(&problem), Err(Error::Interrupted));
     let mut reflections = Reflections::new(&problem);
-    let ended = reflections.run(Rule::ArgMin, 10);
+    let ended = reflections.run(ReflectionOrder::ArgMin, 10);
     assert_eq!(ended, Err(Error::Interrupted));
     // What does not search does not look.
     assert!(Unilateral.resolve(&problem).is_ok());

@@ -1,4 +1,5 @@
-//! Impact laws: outcomes, bounds and limits of the specification, properties over random systems, bad input.
+//! Impact laws: outcomes, bounds and limits of the specification, properties over random systems,
+//! bad input.
 #![allow(missing_docs, reason = "tests")]
 #![allow(
     clippy::float_cmp,

@@ -1,9 +1,11 @@
-//! The body on two rigid legs: what is left when one foot touches just before the other (unilateral mechanics, section 7).
+//! The body on two rigid legs: what is left when one foot touches just before the other (unilateral
+//! mechanics, section 7).
 //!
-//! The limits of the table are those of feet that touch one at a time: after each touch the other foot alone approaches, and a
-//! foot that stays closed (γ = 0) takes part in the impact of the other.
+//! The limits of the table are those of feet that touch one at a time: after each touch the other
+//! foot alone approaches, and a foot that stays closed (γ = 0) takes part in the impact of the
+//! other.
 
-use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Projective, Unilateral};
+use saltation::impact::{ImpactLaw, ImpactProblem, Projective, Sequential, Unilateral};
 use saltation::nalgebra::{DVector, dmatrix, dvector};
 
 use crate::reference::case;
@@ -11,7 +13,8 @@ use crate::reference::case;
 /// Half distance of the feet (m); the body has a mass of 1 kg.
 const D: f64 = 0.5;
 
-/// Both feet at the ground with the body level, for `I = ratio · m d²`, velocity `(ż, θ̇)`; foot 0 is the rear one.
+/// Both feet at the ground with the body level, for `I = ratio · m d²`, velocity `(ż, θ̇)`; foot 0
+/// is the rear one.
 fn feet(ratio: f64, restitution: f64, velocity: &DVector<f64>) -> ImpactProblem {
     let mass = dmatrix![1.0, 0.0; 0.0, ratio * D * D];
     let gaps = dmatrix![1.0, -D; 1.0, D];
@@ -50,7 +53,7 @@ fn one_foot_after_the_other() {
         let problem = feet(ratio, restitution, &falling);
         for (first, mirror) in [(0, 1.0), (1, -1.0)] {
             let problem = problem.clone().with_new_contacts(&[first]).unwrap();
-            let outcome = NewOnly::new().outcome(&problem).unwrap();
+            let outcome = Sequential::new().outcome(&problem).unwrap();
             let after = problem.velocity_after(&outcome).unwrap();
             let expected = dvector![expected[0], mirror * expected[1]];
             let error = (&after - expected).amax();

@@ -2,24 +2,28 @@
 
 use saltation::Error;
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Outcomes, Propagative, Rule,
-    indeterminacy,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Outcomes, Propagative,
+    ReflectionOrder, indeterminacy,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random::Random;
 
-fn rules(contacts: usize, seed: u64) -> impl Iterator<Item = Rule> {
-    [Rule::ArgMin, Rule::ArgMax, Rule::IndexOrder]
-        .into_iter()
-        .chain((0..contacts).map(Rule::GivenFirst))
-        .chain((0..4).map(move |k| Rule::Random { seed: seed + k }))
+fn rules(contacts: usize, seed: u64) -> impl Iterator<Item = ReflectionOrder> {
+    [
+        ReflectionOrder::ArgMin,
+        ReflectionOrder::ArgMax,
+        ReflectionOrder::IndexOrder,
+    ]
+    .into_iter()
+    .chain((0..contacts).map(ReflectionOrder::GivenFirst))
+    .chain((0..4).map(move |k| ReflectionOrder::Random { seed: seed + k }))
 }
 
 /// The greatest difference of scaled speeds, over `‖p‖`.
 fn difference(problem: &ImpactProblem, a: &Outcome, b: &Outcome) -> f64 {
     let scaled = |i: usize| (a.speeds[i] - b.speeds[i]).abs() / problem.delassus()[(i, i)].sqrt();
-    (0..problem.contacts()).map(scaled).fold(0.0, f64::max) / problem.momentum()
+    (0..problem.contacts()).map(scaled).fold(0.0, f64::max) / problem.kinetic_norm()
 }
 
 fn holds(problem: &ImpactProblem, set: &Outcomes, outcome: &Outcome) -> bool {
@@ -50,7 +54,9 @@ fn assert_sound(problem: &ImpactProblem, seed: u64, name: &str) -> Option<usize>
                 );
                 reached.push(outcome);
             }
-            Err(Error::NotApproaching { .. }) => assert!(matches!(rule, Rule::GivenFirst(_))),
+            Err(Error::NotApproaching { .. }) => {
+                assert!(matches!(rule, ReflectionOrder::GivenFirst(_)));
+            }
             Err(other) => panic!("{name}: {rule:?} {other}"),
         }
     }
@@ -72,7 +78,7 @@ fn assert_sound(problem: &ImpactProblem, seed: u64, name: &str) -> Option<usize>
         pairs.fold(0.0, f64::max)
     };
     let found = indeterminacy(problem).unwrap();
-    let least = spread(&reached) / problem.momentum();
+    let least = spread(&reached) / problem.kinetic_norm();
     assert!(found >= least - 1e-7, "{name}: {found:e} below {least:e}");
     Some(all.list.len())
 }
@@ -102,7 +108,7 @@ fn problem(number: u64) -> ImpactProblem {
         return problem;
     }
     // all contacts approach slowly: most of the motion is along none of the normals
-    let energy = 0.5 * problem.momentum().powi(2);
+    let energy = 0.5 * problem.kinetic_norm().powi(2);
     let slow = 10_f64.powf(12.0 * random.unit());
     problem.with_kinetic_energy(energy * slow * slow).unwrap()
 }
@@ -130,7 +136,7 @@ fn an_approach_slower_than_outcomes_differ_is_reflected_all_the_same() {
             let minimal = MinimalOutcomes::new().resolve(&problem).unwrap();
             assert!(all.is_complete && minimal.is_complete);
             assert_eq!((all.list.len(), minimal.list.len()), (1, 1), "{slow:e}");
-            let index = Propagative::new(Rule::IndexOrder);
+            let index = Propagative::new(ReflectionOrder::IndexOrder);
             let index = index.outcome(&problem).unwrap();
             assert!(difference(&problem, &all.list[0], &index) < 1e-8);
             if cosine == 0.0 {
@@ -176,7 +182,8 @@ fn a_letter_that_hardly_moves_the_momentum_is_still_a_letter() {
 
 #[test]
 fn a_narrow_cone_is_left_by_steps_near_the_tolerance() {
-    // Most of the motion is along no normal: the speeds are a few tolerances, and momenta that meet within one close a circle.
+    // Most of the motion is along no normal: the speeds are a few tolerances, and momenta that meet
+    // within one close a circle.
     let cosine = -0.9996;
     let problem = ImpactProblem::new(dmatrix![1.0, cosine; cosine, 1.0], dvector![1.3, -1.35]);
     for tolerance in [0.0, 1e-15, 1e-12] {

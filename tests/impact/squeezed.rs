@@ -1,7 +1,8 @@
-//! Bodies between contacts that squeeze them: when a simultaneous law has an outcome, and what it says when it has none.
+//! Bodies between contacts that squeeze them: when a simultaneous law has an outcome, and what it
+//! says when it has none.
 
 use saltation::Error;
-use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Plastic, Unilateral};
+use saltation::impact::{ImpactLaw, ImpactProblem, Plastic, Sequential, Unilateral};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random::Random;
@@ -31,7 +32,8 @@ fn opposite_walls_have_no_elastic_outcome_and_say_so() {
 
 #[test]
 fn those_that_squeeze_are_named_and_no_others() {
-    // A floor, and two walls that lean over it from both sides; the body comes down and to the left, away from a fourth contact.
+    // A floor, and two walls that lean over it from both sides; the body comes down and to the
+    // left, away from a fourth contact.
     let normals = dmatrix![0.0, 1.0, 0.0; 0.6, -0.8, 0.0; -0.6, -0.8, 0.0; 0.0, 0.0, 1.0];
     let velocity = dvector![-0.3, -1.0, -1.0];
     let mass = DMatrix::identity(3, 3);
@@ -50,7 +52,8 @@ fn those_that_squeeze_are_named_and_no_others() {
     assert!((after - dvector![0.0, 0.0, 1.0]).amax() < 1e-12);
 }
 
-/// In the plane: contact `i` is squeezed when `−n_i` is a combination of two other normals with positive weights.
+/// In the plane: contact `i` is squeezed when `−n_i` is a combination of two other normals with
+/// positive weights.
 fn is_squeezed(normals: &DMatrix<f64>, i: usize) -> bool {
     let cross =
         |a: usize, b: usize| normals[(a, 0)] * normals[(b, 1)] - normals[(a, 1)] * normals[(b, 0)];
@@ -97,13 +100,14 @@ fn a_simultaneous_outcome_exists_when_and_only_when_it_should() {
         let plastic = problem.with_restitution(0.0).unwrap();
         assert!(Unilateral.outcome(&plastic).unwrap().is_feasible());
         // All contacts of a stage approach: none is squeezed. It need not end.
-        let staged = NewOnly::new().cap(100).outcome(&plastic);
+        let staged = Sequential::new().cap(100).outcome(&plastic);
         assert!(!matches!(staged, Err(Error::Squeezed { .. })), "{number}");
     }
     assert!(counts.iter().all(|&c| c > 500), "{counts:?}");
 }
 
-/// Two planes at a small angle, and any motion between them: the contact speeds are `J v`, whatever rounding leaves of the angle.
+/// Two planes at a small angle, and any motion between them: the contact speeds are `J v`, whatever
+/// rounding leaves of the angle.
 #[test]
 fn a_true_motion_is_never_refused() {
     let mut stopped = 0;

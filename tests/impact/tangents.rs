@@ -1,7 +1,8 @@
-//! Tangents are accepted and kept; laws without friction work on the normals and carry the slips along.
+//! Sensitivities are accepted and kept; laws without friction work on the normals and carry the
+//! slips along.
 
 use saltation::Error;
-use saltation::impact::{ImpactLaw, ImpactProblem, NewOnly, Propagative, Unilateral};
+use saltation::impact::{ImpactLaw, ImpactProblem, Propagative, Sequential, Unilateral};
 use saltation::nalgebra::DMatrix;
 
 use crate::random::{Random, System};
@@ -40,7 +41,7 @@ fn slips_follow_from_the_impulses_along_the_normals() {
         for law in [
             &Propagative::default() as &dyn ImpactLaw,
             &Unilateral,
-            &NewOnly::new(),
+            &Sequential::new(),
         ] {
             let outcome = law.outcome(&problem).unwrap();
             let after = problem.velocity_after(&outcome).unwrap();

@@ -112,7 +112,8 @@ fn p_matrices_have_one_solution_and_lemke_finds_it() {
     }
 }
 
-/// Random matrices have any number of solutions, all isolated: the solver finds one of them, or there is none.
+/// Random matrices have any number of solutions, all isolated: the solver finds one of them, or
+/// there is none.
 #[test]
 fn lemke_finds_one_of_the_list() {
     let mut random = SplitMix64(42);
@@ -152,7 +153,8 @@ fn speeds(contacts: &Contacts) -> Vec<DVector<f64>> {
     distinct
 }
 
-/// The simultaneous law of section 4: three outcomes of the compass gait and of `RAMone`, one of the block and of the box.
+/// The simultaneous law of section 4: three outcomes of the compass gait and of `RAMone`, one of
+/// the block and of the box.
 #[test]
 fn outcomes_of_the_simultaneous_law() {
     let expect = |contacts: &Contacts, expected: &[[f64; 4]]| {
@@ -186,8 +188,8 @@ fn outcomes_of_the_simultaneous_law() {
     );
 }
 
-/// With the covering vector of ones "the trailing foot separates", with μ in the rows of friction it "sticks"; the third has a
-/// negative determinant and is out of reach of any.
+/// With the covering vector of ones "the trailing foot separates", with μ in the rows of friction
+/// it "sticks"; the third has a negative determinant and is out of reach of any.
 #[test]
 fn covering_vectors_reach_two_of_the_three_outcomes_of_the_compass() {
     let contacts = Contacts::compass();

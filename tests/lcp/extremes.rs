@@ -1,4 +1,5 @@
-//! Every entry point with numbers at the ends of their range, of sizes from nothing on: none panics, lies or depends on history.
+//! Every entry point with numbers at the ends of their range, of sizes from nothing on: none
+//! panics, lies or depends on history.
 
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,14 @@
-//! Impacts with friction: the examples of section 8 of the specification, and random contacts of deficient rank.
+//! Impacts with friction: the examples of section 8 of the specification, and random contacts of
+//! deficient rank.
 
-use saltation::lcp::{LcpSolver, Rung, residual};
+use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::{Contacts, Lcp};
 use crate::random::SplitMix64;
 use crate::support::{solved, solved_by};
 
-/// The five examples with the bound on a step, the pivots a solve needs there (reference case `sample_uniform_d1`), and their names.
+/// The five examples with the bound on a step, the pivots a solve needs there (reference case
+/// `sample_uniform_d1`), and their names.
 fn examples() -> [(&'static str, Contacts, f64, f64); 5] {
     [
         ("block", Contacts::block(1.0), 0.3, 5.3308),
@@ -74,7 +76,8 @@ fn the_examples_need_the_pivots_of_the_reference() {
     }
 }
 
-/// Theorem 7 with its sharper form: `L·u' = −λn·μγ − β·λmax`, hence kinetic energy falls by it and by the square of the change.
+/// Theorem 7 with its sharper form: `L·u' = −λn·μγ − β·λmax`, hence kinetic energy falls by it and
+/// by the square of the change.
 #[test]
 fn no_step_gains_energy() {
     for (name, contacts, bound, _) in examples() {
@@ -104,7 +107,8 @@ fn no_step_gains_energy() {
     }
 }
 
-/// Lemma 8: nothing happens when nothing approaches, or nothing may push. And with no friction nothing pushes sideways.
+/// Lemma 8: nothing happens when nothing approaches, or nothing may push. And with no friction
+/// nothing pushes sideways.
 #[test]
 fn bounds_of_zero_and_no_friction() {
     for (name, contacts, bound, _) in examples() {
@@ -178,14 +182,14 @@ fn noise_in_place_of_zeros_is_harmless() {
             }
             let noisy = solved_by(&mut solver, &(w, q));
             let (z, rung) = noisy.unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(rung, Rung::Lemke, "{name}");
+            assert_eq!(rung, Attempt::Lemke, "{name}");
             steps.take(&z);
         }
     }
 }
 
-/// Section 9.2: half of the steps push at some of the contacts only, and covering vectors are drawn between 1/2 and 2. A path
-/// that rounding spoils is caught by the ladder.
+/// Section 9.2: half of the steps push at some of the contacts only, and covering vectors are drawn
+/// between 1/2 and 2. A path that rounding spoils is caught by the ladder.
 #[test]
 fn faces_and_random_covering_vectors() {
     for (name, contacts, bound, _) in examples() {
@@ -231,8 +235,8 @@ fn large_friction() {
     }
 }
 
-/// Up to n = 60, with bounds and without, in the plane and in space, of full and of deficient rank: all are solved. A hundred
-/// thousand in a release build.
+/// Up to n = 60, with bounds and without, in the plane and in space, of full and of deficient rank:
+/// all are solved. A hundred thousand in a release build.
 #[test]
 fn random_contacts_never_fail() {
     let draws: usize = if cfg!(debug_assertions) {
@@ -263,7 +267,7 @@ fn random_contacts_never_fail() {
             contacts.unboxed(polygon)
         };
         match solved_by(&mut solver, &lcp) {
-            Ok((_, rung)) => beyond_lemke += usize::from(rung > Rung::Lemke),
+            Ok((_, rung)) => beyond_lemke += usize::from(rung > Attempt::Lemke),
             Err(failure) => panic!("draw {draw}, n = {}: {failure}", lcp.1.len()),
         }
     }

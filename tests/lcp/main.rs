@@ -1,4 +1,5 @@
-//! Linear complementarity problems: section 13 of the specification, in one binary because each links nalgebra anew.
+//! Linear complementarity problems: section 13 of the specification, in one binary because each
+//! links nalgebra anew.
 #![allow(missing_docs, reason = "tests")]
 
 mod bad_input;

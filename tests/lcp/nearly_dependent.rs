@@ -1,9 +1,10 @@
-//! Contacts that are nearly dependent: positive definite and semidefinite problems of almost or fully deficient rank. Those with a
-//! solution are solved, of the others it is proved that they have none.
+//! Contacts that are nearly dependent: positive definite and semidefinite problems of almost or
+//! fully deficient rank. Those with a solution are solved, of the others it is proved that they
+//! have none.
 
 use nalgebra::DMatrix;
 use saltation::Error;
-use saltation::lcp::{LcpSolver, Rung, residual};
+use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::{Contacts, Lcp};
 use crate::random::SplitMix64;
@@ -40,7 +41,7 @@ fn all_solved(name: &str, seed: u64, make: impl Fn(&mut SplitMix64) -> Lcp) -> u
         let found = residual(&w, &q, solution.z()).unwrap();
         assert!(found <= allowed, "{name}, draw {draw}, n = {n}: {found:e}");
         assert!(solution.z().iter().all(|&z| z >= 0.0));
-        beyond += usize::from(solution.rung() > Rung::Lemke);
+        beyond += usize::from(solution.rung() > Attempt::Lemke);
     }
     beyond
 }
@@ -82,7 +83,8 @@ fn so_are_those_that_are_not_symmetric() {
     assert!(beyond > DRAWS / 4, "{beyond}");
 }
 
-/// `J M⁻¹ Jᵀ` and `J v`: contacts of any number between bodies of any number, inertias over so many decades.
+/// `J M⁻¹ Jᵀ` and `J v`: contacts of any number between bodies of any number, inertias over so many
+/// decades.
 fn contacts(decades: f64, sparse: bool) -> impl Fn(&mut SplitMix64) -> Lcp {
     move |random| {
         let n = size(random, 2, 40);
@@ -113,7 +115,8 @@ fn contacts_with_inertias_over_eight_decades_are_solved() {
     assert!(beyond > DRAWS / 20, "{beyond}");
 }
 
-/// With friction, whose bounds `W` has too, over four decades. Over eight the sums `W z` round to more than the check allows.
+/// With friction, whose bounds `W` has too, over four decades. Over eight the sums `W z` round to
+/// more than the check allows.
 #[test]
 fn contacts_with_friction_and_masses_over_four_decades_are_solved() {
     for bounded in [false, true] {
@@ -151,7 +154,8 @@ fn contacts_that_are_almost_parallel_or_opposite_are_solved() {
     }
 }
 
-/// Positive semidefinite without a solution, of whole numbers: for a `u ≥ 0`, `Wᵀu = 0` and `q·u < 0` exactly.
+/// Positive semidefinite without a solution, of whole numbers: for a `u ≥ 0`, `Wᵀu = 0` and
+/// `q·u < 0` exactly.
 fn infeasible(skew: f64, random: &mut SplitMix64) -> Lcp {
     fn whole(random: &mut SplitMix64, most: u64) -> f64 {
         (random.next() % (2 * most + 1)) as f64 - most as f64

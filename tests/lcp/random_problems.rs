@@ -1,4 +1,5 @@
-//! Ten thousand random problems of every kind: what is called solved is, and what must be solvable is solved.
+//! Ten thousand random problems of every kind: what is called solved is, and what must be solvable
+//! is solved.
 
 use nalgebra::DMatrix;
 use saltation::Error;

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::Error;
-use saltation::lcp::{LcpSolver, Rung};
+use saltation::lcp::{Attempt, LcpSolver};
 
 use crate::support::{assert_close, lcp, solved, solved_by};
 
@@ -36,7 +36,7 @@ fn nothing_to_solve() {
     assert_eq!(solved(&(DMatrix::zeros(0, 0), Vec::new())), Ok(Vec::new()));
     let mut solver = LcpSolver::default();
     let (z, rung) = solved_by(&mut solver, &lcp([[-1.0, -5.0], [3.0, 0.0]], [0.0, 7.0])).unwrap();
-    assert_eq!((z, rung), (vec![0.0, 0.0], Rung::Zero));
+    assert_eq!((z, rung), (vec![0.0, 0.0], Attempt::Zero));
 }
 
 /// Without a rule for ties, Lemke's method goes round in a circle (Kostreva 1979).
@@ -62,7 +62,8 @@ fn tied_first_ratios() {
     }
 }
 
-/// Murty's triangular matrices, with which pivoting by the least index takes 2ⁿ steps; solved row by row.
+/// Murty's triangular matrices, with which pivoting by the least index takes 2ⁿ steps; solved row
+/// by row.
 #[test]
 fn triangular_matrices() {
     for n in 1..20 {
@@ -95,7 +96,8 @@ fn skew_matrices_with_zero_diagonal() {
     // A game of one row and column: z = (1/3, 1/2).
     let z = solved(&lcp([[0.0, -2.0], [3.0, 0.0]], [1.0, -1.0])).unwrap();
     assert_close(&z, &[1.0 / 3.0, 0.5], 1e-15);
-    // A linear program: min x1 + x2 with x1 + 2 x2 ≥ 4, 3 x1 + x2 ≥ 6: x = (8/5, 6/5), duals (2/5, 1/5).
+    // A linear program: min x1 + x2 with x1 + 2 x2 ≥ 4, 3 x1 + x2 ≥ 6: x = (8/5, 6/5), duals (2/5,
+    // 1/5).
     let program = lcp(
         [
             [0.0, 0.0, -1.0, -3.0],
@@ -140,7 +142,7 @@ fn a_cap_on_pivots_is_no_success_and_the_ladder_goes_on() {
     let problem = lcp([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]);
     let mut capped = LcpSolver::new(2).pivots_per_row(0);
     let (z, rung) = solved_by(&mut capped, &problem).unwrap();
-    assert_eq!(rung, Rung::Bases);
+    assert_eq!(rung, Attempt::Bases);
     assert_close(&z, &[4.0 / 3.0, 7.0 / 3.0], 1e-15);
     let mut capped = capped.ladder(false);
     let failure = solved_by(&mut capped, &problem).unwrap_err();
@@ -167,7 +169,7 @@ fn the_covering_vector_chooses_among_solutions() {
     for (d, expected) in [([1.0, 5.0], [1.0, 0.0]), ([5.0, 1.0], [0.0, 1.0])] {
         let solution = solver.solve_covered(&w, &q, &d).unwrap();
         assert_close(solution.z(), &expected, 1e-15);
-        assert!(solution.pivots() <= 3 && solution.rung() == Rung::Lemke);
+        assert!(solution.pivots() <= 3 && solution.rung() == Attempt::Lemke);
     }
 }
 
@@ -193,7 +195,7 @@ fn units_change_nothing() {
         // The covering vector in the same units: the same path.
         let d: Vec<f64> = (0..3).map(|i| factor(i, row)).collect();
         let solution = solver.solve_covered(&scaled, &q, &d).unwrap();
-        assert_eq!(solution.rung(), Rung::Lemke);
+        assert_eq!(solution.rung(), Attempt::Lemke);
         for i in 0..3 {
             let back = solution.z()[i] * factor(i, column);
             assert!(

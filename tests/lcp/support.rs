@@ -2,12 +2,15 @@
 
 use nalgebra::DMatrix;
 use saltation::Error;
-use saltation::lcp::{LcpSolver, Rung, residual};
+use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::Lcp;
 
 /// `z` and what found it, after checks that do not rely on the solver's own.
-pub(crate) fn solved_by(solver: &mut LcpSolver, (w, q): &Lcp) -> Result<(Vec<f64>, Rung), Error> {
+pub(crate) fn solved_by(
+    solver: &mut LcpSolver,
+    (w, q): &Lcp,
+) -> Result<(Vec<f64>, Attempt), Error> {
     let solution = solver.solve(w, q)?;
     let z = solution.z();
     let size = q

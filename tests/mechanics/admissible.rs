@@ -1,6 +1,6 @@
 //! What a run must not meet, each by its name, and what the policies make of it.
 
-use saltation::mechanics::{ContactEventKind, Grazing};
+use saltation::event_driven::{ContactEventKind, Grazing};
 use saltation::{Doubt, Error, Quantity, Status};
 
 use crate::point::Point;
@@ -189,8 +189,8 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
     );
     assert!(run.trajectory().times().len() > 2);
     // Unless asked for: then the ball comes back twice as fast.
-    let model = saltation::mechanics::EventDriven::new(fast).any_restitution();
-    let mut simulation = saltation::mechanics::Simulation::new(model).unwrap();
+    let model = saltation::event_driven::EventDriven::new(fast).any_restitution();
+    let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
     let run = simulation.run(0.0, &[1.0], &[0.0], 0.5).unwrap();
     let event = &run.events()[0];
     assert!((event.state_after[1] + 2.0 * event.state_before[1]).abs() < 1e-12);
@@ -318,7 +318,8 @@ fn a_force_that_hardly_falls_ends_the_run_or_is_let_go() {
 /// Free flight is one step, and the bump a small part of it.
 #[test]
 fn a_bump_within_one_step_is_hit() {
-    use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+    use saltation::event_driven::{EventDriven, Simulation};
+    use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
     #[derive(Debug)]
     struct Bump;
     impl MechanicalSystem for Bump {
@@ -364,7 +365,8 @@ fn a_bump_within_one_step_is_hit() {
 
 #[test]
 fn a_gap_that_nothing_moves_is_refused() {
-    use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+    use saltation::event_driven::EventDriven;
+    use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
     struct Stuck;
     impl MechanicalSystem for Stuck {
         fn dof(&self) -> usize {

@@ -1,10 +1,10 @@
 //! A ball over a floor: impacts in closed form, accumulation and its policies, grazing, rest.
 
-use saltation::impact::Unilateral;
-use saltation::mechanics::{
-    ContactEvent, ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation,
-    UnilateralConstraints, Zeno,
+use saltation::event_driven::{
+    ContactEvent, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
 };
+use saltation::impact::Unilateral;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
 use saltation::{Error, Mode, Status};
 
@@ -348,7 +348,8 @@ fn times_that_make_no_sense_are_refused() {
     }
 }
 
-/// Steps that reach to the end of a long run hide a low bounce at their start behind their own rounding.
+/// Steps that reach to the end of a long run hide a low bounce at their start behind their own
+/// rounding.
 #[test]
 fn long_runs_see_low_bounces() {
     for tf in [100.0, 2000.0, 1e5] {

@@ -1,14 +1,15 @@
-//! Verdicts with nothing written (no row, no Jacobian, no derivative of an impact) are those of dual numbers: what is left of
-//! differences of differences is told from what depends on the order of contacts, at any tolerance, mass and stiffness.
+//! Verdicts with nothing written (no row, no Jacobian, no derivative of an impact) are those of
+//! dual numbers: what is left of differences of differences is told from what depends on the order
+//! of contacts, at any tolerance, mass and stiffness.
 
 use saltation::derivative::{CornerKind, Dual, RealField, Verdict, convert};
+use saltation::event_driven::{Coupling, EventDriven, Simulation};
 use saltation::mechanics::{
-    Coupling, EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics,
-    UnilateralConstraints,
+    MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints,
 };
 
-/// A body on soft legs side by side, each with a foot of its own, `(z, θ, z_1, …)`; a damper and a common inertia may couple the outer
-/// feet.
+/// A body on soft legs side by side, each with a foot of its own, `(z, θ, z_1, …)`; a damper and a
+/// common inertia may couple the outer feet.
 #[derive(Clone, Debug)]
 struct Walker {
     feet: usize,
@@ -195,8 +196,8 @@ fn feet_that_do_not_feel_each_other_are_classical_at_any_tolerance() {
 
 #[test]
 fn what_depends_on_the_order_is_found_with_nothing_written() {
-    // Feet that bounce feel each other's impacts by the mass they share, and outcomes jump by about three times as much a second; by a
-    // damper they feel each other's forces, and maps differ.
+    // Feet that bounce feel each other's impacts by the mass they share, and outcomes jump by about
+    // three times as much a second; by a damper they feel each other's forces, and maps differ.
     let sizes: &[f64] = if cfg!(debug_assertions) {
         &[1e-6]
     } else {

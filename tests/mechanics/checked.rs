@@ -16,7 +16,8 @@ fn the_models_agree() {
         let (q, v) = (vector(2), vector(2));
         let report = check_mechanics(&RigidTrot::default(), 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-8), "{report}");
-        // a constant mass by two coordinates, efforts along four, two rows, two curvatures at two velocities
+        // a constant mass by two coordinates, efforts along four, two rows, two curvatures at two
+        // velocities
         assert_eq!(report.compared, 8 + 8 + 2 * (2 + 2));
         let (q, v) = (vector(4), vector(4));
         let coupled = SoftTrot {
@@ -63,7 +64,8 @@ enum Slip {
     Edge,
 }
 
-/// A polar coordinate: `q = (r, φ)`, `M = diag(1, r²)`, outside the circle `r = 1` and beside the line `x = 2`.
+/// A polar coordinate: `q = (r, φ)`, `M = diag(1, r²)`, outside the circle `r = 1` and beside the
+/// line `x = 2`.
 struct Polar(Slip);
 
 impl MechanicalSystem for Polar {

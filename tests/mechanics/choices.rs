@@ -1,12 +1,12 @@
-//! What a model says is used or refused: friction that the law does not know, and outcomes of which a run needs one.
+//! What a model says is used or refused: friction that the law does not know, and outcomes of which
+//! a run needs one.
 
 use saltation::derivative::Verdict;
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection, Unilateral,
 };
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Integrator, Interrupt, Status};
 
 /// Three points in a row of masses 1, 2 and 3; the outer ones hit the one between at one instant.

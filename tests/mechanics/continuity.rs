@@ -1,10 +1,11 @@
-//! Whether outcomes of rigid legs are continuous (spec `unilateral_mechanics` 7, table of continuity classes).
+//! Whether outcomes of rigid legs are continuous (spec `unilateral_mechanics` 7, table of
+//! continuity classes).
 
 use std::f64::consts::PI;
 
 use saltation::Integrator;
+use saltation::event_driven::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
 use saltation::impact::{ImpactLaw, Propagative, Unilateral};
-use saltation::mechanics::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
 use saltation::models::RigidTrot;
 
 /// Rigid legs with `I/(m d²) = ratio`.
@@ -102,7 +103,8 @@ fn elastic_feet_at_the_angle_pi_over_k_are_a_reflection_group() {
             let Coupling::Isolated { by } = skew.verdict else {
                 panic!("{skew:?}");
             };
-            // Speeds of the feet, (v0, v1), become (−v1, −v0) and not (−v0, −v1): θ̇ changes by their difference over d.
+            // Speeds of the feet, (v0, v1), become (−v1, −v0) and not (−v0, −v1): θ̇ changes by
+            // their difference over d.
             assert!((by - 2.0 * f64::abs(v0 - v1)).abs() < 1e-12, "{skew:?}");
             assert!((skew.corner_spread - by).abs() < 1e-15);
             assert!((skew.velocity_at_once[1] + 0.3).abs() < 1e-12);

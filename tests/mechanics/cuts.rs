@@ -1,11 +1,11 @@
-//! Runs cut into chunks: at random times, at the instants of impacts and a few units in the last place beside them. Each chunk goes on
-//! from positions and velocities alone, and all of them together make the uncut run.
+//! Runs cut into chunks: at random times, at the instants of impacts and a few units in the last
+//! place beside them. Each chunk goes on from positions and velocities alone, and all of them
+//! together make the uncut run.
 
 use saltation::Status;
-use saltation::impact::{ImpactLaw, NewOnly, Unilateral};
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::impact::{ImpactLaw, Sequential, Unilateral};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::line::Line;
 use crate::random::SplitMix64;
@@ -101,7 +101,7 @@ fn runs_in_chunks_are_the_uncut_run() {
         impacts += if case % 4 < 2 {
             cut(&mut line.by(Unilateral), (&q, &v), seed, &what)
         } else {
-            cut(&mut line.by(NewOnly::default()), (&q, &v), seed, &what)
+            cut(&mut line.by(Sequential::default()), (&q, &v), seed, &what)
         };
     }
     assert!(impacts > cases, "{impacts}");
@@ -153,7 +153,8 @@ impl UnilateralConstraints for Triangle {
 
 #[test]
 fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
-    // One corner slides, a second lands. Runs that end just before and just after its landing go on as the uncut run.
+    // One corner slides, a second lands. Runs that end just before and just after its landing go on
+    // as the uncut run.
     let q = [0.0883175861251011, 0.9346789707237495, 2.4872562008670327];
     let v = [0.9129890934856777, -1.2017692309699195, -0.5370682598615062];
     for rtol in [3.7e-5, 1e-4] {

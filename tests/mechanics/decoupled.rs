@@ -1,7 +1,9 @@
-//! Random decoupled systems: orders agree, the derivative is classical and is that of whole runs; energies obey their identities.
+//! Random decoupled systems: orders agree, the derivative is classical and is that of whole runs;
+//! energies obey their identities.
 
 use saltation::derivative::Verdict;
-use saltation::mechanics::{Coupling, EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::{Coupling, EventDriven};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Integrator, Mode};
 

@@ -1,6 +1,7 @@
-//! Verdicts of the decoupling report on models of each kind (spec `unilateral_mechanics` 6 and 7), and input that it refuses.
+//! Verdicts of the decoupling report on models of each kind (spec `unilateral_mechanics` 6 and 7),
+//! and input that it refuses.
 
-use saltation::mechanics::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
+use saltation::event_driven::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Error, Guard, MatrixFault};
 

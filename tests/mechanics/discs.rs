@@ -1,15 +1,15 @@
 //! Discs in a box: piles that come to rest on contacts that depend on each other.
 
 use saltation::Status;
-use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalSystem, Redundant, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::event_driven::{EventDriven, Grazing, Simulation, Zeno};
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 
 use crate::random::SplitMix64;
 
 const G: f64 = 9.81;
 
-/// Discs without spin on a floor between two walls; contacts: each disc with the floor and the two walls, then all pairs.
+/// Discs without spin on a floor between two walls; contacts: each disc with the floor and the two
+/// walls, then all pairs.
 #[derive(Clone, Debug)]
 pub(crate) struct Discs {
     pub(crate) radii: Vec<f64>,
@@ -47,7 +47,8 @@ impl Discs {
         Pair::Discs(first, first + 1 + rest)
     }
 
-    /// Random discs, equal or not, in a box that they may fill exactly side by side: thrown into it, or piled up.
+    /// Random discs, equal or not, in a box that they may fill exactly side by side: thrown into
+    /// it, or piled up.
     pub(crate) fn random(random: &mut SplitMix64) -> (Self, Vec<f64>, Vec<f64>) {
         let mut one_of = |count: u64| random.next() % count;
         let (n, equal, fits) = (2 + one_of(6), one_of(2) == 0, one_of(3) == 0);
@@ -150,8 +151,9 @@ impl UnilateralConstraints for Discs {
     }
 }
 
-/// Multipliers of contacts that hold nothing are rounding, larger than their numerical zero. Searches that follow it to ever shorter
-/// windows end in steps that do not move the time: these piles did.
+/// Multipliers of contacts that hold nothing are rounding, larger than their numerical zero.
+/// Searches that follow it to ever shorter windows end in steps that do not move the time: these
+/// piles did.
 #[test]
 fn multipliers_that_are_noise_do_not_shorten_steps() {
     let noisy = [586, 1597, 2052, 2074, 2509];
@@ -172,8 +174,9 @@ fn multipliers_that_are_noise_do_not_shorten_steps() {
     }
 }
 
-/// A disc that is wedged between others rattles: contacts close and throw each other open by turns, ever lower, by forces of other
-/// contacts that press them back. What opens lower than gaps can tell stays closed; else the rattling has no end.
+/// A disc that is wedged between others rattles: contacts close and throw each other open by turns,
+/// ever lower, by forces of other contacts that press them back. What opens lower than gaps can
+/// tell stays closed; else the rattling has no end.
 #[test]
 fn a_jam_that_rattles_comes_to_rest() {
     let mut random = SplitMix64(7);
@@ -192,8 +195,9 @@ fn a_jam_that_rattles_comes_to_rest() {
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
 }
 
-/// Contacts of piles depend on each other, exactly or nearly, in positions and in motions that none has thought of: whatever
-/// they are, a run that takes least squares and absorbs accumulations comes to its end.
+/// Contacts of piles depend on each other, exactly or nearly, in positions and in motions that none
+/// has thought of: whatever they are, a run that takes least squares and absorbs accumulations
+/// comes to its end.
 #[test]
 fn piles_of_plastic_discs_come_to_their_ends() {
     let runs = if cfg!(debug_assertions) { 100 } else { 3000 };

@@ -1,9 +1,10 @@
-//! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against formulas written by hand.
+//! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against
+//! formulas written by hand.
 
 use saltation::derivative::{Dual, RealField, convert};
+use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Simulation, SmoothConstraints, SmoothMechanics,
-    UnilateralConstraints, check_mechanics,
+    MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector};
@@ -34,7 +35,8 @@ fn assert_close(found: &DVector<f64>, expected: &[f64]) {
     assert!(error < 1e-12, "{found}{expected}");
 }
 
-/// Two pendulums in a row: angles from the vertical, lengths, masses at the ends; a wall beside the end.
+/// Two pendulums in a row: angles from the vertical, lengths, masses at the ends; a wall beside the
+/// end.
 #[derive(Clone, Copy)]
 struct DoublePendulum {
     lengths: [f64; 2],
@@ -131,7 +133,8 @@ fn a_double_pendulum() {
 
         let report = check_mechanics(&dual, 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-7), "{report}");
-        // efforts along four, the force and its power, two rows, two curvatures; those with velocities twice
+        // efforts along four, the force and its power, two rows, two curvatures; those with
+        // velocities twice
         assert_eq!(report.compared, 8 + 2 * 3 + 2 * (2 + 2));
     }
 }
@@ -364,7 +367,7 @@ impl SmoothConstraints for Trot {
 fn a_run_is_that_of_the_model_with_derivatives_by_hand() {
     let body = RigidTrot::default();
     let (q, v) = RigidTrot::start(0.1);
-    let end = |run: saltation::mechanics::MechanicalRun| {
+    let end = |run: saltation::event_driven::MechanicalRun| {
         let run = run.trajectory().clone().completed().unwrap();
         run.state().clone()
     };

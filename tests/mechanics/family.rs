@@ -1,13 +1,16 @@
-//! Random decoupled systems (spec `unilateral_mechanics` 8): curved gaps, masses that depend on the configuration, limbs that act on
-//! a body. Orders agree, the derivative is classical and is that of whole runs, energies obey their identities.
+//! Random decoupled systems (spec `unilateral_mechanics` 8): curved gaps, masses that depend on the
+//! configuration, limbs that act on a body. Orders agree, the derivative is classical and is that
+//! of whole runs, energies obey their identities.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 use saltation::{Flow, Integrator, Mode, flow_fn};
 
 use crate::random::SplitMix64;
 
-/// A body `q_0 ∈ R²` and limbs `q_j ∈ R²`, `M_j = A_j + μ_j sin(w_j·q_j) I`, gaps `n_j·(q_j − ρ_j) + ½ κ_j |q_j − ρ_j|²`.
+/// A body `q_0 ∈ R²` and limbs `q_j ∈ R²`, `M_j = A_j + μ_j sin(w_j·q_j) I`, gaps
+/// `n_j·(q_j − ρ_j) + ½ κ_j |q_j − ρ_j|²`.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
     pub(crate) parts: Vec<Part>,

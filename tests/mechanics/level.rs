@@ -1,8 +1,10 @@
-//! A rod that lands level on its two ends: with the inertia `m l²` neither end feels the impact of the other, and the derivative is one
-//! matrix; with any other inertia outcomes jump. Written rows or differences of the gaps, any unit of the angle: the verdict is the same.
+//! A rod that lands level on its two ends: with the inertia `m l²` neither end feels the impact of
+//! the other, and the derivative is one matrix; with any other inertia outcomes jump. Written rows
+//! or differences of the gaps, any unit of the angle: the verdict is the same.
 
 use saltation::derivative::Verdict;
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::random::SplitMix64;
 
@@ -139,7 +141,8 @@ fn rows_by_differences_do_not_couple_the_ends() {
 
 #[test]
 fn rounding_does_not_couple_the_ends() {
-    // The pitch is a large number of small units, and is rounded like it; at equal distances all alike with some of these seeds.
+    // The pitch is a large number of small units, and is rounded like it; at equal distances all
+    // alike with some of these seeds.
     let seeds: Vec<u64> = if cfg!(debug_assertions) {
         vec![22, 44, 116, 122, 167]
     } else {
@@ -158,7 +161,8 @@ fn rounding_does_not_couple_the_ends() {
 
 #[test]
 fn what_gravity_does_between_the_ends_does_not_couple_them() {
-    // The other end lands up to some 1e-10 s later: one instant, in which the rod becomes as much faster.
+    // The other end lands up to some 1e-10 s later: one instant, in which the rod becomes as much
+    // faster.
     for seed in 0..RUNS {
         for written in [true, false] {
             let mut draw = SplitMix64(seed + 2000);

@@ -1,10 +1,10 @@
-//! A rod whose corner strikes a floor plastically while it turns: the corner is stopped, lifts at once because it is thrown outwards,
-//! and comes back within milliseconds. The excursion begins with a rate of zero; its end is known in closed form.
+//! A rod whose corner strikes a floor plastically while it turns: the corner is stopped, lifts at
+//! once because it is thrown outwards, and comes back within milliseconds. The excursion begins
+//! with a rate of zero; its end is known in closed form.
 
 use saltation::Status;
-use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::polygon::{Plane, Polygon};
 
@@ -24,8 +24,8 @@ fn rod(inertia: f64, written: bool) -> Polygon {
     }
 }
 
-/// The state `tau` seconds after corner 0 was stopped on the floor, in free flight; the corner lifts if `excess > 0`, at
-/// `L RATE² excess`.
+/// The state `tau` seconds after corner 0 was stopped on the floor, in free flight; the corner
+/// lifts if `excess > 0`, at `L RATE² excess`.
 fn after(excess: f64, tau: f64) -> ([f64; 3], [f64; 3]) {
     turning(RATE, excess, tau)
 }
@@ -67,7 +67,8 @@ fn back(excess: f64) -> f64 {
     high
 }
 
-/// The state `before` seconds before the impact that stops the corner, which so approaches at about 1 m/s.
+/// The state `before` seconds before the impact that stops the corner, which so approaches at about
+/// 1 m/s.
 fn ahead_of_the_impact(inertia: f64, excess: f64, before: f64) -> ([f64; 3], [f64; 3]) {
     let (q, v) = after(excess, 0.0);
     let lever = L * q[2].cos();
@@ -84,11 +85,11 @@ const EXCESSES: [f64; 6] = [3e-4, 1e-3, 3e-3, 1e-2, 2e-2, 3e-2];
 fn comes_back(run: &MechanicalRun, lifted_at: f64, (excess, rounding): (f64, f64), what: &str) {
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{what}");
     let expected = lifted_at + back(excess);
-    // Gaps of contacts that lie on their surface are left alone within 1e-13 m; the gap closes at about half the acceleration times the
-    // excursion.
+    // Gaps of contacts that lie on their surface are left alone within 1e-13 m; the gap closes at
+    // about half the acceleration times the excursion.
     let closing = 0.5 * L * RATE * RATE * excess * back(excess);
     let error = 1e-9 + (1e-13 + rounding * back(excess)) / closing;
-    let closes = |e: &&saltation::mechanics::ContactEvent| e.mode_after.contains(&0);
+    let closes = |e: &&saltation::event_driven::ContactEvent| e.mode_after.contains(&0);
     let found = run.events().iter().find(closes).map(|e| e.time);
     assert!(
         found.is_some_and(|t| (t - expected).abs() < error),
@@ -121,7 +122,8 @@ fn a_corner_that_lifts_at_once_is_caught_when_it_comes_back() {
 fn a_start_within_rounding_of_a_touch_is_decided() {
     for excess in EXCESSES {
         let (q, v) = after(excess, 0.0);
-        // As a cut after the impact leaves it: off the floor by less than the tolerance of gaps, at rest but for rounding.
+        // As a cut after the impact leaves it: off the floor by less than the tolerance of gaps, at
+        // rest but for rounding.
         for off in [-9e-11, -3e-12, 0.0, 1e-15, 4e-13, 5e-12, 9e-11] {
             for rate in [-5e-9, -1e-16, 0.0, 1e-16, 5e-9] {
                 let what = format!("{excess} {off} {rate}");
@@ -131,8 +133,9 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
                 assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{what}");
                 let first = &run.events()[0];
                 assert_eq!(first.mode_after, [0], "{what}");
-                // A rate changes the excursion by its part of the speed of the return; and the rod is turned by less than 10 |off| as
-                // its gap becomes zero, so that the rate changes by less than RATE |off|.
+                // A rate changes the excursion by its part of the speed of the return; and the rod
+                // is turned by less than 10 |off| as its gap becomes zero, so that the rate changes
+                // by less than RATE |off|.
                 let speed = 0.5 * L * RATE * RATE * excess * back(excess);
                 let error = 1e-3 + 4.0 * (rate.abs() + RATE * off.abs()) / speed;
                 let relative = (first.time - back(excess)).abs() / back(excess);
@@ -176,7 +179,8 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
     }
 }
 
-/// The same with a wall that the rod runs into soon after corner 0 is back: the excursion is not lost behind the other impact.
+/// The same with a wall that the rod runs into soon after corner 0 is back: the excursion is not
+/// lost behind the other impact.
 #[test]
 fn an_excursion_before_another_impact_is_found() {
     for excess in EXCESSES {
@@ -236,8 +240,8 @@ impl UnilateralConstraints for Shaken {
     }
 }
 
-/// Steps are not exact here: positions and velocities between their ends disagree by more than the excursion shows, and still it is
-/// followed to its end.
+/// Steps are not exact here: positions and velocities between their ends disagree by more than the
+/// excursion shows, and still it is followed to its end.
 #[test]
 fn an_excursion_lower_than_the_error_of_steps_is_followed() {
     for excess in [0.0025, 0.003, 0.004] {
@@ -255,8 +259,8 @@ fn an_excursion_lower_than_the_error_of_steps_is_followed() {
     }
 }
 
-/// Corner 0 rests while corner 1 lands so slowly that it throws corner 0 lower than gaps can tell: it stays closed on the way, and so it
-/// does where a run starts with the landing.
+/// Corner 0 rests while corner 1 lands so slowly that it throws corner 0 lower than gaps can tell:
+/// it stays closed on the way, and so it does where a run starts with the landing.
 #[test]
 fn a_resting_contact_of_a_start_is_closed_to_its_impact() {
     let model = EventDriven::new(rod(2.0 * L * L, true));
@@ -272,7 +276,8 @@ fn a_resting_contact_of_a_start_is_closed_to_its_impact() {
     assert_eq!(model.closed(&start.mode), [1]);
 }
 
-/// Runs of a few units in the last place of their time, where a force is zero: as rows are differences, it is noise.
+/// Runs of a few units in the last place of their time, where a force is zero: as rows are
+/// differences, it is noise.
 #[test]
 fn runs_of_a_few_units_in_the_last_place_come_to_their_ends() {
     let units = |t: f64, n: i64| f64::from_bits(t.to_bits().wrapping_add_signed(n));

@@ -1,6 +1,6 @@
 //! Efforts that add up in the body, and those that do not.
 
-use saltation::mechanics::{Coupling, EventDriven};
+use saltation::event_driven::{Coupling, EventDriven};
 use saltation::models::SoftTrot;
 
 use crate::plain::{Plain, identity};

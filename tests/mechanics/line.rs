@@ -1,14 +1,15 @@
-//! Bodies on a line, one above or beside the other, for tests of contacts that depend on each other.
+//! Bodies on a line, one above or beside the other, for tests of contacts that depend on each
+//! other.
 
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{ImpactLaw, Unilateral};
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Accelerations of all bodies without contacts, at a time and positions.
 pub(crate) type Field = fn(f64, &[f64], &mut [f64]);
 
-/// Points of the given masses; contact `j` is between points `j − 1` and `j`, the first with the floor if there is one.
+/// Points of the given masses; contact `j` is between points `j − 1` and `j`, the first with the
+/// floor if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) masses: Vec<f64>,

@@ -1,6 +1,8 @@
-//! The derivative of the motion along a direction, contacts held, against differences of the motion.
+//! The derivative of the motion along a direction, contacts held, against differences of the
+//! motion.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, RigidTrot, SoftTrot};
 use saltation::{Flow, Mode};
 
@@ -81,7 +83,8 @@ fn it_is_that_of_differences_in_every_mode() {
             ..Point::pushed(|t, z, v, closed| if closed { t * z * v } else { z })
         };
         for closed in [&[][..], &[0]] {
-            // Rows and curvatures are differences themselves, good to 1e-10 and 1e-7: those of them lose six digits.
+            // Rows and curvatures are differences themselves, good to 1e-10 and 1e-7: those of them
+            // lose six digits.
             assert!(error(&EventDriven::new(point), closed, seed) < 1e-3);
         }
     }

@@ -1,4 +1,5 @@
-//! Mechanical systems with contacts: the trotting models against their reference, impacts, resting contact.
+//! Mechanical systems with contacts: the trotting models against their reference, impacts, resting
+//! contact.
 #![allow(missing_docs, reason = "tests")]
 
 mod admissible;
@@ -15,6 +16,7 @@ mod discs;
 #[cfg(feature = "dual")]
 mod duals;
 mod family;
+mod forwarding;
 mod level;
 mod lifting;
 mod limbs;
@@ -32,6 +34,7 @@ mod reference;
 mod resets;
 mod rocking;
 mod shaking;
+mod short_runs;
 mod side_by_side;
 mod spreads;
 mod stacks;

@@ -1,8 +1,8 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
 use saltation::derivative::flow_jacobian;
+use saltation::event_driven::{ContinuityClass, Coupling, EventDriven};
 use saltation::impact::{Propagative, Unilateral};
-use saltation::mechanics::{ContinuityClass, Coupling, EventDriven};
 use saltation::{Error, Integrator, Mode};
 
 use crate::continuity::{legs, legs_with, ratio};
@@ -112,7 +112,8 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
     );
 }
 
-/// Equal balls in a row, each closing on the next: contacts at the angle `π/3` with their neighbours.
+/// Equal balls in a row, each closing on the next: contacts at the angle `π/3` with their
+/// neighbours.
 fn row_of_balls(n: usize, restitution: f64) -> Plain<Free> {
     let gap = |j: usize| {
         let mut row = vec![0.0; n];
@@ -216,8 +217,8 @@ fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
     assert_eq!((twice.orders, twice.verdict), (2, Coupling::Decoupled));
 }
 
-/// Balls of these masses in a row fly freely from these gaps and speeds until none meets another; the words of their impacts
-/// and their velocities.
+/// Balls of these masses in a row fly freely from these gaps and speeds until none meets another;
+/// the words of their impacts and their velocities.
 fn fly(masses: &[f64], e: f64, gaps: &[f64], velocities: &[f64]) -> (Vec<usize>, Vec<f64>) {
     let (mut gaps, mut v, mut word) = (gaps.to_vec(), velocities.to_vec(), Vec::new());
     loop {

@@ -1,7 +1,8 @@
 //! The double pendulum against a wall: a mass matrix that turns with the configuration.
 
 use saltation::Status;
-use saltation::mechanics::{EventDriven, Simulation, check_mechanics};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::check_mechanics;
 use saltation::models::DoublePendulum;
 
 use crate::random::SplitMix64;
@@ -20,7 +21,8 @@ fn energy_is_kinetic_and_potential() {
     assert_eq!(model.energy(&top), None);
 }
 
-/// `tests/data/propagative_reference.csv`, table `vi_pend2_wall`: the limit of the impact time for small steps, 12 digits.
+/// `tests/data/propagative_reference.csv`, table `vi_pend2_wall`: the limit of the impact time for
+/// small steps, 12 digits.
 #[test]
 fn the_wall_is_hit_when_the_reference_says() {
     let pendulum = DoublePendulum::default();

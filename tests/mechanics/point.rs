@@ -1,6 +1,8 @@
-//! A point mass of 1 kg above a floor, with forces of one's choice: what the tests of single contacts are made of.
+//! A point mass of 1 kg above a floor, with forces of one's choice: what the tests of single
+//! contacts are made of.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Force as a function of time, height, velocity, and whether the contact is closed.
 pub(crate) type Force = fn(f64, f64, f64, bool) -> f64;

@@ -24,7 +24,8 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
     text.lines()
         .skip(1)
         .map(|line| {
-            // Values may hold commas only inside braces, which the files do not have: {12} stands for both.
+            // Values may hold commas only inside braces, which the files do not have: {12} stands
+            // for both.
             let mut parts = line.split(',').map(str::to_owned);
             let mut next = || parts.next().unwrap_or_default();
             Row {

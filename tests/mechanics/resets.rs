@@ -1,9 +1,11 @@
 //! The derivative of an impact, asked for directly.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Mode};
 
-/// Two points of 1 kg on floors of their own, tied by nothing, or carried by an arm that presses both: masses and rows are constant.
+/// Two points of 1 kg on floors of their own, tied by nothing, or carried by an arm that presses
+/// both: masses and rows are constant.
 #[derive(Clone, Copy)]
 struct Pair {
     restitution: fn(f64) -> f64,
@@ -91,7 +93,8 @@ fn second_closes(pair: Pair, x: &[f64; 4], closed: &[usize], dx: [f64; 4]) -> [f
     out
 }
 
-/// `v⁺ = −e(v) v` has the derivative `−e − e′ v`, however long a step differences could take with a constant coefficient.
+/// `v⁺ = −e(v) v` has the derivative `−e − e′ v`, however long a step differences could take with a
+/// constant coefficient.
 #[test]
 fn restitution_that_depends_on_speed_is_differentiated_too() {
     let pair = Pair {
@@ -106,7 +109,8 @@ fn restitution_that_depends_on_speed_is_differentiated_too() {
     assert!(out[..3].iter().all(|&entry| entry == 0.0));
 }
 
-/// Where a contact is closed there are neighbours along it only: displacements off it count as their part along it.
+/// Where a contact is closed there are neighbours along it only: displacements off it count as
+/// their part along it.
 #[test]
 fn closed_contacts_are_held_among_neighbours() {
     let pair = Pair { part: 0.5, ..PAIR };
@@ -127,7 +131,8 @@ fn closed_contacts_are_held_among_neighbours() {
     );
 }
 
-/// Efforts that contacts switch depend on the state too, beside a derivative that is written for the others.
+/// Efforts that contacts switch depend on the state too, beside a derivative that is written for
+/// the others.
 #[test]
 fn switched_efforts_are_part_of_the_derivative_of_the_motion() {
     let pair = Pair {

@@ -1,11 +1,11 @@
 //! A block that rocks: landings in geometric sequence, and rest on both corners under every policy.
 
 use saltation::derivative::Verdict;
-use saltation::impact::{NewOnly, Unilateral};
-use saltation::mechanics::{
-    ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, UnilateralConstraints,
-    Zeno,
+use saltation::event_driven::{
+    ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno,
 };
+use saltation::impact::{Sequential, Unilateral};
+use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
 use saltation::{Error, Integrator, Status};
 
@@ -39,8 +39,8 @@ fn each_landing_keeps_the_rocking_ratio_of_the_pitch_rate() {
             (&[old][..], &[new][..])
         );
         let [before, after] = [&event.state_before, &event.state_after].map(|s| s[3].abs());
-        // Gaps are differences of heights near 0.3 m, rounded to 1e-16 m: a landing at 2 w θ̇ is early or late by that, and the
-        // pitch rate changes by g (1 − ρ)/2w in the meantime.
+        // Gaps are differences of heights near 0.3 m, rounded to 1e-16 m: a landing at 2 w θ̇ is
+        // early or late by that, and the pitch rate changes by g (1 − ρ)/2w in the meantime.
         let early = 2e-16 / (0.2 * rate) * 9.81 * (1.0 - block.rocking_ratio()) / 0.2;
         assert!(
             (before - rate).abs() < 1e-10 + early,
@@ -103,7 +103,8 @@ fn a_flat_block_stays_after_its_first_landing() {
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
 }
 
-/// A corner that lifts has drifted by the tolerance of the run: it must not count as one that lands.
+/// A corner that lifts has drifted by the tolerance of the run: it must not count as one that
+/// lands.
 #[test]
 fn corners_land_in_turn_whatever_the_tolerance() {
     let (q, v) = block().tilted(0.1);
@@ -120,8 +121,8 @@ fn corners_land_in_turn_whatever_the_tolerance() {
     }
 }
 
-/// Feet that hardly feel each other land in turn, each time twenty times slower, until they are slower than rates can tell. The
-/// body is at rest then, wherever it started.
+/// Feet that hardly feel each other land in turn, each time twenty times slower, until they are
+/// slower than rates can tell. The body is at rest then, wherever it started.
 #[test]
 fn a_body_that_settles_foot_by_foot_forgets_its_start() {
     let body = RigidTrot {
@@ -146,8 +147,8 @@ fn a_body_that_settles_foot_by_foot_forgets_its_start() {
     }
 }
 
-/// Slender and flat, soft and bouncy, tilted a little and much: each comes to rest on both corners or topples, and none goes
-/// through the floor.
+/// Slender and flat, soft and bouncy, tilted a little and much: each comes to rest on both corners
+/// or topples, and none goes through the floor.
 #[test]
 fn blocks_that_bounce_on_their_corners_come_to_rest() {
     for (half_width, half_height) in [(0.1, 0.3), (0.2, 0.5), (0.5, 0.2), (0.5, 1.0)] {
@@ -160,7 +161,7 @@ fn blocks_that_bounce_on_their_corners_come_to_rest() {
                 let (q, v) = block.tilted(tilt);
                 let model = EventDriven::new(block);
                 let unilateral = Simulation::new(model).unwrap().rtol(1e-10);
-                let model = EventDriven::with_law(block, NewOnly::new());
+                let model = EventDriven::with_law(block, Sequential::new());
                 let sequential = Simulation::new(model).unwrap().rtol(1e-10);
                 let what = format!("{half_width} {half_height} {restitution} {tilt}");
                 let check = |run: MechanicalRun| {

@@ -1,17 +1,18 @@
-//! Bodies on tables that shake and under forces that pulse: at rest nothing but the contact force changes.
+//! Bodies on tables that shake and under forces that pulse: at rest nothing but the contact force
+//! changes.
 
 use std::f64::consts::TAU;
 
 use saltation::Status;
-use saltation::mechanics::{
-    EventDriven, Grazing, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation, Zeno};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::random::SplitMix64;
 
 const G: f64 = 9.81;
 
-/// A point mass of 1 kg over a table; `q` is relative to the table, which moves with a given acceleration.
+/// A point mass of 1 kg over a table; `q` is relative to the table, which moves with a given
+/// acceleration.
 #[derive(Clone, Copy, Debug)]
 struct Table<F> {
     acceleration: F,
@@ -123,7 +124,8 @@ fn balls_on_shaking_tables_end_as_with_short_steps() {
             format!("case {case}: {frequency} Hz, {strength} g, e {restitution}, from {start:?}");
         let lowest = found.trajectory().states().row(0).min();
         assert!(lowest > -1e-8, "{what}: {lowest:e} deep");
-        // Bouncing on a table that shakes is chaotic: runs part when their errors have grown, or where errors decide and they say so.
+        // Bouncing on a table that shakes is chaotic: runs part when their errors have grown, or
+        // where errors decide and they say so.
         let pairs = found.events().iter().zip(expected.events());
         let mut apart: f64 = 0.0;
         for (a, b) in pairs {
@@ -219,8 +221,8 @@ fn a_short_pulse_is_seen_where_the_effort_states_its_time_scale() {
 
 #[test]
 fn a_step_that_samples_cut_just_before_the_end_of_the_run_is_cut() {
-    // At rest steps are long, and the force is sampled densely. A step with too many samples is shortened, here by less than a
-    // hundredth: a last step may be longer than wished by as much.
+    // At rest steps are long, and the force is sampled densely. A step with too many samples is
+    // shortened, here by less than a hundredth: a last step may be longer than wished by as much.
     for (strength, middle) in [(0.3, 1773), (0.5, 1878)] {
         for k in middle - 10..=middle + 10 {
             let end = 0.3 + 0.0013 * f64::from(k);
@@ -237,7 +239,8 @@ fn a_step_that_samples_cut_just_before_the_end_of_the_run_is_cut() {
     }
 }
 
-/// A rod of 1.3 kg with its two ends over a shaking table: height of its middle over the table, and pitch.
+/// A rod of 1.3 kg with its two ends over a shaking table: height of its middle over the table, and
+/// pitch.
 struct Rod {
     strength: f64,
     phase: f64,

@@ -1,8 +1,7 @@
 //! Two systems integrated as one do what each does alone.
 
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, MechanicalSystem, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 use crate::family::{Family, at_contact, start_before};
 
@@ -100,7 +99,8 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
             assert!((x[d + i + k] - own.trajectory().state()[size + k]).abs() < 1e-9);
         }
     }
-    // The log is that of both, merged by time; what is simultaneous to rounding may be one event or several.
+    // The log is that of both, merged by time; what is simultaneous to rounding may be one event or
+    // several.
     let activations = |run: &MechanicalRun, offset: usize| {
         let events = run.events().iter();
         let each = events.flat_map(move |e| e.activated.iter().map(move |j| (e.time, j + offset)));

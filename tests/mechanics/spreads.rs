@@ -1,8 +1,9 @@
-//! Saltation matrices of activations: identities, and how far apart those of different orders are (reference rows
-//! `order_spread` and `soft_saltation`).
+//! Saltation matrices of activations: identities, and how far apart those of different orders are
+//! (reference rows `order_spread` and `soft_saltation`).
 
 use saltation::derivative::{Saltation, flow_jacobian, saltation_matrix, saltation_product};
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::nalgebra::DVector;
 use saltation::{EventFunction, Flow, Guard, Integrator};
@@ -79,7 +80,8 @@ fn spreads_are_those_of_the_reference() {
         };
         let (matrix, state) = spread(&found);
         if (row.quantity.as_str(), row.i.as_str()) == ("rigid I=1 gamma=0", "Xi") {
-            // The file has the spread of the velocities here too. Displaced runs say otherwise: see below.
+            // The file has the spread of the velocities here too. Displaced runs say otherwise: see
+            // below.
             assert!((matrix - 3.8647509).abs() < 1e-6, "{matrix}");
             compared += 1;
             continue;
@@ -141,7 +143,8 @@ fn single_activations_obey_their_identities() {
 fn the_matrix_of_rigid_legs_is_that_of_displaced_runs() {
     let model = EventDriven::new(RigidTrot::default());
     let [rear_first, front_first] = rigid(1.0, 0.0);
-    // States a little before the touch-down are carried by free flight, and ends a little after it by the field that follows.
+    // States a little before the touch-down are carried by free flight, and ends a little after it
+    // by the field that follows.
     let (before, after) = (1e-2, 1e-3);
     let end = |dx: [f64; 4]| {
         let [z, theta, rate, spin] = [1.0 + dx[0], dx[1], dx[2] - SPEED, dx[3]];
@@ -172,7 +175,8 @@ fn the_matrix_of_rigid_legs_is_that_of_displaced_runs() {
             (end(dx) - base) / s
         };
         for j in 0..4 {
-            // Extrapolated in the displacement; what is left of the time after the corner is its square.
+            // Extrapolated in the displacement; what is left of the time after the corner is its
+            // square.
             let found = 2.0 * quotient(1e-5, j) - quotient(2e-5, j);
             let error = (found - expected.column(j)).amax();
             assert!(error < 1e-4, "{j}: {error}");

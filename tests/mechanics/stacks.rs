@@ -1,10 +1,9 @@
-//! Contacts that depend on each other: stacks, bodies side by side, release and activation at once, impacts without time between.
+//! Contacts that depend on each other: stacks, bodies side by side, release and activation at once,
+//! impacts without time between.
 
-use saltation::impact::{NewOnly, Propagative, Rule};
-use saltation::mechanics::{
-    ContactEventKind, EventDriven, Grazing, MechanicalSystem, Simulation, UnilateralConstraints,
-    Zeno,
-};
+use saltation::event_driven::{ContactEventKind, EventDriven, Grazing, Simulation, Zeno};
+use saltation::impact::{Propagative, ReflectionOrder, Sequential};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Status};
 
 use crate::line::Line;
@@ -63,7 +62,7 @@ fn stacks_come_to_rest_whatever_the_law() {
                 let line = Line::above_floor(&vec![1.0; count], restitution, fall);
                 let q: Vec<f64> = (0..count).map(|i| 1.0 + apart * i as f64).collect();
                 let v = vec![0.0; count];
-                let check = |run: saltation::mechanics::MechanicalRun| {
+                let check = |run: saltation::event_driven::MechanicalRun| {
                     let what = format!("{count} {apart} {restitution}");
                     let status = run.trajectory().status();
                     assert_eq!(*status, Status::ReachedEnd, "{what}");
@@ -74,14 +73,14 @@ fn stacks_come_to_rest_whatever_the_law() {
                 };
                 let run = line.simulation().zeno(Zeno::Absorb).run(0.0, &q, &v, 30.0);
                 check(run.unwrap());
-                let propagative = Propagative::new(Rule::ArgMin);
+                let propagative = Propagative::new(ReflectionOrder::ArgMin);
                 let run = line
                     .by(propagative)
                     .zeno(Zeno::Absorb)
                     .run(0.0, &q, &v, 30.0);
                 check(run.unwrap());
                 let mut sequential = line
-                    .by(NewOnly::default())
+                    .by(Sequential::default())
                     .zeno(Zeno::Absorb)
                     .grazing(Grazing::Contact);
                 check(sequential.run(0.0, &q, &v, 30.0).unwrap());
@@ -90,14 +89,15 @@ fn stacks_come_to_rest_whatever_the_law() {
     }
 }
 
-/// With rows by differences the force between blocks that fall together is rounding, which must not open them.
+/// With rows by differences the force between blocks that fall together is rounding, which must not
+/// open them.
 #[test]
 fn blocks_that_touch_and_bounce_come_to_rest_one_impact_after_the_other() {
     let line = Line {
         written: false,
         ..Line::above_floor(&[1.0, 1.0], 0.5, fall)
     };
-    let mut simulation = line.by(NewOnly::default()).zeno(Zeno::Absorb);
+    let mut simulation = line.by(Sequential::default()).zeno(Zeno::Absorb);
     let run = simulation.run(0.0, &[1.0, 1.0], &[0.0; 2], 5.0).unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-9);
@@ -154,7 +154,8 @@ fn pendulums_side_by_side_swing_as_one() {
     );
 }
 
-/// Pendulums that swing side by side: the force between them is zero but for the tolerance of the start.
+/// Pendulums that swing side by side: the force between them is zero but for the tolerance of the
+/// start.
 #[test]
 fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
     let line = Line::beside(&[1.0, 1.0], 1.0, |_, q, a| {
@@ -178,12 +179,12 @@ fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
     }
 }
 
-/// The gap of the second contact is zero but opens, by less than the resolution of time: one after another the two contacts would be
-/// hit again and again at one instant.
+/// The gap of the second contact is zero but opens, by less than the resolution of time: one after
+/// another the two contacts would be hit again and again at one instant.
 #[test]
 fn impacts_without_time_between_them_are_taken_as_one() {
     let line = Line::beside(&[2.0, 1.0, 2.0], 1.0, none);
-    let mut simulation = line.by(Propagative::new(Rule::ArgMin));
+    let mut simulation = line.by(Propagative::new(ReflectionOrder::ArgMin));
     let run = simulation
         .run(100.0, &[-1e-9, 0.0, 0.0], &[1.0, 0.0, 2e-8], 101.0)
         .unwrap();
@@ -200,8 +201,9 @@ fn impacts_without_time_between_them_are_taken_as_one() {
     );
 }
 
-/// A point between two walls that meet at a small angle: the forces are thousands of times the weight, and what rounding leaves of
-/// their sum is more than what would be an acceleration of a light body. A body without weight may lean on the point.
+/// A point between two walls that meet at a small angle: the forces are thousands of times the
+/// weight, and what rounding leaves of their sum is more than what would be an acceleration of a
+/// light body. A body without weight may lean on the point.
 struct Wedge {
     angles: [f64; 2],
     weight: f64,

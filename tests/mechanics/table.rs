@@ -1,8 +1,7 @@
 //! A table on four legs: contacts that depend on each other.
 
-use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Redundant, Simulation, UnilateralConstraints,
-};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
 const G: f64 = 9.81;
@@ -97,7 +96,8 @@ fn a_load_that_wanders_to_the_edge_tips_the_table_over_two_legs() {
 
 #[test]
 fn a_load_that_wanders_to_a_corner_tips_the_table_when_it_is_there() {
-    // Least norm lets go of the leg behind half-way; the others hold until the load stands on the leg.
+    // Least norm lets go of the leg behind half-way; the others hold until the load stands on the
+    // leg.
     let run = simulation(|t| (t, t))
         .run(0.0, &[0.0; 3], &[0.0; 3], 1.05)
         .unwrap();

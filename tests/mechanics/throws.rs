@@ -1,10 +1,10 @@
-//! Rods and polygons thrown onto planes and into wedges: they turn many times in what would be one step of their flight.
+//! Rods and polygons thrown onto planes and into wedges: they turn many times in what would be one
+//! step of their flight.
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::mechanics::{
-    EventDriven, MechanicalRun, Redundant, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation, Zeno};
+use saltation::mechanics::{Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
 use crate::polygon::{Plane, Polygon};
@@ -133,7 +133,8 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     if throw.body.restitution >= 1.0 && (after - before).abs() > 1e-4 * before.abs() {
         return Err(format!("energy {before} becomes {after}"));
     }
-    // Events are the same until the errors of their times, which impacts multiply, are those between them.
+    // Events are the same until the errors of their times, which impacts multiply, are those
+    // between them.
     let (mut apart, mut last) = (0.0f64, 0.0);
     for (a, b) in found.events().iter().zip(reference.events()) {
         let off = (a.time - b.time).abs();

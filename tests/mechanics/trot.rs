@@ -1,6 +1,8 @@
-//! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode sequences.
+//! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode
+//! sequences.
 
-use saltation::mechanics::{EventDriven, MechanicalSystem, Simulation, UnilateralConstraints};
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Integrator, Trajectory};
 
@@ -27,7 +29,8 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
     (model, run)
 }
 
-/// Times of events, several at one instant once, and the contact mode of each interval between them.
+/// Times of events, several at one instant once, and the contact mode of each interval between
+/// them.
 fn sequence<S: MechanicalSystem + UnilateralConstraints>(
     model: &EventDriven<S>,
     run: &Trajectory,

@@ -1,7 +1,9 @@
-//! Derivatives of the trotting models with respect to the initial pitch, one-sided limits included, against the reference file.
+//! Derivatives of the trotting models with respect to the initial pitch, one-sided limits included,
+//! against the reference file.
 
 use saltation::derivative::Verdict;
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, Integrator};
 
@@ -157,7 +159,8 @@ fn kind(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Rounding of a level landing, which no tolerance removes, does not decide what kind of derivative it has.
+/// Rounding of a level landing, which no tolerance removes, does not decide what kind of derivative
+/// it has.
 #[test]
 fn verdicts_do_not_depend_on_the_tolerance() {
     let soft = |coupling: f64, restitution: f64| SoftTrot {

@@ -1,9 +1,10 @@
-//! Models with nothing written but masses, efforts and gaps: derivatives come from differences of differences, and are done in a
-//! moment at any tolerance.
+//! Models with nothing written but masses, efforts and gaps: derivatives come from differences of
+//! differences, and are done in a moment at any tolerance.
 
 use saltation::Integrator;
 use saltation::derivative::Verdict;
-use saltation::mechanics::{EventDriven, MechanicalSystem, UnilateralConstraints};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot};
 use saltation::nalgebra::DMatrix;
 

@@ -1,13 +1,14 @@
 //! A point between two planes that are almost parallel: impacts accumulate, also in no time at all.
 
-use saltation::impact::{ImpactLaw, NewOnly, Propagative, Unilateral};
-use saltation::mechanics::{
-    ContactEventKind, EventDriven, Grazing, MechanicalRun, MechanicalSystem, Redundant, Simulation,
-    UnilateralConstraints, Zeno,
+use saltation::event_driven::{
+    ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
 };
+use saltation::impact::{ImpactLaw, Propagative, Sequential, Unilateral};
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::{Error, Status};
 
-/// Planes at `± angle` from the first axis, `half` from the origin, that meet where `x = −half / sin angle`; a weight along an axis.
+/// Planes at `± angle` from the first axis, `half` from the origin, that meet where
+/// `x = −half / sin angle`; a weight along an axis.
 #[derive(Clone, Copy, Debug)]
 struct Planes {
     angle: f64,
@@ -90,7 +91,8 @@ impl UnilateralConstraints for Planes {
 fn reaches_its_end(planes: Planes, run: Result<MechanicalRun, Error>) -> MechanicalRun {
     let run = run.unwrap_or_else(|error| panic!("{planes:?}: {error}"));
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{planes:?}");
-    // Angles below the root of rounding are not felt: it slides through the edge of such a wedge as if the planes were parallel.
+    // Angles below the root of rounding are not felt: it slides through the edge of such a wedge as
+    // if the planes were parallel.
     let felt = planes.angle.abs() > 2e-6;
     let allowed = 1e-9 + if felt { 0.0 } else { 10.0 * planes.angle.abs() };
     let lowest = planes.lowest_gap(&run);
@@ -98,7 +100,8 @@ fn reaches_its_end(planes: Planes, run: Result<MechanicalRun, Error>) -> Mechani
     run
 }
 
-/// Into the edge by its weight, by its own speed, from the edge: plastic or not, at angles from a tenth to a billionth.
+/// Into the edge by its weight, by its own speed, from the edge: plastic or not, at angles from a
+/// tenth to a billionth.
 #[test]
 fn a_wedge_is_no_end_of_a_run_however_narrow_it_is() {
     for k in 1..=9 {
@@ -114,7 +117,8 @@ fn a_wedge_is_no_end_of_a_run_however_narrow_it_is() {
                 let wedge = Planes::wedge(angle, weight, restitution);
                 let run = wedge.run(Unilateral, Zeno::Absorb, (q, v, 3.0));
                 let run = reaches_its_end(wedge, run);
-                // A plastic wedge holds what comes into it, as far as rounding knows that it is one.
+                // A plastic wedge holds what comes into it, as far as rounding knows that it is
+                // one.
                 if restitution == 0.0 && angle > 1e-6 {
                     assert!(run.trajectory().state()[3].abs() < 1e-9, "{wedge:?}");
                 }
@@ -123,7 +127,8 @@ fn a_wedge_is_no_end_of_a_run_however_narrow_it_is() {
     }
 }
 
-/// A channel so narrow that impacts follow each other faster than time can tell, from a hundredth of a millimetre to nothing, by every law.
+/// A channel so narrow that impacts follow each other faster than time can tell, from a hundredth
+/// of a millimetre to nothing, by every law.
 #[test]
 fn rattling_in_no_time_is_absorbed_by_every_law() {
     for angle in [0.0, -1e-9, -1e-6, -1e-3] {
@@ -138,7 +143,7 @@ fn rattling_in_no_time_is_absorbed_by_every_law() {
                 let from = ([0.0, 0.0], [1.0, 0.3], 1.0);
                 let runs = [
                     channel.run(Unilateral, Zeno::Absorb, from),
-                    channel.run(NewOnly::new().cap(1000), Zeno::Absorb, from),
+                    channel.run(Sequential::new().cap(1000), Zeno::Absorb, from),
                     channel.run(Propagative::default().cap(1000), Zeno::Absorb, from),
                 ];
                 for run in runs {
@@ -149,7 +154,8 @@ fn rattling_in_no_time_is_absorbed_by_every_law() {
     }
 }
 
-/// Between parallel planes no law knows what an elastic body does; whoever does not say what to do is told.
+/// Between parallel planes no law knows what an elastic body does; whoever does not say what to do
+/// is told.
 #[test]
 fn what_does_not_end_is_named_unless_it_is_absorbed_or_stopped_at() {
     let parallel = Planes {
@@ -185,7 +191,7 @@ fn what_does_not_end_is_named_unless_it_is_absorbed_or_stopped_at() {
         ..parallel
     };
     let from = ([1.0, 0.0], [-1.0, 0.3], 3.0);
-    let run = narrowing.run(NewOnly::new().cap(1000), Zeno::StopAt, from);
+    let run = narrowing.run(Sequential::new().cap(1000), Zeno::StopAt, from);
     let run = run.unwrap();
     assert_eq!(*run.trajectory().status(), Status::Ended);
     assert!(run.trajectory().state()[0].abs() < 1e-3);

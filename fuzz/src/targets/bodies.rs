@@ -1,10 +1,11 @@
 //! Simulations of random bodies: every law, every policy.
 
-use saltation::impact::ImpactLaw;
-use saltation::mechanics::{
-    ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun, Redundant,
-    Simulation, Zeno,
+use saltation::event_driven::{
+    ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun, Simulation,
+    Zeno,
 };
+use saltation::impact::ImpactLaw;
+use saltation::mechanics::Redundant;
 use saltation::{Projection, Status};
 
 use crate::body::Body;

@@ -5,7 +5,8 @@ use saltation::derivative::{
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Derivative, Error, EventFunction, Flow, Integrator, Mode, Tangents, Verdict, Watch,
+    Crossed, Derivative, Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Verdict,
+    Watch,
 };
 
 use super::integrate::{Limits, Span, look, settings, span};
@@ -177,7 +178,7 @@ fn tangents<S: Flow + EventFunction>(
 ) {
     let dim = integrator.system().dim();
     let (rows, count) = (draw.length(dim), draw.below(4));
-    let mut tangents = Tangents::new(rows, count);
+    let mut tangents = Sensitivities::new(rows, count);
     if trial.is_second {
         let other = span(&mut draw.aside("tangents before"), dim);
         let _ = integrator.carry(other.t0, &other.x0, other.tf, &mut tangents, &mut ());

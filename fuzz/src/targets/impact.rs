@@ -139,7 +139,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     trial.finite("cosines", problem.cosines().as_slice());
     trial.finite(
         "numbers of the problem",
-        &[problem.rcond(), problem.momentum(), problem.threshold()],
+        &[problem.rcond(), problem.kinetic_norm(), problem.threshold()],
     );
     trial.note(
         "coefficients",

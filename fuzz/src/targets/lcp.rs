@@ -1,7 +1,7 @@
 //! Linear complementarity problems: every setting, enumeration, residuals.
 
 use saltation::Interrupt;
-use saltation::lcp::{LcpSolver, Listed, Rung, Solution, enumerate, enumerate_until, residual};
+use saltation::lcp::{Attempt, LcpSolver, Listed, Solution, enumerate, enumerate_until, residual};
 use saltation::nalgebra::DMatrix;
 
 use super::impact::gram;
@@ -102,7 +102,7 @@ fn solve(draw: &mut Draw, trial: &mut Trial, w: &DMatrix<f64>, q: &[f64]) {
         Err(error) => trial.refused("solve", &error),
         Ok(solution) => {
             let solution: Solution<'_> = solution;
-            let rung: Rung = solution.rung();
+            let rung: Attempt = solution.rung();
             trial.note("rung", &(rung, solution.pivots(), solution.residual()));
             trial.finite("z", solution.z());
             trial.finite("w", solution.w());

@@ -1,9 +1,9 @@
-//! The models of the library with any parameters: their constructors, their closed forms, short runs.
+//! The models of the library with any parameters: their constructors, their closed forms, short
+//! runs.
 
+use saltation::event_driven::{EventDriven, Simulation, Zeno};
 use saltation::impact::ImpactProblem;
-use saltation::mechanics::{
-    EventDriven, MechanicalSystem, Simulation, UnilateralConstraints, Zeno,
-};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
     Affine, BouncingBall, ContactChain, Cradle, DoublePendulum, FieldTable, Hopper,
     IntegrateAndFire, NormalPlate, PlainPlate, PlateParameters, RigidTrot, SoftTrot, Thermostat,

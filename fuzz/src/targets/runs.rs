@@ -1,10 +1,10 @@
 //! Starts, multipliers, decoupling and derivatives of bodies with contacts.
 
-use saltation::impact::ImpactLaw;
-use saltation::mechanics::{
-    ContinuityClass, Coupling, DecouplingReport, EventDriven, MechanicalSystem, Multipliers,
-    OrderOutcome, Start, UnilateralConstraints,
+use saltation::event_driven::{
+    ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome, Start,
 };
+use saltation::impact::ImpactLaw;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Flow, Integrator};
 
 use super::bodies::{driven, simulation, time};

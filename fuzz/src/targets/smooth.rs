@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use saltation::derivative::{GuardSet, RealField, convert, flow_jacobian, gradient_row};
-use saltation::mechanics::{EventDriven, SmoothConstraints, SmoothMechanics, check_mechanics};
+use saltation::event_driven::EventDriven;
+use saltation::mechanics::{SmoothConstraints, SmoothMechanics, check_mechanics};
 use saltation::{
     Dual, Error, EventFunction, Flow, Mode, SmoothEvents, SmoothFlow, check_derivatives, flow_fn,
 };

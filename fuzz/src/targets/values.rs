@@ -5,7 +5,7 @@ use saltation::hybrid::Ones;
 use saltation::lcp::LcpSolver;
 use saltation::{
     Crossed, CrossedGuard, Direction, Guard, Integrator, Interrupt, Mode, PerEntry, Quantity,
-    RearmMatrix, RowConflict, Tangents, Watch, flow_fn,
+    RearmMatrix, RowConflict, Sensitivities, Watch, flow_fn,
 };
 
 use super::integrate::guard;
@@ -160,7 +160,7 @@ fn sizes(draw: &mut Draw, trial: &mut Trial) {
                 draw.pick(&[huge, 3, 0]).to_owned(),
                 draw.pick(&[huge, 1 << 40]).to_owned(),
             );
-            let tangents = Tangents::new(dim, count);
+            let tangents = Sensitivities::new(dim, count);
             trial.note("huge tangents", tangents.verdict());
         }
     }

@@ -1,0 +1,19 @@
+//! Derivatives of a system at a point, on three levels, and what a check of them finds.
+//!
+//! * `jacobian`: `D_x f` and the rows of `D_x h`, from whichever level the user wrote.
+//! * `dual`: a model written once for any scalar.
+//! * `written`: what the user wrote against differences; `report`: what that found.
+
+#[cfg(feature = "dual")]
+mod dual;
+pub(crate) mod jacobian;
+pub(crate) mod report;
+mod written;
+
+#[cfg(feature = "dual")]
+pub(crate) use dual::on_scratch;
+#[cfg(feature = "dual")]
+pub use dual::{Dual, GuardSet, SmoothEvents, SmoothFlow};
+pub use jacobian::{flow_jacobian, gradient_row};
+pub use report::{DerivativeReport, Entry, Partial};
+pub use written::check_derivatives;

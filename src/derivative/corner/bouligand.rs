@@ -1,0 +1,393 @@
+//! The derivative of the flow through one corner: of which kind it is (Burden et al., SIADS 15
+//! (2016) 1227; Pace & Burden, section 4).
+
+use nalgebra::{DMatrix, DVector};
+
+use super::classify;
+use super::classify::Judge;
+use super::cone::decompose;
+use super::graph::{CornerGraph, CornerPoint};
+use super::map_scale::MapScale;
+use super::region;
+use super::region::Region;
+use super::rounding;
+use crate::derivative::repeat::Context;
+use crate::{Error, EventFunction, Flow, Guard, Mode};
+
+/// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
+/// and a sample.
+const COMPARE_ALL: usize = 12;
+/// Up to this many guards the pieces are listed with their cones, and all orders of resets
+/// compared.
+pub(crate) const LIST_ALL: usize = 6;
+/// Up to this many guards all pairs are compared, without resets and with them.
+const COMPARE_PAIRS: [usize; 2] = [100, 24];
+
+/// How a displacement passes a corner, several guards crossed at one instant.
+///
+/// Displacements are at fixed time: `δ` just before becomes `B(δ)` just after. `B` is positively
+/// homogeneous. Along each order of the guards it is linear, a product of saltation matrices.
+#[derive(Clone, Debug)]
+pub struct CornerDerivative {
+    pub(crate) point: CornerPoint,
+    pub(crate) kind: CornerKind,
+    /// Events closer in time than this are one there (s).
+    tolerance: f64,
+    /// What of its maps is rounding, where that was measured.
+    rounding: Option<DMatrix<f64>>,
+    /// The shifts of the times of guards, as rows on displacements before it, where all orders have
+    /// the same.
+    time_rows: Vec<(Guard, DVector<f64>)>,
+}
+
+/// What kind of map a corner makes of displacements.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CornerKind {
+    /// One linear map, whatever the order of the guards, as far as they were compared.
+    Linear {
+        /// The map, `d × d`.
+        matrix: DMatrix<f64>,
+        /// How far that is.
+        compared: Compared,
+    },
+    /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its
+    /// cone of displacements. With resets and more than six guards continuity is looked for where
+    /// two guards are met at once before all others, and beyond 24 guards not at all.
+    PiecewiseLinear,
+    /// The state or the mode behind the corner differs with the order: outcomes jump. Also where
+    /// they agree in the corner itself but not close by: the maps of two orders differ on
+    /// displacements that meet their guards at once.
+    Discontinuous,
+    /// Some order is not covered by the theory; the reason.
+    NotGuaranteed(Error),
+}
+
+/// Which orders of the guards of a corner were compared and found to have one map.
+///
+/// The field behind a corner may depend on the sides of all its guards in any way: with `n` guards
+/// there are `2^n` modes, and what they do in modes that were not looked at is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compared {
+    /// All: a proof. Up to twelve guards (six with resets), as long as the maps kept on the way
+    /// take no more than 256 MB.
+    AllOrders,
+    /// All pairs, and the orders of 64 directions: up to a hundred guards (24 with resets). Each
+    /// guard met behind any one other has the map that it has when it is met first; these maps
+    /// commute; and each of the 64 orders, with all the sets of guards on its way, has their
+    /// product. Proved for systems in which guards act on each other by pairs if at all: fields and
+    /// resets that add up. Not seen is what three or more guards do together that cancels in each
+    /// of these orders. [`Derivative::matrix`](crate::derivative::Derivative::matrix) gives the
+    /// product, and the verdict is [`Verdict::Classical`](crate::derivative::Verdict::Classical);
+    /// [`Derivative::apply`](crate::derivative::Derivative::apply) passes each direction by itself.
+    Pairs,
+    /// The orders of 64 directions. The verdict stays at
+    /// [`Verdict::Bouligand`](crate::derivative::Verdict::Bouligand), and each direction is passed
+    /// by itself.
+    Sample,
+}
+
+impl CornerDerivative {
+    /// Its time (s): that of the first crossing.
+    pub fn time(&self) -> f64 {
+        self.point.t
+    }
+
+    /// Its guards, in the order in which the run crossed them; without those that a reset crossed
+    /// back at once. Guards within the corner tolerance that the run did not meet itself come last:
+    /// resets turned the motion away from them, or carried the state across or off them.
+    pub fn guards(&self) -> &[Guard] {
+        &self.point.guards
+    }
+
+    /// The state on the guards, before any crossing.
+    pub fn state(&self) -> DVector<f64> {
+        DVector::from_column_slice(&self.point.x)
+    }
+
+    /// The mode before.
+    pub fn mode(&self) -> &Mode {
+        &self.point.mode
+    }
+
+    /// What kind of map it is.
+    pub fn kind(&self) -> &CornerKind {
+        &self.kind
+    }
+
+    /// Its map, where all orders are proved to have it.
+    pub(crate) fn proved(&self) -> Option<&DMatrix<f64>> {
+        match &self.kind {
+            CornerKind::Linear {
+                matrix,
+                compared: Compared::AllOrders,
+            } => Some(matrix),
+            _ => None,
+        }
+    }
+
+    /// Its map, where all orders have it as far as pairs tell.
+    pub(crate) fn linear(&self) -> Option<&DMatrix<f64>> {
+        match &self.kind {
+            CornerKind::Linear {
+                matrix,
+                compared: Compared::AllOrders | Compared::Pairs,
+            } => Some(matrix),
+            _ => None,
+        }
+    }
+
+    /// The row of the time shift of a guard, where all orders have the same.
+    pub(crate) fn time_row(&self, guard: Guard) -> Option<&DVector<f64>> {
+        let known = self.time_rows.iter().find(|(other, _)| *other == guard);
+        known.map(|(_, row)| row)
+    }
+
+    /// Memory that it takes (bytes), without what depends on the number of its guards only.
+    pub(crate) fn bytes(&self) -> usize {
+        let matrix = match &self.kind {
+            CornerKind::Linear { matrix, .. } => matrix.len(),
+            _ => 0,
+        };
+        let rounding = self.rounding.as_ref().map_or(0, DMatrix::len);
+        let rows = self.point.x.len() * (3 + self.time_rows.len());
+        size_of::<Self>() + size_of::<f64>() * (matrix + rounding + rows)
+    }
+
+    pub(crate) fn examine<S: Flow + EventFunction>(
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
+        point: CornerPoint,
+    ) -> Self {
+        let mut corner = Self {
+            point,
+            kind: CornerKind::PiecewiseLinear,
+            tolerance: context.tolerance,
+            rounding: None,
+            time_rows: Vec::new(),
+        };
+        corner.kind = corner
+            .find_kind(context, graph)
+            .unwrap_or_else(CornerKind::NotGuaranteed);
+        corner
+    }
+
+    pub(crate) fn regions<S: Flow + EventFunction>(
+        &self,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
+    ) -> Result<Vec<Region>, Error> {
+        if self.point.guards.len() > LIST_ALL {
+            return Err(Error::TooManyOrders {
+                guards: self.point.guards.len(),
+                limit: LIST_ALL,
+                t: self.point.t,
+            });
+        }
+        let context = Context {
+            tolerance: self.tolerance,
+            ..context
+        };
+        graph.begin(context, &self.point)?;
+        region::regions(context, graph, self.rounding.as_ref(), |graph, passed| {
+            graph.is_exit(context, passed, &self.point)
+        })
+    }
+
+    fn find_kind<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
+    ) -> Result<CornerKind, Error> {
+        let n = self.point.guards.len();
+        graph.begin(context, &self.point)?;
+        graph.sizes.forget();
+        let resets = n > 1 && any_reset(context, graph, n)?;
+        if resets {
+            self.point.rounding = rounding::of_states(context, &self.point)?;
+            graph.begin(context, &self.point)?;
+        }
+        let most = if resets { LIST_ALL } else { COMPARE_ALL };
+        if n > most || too_wide(n, self.point.x.len()) {
+            return self.compare_some(context, graph, resets);
+        }
+        let met = match classify::all_orders(context, graph, &self.point) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            met => met,
+        };
+        let mut judge = Judge {
+            context,
+            point: &self.point,
+            rounding: None,
+        };
+        let agree = match &met {
+            Ok(found) => !found.jumps && judge.agrees(graph, &found.excess)?,
+            Err(_) => false,
+        };
+        let jumps = met.as_ref().is_ok_and(|found| found.jumps);
+        // Without resets all orders of independent guards are met by some direction: each guard's
+        // time can be chosen.
+        let all_are_met = rows_are_independent(graph, n) && !graph.has_resets();
+        let is_clear = n > LIST_ALL || (all_are_met && !jumps);
+        if let Ok(found) = &met
+            && !jumps
+        {
+            self.time_rows = found.times.clone().agreed(&graph.sizes);
+        }
+        self.rounding = judge.rounding;
+        match met {
+            Ok(classify::Comparison {
+                matrix: Some(matrix),
+                ..
+            }) if agree => {
+                let compared = Compared::AllOrders;
+                return Ok(CornerKind::Linear { matrix, compared });
+            }
+            Ok(_) if is_clear && jumps => return Ok(CornerKind::Discontinuous),
+            Ok(_) if is_clear => return Ok(CornerKind::PiecewiseLinear),
+            Err(error) if n > LIST_ALL => return Err(error),
+            _ => {}
+        }
+        self.compare_regions(context, graph)
+    }
+
+    /// Compares the orders that directions take: some of all orders may be met by no direction at
+    /// all.
+    fn compare_regions<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
+    ) -> Result<CornerKind, Error> {
+        let rounding = match &self.rounding {
+            Some(rounding) => rounding,
+            None => self
+                .rounding
+                .insert(rounding::of_maps(context, &self.point)?),
+        };
+        graph.begin(context, &self.point)?;
+        let regions = region::regions(context, graph, Some(rounding), |graph, passed| {
+            graph.is_exit(context, passed, &self.point)
+        })?;
+        let scale = MapScale::of(graph, Some(rounding));
+        let jumps = |r: &Region| !r.is_nominal;
+        if regions.iter().any(jumps) || !region::is_continuous(&regions, &scale) {
+            return Ok(CornerKind::Discontinuous);
+        }
+        match regions.split_first() {
+            Some((first, others)) if others.iter().all(|r| r.class == first.class) => {
+                let (matrix, compared) = (first.matrix.clone(), Compared::AllOrders);
+                Ok(CornerKind::Linear { matrix, compared })
+            }
+            _ => Ok(CornerKind::PiecewiseLinear),
+        }
+    }
+
+    /// Compares the orders of a sample of directions and, where these agree, pairs.
+    fn compare_some<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        graph: &mut CornerGraph,
+        resets: bool,
+    ) -> Result<CornerKind, Error> {
+        let (n, dim) = (self.point.guards.len(), self.point.x.len());
+        let mut judge = Judge {
+            context,
+            point: &self.point,
+            rounding: None,
+        };
+        let found = classify::sample(graph, &mut judge)?;
+        if found.jumps {
+            return Ok(CornerKind::Discontinuous);
+        }
+        let agree = judge.agrees(graph, &found.excess)?;
+        let few = n <= COMPARE_PAIRS[usize::from(resets)];
+        if !agree && resets && few {
+            let scale = MapScale::of(graph, judge.rounding.as_ref());
+            if !classify::pairs_are_continuous(context, graph, &scale)? {
+                return Ok(CornerKind::Discontinuous);
+            }
+        }
+        let kind = match found.matrix {
+            Some(map) if agree => {
+                let mut times = found.times;
+                let pairs = if few && n * dim * dim <= classify::MOST_NUMBERS {
+                    classify::pairs(context, graph, &mut times)?
+                } else {
+                    None
+                };
+                let (matrix, compared) = match pairs {
+                    Some((product, mut excess)) => {
+                        excess.note(&product, &map);
+                        if judge.agrees(graph, &excess)? {
+                            self.time_rows = times.agreed(&graph.sizes);
+                            (product, Compared::Pairs)
+                        } else {
+                            (map, Compared::Sample)
+                        }
+                    }
+                    None => (map, Compared::Sample),
+                };
+                CornerKind::Linear { matrix, compared }
+            }
+            _ => CornerKind::PiecewiseLinear,
+        };
+        self.rounding = judge.rounding;
+        Ok(kind)
+    }
+}
+
+/// True when two levels of the lattice of `n` guards have more maps of `dim × dim` than are kept at
+/// a time.
+fn too_wide(n: usize, dim: usize) -> bool {
+    let middle = n / 2;
+    let binomial = |k: usize| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
+    let maps = binomial(middle) + binomial(middle.saturating_sub(1));
+    n > LIST_ALL && maps * dim * dim > classify::MOST_NUMBERS
+}
+
+/// True when the crossing of some guard, met first, has a reset: then orders need not meet in the
+/// subsets of the guards, nor their maps agree where two guards are met at once.
+fn any_reset<S: Flow + EventFunction>(
+    context: Context<'_, S>,
+    graph: &mut CornerGraph,
+    n: usize,
+) -> Result<bool, Error> {
+    graph.check_live(context.system, 0)?;
+    for m in 0..n {
+        let edge = graph.follow(context, 0, m)?;
+        if !graph.edge(edge).identity {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// True when the gradients of the guards at the corner are linearly independent, whatever their
+/// units.
+fn rows_are_independent(graph: &CornerGraph, n: usize) -> bool {
+    let dim = graph.node(0).x.len();
+    let mut rows = DMatrix::from_fn(n, dim, |k, i| graph.row(0, k)[i]);
+    for mut row in rows.row_iter_mut() {
+        let size = row.amax();
+        if size == 0.0 {
+            // It reads only the time: all displacements meet it at once.
+            return false;
+        }
+        row /= size;
+    }
+    n <= dim && decompose(rows, false).is_some_and(|svd| svd.rank(1e-6) == n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_levels_of_twelve_guards_fit_at_a_hundred_and_thirty_states() {
+        assert!(!too_wide(12, 130) && too_wide(12, 150));
+        assert!(!too_wide(10, 260) && too_wide(10, 280));
+        // Few guards are told apart order by order.
+        assert!(!too_wide(6, 100_000));
+    }
+}

@@ -1,0 +1,189 @@
+//! When two maps of a corner are one: what their entries are measured by.
+//!
+//! An entry `(i, j)` of a map is made of jumps of component `i` times time shifts by component `j`.
+//! What is small beside the largest such product is rounding, whatever the units. Where rows or
+//! resets are differences more is rounding; how much is measured (`rounding`).
+
+use nalgebra::{DMatrix, DVector};
+
+use super::graph::CornerGraph;
+
+/// Part of an entry, and of its size, by which maps that are one may differ.
+const SMALL: f64 = 1e-8;
+
+/// The largest of what the maps of a corner are made of, over the crossings found.
+#[derive(Clone, Debug)]
+pub(crate) struct Sizes {
+    /// Of each component, the largest jump (unit of the state per second).
+    jumps: Vec<f64>,
+    /// By each component, the largest time shift (s per unit of the state).
+    shifts: Vec<f64>,
+    /// The largest entries of maps on the way, column by column: what cancels in the end leaves the
+    /// rounding of these.
+    entries: Vec<f64>,
+}
+
+impl Sizes {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            jumps: vec![0.0; dim],
+            shifts: vec![0.0; dim],
+            entries: Vec::new(),
+        }
+    }
+
+    /// Forgets the last corner.
+    pub(crate) fn forget(&mut self) {
+        self.jumps.fill(0.0);
+        self.shifts.fill(0.0);
+        self.entries.clear();
+    }
+
+    /// Keeps the jump of a crossing in mind, and the time shifts of its guard.
+    pub(crate) fn note(&mut self, jump: &[f64], (row, rate): (&[f64], f64)) {
+        for i in 0..jump.len() {
+            self.jumps[i] = self.jumps[i].max(jump[i].abs());
+            self.shifts[i] = self.shifts[i].max((row[i] / rate).abs());
+        }
+    }
+
+    /// Keeps the entries of a map on the way in mind.
+    pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
+        self.entries.resize(map.len(), 0.0);
+        for (most, entry) in self.entries.iter_mut().zip(map) {
+            *most = most.max(entry.abs());
+        }
+    }
+
+    /// By how much the time shifts of a guard along axis `j` may differ and be one (s per unit of
+    /// the state).
+    pub(crate) fn small_shift(&self, j: usize) -> f64 {
+        SMALL * self.shifts[j]
+    }
+}
+
+/// By how much each entry of maps that are one may differ, beside a part of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct MapScale {
+    allowed: DMatrix<f64>,
+}
+
+impl MapScale {
+    /// That of the crossings `graph` has found since it forgot the last corner; `rounding` is what
+    /// was measured of the maps.
+    pub(crate) fn of(graph: &CornerGraph, rounding: Option<&DMatrix<f64>>) -> Self {
+        let Sizes {
+            jumps,
+            shifts,
+            entries,
+        } = &graph.sizes;
+        let dim = jumps.len();
+        let allowed = DMatrix::from_fn(dim, dim, |i, j| {
+            let made = jumps[i] * shifts[j];
+            let known = entries.get(j * dim + i).copied().unwrap_or(0.0);
+            // Fields that cancel, times shifts.
+            let cancelled = 100.0 * f64::EPSILON * graph.speed[i] * shifts[j];
+            let measured = rounding.map_or(0.0, |rounding| rounding[(i, j)]);
+            SMALL * made.max(known) + cancelled + measured
+        });
+        Self { allowed }
+    }
+
+    /// True when two maps are one.
+    pub(crate) fn agree(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
+        let mut excess = Excess::new(a.nrows());
+        excess.note(a, b);
+        excess.is_within(self)
+    }
+
+    /// True when two maps are one on the displacements on which the row `face` vanishes; on all
+    /// where it is zero.
+    pub(crate) fn agree_on(&self, face: &DVector<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
+        let difference = a - b;
+        let length = face.norm_squared();
+        let part = if length > 0.0 { 1.0 / length } else { 0.0 };
+        let across = &difference * face * face.transpose() * part;
+        // What is allowed is mixed as the entries are.
+        let size = face.abs();
+        let mixed = &self.allowed * &size * size.transpose() * part;
+        let scale = Self {
+            allowed: &self.allowed + mixed,
+        };
+        scale.agree(&(b + difference - across), b)
+    }
+}
+
+/// By how much maps that should be one differ beyond a part of their entries, at most, entry by
+/// entry. How much of that is allowed is known when all crossings are.
+#[derive(Clone, Debug)]
+pub(crate) struct Excess {
+    most: DMatrix<f64>,
+}
+
+impl Excess {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            most: DMatrix::zeros(dim, dim),
+        }
+    }
+
+    /// Takes in two maps that should be one.
+    pub(crate) fn note(&mut self, a: &DMatrix<f64>, b: &DMatrix<f64>) {
+        for ((most, a), b) in self.most.iter_mut().zip(a).zip(b) {
+            let more = (a - b).abs() - SMALL * (a.abs() + b.abs());
+            // What is not a number stays: nothing is larger.
+            if more.is_nan() || more > *most {
+                *most = more;
+            }
+        }
+    }
+
+    pub(crate) fn is_within(&self, scale: &MapScale) -> bool {
+        let mut pairs = self.most.iter().zip(&scale.allowed);
+        pairs.all(|(most, allowed)| most <= allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_agree_to_a_part_of_their_entries_and_never_without_numbers() {
+        let scale = MapScale {
+            allowed: DMatrix::from_element(2, 2, 1e-12),
+        };
+        let one = DMatrix::from_row_slice(2, 2, &[1e6, 0.0, 1.0, -1.0]);
+        let near = |i, by| {
+            let mut map = one.clone();
+            map[i] += by;
+            map
+        };
+        assert!(scale.agree(&one, &one));
+        // The entries stand column by column.
+        assert!(scale.agree(&one, &near(0, 1e-3)) && !scale.agree(&one, &near(0, 1e-1)));
+        assert!(scale.agree(&one, &near(2, 5e-13)) && !scale.agree(&one, &near(2, 2e-12)));
+        let mut excess = Excess::new(2);
+        for by in [0.0, f64::NAN, 0.0] {
+            excess.note(&one, &near(1, by));
+        }
+        assert!(!excess.is_within(&scale));
+    }
+
+    #[test]
+    fn maps_that_differ_across_a_face_only_agree_on_it() {
+        let scale = MapScale {
+            allowed: DMatrix::from_element(2, 2, 1e-12),
+        };
+        let one = DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
+        let face = DVector::from_vec(vec![3.0, -4.0]);
+        let jump = DVector::from_vec(vec![0.5, -2.0]);
+        let other = &one + &jump * face.transpose();
+        assert!(!scale.agree(&one, &other) && scale.agree_on(&face, &one, &other));
+        let off = &other + 1e-6 * &jump * DVector::from_vec(vec![4.0, 3.0]).transpose();
+        assert!(!scale.agree_on(&face, &one, &off));
+        // Without a face all displacements are on it.
+        assert!(!scale.agree_on(&DVector::zeros(2), &one, &other));
+        assert!(scale.agree_on(&DVector::zeros(2), &one, &one));
+    }
+}

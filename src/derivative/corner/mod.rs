@@ -1,0 +1,26 @@
+//! Derivatives at corners: guards crossed at one instant (Burden et al., SIADS 15 (2016) 1227;
+//! Council et al.).
+//!
+//! * `group`: which crossings are one corner; `possible`: which may be one within the error of the
+//!   run.
+//! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
+//!   crossings between them; `follow`: the way of one displacement.
+//! * `region`: all orders with their cones and maps; `pieces`, `cone`: the pieces of a derivative.
+//! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
+//!   the derivative of a corner.
+
+pub(crate) mod bouligand;
+pub(crate) mod classify;
+pub(crate) mod cone;
+pub(crate) mod follow;
+pub(crate) mod graph;
+pub(crate) mod group;
+pub(crate) mod map_scale;
+pub(crate) mod pieces;
+pub(crate) mod possible;
+pub(crate) mod region;
+pub(crate) mod rounding;
+
+pub use bouligand::{Compared, CornerDerivative, CornerKind};
+pub use pieces::{Cone, Piece};
+pub use region::Region;

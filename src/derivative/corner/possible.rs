@@ -1,0 +1,130 @@
+//! Which crossings the errors of a run do not tell apart: guards that may have been met at the
+//! instant of others, or before them.
+//!
+//! A true corner is met by a run with errors as crossings that follow each other closely. An error
+//! `δ` of the state shifts the time of guard `k` by `τ_k δ`, `τ_k = −D_x h_k / (dh_k/dt)`, so that
+//! the time between two guards is off by `(τ_k − τ_j) δ`: guards that shift together keep their
+//! order however large the error is.
+
+use super::graph::{CornerPoint, row_of};
+use crate::derivative::repeat::{Context, zero};
+use crate::hybrid::evaluate;
+use crate::{Error, EventFunction, Flow, Guard};
+
+/// A guard that the run had still before it when it crossed others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Close {
+    pub(crate) guard: Guard,
+    /// How much later it is met, if nothing changes (s).
+    pub(crate) apart: f64,
+    /// How far that may be off (s).
+    pub(crate) error: f64,
+    /// It cannot be told from zero at the instant of the others.
+    pub(crate) at_once: bool,
+    /// Behind the others the motion does not lead across it at their instant.
+    pub(crate) left_out: Option<LeftOut>,
+    /// What is left of it (`u_k`).
+    pub(crate) gap: f64,
+}
+
+/// Why a guard is not met behind others although it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    /// The motion was turned away from it.
+    TurnedAway,
+    /// A reset carried the state across it, said that it is crossed, or threw the state back from
+    /// it.
+    ByReset,
+}
+
+/// Guards close to those of `point`, which are crossed there by a state whose components may be off
+/// by `error`.
+///
+/// # Errors
+/// [`Error::DifferencesDisagree`] where a row is not known.
+pub(crate) fn close_guards<S: Flow + EventFunction>(
+    context: Context<'_, S>,
+    point: &CornerPoint,
+    error: &[f64],
+) -> Result<Vec<Close>, Error> {
+    let system = context.system;
+    let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+    let dim = x.len();
+    let [mut field, mut behind, mut row] = [0, 1, 2].map(|_| vec![0.0; dim]);
+    system.flow(t, x, mode, &mut field);
+    system.flow(t, &point.x_after, &point.mode_after, &mut behind);
+    // Rows of the members, once a close guard is found.
+    let mut members: Vec<Vec<f64>> = Vec::new();
+    let mut found = Vec::new();
+    for k in 0..system.count() {
+        let guard = Guard::ahead(k, mode.contains(k));
+        let is_member = point.guards.iter().any(|g| g.event == k);
+        if is_member || !context.follows(guard) {
+            continue;
+        }
+        let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
+        let own = guard.sign() * rate.value;
+        let gap = -guard.sign() * system.event(k, t, x, mode);
+        if own < point.min_rates[k] {
+            continue;
+        }
+        let at_once = gap.abs() <= zero(context, k, t, rate);
+        if !at_once && gap < 0.0 {
+            continue;
+        }
+        if members.is_empty() {
+            let of_member = |guard: &Guard| shift_row(context, point, &field, guard.event);
+            members = point
+                .guards
+                .iter()
+                .map(of_member)
+                .collect::<Result<_, _>>()?;
+        }
+        let shift = shift_row(context, point, &field, k)?;
+        let off = |member: &Vec<f64>| -> f64 {
+            let apart = |i: usize| (shift[i] - member[i]).abs() * error[i];
+            (0..dim).map(apart).sum()
+        };
+        let error = members.iter().map(off).fold(0.0, f64::max);
+        let apart = gap / own;
+        if !at_once && apart > error {
+            continue;
+        }
+        let (x, mode) = (&point.x_after[..], &point.mode_after);
+        let after = evaluate::rate(system, k, (t, x), mode, &behind, &mut row);
+        let is_ahead = mode.contains(k) != guard.side_after();
+        let is_off = point.x_after != point.x
+            && guard.sign() * system.event(k, t, x, mode) < -zero(context, k, t, after);
+        let left_out = if !is_ahead || is_off {
+            Some(LeftOut::ByReset)
+        } else if guard.sign() * after.value < point.min_rates[k] {
+            Some(LeftOut::TurnedAway)
+        } else {
+            None
+        };
+        found.push(Close {
+            guard,
+            apart,
+            error,
+            at_once,
+            left_out,
+            gap,
+        });
+    }
+    Ok(found)
+}
+
+/// The shift of the time of event function `k` as a row on displacements at `point`.
+fn shift_row<S: EventFunction>(
+    context: Context<'_, S>,
+    point: &CornerPoint,
+    field: &[f64],
+    k: usize,
+) -> Result<Vec<f64>, Error> {
+    let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+    let mut row = vec![0.0; x.len()];
+    let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
+    let moving = row_of(context, k, (t, x), mode, rows)?;
+    let rate = moving + crate::linalg::dot(&row, field);
+    Ok(row.iter().map(|entry| -entry / rate).collect())
+}

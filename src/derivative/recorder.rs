@@ -1,0 +1,456 @@
+//! Follows a run and records its derivative: linear maps between corners, corners, and how the time
+//! of each crossing shifts.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Verdict;
+use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
+use super::corner::graph::{CornerGraph, row_of};
+use super::corner::group::{Group, Joins, check_sides};
+use super::corner::possible::{Close, LeftOut, close_guards};
+use super::corner::region::shift_row;
+use super::defect::Defect;
+use super::repeat::{Context, zero};
+use super::variational::Columns;
+use crate::hybrid::evaluate;
+use crate::hybrid::options::Settings;
+use crate::{
+    CrossedSet, CrossingEvent, Doubt, Error, EventFunction, Flow, Guard, Mode, Observer, Segment,
+    Status,
+};
+
+/// Most states of a run whose derivative is recorded.
+const MOST_STATES: usize = 8192;
+/// Matrices of the workspace.
+const MATRICES: usize = 16;
+
+/// Memory of the workspace for `dim` states (bytes).
+fn workspace(dim: usize) -> usize {
+    let entries = dim.saturating_mul(dim).saturating_mul(MATRICES);
+    entries.saturating_mul(size_of::<f64>())
+}
+
+/// Refuses more states than `max_memory` allows, or than 8192.
+pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), Error> {
+    let (bytes, limit) = (workspace(states), max_memory.min(workspace(MOST_STATES)));
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::DerivativeTooLarge {
+        states,
+        bytes,
+        limit,
+    })
+}
+
+/// A link of the chain rule along a run; displacements at fixed time go in and come out.
+#[derive(Clone, Debug)]
+pub(crate) enum Link {
+    /// Smooth motion and single crossings.
+    Map(DMatrix<f64>),
+    /// Several guards at one instant.
+    Corner(Box<CornerDerivative>),
+}
+
+/// How the time of a crossing shifts.
+#[derive(Clone, Debug)]
+pub(crate) enum Shift {
+    /// By a row on the displacement that enters this link.
+    Row(usize, DVector<f64>),
+    /// As found when this corner is passed.
+    Corner(usize, Guard),
+}
+
+/// A displacement that the derivative of one side does not speak of.
+#[derive(Clone, Debug)]
+pub(crate) enum Boundary {
+    /// The start lies on a guard: those `v` with `row · v > 0` put it on the other side.
+    Start(Guard, f64, DVector<f64>),
+    /// The run ends at this crossing: those that make it later do not get there.
+    Crossed(Guard, f64, usize),
+    /// The run ends before this guard: those that end with `row · B(v) > 0` cross it.
+    Ahead(Guard, f64, DVector<f64>),
+}
+
+/// The observer that records a derivative.
+#[derive(Debug)]
+pub(crate) struct Recorder<'a, S> {
+    pub(crate) context: Context<'a, S>,
+    settings: &'a Settings,
+    columns: Columns,
+    /// How far the state is off, to first order: at the last crossing but what the steps since add,
+    /// and that.
+    error: DVector<f64>,
+    new_error: DVector<f64>,
+    defect: Defect,
+    graph: CornerGraph,
+    group: Group,
+    /// Map from the last link to the crossings of the group.
+    total: DMatrix<f64>,
+    /// Guards reported since the group opened.
+    waiting: Vec<Guard>,
+    mode: Mode,
+    t0: f64,
+    pub(crate) chain: Vec<Link>,
+    pub(crate) shifts: Vec<Shift>,
+    /// Bytes of the workspace, and of what is kept.
+    kept: usize,
+    pub(crate) verdict: Verdict,
+    pub(crate) boundaries: Vec<Boundary>,
+    /// A corner that the run met if its errors are what they may be, and that would change its
+    /// derivative.
+    pub(crate) possible: Option<Box<CornerDerivative>>,
+    /// Guards of the last one that was looked at, and when it was over (s).
+    possible_seen: Vec<Guard>,
+    possible_until: f64,
+    /// Why there is no derivative from here on.
+    pub(crate) failure: Option<Error>,
+}
+
+impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
+    pub(crate) fn new(context: Context<'a, S>, settings: &'a Settings) -> Self {
+        let (dim, count) = (context.system.dim(), context.system.count());
+        Self {
+            context,
+            settings,
+            columns: Columns::new(dim, dim),
+            error: DVector::zeros(dim),
+            new_error: DVector::zeros(dim),
+            defect: Defect::new(dim),
+            graph: CornerGraph::new(dim, count),
+            group: Group::new(dim, count),
+            total: DMatrix::identity(dim, dim),
+            waiting: Vec::new(),
+            mode: Mode::new(count),
+            t0: f64::NAN,
+            chain: Vec::new(),
+            shifts: Vec::new(),
+            kept: workspace(dim),
+            verdict: Verdict::Classical,
+            boundaries: Vec::new(),
+            possible: None,
+            possible_seen: Vec::new(),
+            possible_until: f64::NEG_INFINITY,
+            failure: None,
+        }
+    }
+
+    /// Multiplies what the columns did since the last crossing into the total.
+    fn collect(&mut self) {
+        let dim = self.total.nrows();
+        let columns = DMatrix::from_column_slice(dim, dim, &self.columns.delta);
+        self.total = &columns * &self.total;
+        self.error = columns * &self.error + &self.new_error;
+        self.new_error.fill(0.0);
+        self.columns.set_identity();
+    }
+
+    /// Carries the error of the state through a corner.
+    fn pass_error(&mut self, corner: &CornerDerivative) {
+        if let Some(map) = corner.linear() {
+            self.error = map * &self.error;
+            return;
+        }
+        let mut error = self.error.clone();
+        let begun = self.graph.begin(self.context, &corner.point);
+        if begun.is_ok_and(|()| self.graph.pass(self.context, error.as_mut_slice()).is_ok()) {
+            self.error = error;
+        }
+    }
+
+    /// Ends the group of crossings, if there is one: now all its members are known.
+    fn close_group(&mut self) {
+        if !std::mem::take(&mut self.group.is_open) || self.failure.is_some() {
+            return;
+        }
+        let error = Defect::bound(self.settings, &self.group.point.x, self.error.as_slice());
+        let close = match close_guards(self.context, &self.group.point, &error) {
+            Ok(close) => close,
+            Err(error) => return self.fail(error),
+        };
+        self.take_left_out(&close);
+        self.look_for_possible(&close);
+        if self.failure.is_some() {
+            return;
+        }
+        let point = self.group.point.clone();
+        let corner = CornerDerivative::examine(self.context, &mut self.graph, point);
+        let (t, guards) = (corner.time(), corner.guards().to_vec());
+        if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
+            match self.graph.begin(self.context, &corner.point) {
+                Ok(()) => {}
+                Err(error) => return self.fail(error),
+            }
+            let row = shift_row(&self.graph, 0, 0, &self.total);
+            let link = self.chain.len();
+            self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
+            self.shifts.extend(
+                self.waiting
+                    .drain(..)
+                    .map(|_| Shift::Row(link, row.clone())),
+            );
+            self.total = matrix * &self.total;
+            self.error = matrix * &self.error;
+            return;
+        }
+        match &corner.kind {
+            CornerKind::NotGuaranteed(error) => return self.fail(error.clone()),
+            // A single crossing has one order; that it comes out otherwise says nothing of order.
+            _ if guards.len() == 1 => {
+                let state = corner.point.x;
+                return self.fail(Error::NotRepeatable { t, state });
+            }
+            CornerKind::Linear {
+                compared: Compared::AllOrders | Compared::Pairs,
+                ..
+            } => {}
+            CornerKind::Linear { .. } | CornerKind::PiecewiseLinear => {
+                self.verdict.worsen(Verdict::Bouligand);
+            }
+            CornerKind::Discontinuous => self
+                .verdict
+                .worsen(Verdict::Discontinuous { time: t, guards }),
+        }
+        self.pass_error(&corner);
+        let dim = self.total.nrows();
+        let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
+        self.kept += map.len() * size_of::<f64>() + 2 * size_of::<Link>() + corner.bytes();
+        self.kept += self.waiting.len() * size_of::<Shift>();
+        self.chain.push(Link::Map(map));
+        let link = self.chain.len();
+        self.shifts.extend(
+            self.waiting
+                .drain(..)
+                .map(|guard| Shift::Corner(link, guard)),
+        );
+        self.chain.push(Link::Corner(Box::new(corner)));
+    }
+
+    /// Takes in guards that the resets of the group left out at its instant: neighbours may meet
+    /// them first. Where the motion is turned away without a reset, neighbours that cross them have
+    /// no derivative.
+    fn take_left_out(&mut self, close: &[Close]) {
+        for c in close.iter().filter(|c| c.at_once) {
+            let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
+            match c.left_out {
+                None => {}
+                Some(LeftOut::TurnedAway) if !self.group.moved => self
+                    .verdict
+                    .worsen(Verdict::NotGuaranteed(Error::Touch { guard, t, gap })),
+                Some(_) => self.group.point.guards.push(guard),
+            }
+        }
+    }
+
+    /// Looks whether guards that may belong to the corner of the group would make it another one.
+    fn look_for_possible(&mut self, close: &[Close]) {
+        let known = &self.group.point.guards;
+        let mut close: Vec<Close> = close.to_vec();
+        close.retain(|c| c.apart <= c.error && !known.contains(&c.guard));
+        close.sort_by(|a, b| a.apart.total_cmp(&b.apart));
+        let (Some(last), false) = (close.last(), self.verdict.is_past_possible()) else {
+            return;
+        };
+        let mut guards = known.iter().chain(close.iter().map(|c| &c.guard));
+        let was_seen = self.group.point.t <= self.possible_until
+            && guards.all(|guard| self.possible_seen.contains(guard));
+        if was_seen {
+            return;
+        }
+        let error = close.iter().map(|c| c.error).fold(0.0, f64::max);
+        let tolerance = self.context.tolerance.max(error) + last.apart.max(0.0);
+        let context = Context {
+            tolerance,
+            ..self.context
+        };
+        let mut point = self.group.point.clone();
+        point.rounding.clear();
+        point.guards.extend(close.iter().map(|c| c.guard));
+        self.possible_seen.clone_from(&point.guards);
+        self.possible_until = point.t + tolerance;
+        let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
+        // An order that is refused is refused again.
+        let _ = self.graph.go_on_to_exit(context, &mut point);
+        let corner = CornerDerivative::examine(context, &mut self.graph, point);
+        match &corner.kind {
+            CornerKind::NotGuaranteed(Error::Interrupted) => return self.fail(Error::Interrupted),
+            _ if corner.linear().is_some() => return,
+            _ => {}
+        }
+        self.possible = Some(Box::new(corner));
+        self.verdict.worsen(Verdict::PossibleCorner {
+            time,
+            guards,
+            apart,
+            error,
+        });
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
+        self.failure.get_or_insert(error);
+    }
+
+    /// How a run ended that was recorded until `t`.
+    pub(crate) fn status(&self, status: Status, t: f64) -> Status {
+        if !(self.is_full() && matches!(status, Status::Ended)) {
+            return status;
+        }
+        let limit = self.settings.max_memory;
+        Status::Refused(Error::TrajectoryTooLarge { limit, t })
+    }
+
+    fn is_full(&self) -> bool {
+        self.kept > self.settings.max_memory
+    }
+
+    /// Ends the recording of a run that ended with `status` at `(t, x; mode)`.
+    pub(crate) fn finish(&mut self, status: &Status, (t, tf): (f64, f64), x: &[f64], mode: &Mode) {
+        let last = self.group.is_open.then(|| {
+            let point = &self.group.point;
+            (point.guards.first().copied(), point.t)
+        });
+        let last_reported = self.waiting.len();
+        self.close_group();
+        self.collect();
+        let dim = self.total.nrows();
+        let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
+        self.chain.push(Link::Map(map));
+        match status {
+            Status::ReachedEnd | Status::Ended => {
+                if let Some((Some(guard), time)) = last
+                    && t - time <= self.context.tolerance
+                {
+                    self.verdict.worsen(Verdict::OneSided { guard, time });
+                    let from = self.shifts.len().saturating_sub(last_reported);
+                    let indices = from..self.shifts.len();
+                    self.boundaries
+                        .extend(indices.map(|index| Boundary::Crossed(guard, time, index)));
+                }
+                if self.failure.is_none() {
+                    self.look_for_edge(t, x, mode);
+                }
+            }
+            Status::Stopped { guards } => {
+                // Neighbours that come later do not get to the guard.
+                if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
+                    self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                    if let Some(index) = self.shifts.len().checked_sub(1) {
+                        self.boundaries.push(Boundary::Crossed(guard, t, index));
+                    }
+                }
+            }
+            Status::Refused(reason) => {
+                self.verdict.worsen(Verdict::NotGuaranteed(reason.clone()));
+            }
+        }
+    }
+
+    /// Looks for a guard on which the run starts or ends.
+    fn look_for_edge(&mut self, t: f64, x: &[f64], mode: &Mode) {
+        let system = self.context.system;
+        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut field_scratch = vec![0.0; x.len()];
+        system.flow(t, x, mode, &mut field);
+        for k in 0..system.count() {
+            let guard = Guard::ahead(k, mode.contains(k));
+            if !self.context.follows(guard) {
+                continue;
+            }
+            let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
+            let (own, zero) = (
+                guard.sign() * system.event(k, t, x, mode),
+                zero(self.context, k, t, rate),
+            );
+            // At the end only a guard that is about to be crossed counts: of one just left, the
+            // crossing is known.
+            let at_start = self.chain.is_empty();
+            let leaves = !at_start && guard.sign() * rate.value < 0.0;
+            if own.abs() <= zero && !leaves {
+                self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                let rows = (&mut row[..], &mut field_scratch[..]);
+                if let Err(error) = row_of(self.context, k, (t, x), mode, rows) {
+                    return self.fail(error);
+                }
+                let own_row = guard.sign() * DVector::from_column_slice(&row);
+                self.boundaries.push(if at_start {
+                    Boundary::Start(guard, t, own_row)
+                } else {
+                    Boundary::Ahead(guard, t, own_row)
+                });
+            }
+        }
+    }
+}
+
+impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.t0 = time;
+        self.mode.copy_from(mode);
+        self.columns.begin(self.settings);
+        self.defect.begin(self.settings);
+        self.columns.set_identity();
+        self.look_for_edge(time, state, mode);
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = self.columns.advance(self.context, segment) {
+            return self.fail(error);
+        }
+        if self.context.system.count() > 0
+            && let Err(error) = self
+                .defect
+                .advance(self.context, segment, &mut self.new_error)
+        {
+            self.fail(error);
+        }
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        if self.failure.is_none() {
+            self.verdict.worsen(Verdict::of_doubt(doubt));
+        }
+    }
+
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let joins = self.group.joins(set, self.context.tolerance);
+        if joins == Joins::Opens {
+            self.close_group();
+            self.collect();
+            if set.time - self.t0 <= self.context.tolerance
+                && let Some(c) = set.guards.first()
+            {
+                let (guard, time) = (c.guard, set.time);
+                self.verdict.worsen(Verdict::OneSided { guard, time });
+            }
+        } else {
+            // The motion since the first of the group counts as none.
+            self.columns.set_identity();
+        }
+        self.group.take(set, joins);
+        self.mode.copy_from(set.mode);
+    }
+
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        self.waiting.push(crossing.guard);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_full()
+    }
+
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.columns.changed();
+        let (system, modes) = (self.context.system, [&self.mode, mode]);
+        if let Err(error) = check_sides(system, (time, state), modes) {
+            self.fail(error);
+        }
+        self.mode.copy_from(mode);
+    }
+}

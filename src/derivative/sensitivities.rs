@@ -1,0 +1,320 @@
+//! A few directions carried along a run: cheaper than the whole derivative, and without allocation
+//! once the workspace has grown.
+
+use nalgebra::{DMatrix, DMatrixView};
+
+use super::Verdict;
+use super::corner::graph::CornerGraph;
+use super::corner::group::{Group, Joins, check_sides};
+use super::corner::rounding;
+use super::repeat::Context;
+use super::variational::Columns;
+use crate::hybrid::options::Settings;
+use crate::ode::Buffer;
+use crate::{
+    CrossedSet, Error, EventFunction, Flow, Integrator, Mode, Observer, Segment, Status, Summary,
+    validate,
+};
+
+/// Most numbers of all directions.
+const MOST_NUMBERS: usize = 1 << 22;
+
+/// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for
+/// each column `v`.
+///
+/// Through a corner each column takes the order in which it meets the guards itself. Cost: that of
+/// the columns alone, not of a whole matrix. What it does not do: look whether a corner is linear,
+/// watch for guards that are touched without being crossed, or for a start or an end on a guard;
+/// ask [`Integrator::derivative`] for a full verdict.
+///
+/// ```
+/// use saltation::{Integrator, derivative::Sensitivities, models::Affine};
+/// let mut tangents = Sensitivities::new(3, 1);
+/// tangents.set(&[0.1, -0.3, 0.8])?;
+/// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
+/// integrator.carry(0.0, &Affine::CORNER_START, 0.25, &mut tangents, &mut ())?;
+/// assert!((tangents.columns()?[(2, 0)] - 0.996755163087).abs() < 1e-7);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sensitivities {
+    dim: usize,
+    start: Vec<f64>,
+    columns: Columns,
+    /// The columns just before the group of crossings.
+    before: Vec<f64>,
+    group: Group,
+    graph: CornerGraph,
+    mode: Mode,
+    verdict: Verdict,
+    failure: Option<Error>,
+}
+
+impl Sensitivities {
+    /// Workspace for `count` directions of a system with `dim` state variables; they begin as the
+    /// first unit vectors, and as zero beyond.
+    ///
+    /// All directions together hold 2²² numbers at most (half a gigabyte of workspace): of more
+    /// directions there are as many as that allows, and [`set`](Self::set) refuses the others by
+    /// their length. A system has a million state variables at most.
+    pub fn new(dim: usize, count: usize) -> Self {
+        let dim = dim.min(validate::MOST);
+        let count = count.min(MOST_NUMBERS / dim.max(1));
+        let mut columns = Columns::new(dim, count);
+        if dim > 0 {
+            columns.set_identity();
+        }
+        Self {
+            dim,
+            start: columns.delta.clone(),
+            before: columns.delta.clone(),
+            columns,
+            group: Group::new(dim, 0),
+            graph: CornerGraph::new(dim, 0),
+            mode: Mode::new(0),
+            verdict: Verdict::Classical,
+            failure: None,
+        }
+    }
+
+    /// Sets the directions in which the start is displaced, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
+    pub fn set(&mut self, directions: &[f64]) -> Result<(), Error> {
+        validate::length("directions", self.start.len(), directions.len())?;
+        validate::finite("directions", directions)?;
+        self.start.copy_from_slice(directions);
+        self.columns.delta.copy_from_slice(directions);
+        Ok(())
+    }
+
+    /// The derivative of the final state of the last run along each direction, one column each; the
+    /// directions themselves before the first run. They stay set for the next run.
+    ///
+    /// # Errors
+    /// Why there is none: the reason when the run was refused, [`Error::Discontinuous`] when a
+    /// direction takes another outcome than the run, or what a model function made of the crossings
+    /// that a direction takes.
+    pub fn columns(&self) -> Result<DMatrixView<'_, f64>, Error> {
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        let count = self.start.len().checked_div(self.dim).unwrap_or(0);
+        Ok(DMatrixView::from_slice(
+            &self.columns.delta,
+            self.dim,
+            count,
+        ))
+    }
+
+    /// What is known of the kind of derivative: a corner of several guards counts as
+    /// [`Verdict::Bouligand`] here, also when all its orders have the same map.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    fn begin(&mut self, count: usize, settings: &Settings) {
+        if self.group.point.mode.len() != count {
+            self.group = Group::new(self.dim, count);
+            self.graph = CornerGraph::new(self.dim, count);
+            self.mode = Mode::new(count);
+        }
+        self.group.is_open = false;
+        self.columns.begin(settings);
+        self.columns.delta.copy_from_slice(&self.start);
+        self.verdict = Verdict::Classical;
+        self.failure = None;
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
+        self.failure.get_or_insert(error);
+    }
+}
+
+impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
+    /// Integrates as [`observe`](Self::observe) does, to the same bits, and carries `tangents`
+    /// along.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another
+    /// dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the columns
+    /// take at most [`max_steps`](Self::max_steps) steps of their own.
+    pub fn carry<O: Observer>(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+        tangents: &mut Sensitivities,
+        observer: &mut O,
+    ) -> Result<Summary, Error> {
+        validate::length("a tangent", x0.len(), tangents.dim)?;
+        let (summary, (_, mut carrier)) =
+            self.observe_with(t0, x0, tf, |system, rearm, settings| {
+                tangents.begin(system.count(), settings);
+                let context = Context {
+                    system,
+                    rearm,
+                    tolerance: settings.corner_tolerance,
+                    settings: Some(settings),
+                    interrupt: &settings.interrupt,
+                };
+                let carrier = Carrier {
+                    context,
+                    tangents,
+                    behind: false,
+                    stuck: None,
+                };
+                (observer, carrier)
+            })?;
+        carrier.close_group();
+        if let Status::Refused(reason) = &summary.status {
+            carrier.tangents.fail(reason.clone());
+        }
+        Ok(summary)
+    }
+
+    /// As [`carry`](Self::carry) for the columns of `directions`, and keeps nothing else: `B(v)`
+    /// for each column `v`.
+    ///
+    /// # Errors
+    /// As [`carry`](Self::carry) and [`Sensitivities::columns`].
+    pub fn derivative_along(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+        directions: &DMatrix<f64>,
+    ) -> Result<DMatrix<f64>, Error> {
+        let mut tangents = Sensitivities::new(directions.nrows(), directions.ncols());
+        tangents.set(directions.as_slice())?;
+        self.carry(t0, x0, tf, &mut tangents, &mut ())?;
+        Ok(tangents.columns()?.into_owned())
+    }
+}
+
+/// The observer that carries tangents.
+struct Carrier<'a, 'b, S> {
+    context: Context<'a, S>,
+    tangents: &'b mut Sensitivities,
+    /// The columns have not been carried through the group as it is now.
+    behind: bool,
+    /// Why the group as it was last could not be passed; its other members may come within the
+    /// corner tolerance.
+    stuck: Option<Error>,
+}
+
+impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
+    /// Carries the columns through the group as it is now.
+    fn catch_up(&mut self) {
+        if std::mem::take(&mut self.behind) && self.tangents.failure.is_none() {
+            self.stuck = self.tangents.cross(self.context).err();
+        }
+    }
+
+    /// No more members come to the group.
+    fn close_group(&mut self) {
+        self.catch_up();
+        if let Some(error) = self.stuck.take() {
+            self.tangents.fail(error);
+        }
+    }
+}
+
+impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
+    fn start(&mut self, _time: f64, _state: &[f64], mode: &Mode) {
+        self.tangents.mode.copy_from(mode);
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>) {
+        self.catch_up();
+        if self.tangents.failure.is_some() || self.stuck.is_some() {
+            return;
+        }
+        if let Err(error) = self.tangents.columns.advance(self.context, segment) {
+            self.tangents.fail(error);
+        }
+    }
+
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        let joins = self.tangents.group.joins(set, self.context.tolerance);
+        if joins == Joins::Opens {
+            self.close_group();
+            let tangents = &mut *self.tangents;
+            tangents.before.copy_from_slice(&tangents.columns.delta);
+        }
+        self.stuck = None;
+        self.behind = true;
+        self.tangents.group.take(set, joins);
+        self.tangents.mode.copy_from(set.mode);
+    }
+
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        let tangents = &mut *self.tangents;
+        tangents.columns.changed();
+        let (system, modes) = (self.context.system, [&tangents.mode, mode]);
+        if let Err(error) = check_sides(system, (time, state), modes) {
+            tangents.fail(error);
+        }
+        tangents.mode.copy_from(mode);
+    }
+}
+
+impl Sensitivities {
+    /// Carries the columns through the group as it is known now, from just before it.
+    fn cross<S: Flow + EventFunction>(&mut self, context: Context<'_, S>) -> Result<(), Error> {
+        let passed = self.cross_once(context);
+        let point = &mut self.group.point;
+        let differs = matches!(passed, Err(Error::Discontinuous { .. }));
+        if !differs || point.guards.len() < 2 {
+            return passed;
+        }
+        // Another outcome may be another rounding.
+        point.rounding = rounding::of_states(context, point)?;
+        self.cross_once(context)
+    }
+
+    fn cross_once<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+    ) -> Result<(), Error> {
+        let Self {
+            dim,
+            columns,
+            before,
+            group,
+            graph,
+            ..
+        } = self;
+        let point = &group.point;
+        if point.guards.len() > 1 {
+            self.verdict.worsen(Verdict::Bouligand);
+        }
+        graph.begin(context, point)?;
+        columns.changed();
+        if before.is_empty() {
+            return Ok(());
+        }
+        let mut pass = |deltas: &mut [f64]| {
+            let Some(passed) = graph.pass_together(context, deltas)? else {
+                return Ok(false);
+            };
+            if !graph.is_exit(context, passed, point) {
+                return Err(Error::Discontinuous {
+                    t: point.t,
+                    order: graph.order_met(),
+                });
+            }
+            Ok(true)
+        };
+        columns.delta.copy_from_slice(before);
+        if !pass(&mut columns.delta)? {
+            columns.delta.copy_from_slice(before);
+            for delta in columns.delta.chunks_exact_mut(*dim) {
+                pass(delta)?;
+            }
+        }
+        Ok(())
+    }
+}

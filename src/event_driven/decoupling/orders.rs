@@ -1,0 +1,146 @@
+//! What contacts that close at once do when they are met one after another with as little time
+//! between as you please: the one-sided limits of a corner, and their derivatives.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::derivative::saltation_product;
+use crate::event_driven::EventDriven;
+use crate::impact::ImpactLaw;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::random::below;
+use crate::{Crossed, CrossedGuard, Error, EventFunction, Guard, Mode};
+
+/// Up to this many contacts all orders are taken.
+const ALL_ORDERS: usize = 4;
+/// Random orders taken beyond.
+const SAMPLE: u64 = 24;
+/// Most impacts of one order.
+const CAP: usize = 1000;
+
+/// How many times later each contact of an order is met than the one before.
+const APART: f64 = 1e4;
+
+/// What becomes of neighbours that meet the contacts in one order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderOutcome {
+    /// The order `σ`, by numbers of contacts.
+    pub order: Vec<usize>,
+    /// The impacts one by one, until no contact approaches: a contact is missing when impacts
+    /// before it turn it away, and comes again when they throw it back.
+    pub word: Vec<usize>,
+    /// The velocities after the last impact: a one-sided limit.
+    pub velocity: DVector<f64>,
+    /// The product of the saltation matrices along the word, `Ξ_σ`, `2d × 2d` on `(q, v)`: a
+    /// one-sided derivative.
+    pub matrix: DMatrix<f64>,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// The outcome of one order, from `x = (q, v)` with all gaps of `order` zero and closing, and
+    /// every contact of `open` open.
+    pub(crate) fn outcome_in_order(
+        &self,
+        (t, x): (f64, &[f64]),
+        open: &Mode,
+        order: &[usize],
+    ) -> Result<OrderOutcome, Error> {
+        let word = self.word(t, x, open, order)?;
+        let guards: Vec<Guard> = word.iter().map(|&j| Guard::falling(j)).collect();
+        let product = saltation_product(self, &guards, t, x, open)?;
+        let d = x.len() / 2;
+        Ok(OrderOutcome {
+            order: order.to_vec(),
+            word,
+            velocity: product.state.rows(d, d).into_owned(),
+            matrix: product.matrix,
+        })
+    }
+
+    /// The impacts of neighbours that would meet the contacts of `order`, were there no impacts,
+    /// each [`APART`] times later than the one before. So close to the corner gaps change at
+    /// constant rates between impacts.
+    fn word(&self, t: f64, x: &[f64], open: &Mode, order: &[usize]) -> Result<Vec<usize>, Error> {
+        let (mut state, mut mode) = (x.to_vec(), open.clone());
+        let mut rates = self.approach(&state, order);
+        // In an unit of time that is as small as you please.
+        let mut gaps: Vec<f64> = Vec::with_capacity(order.len());
+        let mut time = 1.0;
+        for rate in rates.iter().rev() {
+            gaps.push(-rate * time);
+            time /= APART;
+        }
+        gaps.reverse();
+        let mut word = Vec::with_capacity(order.len());
+        loop {
+            // The law has seen to those that are closed.
+            let mut next: Option<(f64, usize)> = None;
+            for (i, (gap, rate)) in gaps.iter().zip(&rates).enumerate() {
+                if *rate < -self.rate_tolerance && !self.is_closed(&mode, order[i]) {
+                    let time = gap.max(0.0) / -rate;
+                    if next.is_none_or(|(least, _)| time < least) {
+                        next = Some((time, i));
+                    }
+                }
+            }
+            let Some((time, i)) = next else {
+                return Ok(word);
+            };
+            let (contact, rate) = (order[i], rates[i]);
+            if word.len() >= CAP {
+                return Err(Error::ReflectionCap {
+                    limit: CAP,
+                    contact,
+                    speed: rate,
+                });
+            }
+            for (gap, rate) in gaps.iter_mut().zip(&rates) {
+                *gap += rate * time;
+            }
+            gaps[i] = 0.0;
+            let guard = Guard::falling(contact);
+            mode.set(contact, guard.side_after());
+            let crossed = [CrossedGuard { guard, rate }];
+            self.on_crossing(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
+            rates = self.approach(&state, order);
+            word.push(contact);
+        }
+    }
+}
+
+/// All orders of up to four contacts; beyond, those in which they are given, its reverse, the one
+/// by number, and random ones.
+pub(crate) fn orders(contacts: &[usize]) -> Vec<Vec<usize>> {
+    let n = contacts.len();
+    if n <= ALL_ORDERS {
+        let mut all = vec![Vec::new()];
+        for _ in 0..n {
+            all = all
+                .iter()
+                .flat_map(|order: &Vec<usize>| {
+                    let left = contacts.iter().filter(|j| !order.contains(j));
+                    left.map(|&j| [&order[..], &[j]].concat())
+                })
+                .collect();
+        }
+        return all;
+    }
+    let mut found = vec![contacts.to_vec(), contacts.iter().rev().copied().collect()];
+    let mut sorted = contacts.to_vec();
+    sorted.sort_unstable();
+    if !found.contains(&sorted) {
+        found.push(sorted);
+    }
+    for sample in 0..SAMPLE {
+        // Fisher–Yates with numbers that depend on sample and place alone.
+        let mut order = contacts.to_vec();
+        for last in (1..n).rev() {
+            order.swap(last, below(sample, last as u64, last + 1));
+        }
+        found.push(order);
+    }
+    found
+}

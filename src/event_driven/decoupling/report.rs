@@ -1,0 +1,338 @@
+//! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all
+//! when contacts close at once (Pace & Burden, assumption 3 and section 4).
+
+use std::f64::consts::PI;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::orders::{OrderOutcome, orders};
+use crate::event_driven::EventDriven;
+use crate::event_driven::initial::check_input;
+use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
+use crate::linalg::cholesky::{factor, inverse};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{Error, Guard, Mode};
+
+/// Cosines below this count as zero, and so do differences of velocities, in parts of what the
+/// energy allows.
+const SMALL: f64 = 1e-9;
+
+/// What decides how outcomes depend on the order of contacts.
+///
+/// Contacts are numbered in matrices as they were given, without repetitions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecouplingReport {
+    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how much an impact of one contact is felt by
+    /// another, in no unit.
+    pub cosines: DMatrix<f64>,
+    /// The largest of them off the diagonal, by amount.
+    pub largest_cosine: f64,
+    /// The largest difference of an entry of the maps `Ξ_σ` of two orders.
+    pub order_spread: f64,
+    /// The largest difference of a velocity between the outcomes of two orders.
+    pub state_spread: f64,
+    /// Orders compared: all of up to four contacts; of more the given one, its reverse, the one by
+    /// number and 24 random ones.
+    pub orders: usize,
+    /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided
+    /// limits and derivatives.
+    ///
+    /// In free flight each contact of an order would be met 1e4 times later than the one before,
+    /// from as close by as you please. Two contacts have no other neighbours. More have: there
+    /// spreads are those of the orders, and neighbours whose repeated impacts mix in other ways may
+    /// differ by more.
+    pub outcomes: Vec<OrderOutcome>,
+    /// The velocities that the law gives at the corner itself, where all contacts close at once.
+    pub velocity_at_once: DVector<f64>,
+    /// The largest difference of a velocity between that outcome and those of the orders.
+    pub corner_spread: f64,
+    /// Limbs found in the coordinates: sets that feel each other through the mass matrix, each with
+    /// the contact it carries. None when contacts share one.
+    pub limbs: Option<Vec<Vec<usize>>>,
+    /// The largest `∂f_i/∂(q_j, v_j)` between two limbs `i ≠ j`, or mixed second difference of an
+    /// effort, `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of
+    /// two limbs: zero when forces between limbs go through the body only, and add up there. Steps
+    /// go forward and back, by 1e-2 and 1e-6 of the coordinate; differences that may be rounding of
+    /// the efforts and of their terms count as zero. Infinite without limbs, and where efforts are
+    /// not finite.
+    pub effort_coupling: f64,
+    /// The verdict.
+    pub verdict: Coupling,
+}
+
+/// How outcomes depend on starts when contacts close at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Coupling {
+    /// Limbs are decoupled: the derivative is classical, whatever the state.
+    Decoupled,
+    /// Impacts do not feel each other and all orders have the same map here, though no blocks were
+    /// found.
+    SmoothHere,
+    /// Impacts do not feel each other but forces do: continuous and piecewise differentiable.
+    PiecewiseSmooth,
+    /// Continuous, for the reason given.
+    ContinuousOnly(ContinuityClass),
+    /// All neighbours have one limit, but at the corner itself the law, given all contacts at once,
+    /// says otherwise: as [`Unilateral`](crate::impact::Unilateral) does for elastic contacts at
+    /// the angle `π/k` with odd `k`, but for symmetric approaches. A law that goes on until nothing
+    /// approaches, such as [`Propagative`](crate::impact::Propagative), mends those.
+    Isolated {
+        /// The largest difference of a velocity between the outcome at the corner and the limit.
+        by: f64,
+    },
+    /// Outcomes of neighbours jump, by this much in velocity.
+    Discontinuous {
+        /// The largest difference of a velocity between the outcomes of two orders.
+        jump: f64,
+    },
+}
+
+/// Why outcomes are continuous though impacts feel each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContinuityClass {
+    /// Plastic impacts at obtuse angles, all `cos ≤ 0` (L. Paoli, Math. Models Methods Appl. Sci.
+    /// 15, 2005).
+    ObtusePlastic,
+    /// Elastic contacts, independent, each pair at an angle `π/k_ij`, `cos = −cos(π/k_ij)`:
+    /// reflections generate a finite group, and their outcome does not depend on the order,
+    /// whatever the velocities ([`Uniqueness`]; `k` = 2, 3 are Theorems 2 and 3 of Seghete &
+    /// Murphey, arXiv 1709.02296).
+    ReflectionGroup {
+        /// The greatest `k_ij`, 3 or more: with two contacts the most impacts of one order.
+        k: usize,
+    },
+    /// The outcomes of all orders agree, at these velocities.
+    OrdersAgree,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order;
+    /// all other contacts are open.
+    ///
+    /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
+    /// by impact, until no contact approaches; what the law makes of all contacts at once is
+    /// compared with it. A verdict of continuity holds for two contacts; of more that feel each
+    /// other, the orders are a sample: see [`DecouplingReport::outcomes`].
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::NoSuchGuard`];
+    /// [`Error::MassMatrix`] for one that is not symmetric and positive definite;
+    /// [`Error::NotLive`] when a contact does not approach; [`Error::ReflectionCap`] when contacts
+    /// of an order still approach after 1000 impacts, as in narrow cones and between walls; what
+    /// the system and the law make of the impacts of some order, and of all at once.
+    pub fn decoupling(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[usize],
+    ) -> Result<DecouplingReport, Error> {
+        let mut distinct: Vec<usize> = Vec::with_capacity(contacts.len());
+        for &j in contacts {
+            if !distinct.contains(&j) {
+                distinct.push(j);
+            }
+        }
+        let contacts = &distinct[..];
+        self.check_friction()?;
+        let x = self.checked_corner(t, q, v, contacts)?;
+        let (gram, lift) = self.in_frame(q, contacts, |frame| {
+            let m = contacts.len();
+            let gram = DMatrix::from_column_slice(m, m, frame.gram);
+            (gram, DMatrix::from_column_slice(q.len(), m, frame.lift))
+        })?;
+        let cosines = DMatrix::from_fn(gram.nrows(), gram.ncols(), |i, j| {
+            gram[(i, j)] / (gram[(i, i)] * gram[(j, j)]).sqrt()
+        });
+        let largest_cosine = off_diagonal(&cosines);
+        let n = self.system().contacts();
+        let mut open = Mode::new(2 * n);
+        for j in 0..n {
+            open.set(j, true);
+        }
+        let outcomes: Vec<OrderOutcome> = orders(contacts)
+            .iter()
+            .map(|order| self.outcome_in_order((t, &x), &open, order))
+            .collect::<Result<_, _>>()?;
+        let velocity_at_once = self.velocity_at_once(t, &x, contacts)?;
+        let mut equal = self.rounding(q, v);
+        let collapses = |outcome: &OrderOutcome| {
+            let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
+            let at_rest = rates
+                .iter()
+                .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
+            outcome.word.len() > outcome.order.len() && at_rest.count() > 1
+        };
+        if outcomes.iter().any(collapses) {
+            // Impacts that accumulate end when contacts approach no faster than the tolerance.
+            let angle = (1.0 - largest_cosine).max(1e-3);
+            for (j, lift) in lift.column_iter().enumerate() {
+                let by = 2.0 * self.rate_tolerance / gram[(j, j)] / angle;
+                equal.zip_apply(&lift, |equal, lift| *equal = equal.max(by * lift.abs()));
+            }
+        }
+        let differ = |a: &DVector<f64>, b: &DVector<f64>| {
+            let mut pairs = a.iter().zip(b).zip(&equal);
+            // Written so that what is not a number differs.
+            !pairs.all(|((a, b), equal)| (a - b).abs() <= *equal)
+        };
+        let (mut order_spread, mut state_spread, mut corner_spread) = (0.0f64, 0.0f64, 0.0f64);
+        let (mut jumps, mut isolated) = (false, false);
+        for (i, a) in outcomes.iter().enumerate() {
+            corner_spread = corner_spread.max((&a.velocity - &velocity_at_once).amax());
+            isolated |= differ(&a.velocity, &velocity_at_once);
+            for b in &outcomes[..i] {
+                order_spread = order_spread.max((&a.matrix - &b.matrix).amax());
+                state_spread = state_spread.max((&a.velocity - &b.velocity).amax());
+                jumps |= differ(&a.velocity, &b.velocity);
+            }
+        }
+        let limbs = self.limbs(q, contacts)?;
+        let effort_coupling = self.effort_coupling((t, q, v), limbs.as_deref());
+        let matrices = outcomes.iter().map(|outcome| outcome.matrix.amax());
+        let size = matrices.fold(1.0, f64::max);
+        // Derivatives of resets are differences, good to 1e-8 or so.
+        let same_map = order_spread <= 1e-6 * size;
+        let verdict = if jumps {
+            Coupling::Discontinuous { jump: state_spread }
+        } else if isolated {
+            Coupling::Isolated { by: corner_spread }
+        } else if largest_cosine > SMALL {
+            // Orders of impacts that feel each other have maps of their own, even where their
+            // outcomes agree.
+            Coupling::ContinuousOnly(self.class((q, v), contacts, gram)?)
+        } else if !same_map {
+            Coupling::PiecewiseSmooth
+        } else if limbs.is_some() && effort_coupling == 0.0 {
+            Coupling::Decoupled
+        } else {
+            Coupling::SmoothHere
+        };
+        Ok(DecouplingReport {
+            cosines,
+            largest_cosine,
+            order_spread,
+            state_spread,
+            orders: outcomes.len(),
+            outcomes,
+            velocity_at_once,
+            corner_spread,
+            limbs,
+            effort_coupling,
+            verdict,
+        })
+    }
+
+    /// The state `(q, v)`, if it is one at which `contacts` close.
+    fn checked_corner(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[usize],
+    ) -> Result<Vec<f64>, Error> {
+        check_input(self.system().dof(), t, q, v)?;
+        let count = self.system().contacts();
+        if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
+            let guard = Guard::falling(event);
+            return Err(Error::NoSuchGuard { guard, count });
+        }
+        self.check_mass(q)?;
+        let x = [q, v].concat();
+        let approaching = self.approaching(q, v, contacts)?;
+        if let Some(at_rest) = approaching.iter().position(|&a| !a) {
+            let event = contacts[at_rest];
+            return Err(Error::NotLive {
+                guard: Guard::falling(event),
+                rate_before: self.approach(&x, &[event])[0],
+                rate_after: f64::NAN,
+                min_rate: self.rate_tolerance,
+                t,
+                state: x,
+            });
+        }
+        Ok(x)
+    }
+
+    /// The velocities after an impact of all contacts at once.
+    fn velocity_at_once(
+        &self,
+        t: f64,
+        x: &[f64],
+        contacts: &[usize],
+    ) -> Result<DVector<f64>, Error> {
+        let mut state = x.to_vec();
+        if !contacts.is_empty() {
+            // In rising order, in which the run has them.
+            let mut touching = contacts.to_vec();
+            touching.sort_unstable();
+            self.apply_impact(t, &mut state, &touching, &vec![true; touching.len()])?;
+        }
+        Ok(DVector::from_column_slice(&state[x.len() / 2..]))
+    }
+
+    /// Differences of each velocity that count as zero, by rounding: parts of the largest that it
+    /// has with the energy at hand.
+    fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
+        let d = q.len();
+        let mut mass = vec![0.0; d * d];
+        self.system().mass(q, &mut mass);
+        let speeds = DVector::from_column_slice(v);
+        let twice_energy = speeds.dot(&(DMatrix::from_column_slice(d, d, &mass) * &speeds));
+        // The mass matrix has been checked.
+        let inverse = factor(&mut mass, d).map_or_else(Vec::new, |_| inverse(&mass, d));
+        let diagonal = inverse.iter().step_by(d + 1);
+        let largest = diagonal.map(|entry| (entry * twice_energy).sqrt());
+        DVector::from_iterator(d, largest.chain(std::iter::repeat(0.0)).take(d)) * SMALL
+    }
+
+    /// Why impacts that feel each other have one outcome here.
+    fn class(
+        &self,
+        (q, v): (&[f64], &[f64]),
+        contacts: &[usize],
+        gram: DMatrix<f64>,
+    ) -> Result<ContinuityClass, Error> {
+        let all = |value: f64| {
+            let mut each = contacts.iter();
+            each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
+        };
+        let still = DVector::zeros(contacts.len());
+        let problem = ImpactProblem::new(gram, still)?;
+        let cosines = problem.cosines();
+        let pairs = || (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
+        if all(0.0) && pairs().all(|at| cosines[at] <= SMALL) {
+            return Ok(ContinuityClass::ObtusePlastic);
+        }
+        let k = match uniqueness(&problem) {
+            Uniqueness::Dihedral { k } => Some(k),
+            Uniqueness::FiniteReflectionGroup => pairs().map(|at| whole(cosines[at])).max(),
+            _ => None,
+        };
+        Ok(match k {
+            Some(k) if all(1.0) => ContinuityClass::ReflectionGroup { k },
+            _ => ContinuityClass::OrdersAgree,
+        })
+    }
+}
+
+/// `k` of a cosine that is known to be `−cos(π/k)`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 2 and 10 000, and whole"
+)]
+fn whole(cosine: f64) -> usize {
+    (PI / (-cosine).clamp(-1.0, 1.0).acos()).round() as usize
+}
+
+fn off_diagonal(cosines: &DMatrix<f64>) -> f64 {
+    let pairs = (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    pairs.fold(0.0, |most, at| cosines[at].abs().max(most))
+}

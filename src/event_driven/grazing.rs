@@ -1,0 +1,292 @@
+//! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4).
+
+use super::log::{ContactEvent, ContactEventKind, closed};
+use super::system::EventDriven;
+use super::zeno::Accumulation;
+use crate::hybrid::options::Settings;
+use crate::impact::ImpactLaw;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{CrossedSet, Doubt, Error, EventFunction, Flow, Mode, Observer, Segment};
+
+/// What to do with a gap that is touched without an impact worth the name: to within a tenth of
+/// what the errors of the steps leave open of it (see [`Doubt`](crate::Doubt)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Grazing {
+    /// End the run with [`Error::Grazing`], [`Error::GrazingRelease`] or
+    /// [`Error::InconsistentMode`], at the end of the step in which it happens.
+    #[default]
+    Error,
+    /// Go on as if there had been no touch; an approach below the least rate still ends the run.
+    Ignore,
+    /// Log the touch and go on. A contact that approaches below the least rate, or whose gap is
+    /// negative where it should open, is closed by a plastic impact and settles; one whose force
+    /// falls to zero too slowly is opened. What derivatives say beyond is not guaranteed.
+    Contact,
+}
+
+/// Parts of a segment at which open gaps are looked at: a bump that lies between the samples of the
+/// core is not passed through.
+const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
+
+/// A gap or a force that comes close to zero.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    contact: usize,
+    /// When (s).
+    t: f64,
+    /// How far it may be off.
+    error: f64,
+}
+
+/// What is known of the gap (open) or force (closed) of a contact since the run began or the
+/// contact was closed or opened.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    is_closed: bool,
+    /// The largest value at the ends of segments.
+    most: f64,
+}
+
+/// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says),
+/// or a gap is negative where it should open.
+pub(crate) struct Watcher<'a, S, L> {
+    model: &'a EventDriven<S, L>,
+    settings: &'a Settings,
+    pub(crate) trouble: Option<Error>,
+    /// Bounces too low to be resolved.
+    pub(crate) low: Option<Accumulation>,
+    point: Vec<f64>,
+    /// Touches in the segment to come.
+    touched: Vec<Touched>,
+    /// One a contact, none before the first segment.
+    departures: Vec<Departure>,
+    /// Event functions.
+    values: Vec<f64>,
+    /// Touches met on the way, where they do not end the run.
+    pub(crate) touches: Vec<ContactEvent>,
+    /// Bytes that they may take still.
+    memory: usize,
+    grazing: Grazing,
+}
+
+impl<'a, S, L> Watcher<'a, S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    pub(crate) fn new(
+        model: &'a EventDriven<S, L>,
+        settings: &'a Settings,
+        (grazing, memory): (Grazing, usize),
+    ) -> Self {
+        Self {
+            model,
+            settings,
+            trouble: None,
+            low: None,
+            point: vec![0.0; model.dim()],
+            touched: Vec::new(),
+            departures: Vec::new(),
+            values: vec![0.0; 2 * model.system().contacts()],
+            touches: Vec::new(),
+            memory,
+            grazing,
+        }
+    }
+}
+
+/// The part of the error of a gap to within which it counts as touched.
+const TOUCHED: f64 = 0.1;
+
+impl<S, L> Watcher<'_, S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// True when a contact leaves its surface at the start of a segment, and its gap, which is
+    /// negative at a point of the interpolant, is no deeper than the error that the tolerances
+    /// allow there: the interpolant does not tell how it leaves.
+    #[cold]
+    fn leaves(&self, segment: &Segment<'_>, contact: usize, gap: f64) -> bool {
+        let system = self.model.system();
+        let d = system.dof();
+        let mut start = self.point.clone();
+        segment.interpolant.at(segment.start, &mut start);
+        let q = &start[..d];
+        if system.gap(contact, q).abs() > self.model.gap_tolerance {
+            return false;
+        }
+        let (mut row, mut point) = (vec![0.0; d], vec![0.0; d]);
+        crate::mechanics::acceleration::gap_row(system, contact, q, &mut row, &mut point);
+        let Settings { rtol, atol, .. } = self.settings;
+        let allowed = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
+        -gap <= (0..d).map(allowed).sum()
+    }
+
+    /// Notes which contacts were closed or opened before a segment, and where their forces and gaps
+    /// start.
+    fn depart(&mut self, segment: &Segment<'_>) {
+        let (model, contacts) = (self.model, self.model.system().contacts());
+        let is_closed = |contact| model.is_closed(segment.mode, contact);
+        let known = |(contact, d): (usize, &Departure)| d.is_closed == is_closed(contact);
+        let departures = &self.departures;
+        if departures.len() == contacts && departures.iter().enumerate().all(known) {
+            return;
+        }
+        segment.interpolant.at(segment.start, &mut self.point);
+        model.events(segment.start, &self.point, segment.mode, &mut self.values);
+        for contact in 0..contacts {
+            let departure = Departure {
+                is_closed: is_closed(contact),
+                most: self.values[contact],
+            };
+            match self.departures.get_mut(contact) {
+                Some(before) if before.is_closed == departure.is_closed => {}
+                Some(before) => *before = departure,
+                None => self.departures.push(departure),
+            }
+        }
+    }
+
+    /// Takes in the touches of a segment. A gap or a force that is zero within the error from its
+    /// start on does not touch zero: it has not left it, and its minima are rounding.
+    fn take_touches(&mut self, segment: &Segment<'_>) {
+        let touches = std::mem::take(&mut self.touched);
+        for Touched { contact, t, error } in touches {
+            let departure = self.departures.get(contact);
+            if departure.is_none_or(|departure| departure.most > error) {
+                self.touch(segment, contact, t);
+            }
+        }
+        let (end, state) = (segment.time, &mut self.point);
+        segment.interpolant.at(end, state);
+        self.model
+            .events(end, state, segment.mode, &mut self.values);
+        for (departure, value) in self.departures.iter_mut().zip(&self.values) {
+            departure.most = departure.most.max(*value);
+        }
+    }
+
+    /// Takes in a gap or a force that was touched at `t`: notes it, or ends the run.
+    fn touch(&mut self, segment: &Segment<'_>, contact: usize, t: f64) {
+        let is_closed = self.model.is_closed(segment.mode, contact);
+        if self.grazing == Grazing::Contact {
+            let mut state = segment.state.to_vec();
+            segment.interpolant.at(t, &mut state);
+            let mode = closed(segment.mode, self.model.system().contacts());
+            let event = ContactEvent {
+                activated: (!is_closed).then_some(contact).into_iter().collect(),
+                mode_before: mode.clone(),
+                mode_after: mode,
+                state_after: state.clone(),
+                state_before: state,
+                contacts: vec![contact],
+                ..ContactEvent::new(t, ContactEventKind::Touch)
+            };
+            self.memory = self.memory.saturating_sub(event.bytes());
+            self.touches.push(event);
+        } else if is_closed {
+            let rate = 0.0;
+            self.trouble = Some(Error::GrazingRelease { contact, rate, t });
+        } else {
+            let velocity = 0.0;
+            self.trouble = Some(Error::Grazing {
+                contact,
+                velocity,
+                t,
+            });
+        }
+    }
+}
+
+impl<S, L> Observer for Watcher<'_, S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    fn segment(&mut self, segment: &Segment<'_>) {
+        let model = self.model;
+        let system = model.system();
+        let length = segment.time - segment.start;
+        for part in LOOKED_AT {
+            let t = segment.start + part * length;
+            segment.interpolant.at(t, &mut self.point);
+            let (q, _) = self.point.split_at(system.dof());
+            for contact in 0..system.contacts() {
+                let gap = system.gap(contact, q);
+                if gap < -100.0 * model.gap_tolerance
+                    && !model.is_closed(segment.mode, contact)
+                    && !(part < 1.0 && self.leaves(segment, contact, gap))
+                {
+                    self.trouble = Some(Error::InconsistentMode { contact, gap, t });
+                    return;
+                }
+            }
+        }
+        self.depart(segment);
+        // Doubts are told before the segment in which they lie.
+        self.take_touches(segment);
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        let Doubt::Touch {
+            guard,
+            t,
+            gap,
+            error,
+        } = *doubt
+        else {
+            return;
+        };
+        if self.grazing != Grazing::Ignore && gap <= TOUCHED * error {
+            self.touched.push(Touched {
+                contact: guard.event,
+                t,
+                error,
+            });
+        }
+    }
+
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        self.low = self.low.take().or_else(|| self.model.low_bounces(set));
+    }
+
+    fn is_done(&self) -> bool {
+        self.trouble.is_some() || self.low.is_some() || self.memory == 0
+    }
+}
+
+/// The reason why the core refused a run, in the words of mechanics.
+pub(crate) fn explain<S, L>(model: &EventDriven<S, L>, mode: &Mode, reason: Error) -> Error
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    match reason {
+        Error::NotLive {
+            guard,
+            rate_before,
+            t,
+            ..
+        } if guard.event < model.system().contacts() => {
+            let contact = guard.event;
+            if model.is_closed(mode, contact) {
+                Error::GrazingRelease {
+                    contact,
+                    rate: rate_before,
+                    t,
+                }
+            } else {
+                Error::Grazing {
+                    contact,
+                    velocity: rate_before,
+                    t,
+                }
+            }
+        }
+        Error::NotFinite { quantity, t, state } => model
+            .trouble_ahead(&state, mode)
+            .unwrap_or(Error::NotFinite { quantity, t, state }),
+        other => other,
+    }
+}

@@ -1,0 +1,139 @@
+//! The guards of a mechanical system: gaps and multipliers as event functions, and the impact as
+//! their reset (Pace & Burden, sections 2, 3.4 and eq. 3).
+
+use super::EventDriven;
+use crate::impact::ImpactLaw;
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{Crossed, Error, EventFunction, Mode, Watch};
+
+/// The event function whose side is the second half of the mode: it says what the mode says, and a
+/// start without a mode has no contact closed.
+fn closed_or_not(closed: bool) -> f64 {
+    if closed { 1.0 } else { -1.0 }
+}
+
+impl<S, L> EventFunction for EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    fn count(&self) -> usize {
+        2 * self.system().contacts()
+    }
+
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        let (n, d) = (self.system().contacts(), self.system().dof());
+        if let Some(j) = k.checked_sub(n) {
+            return closed_or_not(self.is_closed(mode, j));
+        }
+        let (q, v) = x.split_at(d);
+        if !self.is_closed(mode, k) {
+            return self.system().gap(k, q);
+        }
+        with_zeros(d + n, |scratch| {
+            let (acceleration, multipliers) = scratch.split_at_mut(d);
+            self.motion((t, q, v), mode, acceleration, Some(multipliers), true);
+            multipliers[k]
+        })
+    }
+
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        let (n, d) = (self.system().contacts(), self.system().dof());
+        let (q, v) = x.split_at(d);
+        let (gaps, flags) = h.split_at_mut(n);
+        for (j, flag) in flags.iter_mut().enumerate() {
+            *flag = closed_or_not(self.is_closed(mode, j));
+        }
+        if (0..n).any(|j| self.is_closed(mode, j)) {
+            with_zeros(d, |acceleration| {
+                self.motion((t, q, v), mode, acceleration, Some(gaps), true);
+            });
+        }
+        for (j, gap) in gaps.iter_mut().enumerate() {
+            if !self.is_closed(mode, j) {
+                *gap = self.system().gap(j, q);
+            }
+        }
+    }
+
+    fn gradient(&self, k: usize, _t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        let (n, d) = (self.system().contacts(), self.system().dof());
+        if k >= n {
+            dh.fill(0.0);
+            return Some(0.0);
+        }
+        if self.is_closed(mode, k) {
+            return None;
+        }
+        let (row, by_velocity) = dh.split_at_mut(d);
+        by_velocity.fill(0.0);
+        with_zeros(d, |point| {
+            crate::mechanics::acceleration::gap_row(self.system(), k, &x[..d], row, point);
+        });
+        Some(0.0)
+    }
+
+    fn watch(&self, k: usize) -> Watch {
+        if k < self.system().contacts() {
+            Watch::FALLING
+        } else {
+            Watch::NONE
+        }
+    }
+
+    fn min_rate(&self, _k: usize) -> Option<f64> {
+        Some(self.rate_tolerance)
+    }
+
+    fn event_tolerance(&self, _k: usize) -> f64 {
+        // Far below the tolerance: bounces on their way to an accumulation are lower than that.
+        1e-3 * self.gap_tolerance
+    }
+
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        if k < self.system().contacts() {
+            self.system().time_scale()
+        } else {
+            Some(f64::INFINITY)
+        }
+    }
+
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        self.resolve_event(t, crossed, x, mode).map(|_| ())
+    }
+
+    fn writes_reset_differences(&self) -> bool {
+        true
+    }
+
+    fn reset_times(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        self.reset_along_each((t, crossed), (x, mode), dx, out)
+    }
+
+    fn reset_times_each(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (_, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        self.reset_along_each((t, crossed), (x, mode), dx, out)
+    }
+}

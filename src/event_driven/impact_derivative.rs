@@ -1,0 +1,149 @@
+//! The derivative of an impact along displacements of the state before it (Pace & Burden, eq. 3 and
+//! section A.3).
+//!
+//! By differences of the impact among states in which the contacts that are closed stay so, before
+//! and after: only such neighbours exist, and off them the law may choose another outcome. One way
+//! for every law.
+
+use super::EventDriven;
+use super::projection;
+use crate::impact::ImpactLaw;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::ode::difference::step_along;
+use crate::{Crossed, Error, Mode};
+
+/// A step for differences changes speeds of approach by this part at most.
+const SLOW: f64 = 0.1;
+
+/// The contacts of an event as its neighbours have it.
+struct NearbyEvent {
+    /// Those that take part.
+    touching: Vec<usize>,
+    /// Which of them were open until then.
+    new: Vec<bool>,
+    /// How fast they approach.
+    approach: Vec<f64>,
+    restitution: Vec<f64>,
+    closed_before: Vec<usize>,
+    closed_after: Vec<usize>,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Writes the derivatives of the state after an event along each of `directions`; false when
+    /// there is no outcome, or none beside.
+    pub(crate) fn reset_along_each(
+        &self,
+        (t, crossed): (f64, &Crossed<'_>),
+        (x, mode): (&[f64], &Mode),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let Some(nearby) = self.event_nearby(t, crossed, x, mode) else {
+            return false;
+        };
+        let dim = x.len().max(1);
+        let mut each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
+        each.all(|(dx, out)| self.reset_along(t, x, &nearby, dx, out).is_some())
+    }
+
+    /// The event as nearby states have it. An open resting contact takes part only if its impulse
+    /// is positive; nearby states of the others separate. None when there is no outcome.
+    fn event_nearby(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+    ) -> Option<NearbyEvent> {
+        let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
+        let event = self
+            .resolve_event(t, crossed, &mut after, &mut mode_after)
+            .ok()?;
+        let stays = |i: &usize| {
+            let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
+            let pressed = event.impulses.get(*i).is_none_or(|&p| p > 0.0);
+            !open || pressed
+        };
+        let taking_part: Vec<usize> = (0..event.touching.len()).filter(stays).collect();
+        let touching: Vec<usize> = taking_part.iter().map(|&i| event.touching[i]).collect();
+        Some(NearbyEvent {
+            new: taking_part.iter().map(|&i| event.new[i]).collect(),
+            approach: self.approach(x, &touching),
+            restitution: self.restitutions(x, &touching),
+            closed_before: self.closed(mode),
+            closed_after: self.closed(&mode_after),
+            touching,
+        })
+    }
+
+    fn restitutions(&self, x: &[f64], contacts: &[usize]) -> Vec<f64> {
+        let (q, v) = x.split_at(self.system().dof());
+        let of = |&j: &usize| self.system().restitution(j, q, v);
+        contacts.iter().map(of).collect()
+    }
+
+    fn reset_along(
+        &self,
+        t: f64,
+        x: &[f64],
+        nearby: &NearbyEvent,
+        dx: &[f64],
+        out: &mut [f64],
+    ) -> Option<()> {
+        let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
+        let step = self.step_beside(x, nearby, dx, moved)?;
+        let mut ends = [step, -step].map(moved);
+        for end in &mut ends {
+            self.happen_beside(t, end, nearby).ok()?;
+        }
+        for i in 0..out.len() {
+            out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
+        }
+        Some(())
+    }
+
+    /// How long a difference may be.
+    fn step_beside(
+        &self,
+        x: &[f64],
+        nearby: &NearbyEvent,
+        dx: &[f64],
+        moved: impl Fn(f64) -> Vec<f64>,
+    ) -> Option<f64> {
+        let usual = step_along(0.0, x, 0.0, dx);
+        let mut step = usual;
+        if self.is_affine() {
+            // Piecewise linear: the longer the step, the less its rounding counts.
+            let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
+            step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+        }
+        // Contacts that approach slowly approach at both ends too: the step is a part of their
+        // speed.
+        let rates = [usual, -usual].map(|s| self.approach(&moved(s), &nearby.touching));
+        for i in (0..nearby.touching.len()).filter(|&i| nearby.new[i]) {
+            let change = (rates[0][i] - rates[1][i]).abs() / (2.0 * usual);
+            if change > 0.0 {
+                step = step.min(SLOW * nearby.approach[i].abs() / change);
+            }
+        }
+        let other = |s: f64| self.restitutions(&moved(s), &nearby.touching) != nearby.restitution;
+        if step > usual && (other(step) || other(-step)) {
+            step = usual;
+        }
+        (step > 0.0).then_some(step)
+    }
+
+    /// The event at a state close by.
+    fn happen_beside(&self, t: f64, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Error> {
+        projection::hold_all(self, x, &nearby.closed_before);
+        if nearby.new.iter().any(|&new| new) {
+            self.apply_impact(t, x, &nearby.touching, &nearby.new)?;
+        }
+        projection::hold(self, x, &nearby.closed_after);
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts
+//! that stay closed.
+
+use super::EventDriven;
+use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral};
+use crate::linalg::symmetric::matrix_fault;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{Error, MatrixFault, Mode, Quantity, validate};
+
+/// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
+/// one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    /// `(q, v)`; gaps within the tolerance that do not open are brought to zero.
+    pub state: Vec<f64>,
+    /// Sides and closed contacts.
+    pub mode: Mode,
+    /// Contacts with gaps of zero.
+    pub touching: Vec<usize>,
+    /// Those of them that approached: the start is an impact when there are any.
+    pub activated: Vec<usize>,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the
+    /// contacts that stay closed.
+    ///
+    /// # Errors
+    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a
+    /// tolerance, [`Error::FrictionIgnored`], a mass matrix that is not symmetric and positive
+    /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the
+    /// impact or of settling.
+    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+        self.start_by(t, q, v, |state, touching, new| {
+            self.apply_impact(t, state, touching, new)
+        })
+    }
+
+    /// Likewise, with a plastic impact by [`Unilateral`].
+    pub(crate) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+        let by = (&Unilateral, &Selection::Single);
+        self.start_by(t, q, v, |state, touching, new| {
+            let restitution = vec![0.0; touching.len()];
+            self.apply_impact_by(by, &restitution, t, state, (touching, new))
+        })
+    }
+
+    fn start_by(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        impact: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Error>,
+    ) -> Result<Start, Error> {
+        let tolerances = [
+            ("gap_tolerance", self.gap_tolerance),
+            ("rate_tolerance", self.rate_tolerance),
+        ];
+        for (name, value) in tolerances {
+            validate::not_negative(name, &[value])?;
+        }
+        check_input(self.system().dof(), t, q, v)?;
+        self.check_friction()?;
+        self.check_mass(q)?;
+        let n = self.system().contacts();
+        let mut mode = Mode::new(2 * n);
+        let mut state = [q, v].concat();
+        let mut touching = Vec::new();
+        for j in 0..n {
+            self.checked_restitution(j, t, q, v)?;
+            let gap = self.system().gap(j, q);
+            if !gap.is_finite() {
+                return Err(Error::NotFinite {
+                    quantity: Quantity::Gap { contact: j },
+                    t,
+                    state: state.clone(),
+                });
+            }
+            if gap < -self.gap_tolerance {
+                return Err(Error::NegativeGap { contact: j, gap, t });
+            }
+            mode.set(j, true);
+            if gap <= self.gap_tolerance {
+                touching.push(j);
+            }
+        }
+        // A gap that is zero but for rounding and does not open would else be one that is only
+        // touched, or lie beyond its surface.
+        let rates = self.approach(&state, &touching);
+        let lands = |&(&j, rate): &(&usize, &f64)| {
+            let opens = *rate > self.rate_tolerance;
+            !opens || self.system().gap(j, q) < 0.0
+        };
+        let landing = touching.iter().zip(&rates).filter(lands);
+        let landing: Vec<usize> = landing.map(|(&j, _)| j).collect();
+        super::projection::land(self, &mut state, &[], &landing);
+        let approaching = self.approaching(&state[..q.len()], v, &touching)?;
+        let rests = |j: &usize| self.rests(*j, &state);
+        let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
+        if approaching.iter().any(|&a| a) {
+            impact(&mut state, &touching, &approaching)?;
+        }
+        // Those that rest are closed contacts to the impact, as they are on the way.
+        for &j in &resting {
+            self.set_closed(&mut mode, j, true);
+        }
+        self.update_contacts(t, &mut state, &touching, &[], &mut mode)?;
+        let approached = touching.iter().zip(approaching).filter(|(_, a)| *a);
+        Ok(Start {
+            activated: approached.map(|(&j, _)| j).collect(),
+            state,
+            mode,
+            touching,
+        })
+    }
+
+    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Error> {
+        let d = q.len();
+        let mut mass = vec![0.0; d * d];
+        self.system().mass(q, &mut mass);
+        let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
+        let state = || q.to_vec();
+        if let Some(fault) = matrix_fault(&matrix) {
+            return Err(Error::MassMatrix {
+                fault,
+                state: state(),
+            });
+        }
+        match crate::linalg::cholesky::factor(&mut mass, d) {
+            Some(_) => Ok(()),
+            None => Err(Error::MassMatrix {
+                fault: MatrixFault::NotPositive { value: 0.0 },
+                state: state(),
+            }),
+        }
+    }
+}
+
+/// Refuses positions and velocities of another length than `dof`, and numbers that are not finite.
+pub(crate) fn check_input(dof: usize, t: f64, q: &[f64], v: &[f64]) -> Result<(), Error> {
+    validate::length("q", dof, q.len())?;
+    validate::length("v", dof, v.len())?;
+    for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
+        validate::finite(name, values)?;
+    }
+    Ok(())
+}

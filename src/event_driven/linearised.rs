@@ -1,0 +1,259 @@
+//! The derivative of the motion along a direction, with the closed contacts held: the linearised
+//! equations of motion.
+//!
+//! With the accelerations `a` and multipliers `λ` at the state held fixed, and
+//!
+//! ```text
+//!     r(q, v) = f + c v − M a + Daᵀ λ        s(q, v) = Da a + κ
+//! ```
+//!
+//! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with
+//! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions, and only what the user did
+//! not write is a difference. Where masses and rows are constant `δr` is the derivative of the
+//! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
+
+use super::EventDriven;
+use crate::Mode;
+use crate::impact::ImpactLaw;
+use crate::linalg::cholesky::{solve, symmetric_times};
+use crate::linalg::dot;
+use crate::linalg::scratch::{Cut, with_indices, with_zeros};
+use crate::mechanics::acceleration::{Frame, accelerate, coriolis, curvature, gap_row};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::ode::difference::step_along;
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
+    /// no acceleration, or the multipliers are not the only ones.
+    pub(crate) fn motion_along_each(
+        &self,
+        (t, x): (f64, &[f64]),
+        mode: &Mode,
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let (d, n) = (self.system().dof(), self.system().contacts());
+        let (q, v) = x.split_at(d);
+        let count = directions.len() / (2 * d).max(1);
+        with_indices(n, |closed| {
+            let closed = self.gather_closed(mode, closed);
+            let m = closed.len();
+            let own = d + m + count * d + Residuals::size(d, m);
+            with_zeros(self.bodies.frame_size(m) + own, |scratch| {
+                let mut cut = Cut(scratch);
+                let (acceleration, forces) = (cut.take(d), cut.take(m));
+                let efforts = cut.take(count * d);
+                let mut residuals = Residuals::new(&mut cut, d, m);
+                let Ok(mut frame) = Frame::new(&self.bodies, q, closed, cut.0) else {
+                    return false;
+                };
+                let (state, redundant) = ((t, q, v), self.redundant);
+                let system = self.system();
+                let written = system.effort_along(state, directions, efforts);
+                if written && is_constant(system, state, closed, residuals.r) {
+                    let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
+                    let unique = frame.solve_gram(zeros, redundant) == Ok(true);
+                    let known = unique && frame.held_inverse(zeros, held);
+                    if known {
+                        take_along(held, (directions, efforts), out);
+                    }
+                    return known;
+                }
+                let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
+                if moved != Ok(true) {
+                    return false;
+                }
+                let coarse = coarseness(system, (q, v), closed, residuals.work);
+                let directions = directions.chunks_exact((2 * d).max(1));
+                for (i, (along, out)) in directions
+                    .zip(out.chunks_exact_mut((2 * d).max(1)))
+                    .enumerate()
+                {
+                    let (rate, bent) = out.split_at_mut(d);
+                    rate.copy_from_slice(&along[d..]);
+                    let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
+                    let fixed = (&*acceleration, &*forces);
+                    residuals.along(system, (t, x), along, closed, fixed, (effort, coarse));
+                    frame.solve_mass(residuals.r, bent);
+                    for i in 0..m {
+                        residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
+                    }
+                    // The Gram matrix is factorised since the multipliers are known.
+                    solve(frame.gram, m, residuals.s);
+                    for i in 0..m {
+                        frame.push(i, residuals.s[i], bent);
+                    }
+                }
+                true
+            })
+        })
+    }
+}
+
+/// True when efforts are all that depends on the state; `work` has `d` entries.
+fn is_constant<S>(
+    system: &S,
+    state: (f64, &[f64], &[f64]),
+    closed: &[usize],
+    work: &mut [f64],
+) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    system.constant_mass()
+        && closed.iter().all(|&j| system.constant_row(j))
+        && !system.contact_effort(state, closed, work)
+}
+
+/// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes
+/// forces to accelerations.
+fn take_along(held: &[f64], (directions, efforts): (&[f64], &[f64]), out: &mut [f64]) {
+    let d = held.len().isqrt().max(1);
+    let each = directions.chunks_exact(2 * d).zip(efforts.chunks_exact(d));
+    for ((along, effort), out) in each.zip(out.chunks_exact_mut(2 * d)) {
+        let (rate, bent) = out.split_at_mut(d);
+        rate.copy_from_slice(&along[d..]);
+        symmetric_times(held, effort, bent);
+    }
+}
+
+/// The derivatives of `r` and `s`, and the space they need.
+struct Residuals<'a> {
+    r: &'a mut [f64],
+    s: &'a mut [f64],
+    /// `r` and `s` at the other end of a difference.
+    behind: (&'a mut [f64], &'a mut [f64]),
+    point: &'a mut [f64],
+    work: &'a mut [f64],
+}
+
+impl<'a> Residuals<'a> {
+    fn size(d: usize, m: usize) -> usize {
+        4 * d + 2 * m + Self::work(d)
+    }
+
+    fn work(d: usize) -> usize {
+        d * d + 4 * d
+    }
+
+    fn new(cut: &mut Cut<'a>, d: usize, m: usize) -> Self {
+        Self {
+            r: cut.take(d),
+            s: cut.take(m),
+            behind: (cut.take(d), cut.take(m)),
+            point: cut.take(2 * d),
+            work: cut.take(Self::work(d)),
+        }
+    }
+
+    /// Fills `r` and `s` with their derivatives along a direction: of the effort the given one, if
+    /// the user wrote it, and differences of the rest.
+    fn along<S>(
+        &mut self,
+        system: &S,
+        (t, x): (f64, &[f64]),
+        along: &[f64],
+        closed: &[usize],
+        fixed: (&[f64], &[f64]),
+        (effort, coarse): (Option<&[f64]>, f64),
+    ) where
+        S: MechanicalSystem + UnilateralConstraints,
+    {
+        let d = self.r.len();
+        let step = coarse * step_along(0.0, x, 0.0, along);
+        let ends = [
+            (step, &mut *self.r, &mut *self.s),
+            (-step, &mut *self.behind.0, &mut *self.behind.1),
+        ];
+        for (step, r, s) in ends {
+            for i in 0..2 * d {
+                self.point[i] = x[i] + step * along[i];
+            }
+            let at = (t, &*self.point);
+            r.fill(0.0);
+            if effort.is_none() {
+                let (q, v) = self.point.split_at(d);
+                system.effort(t, q, v, r);
+            }
+            residuals(system, at, closed, fixed, (r, s), self.work);
+        }
+        for i in 0..d {
+            self.r[i] = (self.r[i] - self.behind.0[i]) / (2.0 * step);
+            if let Some(effort) = effort {
+                self.r[i] += effort[i];
+            }
+        }
+        for i in 0..closed.len() {
+            self.s[i] = (self.s[i] - self.behind.1[i]) / (2.0 * step);
+        }
+    }
+}
+
+/// How much longer a step for differences has to be where what they are taken of is a difference
+/// itself: the cube root of how much worse that is known. Rows, Coriolis forces and curvatures by
+/// one difference lose five digits, curvatures by two eight.
+fn coarseness<S>(system: &S, (q, v): (&[f64], &[f64]), closed: &[usize], work: &mut [f64]) -> f64
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    let row = &mut work[..q.len()];
+    let mut coarse: f64 = 1.0;
+    if !system.constant_mass() && !system.coriolis(q, v, row) {
+        coarse = 50.0;
+    }
+    for &j in closed {
+        let rows = system.gap_row(j, q, row);
+        let bent = system.constant_row(j) || system.curvature(j, q, v).is_some();
+        coarse = coarse.max(match (rows, bent) {
+            (true, true) => 1.0,
+            (false, false) => 300.0,
+            _ => 50.0,
+        });
+    }
+    coarse
+}
+
+/// Adds all of `r` but the effort to `r`, and fills `s`, at `x` with `a` and `λ` fixed; `work` has
+/// `d² + 4 d` entries.
+fn residuals<S>(
+    system: &S,
+    (t, x): (f64, &[f64]),
+    closed: &[usize],
+    (a, forces): (&[f64], &[f64]),
+    (r, s): (&mut [f64], &mut [f64]),
+    work: &mut [f64],
+) where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    let d = r.len();
+    let (q, v) = x.split_at(d);
+    system.contact_effort((t, q, v), closed, r);
+    let mut cut = Cut(work);
+    let row = cut.take(d);
+    let work = cut.0;
+    if !system.constant_mass() {
+        coriolis(system, q, v, row, work);
+        let mass = &mut work[..d * d];
+        system.mass(q, mass);
+        for i in 0..d {
+            let inertial: f64 = (0..d).map(|k| mass[k * d + i] * a[k]).sum();
+            r[i] += row[i] - inertial;
+        }
+    }
+    for (i, &j) in closed.iter().enumerate() {
+        if system.constant_row(j) {
+            s[i] = 0.0;
+            continue;
+        }
+        gap_row(system, j, q, row, &mut work[..d]);
+        for k in 0..d {
+            r[k] += forces[i] * row[k];
+        }
+        let (bent, _) = curvature(system, j, q, v, &mut work[..3 * d]);
+        s[i] = dot(row, a) + bent;
+    }
+}

@@ -1,0 +1,123 @@
+//! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact
+//! modes.
+
+use crate::Mode;
+use crate::impact::Remark;
+
+/// What kind of event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ContactEventKind {
+    /// Gaps closed, or contacts were released, or both at once.
+    Contact,
+    /// A gap was touched, or its contact approached too slowly for an impact; or the force of a
+    /// contact fell to zero too slowly for a release, and it was opened.
+    Touch,
+    /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which
+    /// may pull.
+    ZenoAbsorbed,
+}
+
+/// An event of a run: all that happens to contacts at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactEvent {
+    /// Time (s).
+    pub time: f64,
+    /// What happened.
+    pub kind: ContactEventKind,
+    /// Contacts that became active: their gaps reached zero.
+    pub activated: Vec<usize>,
+    /// Contacts that were closed and whose force reached zero.
+    pub released: Vec<usize>,
+    /// Closed contacts before: the contact mode `J`.
+    pub mode_before: Vec<usize>,
+    /// Closed contacts after.
+    pub mode_after: Vec<usize>,
+    /// `(q, v)` just before.
+    pub state_before: Vec<f64>,
+    /// `(q, v)` just after.
+    pub state_after: Vec<f64>,
+    /// Contacts that took part in the impact: the activated ones and those that were closed.
+    pub contacts: Vec<usize>,
+    /// Normal impulses of `contacts` (N s for gaps in metres); empty when there was no impact.
+    pub impulses: Vec<f64>,
+    /// `Da v⁻` of `contacts` (m/s); negative where they approach.
+    pub approach: Vec<f64>,
+    /// What the law of impact says of it besides, such as that it raised the energy.
+    pub remarks: Vec<Remark>,
+    /// Number of the cluster: events closer in time than the tolerance of the run follow each other
+    /// in one.
+    pub cluster: usize,
+}
+
+impl ContactEvent {
+    /// Memory that it takes (bytes), with the impulses and speeds that the end of a run adds.
+    pub(crate) fn bytes(&self) -> usize {
+        let changed = self.activated.len() + self.released.len();
+        let modes = self.mode_before.len() + self.mode_after.len();
+        let taking_part = self.contacts.len().max(changed + self.mode_before.len());
+        let states = self.state_before.len() + self.state_after.len();
+        size_of::<Self>() + (changed + modes + 3 * taking_part + states) * size_of::<f64>()
+    }
+
+    /// An event at which nothing has happened yet.
+    pub(crate) fn new(time: f64, kind: ContactEventKind) -> Self {
+        Self {
+            time,
+            kind,
+            activated: Vec::new(),
+            released: Vec::new(),
+            mode_before: Vec::new(),
+            mode_after: Vec::new(),
+            state_before: Vec::new(),
+            state_after: Vec::new(),
+            contacts: Vec::new(),
+            impulses: Vec::new(),
+            approach: Vec::new(),
+            remarks: Vec::new(),
+            cluster: 0,
+        }
+    }
+}
+
+/// A contact mode and the time from which it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactMode {
+    /// From when (s).
+    pub time: f64,
+    /// The closed contacts `J`.
+    pub closed: Vec<usize>,
+}
+
+/// The contact mode sequence `ω` of the paper (definition 4): the modes in which positive time is
+/// spent, with the events that begin them.
+pub(crate) fn sequence(
+    (start, end): (f64, f64),
+    initial: &[usize],
+    events: &[ContactEvent],
+) -> Vec<ContactMode> {
+    let mut modes = vec![ContactMode {
+        time: start,
+        closed: initial.to_vec(),
+    }];
+    for event in events {
+        let mode = ContactMode {
+            time: event.time,
+            closed: event.mode_after.clone(),
+        };
+        match modes.last_mut() {
+            // No time was spent in the last one.
+            Some(last) if event.time <= last.time => *last = mode,
+            _ => modes.push(mode),
+        }
+    }
+    if modes.len() > 1 && modes.last().is_some_and(|last| last.time >= end) {
+        modes.pop();
+    }
+    modes
+}
+
+/// Closed contacts of a mode of `n` contacts.
+pub(crate) fn closed(mode: &Mode, n: usize) -> Vec<usize> {
+    (0..n).filter(|j| mode.contains(n + j)).collect()
+}

@@ -1,0 +1,39 @@
+//! The event-driven driver: mechanical systems with rigid contacts, carried from event to event.
+//!
+//! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
+//! 1609.04056), with its errors mended.
+//!
+//! * `system`: [`EventDriven`], the hybrid system that the core integrates: its `motion` with
+//!   closed contacts and the derivative of that (`linearised`), its `guards`.
+//! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
+//!   to the closed contacts.
+//! * `simulation`: [`Simulation`], with `initial` (the start), `recovery` (between two runs of the
+//!   core), `zeno`, `grazing`.
+//! * `recorder`, `log`: the events and contact modes of a run; `breakdown`: what ends one.
+//! * `decoupling`: whether outcomes are smooth when contacts close at once.
+
+mod breakdown;
+mod decoupling;
+mod grazing;
+mod guards;
+mod impact;
+mod impact_derivative;
+pub(crate) mod initial;
+mod linearised;
+mod log;
+mod motion;
+mod projection;
+mod recorder;
+mod recovery;
+mod simulation;
+mod system;
+mod zeno;
+
+pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
+pub use grazing::Grazing;
+pub use initial::Start;
+pub use log::{ContactEvent, ContactEventKind, ContactMode};
+pub use motion::Multipliers;
+pub use simulation::{MechanicalRun, Simulation};
+pub use system::EventDriven;
+pub use zeno::Zeno;

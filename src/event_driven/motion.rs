@@ -1,0 +1,150 @@
+//! The motion between events: accelerations, and the multipliers that hold the closed contacts
+//! (Pace & Burden, eq. 2 and 2').
+
+use super::EventDriven;
+use super::projection;
+use crate::impact::ImpactLaw;
+use crate::linalg::scratch::{with_indices, with_zeros};
+use crate::mechanics::acceleration::{Frame, accelerate};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{Flow, Mode};
+
+/// Forces of the closed contacts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multipliers {
+    values: Vec<f64>,
+    unique: bool,
+}
+
+impl Multipliers {
+    /// `λ`, one entry a contact, zero for those that are open; positive where they push (N for a
+    /// gap in metres).
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// False when contacts depend on each other: then these are the multipliers of least norm, one
+    /// choice of many.
+    pub fn are_unique(&self) -> bool {
+        self.unique
+    }
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
+    /// state or a mode of another length.
+    pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
+        let (d, n) = (self.system().dof(), self.system().contacts());
+        if state.len() != 2 * d || mode.len() != 2 * n {
+            let values = vec![f64::NAN; n];
+            let unique = false;
+            return Multipliers { values, unique };
+        }
+        let (q, v) = state.split_at(d);
+        let mut values = vec![0.0; n];
+        let mut acceleration = vec![0.0; q.len()];
+        let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values), false);
+        Multipliers { values, unique }
+    }
+
+    /// The closed contacts, in space for all.
+    pub(crate) fn gather_closed<'a>(&self, mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
+        let mut m = 0;
+        for j in 0..self.system().contacts() {
+            if self.is_closed(mode, j) {
+                space[m] = j;
+                m += 1;
+            }
+        }
+        &space[..m]
+    }
+
+    /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
+    /// `multipliers` has one entry a contact, zero for those that are open; `lifted`, they are
+    /// raised by what is rounding, so that a contact that carries nothing is not released by it.
+    /// True when they are the only ones.
+    pub(crate) fn motion(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        mode: &Mode,
+        acceleration: &mut [f64],
+        multipliers: Option<&mut [f64]>,
+        lifted: bool,
+    ) -> bool {
+        let n = self.system().contacts();
+        with_indices(n, |closed| {
+            let closed = self.gather_closed(mode, closed);
+            let m = closed.len();
+            with_zeros(self.bodies.frame_size(m) + m, |scratch| {
+                let (forces, scratch) = scratch.split_at_mut(m);
+                let done = Frame::new(&self.bodies, q, closed, scratch).and_then(|mut frame| {
+                    let (state, redundant) = ((t, q, v), self.redundant);
+                    let system = self.system();
+                    let unique =
+                        accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
+                    if lifted {
+                        for (i, force) in forces.iter_mut().enumerate() {
+                            *force += frame.idle_force(i, self.rate_tolerance);
+                        }
+                    }
+                    Ok(unique)
+                });
+                if done.is_err() {
+                    acceleration.fill(f64::NAN);
+                    forces.fill(f64::NAN);
+                }
+                if let Some(multipliers) = multipliers {
+                    multipliers.fill(0.0);
+                    for (&j, &force) in closed.iter().zip(&*forces) {
+                        multipliers[j] = force;
+                    }
+                }
+                done.unwrap_or(false)
+            })
+        })
+    }
+}
+
+impl<S, L> Flow for EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    fn dim(&self) -> usize {
+        2 * self.system().dof()
+    }
+
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let d = self.system().dof();
+        let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
+        dq.copy_from_slice(v);
+        self.motion((t, q, v), mode, dv, None, false);
+    }
+
+    fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
+        self.motion_along_each((t, x), mode, v, out)
+    }
+
+    fn jacobian_times_each(
+        &self,
+        t: f64,
+        x: &[f64],
+        mode: &Mode,
+        v: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        self.motion_along_each((t, x), mode, v, out)
+    }
+
+    fn flow_time_scale(&self) -> Option<f64> {
+        self.system().time_scale()
+    }
+
+    fn correct(&self, _t: f64, x: &mut [f64], mode: &Mode) -> bool {
+        projection::correct(self, x, mode)
+    }
+}

@@ -1,0 +1,127 @@
+//! Drift off the closed contacts: positions and velocities are projected back after each step.
+//! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
+//! Where contacts depend on each other the shift is unique still.
+
+use super::EventDriven;
+use crate::Mode;
+use crate::impact::ImpactLaw;
+use crate::linalg::dot;
+use crate::linalg::scratch::{with_indices, with_zeros};
+use crate::mechanics::acceleration::Frame;
+use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+
+/// Gaps and their rates within this part of the tolerances are left alone: rounding, not drift.
+const LEFT_ALONE: f64 = 1e-3;
+
+/// Brings a state back to the closed contacts of `mode`; true when it changed.
+pub(crate) fn correct<S, L>(model: &EventDriven<S, L>, x: &mut [f64], mode: &Mode) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    with_indices(model.system().contacts(), |space| {
+        hold_all(model, x, model.gather_closed(mode, space))
+    })
+}
+
+/// Brings a state to gaps and rates of zero of some contacts; true when it changed.
+pub(crate) fn hold_all<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    if contacts.is_empty() {
+        return false;
+    }
+    let moved = to_gaps_of_zero(model, x, contacts);
+    to_rates_of_zero(model, x, contacts) || moved
+}
+
+/// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and
+/// rates of those that are `closed`. A contact that parts would else count as one that closes, as
+/// long as its gap is below zero by the drift of a step.
+pub(crate) fn land<S, L>(
+    model: &EventDriven<S, L>,
+    x: &mut [f64],
+    closed: &[usize],
+    touching: &[usize],
+) where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    to_gaps_of_zero(model, x, touching);
+    to_rates_of_zero(model, x, closed);
+}
+
+/// Brings the velocities to rates of zero of some contacts.
+pub(crate) fn hold<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize])
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    if !contacts.is_empty() {
+        to_rates_of_zero(model, x, contacts);
+    }
+}
+
+fn to_gaps_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let (system, d, m) = (model.system(), model.system().dof(), contacts.len());
+    let (q, _) = x.split_at_mut(d);
+    let mut changed = false;
+    with_zeros(model.bodies.frame_size(m) + m, |scratch| {
+        let (wrong, scratch) = scratch.split_at_mut(m);
+        for _ in 0..2 {
+            let mut worst: f64 = 0.0;
+            for (w, &j) in wrong.iter_mut().zip(contacts) {
+                *w = -system.gap(j, q);
+                worst = worst.max(w.abs());
+            }
+            if worst <= LEFT_ALONE * model.gap_tolerance {
+                break;
+            }
+            let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
+                return;
+            };
+            if frame.solve_gram(wrong, Redundant::LeastSquares).is_err() {
+                return;
+            }
+            for (i, &p) in wrong.iter().enumerate() {
+                frame.push(i, p, q);
+            }
+            changed = true;
+        }
+    });
+    changed
+}
+
+fn to_rates_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let (d, m) = (model.system().dof(), contacts.len());
+    let (q, v) = x.split_at_mut(d);
+    with_zeros(model.bodies.frame_size(m) + m, |scratch| {
+        let (wrong, scratch) = scratch.split_at_mut(m);
+        let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
+            return false;
+        };
+        let mut worst: f64 = 0.0;
+        for i in 0..m {
+            wrong[i] = -dot(frame.row(i), v);
+            worst = worst.max(wrong[i].abs());
+        }
+        let off = worst > LEFT_ALONE * model.rate_tolerance
+            && frame.solve_gram(wrong, Redundant::LeastSquares).is_ok();
+        if off {
+            for (i, &p) in wrong.iter().enumerate() {
+                frame.push(i, p, v);
+            }
+        }
+        off
+    })
+}

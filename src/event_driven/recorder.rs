@@ -1,0 +1,202 @@
+//! The observer that keeps the path of a run, the log of its contacts, and the times of their
+//! impacts.
+
+use super::log::{ContactEvent, ContactEventKind, closed};
+use super::zeno::{Accumulation, Detector};
+use super::{EventDriven, Start};
+use crate::hybrid::trajectory::Path;
+use crate::impact::ImpactLaw;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{CrossedSet, CrossingEvent, Doubt, Mode, Observer, Segment};
+
+/// What a run leaves behind.
+pub(crate) struct ContactRecorder {
+    n: usize,
+    pub(crate) path: Path,
+    events: Vec<ContactEvent>,
+    pub(crate) detector: Detector,
+    pub(crate) accumulation: Option<Accumulation>,
+    /// The next start is no start but goes on from what the driver did between two runs.
+    goes_on: bool,
+}
+
+impl ContactRecorder {
+    pub(crate) fn new(detector: Detector, n: usize, max_memory: usize) -> Self {
+        Self {
+            n,
+            path: Path::new(max_memory),
+            events: Vec::new(),
+            detector,
+            accumulation: None,
+            goes_on: false,
+        }
+    }
+
+    /// Notes the impact with which a run starts, if there is one.
+    pub(crate) fn begin<S, L>(
+        &mut self,
+        model: &EventDriven<S, L>,
+        (t, state): (f64, &[f64]),
+        (start, kind): (&Start, ContactEventKind),
+    ) where
+        S: MechanicalSystem + UnilateralConstraints,
+        L: ImpactLaw,
+    {
+        if start.activated.is_empty() {
+            return;
+        }
+        for &j in &start.activated {
+            self.detector.activation(j, t);
+        }
+        self.push(ContactEvent {
+            activated: start.activated.clone(),
+            mode_after: model.closed(&start.mode),
+            state_before: state.to_vec(),
+            state_after: start.state.clone(),
+            contacts: start.touching.clone(),
+            ..ContactEvent::new(t, kind)
+        });
+    }
+
+    /// Notes what the driver did between two runs, and that the next one goes on from there.
+    pub(crate) fn between(&mut self, event: ContactEvent, mode: &Mode) {
+        self.path.jump(event.time, &event.state_after, mode);
+        self.push(event);
+        self.goes_on = true;
+    }
+
+    /// Takes in what was touched since the last call, each at its place in time.
+    pub(crate) fn touched(&mut self, touches: Vec<ContactEvent>) {
+        for touch in touches {
+            self.path.keep(touch.bytes());
+            let after = |event: &ContactEvent| event.time > touch.time;
+            let place = self.events.iter().position(after);
+            self.events
+                .insert(place.unwrap_or(self.events.len()), touch);
+        }
+    }
+
+    /// Events count as memory of the path.
+    fn push(&mut self, event: ContactEvent) {
+        self.path.keep(event.bytes());
+        self.events.push(event);
+    }
+
+    /// The path, and the events with impulses and approach speeds, by repeating their impacts, and
+    /// with clusters.
+    pub(crate) fn finish<S, L>(
+        self,
+        model: &EventDriven<S, L>,
+        cluster_time: f64,
+    ) -> (Path, Vec<ContactEvent>)
+    where
+        S: MechanicalSystem + UnilateralConstraints,
+        L: ImpactLaw,
+    {
+        let Self {
+            path, mut events, ..
+        } = self;
+        let (mut cluster, mut last) = (0, f64::NEG_INFINITY);
+        for (i, event) in events.iter_mut().enumerate() {
+            if i > 0 && event.time - last > cluster_time {
+                cluster += 1;
+            }
+            last = event.time;
+            event.cluster = cluster;
+            complete(model, event);
+        }
+        (path, events)
+    }
+}
+
+/// Who took part in an event, how fast they approached, and what pushed them.
+fn complete<S, L>(model: &EventDriven<S, L>, event: &mut ContactEvent)
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let mut state = event.state_before.clone();
+    if event.contacts.is_empty() {
+        let takes_part = |j: &usize| {
+            event.mode_before.contains(j)
+                || event.activated.contains(j)
+                || model.rests(*j, &event.state_before)
+        };
+        let all = 0..model.system().contacts();
+        event.contacts = all.filter(takes_part).collect();
+    }
+    let impact = event.kind == ContactEventKind::Contact;
+    if impact {
+        super::projection::land(model, &mut state, &event.mode_before, &event.contacts);
+    }
+    event.approach = model.approach(&state, &event.contacts);
+    if impact && !event.activated.is_empty() {
+        let is_new = |j: &usize| event.activated.contains(j);
+        let new: Vec<bool> = event.contacts.iter().map(is_new).collect();
+        if let Ok(outcome) = model.apply_impact(event.time, &mut state, &event.contacts, &new) {
+            event.impulses = outcome.impulses.iter().copied().collect();
+            event.remarks = outcome.remarks;
+        }
+    }
+}
+
+impl Observer for ContactRecorder {
+    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        if !std::mem::take(&mut self.goes_on) {
+            self.path.start(time, state, mode);
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>) {
+        self.path.segment(segment);
+    }
+
+    fn together(&mut self, set: &CrossedSet<'_>) {
+        let n = self.n;
+        let (mut activated, mut released) = (Vec::new(), Vec::new());
+        for c in set.guards {
+            let (j, falls) = (c.guard.event, !c.guard.side_after());
+            if j >= n || !falls {
+                continue;
+            }
+            if set.mode_before.contains(n + j) {
+                released.push(j);
+            } else {
+                activated.push(j);
+            }
+        }
+        if activated.is_empty() && released.is_empty() {
+            return;
+        }
+        for &j in &activated {
+            let found = self.detector.activation(j, set.time);
+            self.accumulation = self.accumulation.take().or(found);
+        }
+        let (before, after) = (closed(set.mode_before, n), closed(set.mode, n));
+        self.push(ContactEvent {
+            activated,
+            released,
+            mode_before: before,
+            mode_after: after,
+            state_before: set.state_before.to_vec(),
+            state_after: set.state.to_vec(),
+            ..ContactEvent::new(set.time, ContactEventKind::Contact)
+        });
+    }
+
+    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+        self.path.crossing(crossing);
+    }
+
+    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+        self.path.settled(time, state, mode);
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.path.doubt(doubt);
+    }
+
+    fn is_done(&self) -> bool {
+        self.accumulation.is_some() || self.path.is_done()
+    }
+}

@@ -1,0 +1,279 @@
+//! What a simulation does itself, between two runs of the core: accumulations absorbed, touches
+//! closed, idle contacts opened, impacts that follow each other too fast taken as one.
+
+use super::EventDriven;
+use super::log::{ContactEvent, ContactEventKind};
+use super::zeno::Accumulation;
+use crate::impact::{ImpactLaw, Selection, Unilateral};
+use crate::mechanics::redundant::change_rates;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{CrossedSet, Error, Flow, Integrator, Interrupt, Mode, Statistics, Status};
+
+/// Where a run is.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) t: f64,
+    pub(crate) state: Vec<f64>,
+    pub(crate) mode: Mode,
+}
+
+/// What is left to a run that a driver carries on by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    /// Smooth steps, accepted or not.
+    pub(crate) steps: usize,
+    /// Memory of a trajectory (bytes).
+    pub(crate) memory: usize,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
+    pub(crate) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
+        let (q, v) = set.state.split_at(self.system().dof());
+        let n = self.system().contacts();
+        let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
+        let was_closed = |j: usize| self.is_closed(set.mode_before, j);
+        if !(0..n).any(|j| struck(j) && !was_closed(j)) {
+            return None;
+        }
+        let parts = |j: &usize| {
+            !self.is_closed(set.mode, *j) && self.system().gap(*j, q).abs() <= self.gap_tolerance
+        };
+        let open: Vec<usize> = (0..n).filter(parts).collect();
+        if open.is_empty() {
+            return None;
+        }
+        let rates = self.approach(set.state, &open);
+        let bends = self.bends((set.time, set.state), &open, set.mode).ok()?;
+        let before = self.approach(set.state_before, &open);
+        let mut found: Option<Accumulation> = None;
+        for (i, &j) in open.iter().enumerate() {
+            let (rate, fall) = (rates[i], -bends[i]);
+            let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
+            // Of an impact of several contacts one may part faster than it came; its coefficient
+            // tells the rest.
+            let restitution = self.system().restitution(j, q, v);
+            let own = rate / -before[i];
+            let ratio = if (0.0..1.0).contains(&own) {
+                own
+            } else {
+                restitution
+            };
+            if !low || !(0.0..1.0).contains(&ratio) {
+                continue;
+            }
+            let time = set.time + 2.0 * rate / fall / (1.0 - ratio);
+            let all = found.get_or_insert(Accumulation {
+                time,
+                contacts: Vec::new(),
+                ratio,
+            });
+            all.contacts.push(j);
+            all.time = all.time.max(time);
+            all.ratio = all.ratio.max(ratio);
+        }
+        found
+    }
+
+    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed
+    /// on the way; gives what it cost.
+    ///
+    /// # Errors
+    /// [`Error::TooManySteps`] and [`Error::Interrupted`], as the run of which this is a part; what
+    /// else ends the flight.
+    pub(crate) fn fly_to(
+        &self,
+        found: &Accumulation,
+        tf: f64,
+        place: &mut Place,
+        bounds: &Bounds,
+    ) -> Result<Statistics, Error> {
+        let end = found.time.clamp(place.t, tf.max(place.t));
+        let mode = &place.mode;
+        let free = crate::flow_fn(self.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
+            self.flow(t, x, mode, dx);
+        });
+        let run = Integrator::new(free)?
+            .rtol(1e-9)
+            .atol(1e-12)
+            .max_steps(bounds.steps)
+            .max_memory(bounds.memory)
+            .interrupt(&bounds.interrupt)
+            .integrate(place.t, &place.state, end)?;
+        if let Status::Refused(
+            reason @ (Error::TooManySteps { .. }
+            | Error::TrajectoryTooLarge { .. }
+            | Error::Interrupted),
+        ) = run.status()
+        {
+            return Err(reason.clone());
+        }
+        let cost = *run.statistics();
+        let clear = |part: f64| {
+            let state = run.at(place.t + part * (end - place.t));
+            state.is_ok_and(|state| {
+                let (q, _) = state.as_slice().split_at(self.system().dof());
+                (0..self.system().contacts()).all(|j| {
+                    found.contacts.contains(&j)
+                        || self.is_closed(mode, j)
+                        || self.system().gap(j, q) > -self.gap_tolerance
+                })
+            })
+        };
+        if [0.25, 0.5, 0.75, 1.0].into_iter().all(clear) {
+            place.state = run.completed()?.state().as_slice().to_vec();
+            place.t = end;
+        }
+        Ok(cost)
+    }
+
+    /// Closes contacts, and whatever is closed already, by a plastic impact that holds both ways;
+    /// what they then run into takes part in a plastic impact that pushes only.
+    pub(crate) fn close(
+        &self,
+        contacts: &[usize],
+        kind: ContactEventKind,
+        place: &mut Place,
+    ) -> Result<ContactEvent, Error> {
+        let mut event = self.event_at(kind, place);
+        event.activated = contacts.to_vec();
+        let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        let mut held = [&event.mode_before[..], contacts].concat();
+        held.sort_unstable();
+        held.dedup();
+        let d = self.system().dof();
+        let touching = self.touching(&state[..d], &held);
+        super::projection::land(self, state, &[], &touching);
+        let mut impulses = vec![0.0; touching.len()];
+        let (q, v) = state.split_at_mut(d);
+        let plastic = self.in_frame(q, &held, |frame| {
+            let mut p: Vec<f64> = (0..held.len())
+                .map(|i| -crate::linalg::dot(frame.row(i), v))
+                .collect();
+            let wanted = p.clone();
+            if frame.solve_gram(&mut p, self.redundant)? {
+                for (i, &p) in p.iter().enumerate() {
+                    frame.push(i, p, v);
+                }
+            } else {
+                change_rates(frame, &wanted, v);
+            }
+            Ok(p)
+        })?;
+        let plastic = plastic.map_err(|trouble| super::breakdown::explain(trouble, q, &held))?;
+        for (j, p) in held.iter().zip(plastic) {
+            if let Some(i) = touching.iter().position(|k| k == j) {
+                impulses[i] += p;
+            }
+        }
+        let new = self.approaching(q, v, &touching)?;
+        if new.iter().any(|&new| new) {
+            let restitution = vec![0.0; touching.len()];
+            let by = (&Unilateral, &Selection::Single);
+            let outcome = self.apply_impact_by(by, &restitution, t, state, (&touching, &new))?;
+            for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
+                *sum += p;
+            }
+        }
+        // A plastic impact throws no contact lower than gaps can tell.
+        for &j in &touching {
+            self.set_closed(mode, j, true);
+        }
+        self.update_contacts(t, state, &touching, &[], mode)?;
+        event.contacts = touching;
+        event.impulses = impulses;
+        Ok(self.finished(event, place))
+    }
+
+    /// Opens a closed contact whose force falls to zero too slowly for a release.
+    pub(crate) fn open(&self, contact: usize, place: &mut Place) -> Result<ContactEvent, Error> {
+        let mut event = self.event_at(ContactEventKind::Touch, place);
+        event.released = vec![contact];
+        event.contacts.clone_from(&event.mode_before);
+        let touching = event.mode_before.clone();
+        let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        self.update_contacts(t, state, &touching, &[contact], mode)?;
+        Ok(self.finished(event, place))
+    }
+
+    /// One impact of all contacts that touch, whatever they do: for impacts that follow each other
+    /// faster than time can tell. None when no contact approaches.
+    pub(crate) fn strike_together(&self, place: &mut Place) -> Result<Option<ContactEvent>, Error> {
+        let mut event = self.event_at(ContactEventKind::Contact, place);
+        let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        let d = self.system().dof();
+        let touching = self.touching(&state[..d], &event.mode_before);
+        super::projection::land(self, state, &event.mode_before, &touching);
+        let new = self.approaching(&state[..d], &state[d..], &touching)?;
+        if !new.iter().any(|&new| new) {
+            return Ok(None);
+        }
+        self.apply_impact(t, state, &touching, &new)?;
+        self.update_contacts(t, state, &touching, &[], mode)?;
+        let approaches = touching.iter().zip(&new).filter(|(_, new)| **new);
+        event.activated = approaches.map(|(&j, _)| j).collect();
+        event.contacts = touching;
+        Ok(Some(self.finished(event, place)))
+    }
+
+    /// Whether an impact accumulates in no time: a body rattles between contacts that squeeze it,
+    /// or contacts that lose energy throw it to and fro more often than the law follows.
+    pub(crate) fn is_endless(&self, error: &Error) -> bool {
+        let Error::Impact {
+            contacts,
+            reason,
+            state,
+            ..
+        } = error
+        else {
+            return false;
+        };
+        let (q, v) = state.split_at(self.system().dof());
+        match **reason {
+            Error::Squeezed { .. } | Error::NoFeasibleInterior { .. } => true,
+            Error::ReflectionCap { .. } => contacts
+                .iter()
+                .all(|&j| self.system().restitution(j, q, v) < 1.0),
+            _ => false,
+        }
+    }
+
+    /// The contacts whose gaps are zero, closed ones too, those excepted that part faster than the
+    /// tolerance.
+    pub(crate) fn touching_and_not_parting(&self, place: &Place) -> Vec<usize> {
+        let d = self.system().dof();
+        let mut touching = self.touching(&place.state[..d], &self.closed(&place.mode));
+        let rates = self.approach(&place.state, &touching);
+        let mut rates = rates.iter();
+        touching.retain(|_| rates.next().is_none_or(|&rate| rate <= self.rate_tolerance));
+        touching
+    }
+
+    /// The contacts in `also`, and those whose gaps are zero.
+    fn touching(&self, q: &[f64], also: &[usize]) -> Vec<usize> {
+        let touches =
+            |j: &usize| also.contains(j) || self.system().gap(*j, q).abs() <= self.gap_tolerance;
+        (0..self.system().contacts()).filter(touches).collect()
+    }
+
+    fn event_at(&self, kind: ContactEventKind, place: &Place) -> ContactEvent {
+        ContactEvent {
+            mode_before: self.closed(&place.mode),
+            state_before: place.state.clone(),
+            ..ContactEvent::new(place.t, kind)
+        }
+    }
+
+    fn finished(&self, event: ContactEvent, place: &Place) -> ContactEvent {
+        ContactEvent {
+            mode_after: self.closed(&place.mode),
+            state_after: place.state.clone(),
+            ..event
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with what
+//! only the history of a run can tell: accumulations, touches, modes that do not fit, and a log of
+//! contacts.
+
+use super::Start;
+use super::grazing::{Grazing, Watcher};
+use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
+use super::recorder::ContactRecorder;
+use super::recovery::{Bounds, Place};
+use super::system::EventDriven;
+use super::zeno::{Accumulation, Detector, Zeno};
+use crate::derivative::Derivative;
+use crate::impact::ImpactLaw;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{Error, Integrator, Statistics, Status, Trajectory, validate};
+
+/// Runs a mechanical system with contacts.
+///
+/// Steps are as long as the smooth motion allows. Gaps are looked at within them as closely as
+/// [`Resolution`](crate::Resolution) says: what closes and opens again in less than a hundredth of
+/// the run, over a thin obstacle, can be missed. The [`time_scale`](MechanicalSystem::time_scale)
+/// of the model says what the thinnest obstacle takes.
+///
+/// ```
+/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::models::SoftTrot;
+/// let trot = SoftTrot::default();
+/// let (q, v) = trot.start(0.01); // pitched: the rear foot lands first
+/// let run = Simulation::new(EventDriven::new(trot))?.rtol(1e-9).run(0.0, &q, &v, 0.65)?;
+/// let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
+/// assert_eq!(closed, [vec![], vec![0], vec![0, 1]]);
+/// assert!(run.events()[0].approach[0] < -3.0 && run.events()[0].impulses[0] > 0.3);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Simulation<S, L> {
+    integrator: Integrator<EventDriven<S, L>>,
+    zeno: Zeno,
+    zeno_time: Option<f64>,
+    grazing: Grazing,
+    cluster: f64,
+}
+
+/// Everything a mechanical run computed: complete up to the time at which it ended, whatever the
+/// reason.
+#[derive(Clone, Debug)]
+pub struct MechanicalRun {
+    trajectory: Trajectory,
+    events: Vec<ContactEvent>,
+    initial: Vec<usize>,
+    guaranteed: bool,
+}
+
+impl MechanicalRun {
+    /// States `(q, v)` over time, crossings, status.
+    pub fn trajectory(&self) -> &Trajectory {
+        &self.trajectory
+    }
+
+    /// The events, in order of time; several contacts at one instant are one event.
+    pub fn events(&self) -> &[ContactEvent] {
+        &self.events
+    }
+
+    /// This run, if it came to its end: reached the final time, or was stopped where the policy
+    /// says so.
+    ///
+    /// # Errors
+    /// The reason why it was refused.
+    pub fn completed(self) -> Result<Self, Error> {
+        match self.trajectory.status() {
+            Status::Refused(reason) => Err(reason.clone()),
+            _ => Ok(self),
+        }
+    }
+
+    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a
+    /// mode of its own, be it of the same contacts.
+    pub fn modes(&self) -> Vec<ContactMode> {
+        let times = self.trajectory.times();
+        let start = times.first().copied().unwrap_or(f64::NAN);
+        sequence((start, self.trajectory.time()), &self.initial, &self.events)
+    }
+
+    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on
+    /// where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
+    /// contact, or impacts followed each other faster than time can tell and were taken as one.
+    pub fn is_guaranteed(&self) -> bool {
+        self.guaranteed && self.trajectory.is_guaranteed()
+    }
+}
+
+impl<S, L> Simulation<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// A simulation of `model`.
+    ///
+    /// # Errors
+    /// [`Error::EmptySystem`] for a system without coordinates.
+    pub fn new(model: EventDriven<S, L>) -> Result<Self, Error> {
+        Ok(Self {
+            integrator: Integrator::new(model)?,
+            zeno: Zeno::default(),
+            zeno_time: None,
+            grazing: Grazing::default(),
+            cluster: 0.0,
+        })
+    }
+
+    /// Changes the settings of the integrator: tolerances, steps, projections.
+    #[must_use]
+    pub fn configure(
+        mut self,
+        change: impl FnOnce(Integrator<EventDriven<S, L>>) -> Integrator<EventDriven<S, L>>,
+    ) -> Self {
+        self.integrator = change(self.integrator);
+        self
+    }
+
+    /// Relative tolerance, and a tenth of it absolute.
+    #[must_use]
+    pub fn rtol(self, rtol: f64) -> Self {
+        self.configure(|integrator| integrator.rtol(rtol).atol(0.1 * rtol))
+    }
+
+    /// What to do when impacts accumulate. Default [`Zeno::Error`].
+    #[must_use]
+    pub fn zeno(mut self, policy: Zeno) -> Self {
+        self.zeno = policy;
+        self
+    }
+
+    /// How close to an accumulation it counts as reached (s); default a millionth of the run, so
+    /// that a longer run takes in an accumulation a little earlier.
+    #[must_use]
+    pub fn zeno_time(mut self, time: f64) -> Self {
+        self.zeno_time = Some(time);
+        self
+    }
+
+    /// What to do when a gap is touched. Default [`Grazing::Error`].
+    #[must_use]
+    pub fn grazing(mut self, policy: Grazing) -> Self {
+        self.grazing = policy;
+        self
+    }
+
+    /// Events closer in time than this get one cluster number in the log (s); default 0.
+    #[must_use]
+    pub fn cluster_time(mut self, time: f64) -> Self {
+        self.cluster = time;
+        self
+    }
+
+    /// The model.
+    pub fn model(&self) -> &EventDriven<S, L> {
+        self.integrator.system()
+    }
+
+    /// Runs from `(q, v)` at `t0` to `tf`.
+    ///
+    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]):
+    /// contacts within the gap tolerance are decided anew, closed where the motion presses on them.
+    /// Which contacts were closed need not be told. Limits, logs and
+    /// [`MechanicalRun::is_guaranteed`] are those of each run.
+    ///
+    /// # Errors
+    /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of
+    /// its trajectory.
+    pub fn run(&mut self, t0: f64, q: &[f64], v: &[f64], tf: f64) -> Result<MechanicalRun, Error> {
+        validate::finite("tf", &[tf])?;
+        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
+        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
+            validate::not_negative(name, &[value])?;
+        }
+        let (start, kind) = self.begin(t0, q, v)?;
+        let n = self.model().system().contacts();
+        let mut recorder = ContactRecorder::new(
+            Detector::new(n, near, tf),
+            n,
+            self.integrator.max_memory_set(),
+        );
+        recorder.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
+        let initial = closed(&start.mode, n);
+        let mut place = Place {
+            t: t0,
+            state: start.state,
+            mode: start.mode,
+        };
+        let mut statistics = Statistics::default();
+        let mut guaranteed = kind == ContactEventKind::Contact;
+        let tolerance = self.integrator.corner_tolerance_set();
+        // When something was dealt with last, how often at that time, and how much more may be.
+        let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
+        let mut left = self.integrator.max_events_set();
+        let status = loop {
+            let stop = self.stretch(&mut place, tf, &mut recorder, &mut statistics)?;
+            guaranteed &= stop.touches.is_empty();
+            recorder.touched(stop.touches);
+            let reason = match stop.end {
+                End::Status(status) => break status,
+                End::Because(reason) => reason,
+            };
+            repeats = if place.t > last { 0 } else { repeats + 1 };
+            if repeats > 2 * n || left == 0 {
+                break Status::Refused(reason.error(place.t));
+            }
+            last = place.t;
+            left -= 1;
+            match self.deal_with(&reason, repeats > 0, tf, &mut place, &mut statistics) {
+                Ok(Some(event)) => {
+                    guaranteed = false;
+                    recorder.between(event, &place.mode);
+                }
+                Ok(None) => {
+                    recorder.path.jump(place.t, &place.state, &place.mode);
+                    break Status::Ended;
+                }
+                Err(error) => break Status::Refused(error),
+            }
+            if let Reason::Zeno(found) = &reason {
+                recorder.detector.forget(&found.contacts);
+            }
+            if place.t >= tf {
+                break Status::ReachedEnd;
+            }
+        };
+        let (path, events) = recorder.finish(self.model(), self.cluster);
+        let status = path.status(status);
+        Ok(MechanicalRun {
+            trajectory: Trajectory::new(path, status, statistics, tolerance),
+            events,
+            initial,
+            guaranteed,
+        })
+    }
+
+    /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator
+    /// with the settings of this simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`;
+    /// with an impact at the start, they are those behind it.
+    ///
+    /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
+    /// rates tell; where a run is refused the derivative ends, and its verdict says why.
+    ///
+    /// ```
+    /// use saltation::derivative::Verdict;
+    /// use saltation::event_driven::{EventDriven, Simulation};
+    /// use saltation::models::SoftTrot;
+    /// let (q, v) = SoftTrot::default().start(0.0); // level: both feet land at one instant
+    /// let mut simulation = Simulation::new(EventDriven::new(SoftTrot::default()))?.rtol(1e-9);
+    /// let derivative = simulation.derivative(0.0, &q, &v, 0.65)?;
+    /// assert_eq!(*derivative.verdict(), Verdict::Classical);
+    /// let by_pitch = derivative.apply(&[0.0, 1.0, -0.5, 0.5, 0.0, 0.0, 0.0, 0.0])?; // feet move with the body
+    /// assert!((by_pitch[5] + 3.525506).abs() < 1e-5); // the pitch rate at the end
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Bad input.
+    pub fn derivative(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<Derivative<'_, EventDriven<S, L>>, Error> {
+        let start = self.model().start(t0, q, v)?;
+        self.integrator.set_start_mode(start.mode);
+        self.integrator.derivative(t0, &start.state, tf)
+    }
+
+    /// The start, and what kind of event it is when it is one.
+    fn begin(&self, t0: f64, q: &[f64], v: &[f64]) -> Result<(Start, ContactEventKind), Error> {
+        let model = self.model();
+        match model.start(t0, q, v) {
+            Err(error) if self.zeno == Zeno::Absorb && model.is_endless(&error) => {
+                let start = model.plastic_start(t0, q, v)?;
+                Ok((start, ContactEventKind::ZenoAbsorbed))
+            }
+            start => Ok((start?, ContactEventKind::Contact)),
+        }
+    }
+
+    /// One run of the core, from a place to wherever it ends.
+    fn stretch(
+        &mut self,
+        place: &mut Place,
+        tf: f64,
+        recorder: &mut ContactRecorder,
+        statistics: &mut Statistics,
+    ) -> Result<Stop, Error> {
+        self.integrator.set_start_mode(place.mode.clone());
+        let grazing = self.grazing;
+        let (t, state) = (place.t, std::mem::take(&mut place.state));
+        // The limits are those of the whole run.
+        let limits = self.integrator.limits_set();
+        let steps = statistics.steps + statistics.rejections;
+        let left = |limit: usize, used: usize| limit.saturating_sub(used);
+        self.integrator
+            .set_limits((left(limits.0, steps), left(limits.1, statistics.crossings)));
+        let memory = self.integrator.max_memory_set();
+        let observed = self
+            .integrator
+            .observe_with(t, &state, tf, |model, _, settings| {
+                let watcher = Watcher::new(model, settings, (grazing, memory));
+                (&mut *recorder, watcher)
+            });
+        let observed = observed.map(|(mut summary, (_, watcher))| {
+            match &mut summary.status {
+                Status::Refused(Error::TooManySteps { limit, .. }) => *limit = limits.0,
+                Status::Refused(Error::TooManyEvents { limit, .. }) => *limit = limits.1,
+                _ => {}
+            }
+            (summary, watcher.trouble, watcher.low, watcher.touches)
+        });
+        self.integrator.set_limits(limits);
+        let (summary, trouble, low, touches) = observed?;
+        *statistics = add(*statistics, summary.statistics);
+        place.t = summary.time;
+        place.state = self.integrator.state().to_vec();
+        place.mode = self.integrator.mode().clone();
+        let end = match (
+            trouble,
+            recorder.accumulation.take().or(low),
+            summary.status,
+        ) {
+            (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
+            (None, Some(found), _) => End::Because(Reason::Zeno(found)),
+            (None, None, Status::Refused(reason)) => {
+                let reason = super::grazing::explain(self.model(), &place.mode, reason);
+                End::Because(Reason::Error(reason))
+            }
+            (None, None, status) => End::Status(status),
+        };
+        Ok(Stop { end, touches })
+    }
+
+    /// Goes on from where the core ended, as the policies say: the event that this is; none when
+    /// the run is to end.
+    fn deal_with(
+        &self,
+        reason: &Reason,
+        again: bool,
+        tf: f64,
+        place: &mut Place,
+        statistics: &mut Statistics,
+    ) -> Result<Option<ContactEvent>, Error> {
+        let model = self.model();
+        let used = statistics.steps + statistics.rejections;
+        let bounds = Bounds {
+            steps: self.integrator.limits_set().0.saturating_sub(used),
+            memory: self.integrator.max_memory_set(),
+            interrupt: self.integrator.interrupt_set().clone(),
+        };
+        let contact = match (reason, self.zeno, self.grazing) {
+            (Reason::Zeno(found), Zeno::StopAt, _) => {
+                let cost = model.fly_to(found, tf, place, &bounds)?;
+                *statistics = add(*statistics, cost);
+                return Ok(None);
+            }
+            (Reason::Zeno(found), Zeno::Absorb, _) => {
+                let cost = model.fly_to(found, tf, place, &bounds)?;
+                *statistics = add(*statistics, cost);
+                let kind = ContactEventKind::ZenoAbsorbed;
+                return model.close(&found.contacts, kind, place).map(Some);
+            }
+            // Impacts follow each other faster than time can tell: they are taken as one. What
+            // comes back even then is an accumulation in no time.
+            (Reason::Error(Error::NoProgress { .. }), zeno, _) => {
+                let together = if again && zeno == Zeno::Absorb {
+                    Ok(None)
+                } else {
+                    model.strike_together(place)
+                };
+                let error = match together {
+                    Ok(Some(event)) => return Ok(Some(event)),
+                    Ok(None) => reason.error(place.t),
+                    Err(error) if model.is_endless(&error) => error,
+                    Err(error) => return Err(error),
+                };
+                let contacts = model.touching_and_not_parting(place);
+                return match zeno {
+                    Zeno::Absorb if !contacts.is_empty() => {
+                        let kind = ContactEventKind::ZenoAbsorbed;
+                        model.close(&contacts, kind, place).map(Some)
+                    }
+                    Zeno::StopAt => Ok(None),
+                    _ => Err(error),
+                };
+            }
+            // So is an impact that does not end.
+            (Reason::Error(error), Zeno::StopAt, _) if model.is_endless(error) => return Ok(None),
+            (Reason::Error(error), Zeno::Absorb, _) if model.is_endless(error) => {
+                let contacts = model.touching_and_not_parting(place);
+                let kind = ContactEventKind::ZenoAbsorbed;
+                return model.close(&contacts, kind, place).map(Some);
+            }
+            (Reason::Error(Error::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
+                return model.open(*contact, place).map(Some);
+            }
+            (
+                Reason::Error(
+                    Error::Grazing { contact, .. } | Error::InconsistentMode { contact, .. },
+                ),
+                _,
+                Grazing::Contact,
+            ) => *contact,
+            _ => return Err(reason.error(place.t)),
+        };
+        model
+            .close(&[contact], ContactEventKind::Touch, place)
+            .map(Some)
+    }
+}
+
+/// How a stretch of a run ended.
+struct Stop {
+    end: End,
+    /// What was only touched on the way.
+    touches: Vec<ContactEvent>,
+}
+
+enum End {
+    Status(Status),
+    Because(Reason),
+}
+
+/// What stands in the way of going on.
+#[derive(Debug)]
+enum Reason {
+    Zeno(Accumulation),
+    Error(Error),
+}
+
+impl Reason {
+    fn error(&self, t: f64) -> Error {
+        match self {
+            Self::Zeno(found) => Error::Zeno {
+                time: found.time,
+                contacts: found.contacts.clone(),
+                ratio: found.ratio,
+                t,
+            },
+            Self::Error(error) => error.clone(),
+        }
+    }
+}
+
+fn add(a: Statistics, b: Statistics) -> Statistics {
+    Statistics {
+        flow: a.flow + b.flow,
+        flip: a.flip + b.flip,
+        events: a.events + b.events,
+        event: a.event + b.event,
+        gradient: a.gradient + b.gradient,
+        windows: a.windows + b.windows,
+        narrowed: a.narrowed + b.narrowed,
+        unresolved: a.unresolved + b.unresolved,
+        doubts: a.doubts + b.doubts,
+        steps: a.steps + b.steps,
+        rejections: a.rejections + b.rejections,
+        projections: a.projections + b.projections,
+        projections_failed: a.projections_failed + b.projections_failed,
+        repairs: a.repairs + b.repairs,
+        locations: a.locations + b.locations,
+        crossings: a.crossings + b.crossings,
+        resets: a.resets + b.resets,
+    }
+}

@@ -1,0 +1,213 @@
+//! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`, one
+//! event function a contact.
+//!
+//! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it
+//! is closed; both are positive until they fall through zero: activation, or release (Pace &
+//! Burden, sections 2 and 3.4). Which contacts are closed is the second half of the mode, bits
+//! `n … 2n − 1`, which no motion changes, only `on_crossing`.
+
+use crate::impact::{ImpactLaw, Selection, Unilateral};
+use crate::mechanics::acceleration::Bodies;
+use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::{Error, Interrupt, Mode};
+
+/// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
+/// [`EventFunction`](crate::EventFunction)s.
+///
+/// [`Simulation`](super::Simulation) runs it, with policies and a log. The core integrator runs it
+/// too, from the state and mode of [`start`](Self::start), which checks them; event function `j` is
+/// the gap of contact `j` while that is open, its force while it is closed, so that contact `j`
+/// closes and is released as `Guard::falling(j)`.
+///
+/// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
+/// to it, with its acceleration in the effort, which may depend on time.
+///
+/// ```
+/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::models::SoftTrot;
+/// let model = EventDriven::new(SoftTrot::default());
+/// let (q, v) = SoftTrot::default().start(0.01);
+/// let run = Simulation::new(model)?.rtol(1e-9).run(0.0, &q, &v, 0.65)?.completed()?;
+/// // Forces over time.
+/// let (path, model) = (run.trajectory(), EventDriven::new(SoftTrot::default()));
+/// for k in 0..=65 {
+///     let t = 0.01 * f64::from(k);
+///     let forces = model.multipliers(t, path.at(t)?.as_slice(), path.mode_at(t)?);
+///     assert!(forces.values().iter().all(|&force| force >= 0.0));
+/// }
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct EventDriven<S, L = Unilateral> {
+    pub(crate) bodies: Bodies<S>,
+    pub(crate) law: L,
+    /// Which outcome of the law is taken.
+    pub(crate) selection: Selection,
+    /// Coefficients of friction do not matter.
+    frictionless: bool,
+    /// Gaps within this of zero are zero (m).
+    pub(crate) gap_tolerance: f64,
+    /// Contacts that part no faster than this after an impact may stay closed; those that close no
+    /// faster graze (m/s).
+    pub(crate) rate_tolerance: f64,
+    pub(crate) redundant: Redundant,
+    /// Coefficients of restitution outside [0, 1] are taken.
+    pub(crate) any_restitution: bool,
+    /// Ends searches of the law.
+    pub(crate) interrupt: Interrupt,
+}
+
+impl<S> EventDriven<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    /// With the default law, [`Unilateral`].
+    pub fn new(system: S) -> Self {
+        Self::with_law(system, Unilateral)
+    }
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// With a law of one's choice. One that gives several outcomes wants a
+    /// [`selection`](Self::selection).
+    pub fn with_law(system: S, law: L) -> Self {
+        Self {
+            bodies: Bodies::new(system),
+            law,
+            selection: Selection::default(),
+            frictionless: false,
+            interrupt: Interrupt::new(),
+            gap_tolerance: 1e-10,
+            rate_tolerance: 1e-8,
+            redundant: Redundant::default(),
+            any_restitution: false,
+        }
+    }
+
+    /// Gaps within this of zero are zero (m); default 1e-10. Bounces a hundred times lower are not
+    /// resolved: they are the end of an accumulation, and a closed contact that an impact throws no
+    /// higher stays closed.
+    #[must_use]
+    pub fn gap_tolerance(mut self, tolerance: f64) -> Self {
+        self.gap_tolerance = tolerance;
+        self
+    }
+
+    /// Contacts that part no faster than this may stay closed, those that close no faster graze
+    /// (m/s); default 1e-8.
+    #[must_use]
+    pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
+        self.rate_tolerance = tolerance;
+        self
+    }
+
+    /// What to do when closed contacts depend on each other. Default [`Redundant::Refuse`].
+    #[must_use]
+    pub fn redundant(mut self, policy: Redundant) -> Self {
+        self.redundant = policy;
+        self
+    }
+
+    /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in
+    /// which there is more than one ends with [`Error::NotSingle`].
+    #[must_use]
+    pub fn selection(mut self, selection: Selection) -> Self {
+        self.selection = selection;
+        self
+    }
+
+    /// Ends the searches of the impact law, within one impact, with [`Error::Interrupted`] when
+    /// `interrupt` is set. Runs end between impacts by
+    /// [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.interrupt = interrupt.clone();
+        self
+    }
+
+    /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and
+    /// between them. Without this a system whose [`friction`](UnilateralConstraints::friction) is
+    /// not zero is refused when a run starts ([`start`](Self::start)) and at each impact, with
+    /// [`Error::FrictionIgnored`].
+    #[must_use]
+    pub fn frictionless(mut self) -> Self {
+        self.frictionless = true;
+        self
+    }
+
+    /// Refuses friction unless it was said not to matter.
+    pub(crate) fn check_friction(&self) -> Result<(), Error> {
+        let contacts = 0..self.system().contacts();
+        let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
+        match coefficients.find(|(_, mu)| *mu != 0.0) {
+            Some((contact, friction)) if !self.frictionless => Err(Error::FrictionIgnored {
+                law: if self.law.honours_friction() {
+                    "the motion between impacts"
+                } else {
+                    self.law.name()
+                },
+                contact,
+                friction,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes coefficients of restitution outside [0, 1]: beyond 1 impacts add energy.
+    #[must_use]
+    pub fn any_restitution(mut self) -> Self {
+        self.any_restitution = true;
+        self
+    }
+
+    /// The mechanical system.
+    pub fn system(&self) -> &S {
+        &self.bodies.system
+    }
+
+    /// The law of impact.
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+
+    /// True when contact `j` is closed in `mode`; false where there is no such contact.
+    pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
+        let contacts = self.system().contacts();
+        j < contacts && mode.contains(contacts + j)
+    }
+
+    /// The closed contacts of `mode`: the contact mode `J` of the paper.
+    pub fn closed(&self, mode: &Mode) -> Vec<usize> {
+        (0..self.system().contacts())
+            .filter(|&j| self.is_closed(mode, j))
+            .collect()
+    }
+
+    pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
+        mode.set(self.system().contacts() + j, closed);
+        // Gap and multiplier are positive until they fall: the side before the next event.
+        mode.set(j, true);
+    }
+
+    /// True when impacts are piecewise linear: masses and rows are constant.
+    pub(crate) fn is_affine(&self) -> bool {
+        let system = self.system();
+        system.constant_mass() && (0..system.contacts()).all(|j| system.constant_row(j))
+    }
+
+    /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no
+    /// [`potential`](MechanicalSystem::potential), or the state has another length.
+    pub fn energy(&self, state: &[f64]) -> Option<f64> {
+        let d = self.system().dof();
+        let (q, v) = (state.get(..d)?, state.get(d..2 * d)?);
+        let mut mass = vec![0.0; d * d];
+        self.system().mass(q, &mut mass);
+        let momentum = |i: usize| -> f64 { (0..d).map(|k| mass[k * d + i] * v[k]).sum() };
+        let kinetic: f64 = (0..d).map(|i| 0.5 * v[i] * momentum(i)).sum();
+        Some(kinetic + self.system().potential(q)?)
+    }
+}

@@ -1,0 +1,129 @@
+//! The user's functions as the loop asks for them: rates of guards with their numerical zeros, and
+//! finiteness.
+
+use super::{EventFunction, Flow, Mode};
+use crate::ode::difference;
+use crate::{Error, Quantity};
+
+/// `dh_k/dt` along the flow, and how well `h_k` can be told from zero at this state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    /// `D_x h_k · f + ∂h_k/∂t` (`u_k`/s).
+    pub(crate) value: f64,
+    /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`): rounding of the state shows in `h_k` as a few units in the
+    /// last place of this. Zero when the row is not written.
+    pub(crate) magnitude: f64,
+    /// The row is written, and in the buffer that was passed.
+    pub(crate) written: bool,
+    /// The largest value of `h_k` that a difference in its stead used (`u_k`).
+    pub(crate) beside: f64,
+}
+
+/// Rate of guard `k` at `(t, x)` along `field`; by the user's row or by a central difference along
+/// the flow. `row` is overwritten.
+#[inline]
+pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
+    system: &S,
+    k: usize,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    field: &[f64],
+    row: &mut [f64],
+) -> Rate {
+    if let Some(moving) = system.gradient(k, t, x, mode, row) {
+        let (mut value, mut magnitude) = (moving, 0.0);
+        for i in 0..x.len() {
+            value += row[i] * field[i];
+            magnitude += (row[i] * x[i]).abs();
+        }
+        return Rate {
+            value,
+            magnitude,
+            written: true,
+            beside: 0.0,
+        };
+    }
+    let mut beside: f64 = 0.0;
+    let h = |t: f64, x: &[f64]| {
+        let value = system.event(k, t, x, mode);
+        beside = beside.max(value.abs());
+        value
+    };
+    Rate {
+        value: difference::scalar_along(h, (t, x), (1.0, field), row),
+        magnitude: 0.0,
+        written: false,
+        beside,
+    }
+}
+
+/// The least rate of a guard, where the user states none, as a part of the largest rate that was
+/// seen of it.
+pub(crate) const PART_OF_RATE: f64 = 1e-6;
+
+/// The third derivative, of which the error of a difference is made, is taken to be at most so many
+/// times the second one.
+const THIRD: f64 = 1e-3;
+
+/// How far the rate of guard `k` at `(t, x)` along `field` may be off by the rounding of its
+/// evaluation, or by that of the difference in its stead (`u_k`/s). `magnitude` is that of the
+/// terms of `h_k` where its row is not written.
+#[cold]
+pub(crate) fn rate_error<S: EventFunction + ?Sized>(
+    system: &S,
+    k: usize,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    field: &[f64],
+    (row, magnitude): (&mut [f64], f64),
+) -> f64 {
+    if let Some(moving) = system.gradient(k, t, x, mode, row) {
+        let terms = row.iter().zip(field).map(|(r, f)| (r * f).abs());
+        return 16.0 * f64::EPSILON * (moving.abs() + terms.sum::<f64>());
+    }
+    let s = difference::step_along(t, x, 1.0, field);
+    let mut at = |s: f64| {
+        for i in 0..x.len() {
+            row[i] = x[i] + s * field[i];
+        }
+        system.event(k, t + s, row, mode)
+    };
+    let (behind, here, ahead) = (at(-s), at(0.0), at(s));
+    let terms = magnitude + behind.abs() + ahead.abs();
+    (THIRD * (ahead - 2.0 * here + behind).abs() + 16.0 * f64::EPSILON * terms) / (2.0 * s)
+}
+
+/// Refuses a right-hand side that is not finite.
+#[inline]
+pub(crate) fn check_flow(dx: &[f64], t: f64, x: &[f64]) -> Result<(), Error> {
+    // A sum of finite numbers may overflow, so it only tells that a closer look is needed.
+    if dx.iter().sum::<f64>().is_finite() {
+        return Ok(());
+    }
+    match dx.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(component) => Err(not_finite(Quantity::Flow { component }, t, x)),
+    }
+}
+
+/// Refuses event functions that are not finite.
+#[inline]
+pub(crate) fn check_events(h: &[f64], t: f64, x: &[f64]) -> Result<(), Error> {
+    if h.iter().sum::<f64>().is_finite() {
+        return Ok(());
+    }
+    match h.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(event) => Err(not_finite(Quantity::Event { event }, t, x)),
+    }
+}
+
+/// The error for a value that is not finite.
+#[cold]
+pub(crate) fn not_finite(quantity: Quantity, t: f64, x: &[f64]) -> Error {
+    Error::NotFinite {
+        quantity,
+        t,
+        state: x.to_vec(),
+    }
+}

@@ -1,0 +1,169 @@
+//! `EventFunction`: the functions whose zeros are the guards, and what a crossing does.
+
+use crate::Error;
+use crate::hybrid::{Crossed, Mode, Watch};
+
+/// The event functions `h_k(t, x)`, `k = 0 … count − 1`, of a hybrid system, and what a crossing
+/// does.
+///
+/// The zero set of `h_k` is a guard. `h_k < 0` before and `h_k > 0` after a rising crossing. Each
+/// `h_k` has its own unit `u_k` (metres for a gap) and must be smooth in `t` and `x`.
+///
+/// In an event-selected system `h` depends on `t` and `x` only. `mode` is there for hybrid automata
+/// whose guards differ from mode to mode (a contact force that may fall to zero only while the
+/// contact is closed); it is the frozen mode of the step, never to be guessed from `x`.
+pub trait EventFunction {
+    /// Number of event functions; 0 makes a plain differential equation.
+    fn count(&self) -> usize;
+
+    /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its
+    /// length.
+    ///
+    /// A value that is not finite means "not defined here", as in
+    /// [`Flow::flow`](crate::Flow::flow): the step is shortened, down to the shortest, and a run
+    /// that comes to the end of the domain ends there with
+    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the event function. A guard before
+    /// that end is found. Differences in place of a gradient that is not written reach about 6e-6
+    /// of the size of the state ahead of it.
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
+
+    /// All event functions at once; override when sharing work pays. What is not finite means the
+    /// same as in [`event`](Self::event).
+    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        for (k, h_k) in h.iter_mut().enumerate() {
+            *h_k = self.event(k, t, x, mode);
+        }
+    }
+
+    /// Writes the row `D_x h_k` into `dh` and returns `Some(∂h_k/∂t)`: `Some(0.0)` for a guard that
+    /// does not move with time. The provided method returns `None`, and the crate takes
+    /// differences. Derivatives choose their steps as in
+    /// [`Flow::jacobian_times`](crate::Flow::jacobian_times).
+    ///
+    /// Only single rows are asked for, never the whole matrix.
+    fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        let _ = (k, t, x, mode, dh);
+        None
+    }
+
+    /// In which directions `h_k` is watched, and whether a crossing ends the run.
+    fn watch(&self, k: usize) -> Watch {
+        let _ = k;
+        Watch::BOTH
+    }
+
+    /// The least rate `c_k > 0` at which `h_k` counts as crossing (`u_k` per second): the liveness
+    /// bound of the paper. Slower crossings are refused as grazing or sliding. Finite and above
+    /// zero.
+    ///
+    /// The provided `None` follows the guard, whatever its unit: `c_k` is 1e-6 times the largest
+    /// `|dh_k/dt|` that the run has seen so far, at its start, at ends of steps and at crossings.
+    /// An approach that slows down to a millionth of earlier rates is grazing. A guard that is met
+    /// at the only rate that was seen of it is crossed, however small that rate is; only a rate
+    /// within the rounding of its own evaluation counts as zero at the start. What a crossing was
+    /// held against is in [`Crossing::min_rate`](crate::Crossing::min_rate).
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
+    }
+
+    /// Size of the numerical noise in `h_k` (unit `u_k`): values within it count as zero when
+    /// guards are grouped at one instant. Default 0: only the rounding of time, and of the state
+    /// where the gradient is written, is reckoned with.
+    fn event_tolerance(&self, k: usize) -> f64 {
+        let _ = k;
+        0.0
+    }
+
+    /// The shortest time (s) in which `h_k` does something of its own that the motion does not
+    /// show: a pulse, a gate, an obstacle that is passed. Samples of `h_k` are never farther apart
+    /// in time, so that nothing that lasts as long can hide between them. `INFINITY` for a function
+    /// of the state that is smooth wherever the state is; the provided `None` takes a hundredth of
+    /// the run.
+    ///
+    /// What hides is narrower than the distance of samples and leaves no trace at them;
+    /// oscillations are followed at any rate.
+    fn time_scale(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
+    }
+
+    /// True when no event function reads `mode`, as in every event-selected system: saves one
+    /// evaluation of `events` at each crossing. The provided `false` is always right.
+    fn ignores_mode(&self) -> bool {
+        false
+    }
+
+    /// True when what [`reset_times`](Self::reset_times) writes is a difference of resets. Its
+    /// rounding is then allowed for where orders of a corner are compared. The provided method
+    /// returns `false`: it is exact but for the rounding of its own arithmetic.
+    fn writes_reset_differences(&self) -> bool {
+        false
+    }
+
+    /// What a crossing does beside flipping side bits: nothing for an event-selected system, a
+    /// reset otherwise.
+    ///
+    /// Called once for all guards that cross at the same instant in a watched direction, with their
+    /// side bits already flipped in `mode`. It may change `x` and `mode`. A reset that throws the
+    /// state back over a guard (a bouncing ball) needs nothing else: under
+    /// [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, counted or
+    /// not. A reset that carries guards across makes them fire at the same instant. A reset that
+    /// handles several guards one after another should make sure that none of them is left with a
+    /// rate across its surface (the second impact in a wedge may throw the state at the first wall
+    /// again): such a guard counts as crossed, and the state goes on through it.
+    ///
+    /// # Errors
+    /// What the model cannot resolve: [`Error::Model`]. It ends the run, which keeps all it
+    /// computed.
+    fn on_crossing(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+    ) -> Result<(), Error> {
+        let _ = (t, crossed, x, mode);
+        Ok(())
+    }
+
+    /// Writes the derivative of the reset along `(dt, dx)` into `out`, `D_x R · dx + ∂R/∂t · dt`,
+    /// and returns `true`, where `(t, x) ↦ R(t, x)` is what [`on_crossing`](Self::on_crossing)
+    /// makes of the state; the provided method returns `false`, and the crate takes differences of
+    /// `on_crossing`.
+    ///
+    /// `x` and `mode` are what `on_crossing` is given. Rates in `crossed` depend on `t` and `x`
+    /// too: where the reset uses one, its derivative belongs to that of the reset. (The differences
+    /// see that; write the gradient then, since differences of differences are good to 1e-6 only.)
+    fn reset_times(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (dt, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let _ = (t, crossed, x, mode, dt, dx, out);
+        false
+    }
+
+    /// The same for several directions with one `dt`; their `dx` follow each other, and the
+    /// products in `out`; override when sharing work pays. Returns `true` only when all are
+    /// written.
+    fn reset_times_each(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        (dt, dx): (f64, &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let dim = x.len().max(1);
+        let products = dx.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
+        products
+            .into_iter()
+            .all(|(dx, out)| self.reset_times(t, crossed, x, mode, (dt, dx), out))
+    }
+}

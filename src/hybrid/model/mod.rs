@@ -1,0 +1,25 @@
+//! What the user writes, and what it speaks of.
+//!
+//! * `flow`: the right-hand side `f(t, x; mode)`; `events`: the event functions `h_k(t, x; mode)`
+//!   and resets.
+//! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is;
+//!   `watch`: which directions count.
+//! * `rearm`: which guards a crossing arms; `closures`: systems from closures; `forward`: from
+//!   references and smart pointers.
+
+mod closures;
+mod events;
+mod flow;
+mod forward;
+mod guard;
+mod mode;
+pub(crate) mod rearm;
+mod watch;
+
+pub use closures::{FlowFn, GuardedFn, flow_fn};
+pub use events::EventFunction;
+pub use flow::Flow;
+pub use guard::{Direction, Guard};
+pub use mode::{Mode, Ones};
+pub use rearm::{Rearm, RearmMatrix, RowConflict};
+pub use watch::{Crossed, CrossedGuard, Watch};

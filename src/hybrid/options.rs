@@ -1,0 +1,252 @@
+//! Options of the integrator, each with its unit, default and what lies outside its sensible range.
+
+use crate::{Error, Guard, Interrupt, validate};
+
+/// One value for every entry, or one value an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PerEntry {
+    /// The same value for all.
+    Same(f64),
+    /// One value for each state variable or each event function.
+    Each(Vec<f64>),
+}
+
+impl PerEntry {
+    /// The value of entry `i`; NaN beyond the end of `Each`.
+    #[inline]
+    pub fn get(&self, i: usize) -> f64 {
+        match self {
+            Self::Same(value) => *value,
+            Self::Each(values) => values.get(i).copied().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Refuses wrong lengths and values that are not finite or fail `accept`.
+    fn check(
+        &self,
+        name: &'static str,
+        expected: usize,
+        rule: &'static str,
+        accept: impl Fn(f64) -> bool,
+    ) -> Result<(), Error> {
+        let values = match self {
+            Self::Same(value) => std::slice::from_ref(value),
+            Self::Each(values) => {
+                validate::length(name, expected, values.len())?;
+                values
+            }
+        };
+        validate::accepted(name, values, rule, accept)
+    }
+}
+
+impl From<f64> for PerEntry {
+    fn from(value: f64) -> Self {
+        Self::Same(value)
+    }
+}
+
+impl From<Vec<f64>> for PerEntry {
+    fn from(values: Vec<f64>) -> Self {
+        Self::Each(values)
+    }
+}
+
+impl From<&[f64]> for PerEntry {
+    fn from(values: &[f64]) -> Self {
+        Self::Each(values.to_vec())
+    }
+}
+
+impl<const N: usize> From<&[f64; N]> for PerEntry {
+    fn from(values: &[f64; N]) -> Self {
+        Self::Each(values.to_vec())
+    }
+}
+
+impl<const N: usize> From<[f64; N]> for PerEntry {
+    fn from(values: [f64; N]) -> Self {
+        Self::Each(values.to_vec())
+    }
+}
+
+/// When the crossing phase may step onto a guard by projection, without root finding.
+///
+/// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3
+/// carries an error estimate. A run with a fixed `eps` converges with the power *order + 1* of
+/// `eps`.
+///
+/// What guards do between the ends of a projection is not looked at:
+/// [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed) says nothing of humps that begin
+/// and end there, nor of the error of projections by `Eps` and `Horizon`. `Auto` keeps projections
+/// shorter than half the distance of samples in smooth steps.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Projection {
+    /// Never: every crossing is located on the interpolant of a smooth step.
+    Off,
+    /// From `h_k ≥ −eps_k`, as in the paper. A guard that approaches slowly is reached in one long
+    /// step, whose error nothing tests: choose `eps` small against the least speed of approach.
+    Eps {
+        /// Width of the neighbourhood, in the unit of each `h_k`; > 0.
+        eps: PerEntry,
+        /// 1, 2, 3 or 4.
+        order: u8,
+    },
+    /// From a predicted time to the guard of at most `tau`: the same for guards of any unit.
+    Horizon {
+        /// Time horizon (s); > 0.
+        tau: f64,
+        /// 1, 2, 3 or 4.
+        order: u8,
+    },
+    /// Inside clusters only, order 3 with an error test at the tolerances of the smooth phase: the
+    /// default.
+    #[default]
+    Auto,
+}
+
+impl Projection {
+    /// [`Projection::Eps`] with one width for all guards, or one for each.
+    pub fn eps(eps: impl Into<PerEntry>, order: u8) -> Self {
+        Self::Eps {
+            eps: eps.into(),
+            order,
+        }
+    }
+
+    /// [`Projection::Horizon`].
+    pub const fn horizon(tau: f64, order: u8) -> Self {
+        Self::Horizon { tau, order }
+    }
+
+    fn check(&self, guards: usize) -> Result<(), Error> {
+        let order = match self {
+            Self::Off | Self::Auto => return Ok(()),
+            Self::Eps { eps, order } => {
+                eps.check("eps", guards, "must be > 0", |v| v > 0.0)?;
+                *order
+            }
+            Self::Horizon { tau, order } => {
+                validate::positive("tau", &[*tau])?;
+                *order
+            }
+        };
+        let (kept, rule) = ((1..=4).contains(&order), "must be 1, 2, 3 or 4");
+        validate::unless(kept, "projection order", f64::from(order), rule)
+    }
+}
+
+/// How closely a smooth step looks at the event functions within it.
+///
+/// A step is looked at in windows. Event functions are sampled at the fractions 0, 0.309, 0.6803
+/// and 1 of each window, so that two samples are at most 0.372 of a window apart. Windows are as
+/// long as the samples allow: where a cubic through them does not settle what happens between, a
+/// window is narrowed to 0.4 of itself, up to eight times at one place (to a 1500th); where they
+/// agree, the next one is up to ten times longer. No window is so long that two samples are farther
+/// apart in time than the shortest [`time_scale`](crate::EventFunction::time_scale) of a guard, a
+/// hundredth of the run for those that state none.
+///
+/// **What can still hide** is a spike between two samples: an event function that goes beyond zero
+/// and comes back in a shorter time than the distance of two samples, and is flat on both sides.
+/// Whatever is beyond zero for at least that time, by default a hundredth of the run, is found,
+/// with both its crossings. A shorter spike may leave no trace, or one so small that a cubic
+/// through the samples explains it; then nothing tells of it, and the run counts as guaranteed. A
+/// time scale no longer than the time beyond zero finds it. Oscillations with more than a period
+/// between two samples leave traces too, unless their phases are almost equal at all samples of a
+/// window: that takes a frequency in step with windows, most of all with steps of a fixed length; a
+/// time scale of a tenth of the period excludes it. What leaves traces is followed at any rate, up
+/// to 64 windows of a step (a shorter step is tried then; of a
+/// [fixed](crate::Integrator::fixed_step) step, 4,096, beyond which it counts as
+/// [unresolved](crate::Statistics::unresolved)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Resolution {
+    /// As closely as it takes until samples of the event functions agree with what others of their
+    /// values and rates predict: the default. Guards that are far from zero cost one comparison a
+    /// step.
+    #[default]
+    Adaptive,
+    /// At four places of each step, whatever lies between. For event functions that are known to be
+    /// smooth on the scale of a step; the run is not guaranteed then, and says so by
+    /// [`Doubt::Unsearched`](crate::Doubt::Unsearched).
+    Samples,
+}
+
+/// Everything the integrator can be told; see the methods of [`Integrator`](crate::Integrator) for
+/// meaning and defaults.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) rtol: PerEntry,
+    pub(crate) atol: PerEntry,
+    pub(crate) projection: Projection,
+    pub(crate) resolution: Resolution,
+    pub(crate) fixed_step: Option<f64>,
+    pub(crate) first_step: Option<f64>,
+    pub(crate) max_step: f64,
+    pub(crate) max_events: usize,
+    pub(crate) max_steps: usize,
+    pub(crate) max_memory: usize,
+    pub(crate) corner_tolerance: f64,
+    /// Guards that cross one after another, in this order, where they are met at one instant.
+    pub(crate) corner_order: Vec<Guard>,
+    pub(crate) interrupt: Interrupt,
+    /// Forget the step size at each event, as a restart from scratch would: only to measure what
+    /// that costs.
+    pub(crate) restart_at_events: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rtol: PerEntry::Same(1e-6),
+            atol: PerEntry::Same(1e-9),
+            projection: Projection::Auto,
+            resolution: Resolution::Adaptive,
+            fixed_step: None,
+            first_step: None,
+            max_step: f64::INFINITY,
+            max_events: 100_000,
+            max_steps: 10_000_000,
+            max_memory: 1 << 30,
+            corner_tolerance: 1e-9,
+            corner_order: Vec::new(),
+            interrupt: Interrupt::new(),
+            restart_at_events: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what makes no sense for a system of `dim` states and `guards` event functions.
+    pub(crate) fn check(&self, dim: usize, guards: usize) -> Result<(), Error> {
+        self.rtol.check("rtol", dim, "must be ≥ 0", |v| v >= 0.0)?;
+        self.atol.check("atol", dim, "must be ≥ 0", |v| v >= 0.0)?;
+        let no_tolerance = (0..dim).find(|&i| self.rtol.get(i) <= 0.0 && self.atol.get(i) <= 0.0);
+        if let Some(entry) = no_tolerance {
+            return Err(Error::BadSetting {
+                name: "rtol and atol",
+                entry,
+                value: 0.0,
+                rule: "one of the two must be > 0",
+            });
+        }
+        self.projection.check(guards)?;
+        for (name, step) in [
+            ("fixed_step", self.fixed_step),
+            ("first_step", self.first_step),
+        ] {
+            if let Some(step) = step {
+                validate::positive(name, &[step])?;
+            }
+        }
+        if let Some(&guard) = self.corner_order.iter().find(|g| g.event >= guards) {
+            let count = guards;
+            return Err(Error::NoSuchGuard { guard, count });
+        }
+        // Infinite means no limit.
+        let (kept, rule) = (self.max_step > 0.0, "must be > 0");
+        validate::unless(kept, "max_step", self.max_step, rule)?;
+        validate::not_negative("corner_tolerance", &[self.corner_tolerance])
+    }
+}

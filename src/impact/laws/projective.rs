@@ -1,0 +1,58 @@
+//! Projective impact: all contacts keep, none may separate on its own.
+
+use nalgebra::DVector;
+
+use super::plastic::bilateral;
+use crate::Error;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+
+/// Every contact turns its own speed round, `u_i⁺ = −e_i u_i`, whatever impulse that takes:
+/// `p = −G⁻¹ diag(1 + e) u` (Pace & Burden, arXiv 1609.04056, eq. (3), with its missing parenthesis
+/// and a coefficient for each contact).
+///
+/// It can pull (the outcome is then marked [`Remark::Adhesive`](crate::impact::Remark::Adhesive),
+/// or refused after [`refuse_adhesion`](Self::refuse_adhesion)), can leave contacts approaching
+/// that separated before ([`Remark::Approaching`](crate::impact::Remark::Approaching)), and with
+/// different coefficients can raise the energy. Right for constraints that act both ways. Errors:
+/// [`Error::DependentContacts`], [`Error::Adhesion`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Projective {
+    refuses_adhesion: bool,
+}
+
+impl Projective {
+    /// Marks outcomes that pull.
+    pub const fn new() -> Self {
+        Self {
+            refuses_adhesion: false,
+        }
+    }
+
+    /// Refuses problems in which a contact would have to pull, with [`Error::Adhesion`].
+    #[must_use]
+    pub const fn refuse_adhesion(mut self) -> Self {
+        self.refuses_adhesion = true;
+        self
+    }
+}
+
+impl ImpactLaw for Projective {
+    fn name(&self) -> &'static str {
+        "Projective"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
+        let space = problem.space();
+        let e = problem.restitution();
+        let change = DVector::from_fn(e.len(), |i, _| -(1.0 + e[i]) * space.speeds[i]);
+        let impulses = bilateral(space, &change)?;
+        let outcome = Outcome::new(problem, impulses.as_slice(), Order::Together, Vec::new())?;
+        if self.refuses_adhesion
+            && let Some((contact, impulse)) = outcome.pull()
+        {
+            return Err(Error::Adhesion { contact, impulse });
+        }
+        Ok(Outcomes::of_one(outcome))
+    }
+}

@@ -1,0 +1,113 @@
+//! Sequential impact: first the contacts that are new, then those that are made to approach.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::complementarity::rebound;
+use crate::Error;
+use crate::impact::sets::interior;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+
+/// Only the newly activated contacts at first, then, stage after stage, whichever contacts
+/// approach; each stage is a [`Unilateral`](crate::impact::Unilateral) impact of its contacts
+/// alone.
+///
+/// What contacts do that meet one after another with gaps as small as you please between them: with
+/// one new contact it gives the one-sided limits of a corner. New contacts that do not approach are
+/// passed over. With coefficients of restitution in [0, 1] the energy never rises, since all
+/// contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
+/// Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their
+/// speeds shrink by a constant factor. Errors: [`Error::ReflectionCap`],
+/// [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequential {
+    cap: usize,
+}
+
+/// Most stages of one impact, unless another cap is set.
+const CAP: usize = 10_000;
+/// Most stages whatever the cap, and most entries of all stages together: 80 MB.
+const MOST: usize = 1_000_000;
+const ENTRIES: usize = 10_000_000;
+
+impl Sequential {
+    /// With the default cap.
+    pub const fn new() -> Self {
+        Self { cap: CAP }
+    }
+
+    /// Most stages of one impact; default 10 000, and 1 000 000 at most.
+    #[must_use]
+    pub const fn cap(mut self, stages: usize) -> Self {
+        self.cap = stages;
+        self
+    }
+}
+
+impl Default for Sequential {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ImpactLaw for Sequential {
+    fn name(&self) -> &'static str {
+        "Sequential"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
+        let space = problem.space();
+        let threshold = problem.threshold();
+        let mut speeds = space.speeds.clone();
+        let mut impulses = DVector::zeros(speeds.len());
+        let mut stages: Vec<Vec<usize>> = Vec::new();
+        let cap = self.cap.min(MOST).min(ENTRIES / speeds.len());
+        loop {
+            let approaching = |i: &usize| speeds[*i] < -threshold;
+            let mut stage: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
+            if stages.is_empty() && stage.iter().any(|&i| problem.is_new()[i]) {
+                stage.retain(|&i| problem.is_new()[i]);
+            }
+            let Some(worst) = stage
+                .iter()
+                .copied()
+                .min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]))
+            else {
+                break;
+            };
+            problem.check_interrupt()?;
+            if stages.len() >= cap {
+                let capped = Error::ReflectionCap {
+                    limit: cap,
+                    contact: worst,
+                    speed: speeds[worst] * space.roots[worst],
+                };
+                return Err(interior::explain(space, cap, capped));
+            }
+            let k = stage.len();
+            let gram = DMatrix::from_fn(k, k, |i, j| space.gram[(stage[i], stage[j])]);
+            let e = problem.restitution();
+            let before = DVector::from_fn(k, |i, _| speeds[stage[i]]);
+            let pushes = rebound(&gram, &before, |i| e[stage[i]], problem);
+            let pushes = pushes.map_err(|error| named(error, &stage))?;
+            for (&contact, push) in stage.iter().zip(pushes.iter()) {
+                impulses[contact] += push;
+                speeds.axpy(*push, &space.gram.column(contact), 1.0);
+            }
+            stages.push(stage);
+        }
+        let order = Order::Stages(stages);
+        let outcome = Outcome::new(problem, impulses.as_slice(), order, Vec::new())?;
+        Ok(Outcomes::of_one(outcome))
+    }
+}
+
+/// An error of a stage, which counts its own contacts, with those of the problem.
+fn named(mut error: Error, stage: &[usize]) -> Error {
+    if let Error::Squeezed { set, contact, .. } = &mut error {
+        for i in set.iter_mut().chain([contact]) {
+            *i = stage[*i];
+        }
+    }
+    error
+}

@@ -1,0 +1,53 @@
+//! Unilateral impact: contacts push or separate, all at once.
+
+use super::complementarity::rebound;
+use crate::Error;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+
+/// Contacts push or separate faster than their restitution asks: `0 ≤ p ⊥ u⁺ + diag(e) (u)₋ ≥ 0`,
+/// `u⁺ = u + G p`, `(u)₋ = min(u, 0)`, over all zero gaps at once (Moreau; Newton's restitution).
+/// The default of the crate.
+///
+/// Equals [`Projective`](crate::impact::Projective) when that pushes everywhere and all contacts
+/// approach. With dependent contacts the speeds are unique and the impulses one choice of many. It
+/// does not carry an impact through resting neighbours: Newton's cradle of equal balls moves on as
+/// (−1/3, 2/3, 2/3).
+///
+/// # When there is an outcome
+/// Always where some motion opens all contacts at once, as where their normals are independent, and
+/// always where `e = 0`. Contacts squeeze a body when a combination of their normals with positive
+/// weights vanishes, as two opposite walls do: then none of them parts unless another closes. Of
+/// these none may approach with `e > 0`, or there is no outcome: [`Error::Squeezed`]. That is all:
+/// with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and impulses exist exactly
+/// when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. What the body does there (rattle between the walls)
+/// no simultaneous law says.
+///
+/// # Energy
+/// A contact that pushes has `u⁺ = −e (u)₋`. So `ΔE = ½ Σ p_i (u_i + u_i⁺)` has the term
+/// `−½ (1 − e_i) p_i |u_i|` for a contact that approached and `+½ p_i u_i` for one that parted and
+/// is pressed on by others. With coefficients in [0, 1], common or not,
+///
+/// * the energy never rises when no contact parts before: `ΔE = −½ Σ (1 − e_i) p_i |u_i|`;
+/// * else it rises by `½ Σ p_i u_i` over the parting contacts at most: it can, with one coefficient
+///   for all too. `G = [1, −½; −½, 1]`, `u = (−1, ½)`, `e = 1` gains 1/6 on 1/2. The outcome then
+///   says so ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
+/// * with all coefficients 0 it never rises: `p · u⁺ = 0`, and `ΔE = −½ pᵀ G p`.
+///
+/// Errors: [`Error::Squeezed`]; [`Error::LcpResidual`] when rounding defeats the solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unilateral;
+
+impl ImpactLaw for Unilateral {
+    fn name(&self) -> &'static str {
+        "Unilateral"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+        problem.refuse_friction(self.name())?;
+        let space = problem.space();
+        let e = problem.restitution();
+        let impulses = rebound(&space.gram, &space.speeds, |i| e[i], problem)?;
+        let outcome = Outcome::new(problem, impulses.as_slice(), Order::Together, Vec::new())?;
+        Ok(Outcomes::of_one(outcome))
+    }
+}

@@ -1,0 +1,360 @@
+//! The normal block of an impact with unit normals: what all frictionless laws work in.
+//!
+//! With `G_ij = J_i M⁻¹ J_jᵀ` and `u_i = J_i v`, the unit normals (in the metric of kinetic energy)
+//! are `J_i/√G_ii`, and
+//!
+//! ```text
+//!     s_i = u_i/√G_ii        C_ij = G_ij/√(G_ii G_jj)        μ_i = √G_ii p_i
+//! ```
+//!
+//! An impulse changes the scaled speeds by `C μ`. In momentum space `s_i = ⟨p, u_i⟩`,
+//! `C_ij = ⟨u_i, u_j⟩` (Seghete & Murphey, arXiv 1709.02296, momentum form), and `sᵀ C⁻¹ s = ‖p‖²`
+//! is twice the kinetic energy of the motion along the normals.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::linalg::spectrum::{Spectrum, unit_diagonal};
+use crate::{Error, MatrixFault};
+
+/// Eigenvalues of `C` below this part of the greatest count as zero.
+const RANK: f64 = 1e-12;
+
+/// Eigenvalues of `C` below minus this refuse the matrix.
+const NEGATIVE: f64 = 1e-10;
+
+/// Determinant of `C` above which its contacts are clearly independent: eigenvalues beyond a
+/// thousand times [`RANK`].
+const CLEARLY: f64 = 1e-8;
+
+/// Speeds of dependent contacts may differ from those of a motion by this part of the greatest.
+const INCONSISTENT: f64 = 1e-8;
+
+/// Rounding of the eigenvalues of `C`, over the number of contacts and the greatest eigenvalue:
+/// nothing is known of smaller ones.
+const NOISE: f64 = 4.0 * f64::EPSILON;
+
+/// Where contact speeds come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// They are given, and may be those of no motion.
+    Given,
+    /// They are `J v`.
+    Motion,
+}
+
+/// The problem with unit normals.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactSpace {
+    /// `√G_ii`.
+    pub(crate) roots: Vec<f64>,
+    /// `C`.
+    pub(crate) gram: DMatrix<f64>,
+    /// `s`.
+    pub(crate) speeds: DVector<f64>,
+    /// The contacts whose normals depend on each other; empty when all are independent.
+    pub(crate) dependent: Vec<usize>,
+    /// `√(sᵀ C⁺ s)`.
+    pub(crate) norm: f64,
+}
+
+impl ContactSpace {
+    /// From a normal block that is symmetric and finite with a positive diagonal, and finite
+    /// speeds.
+    pub(crate) fn new(
+        delassus: &DMatrix<f64>,
+        speeds: &[f64],
+        source: Source,
+    ) -> Result<Self, Error> {
+        let (gram, roots) = unit_diagonal(delassus);
+        let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
+        let finite = |scaled: &DVector<f64>| match scaled.iter().position(|s| !s.is_finite()) {
+            Some(contact) => Err(Error::ImpactOverflow {
+                quantity: "scaled speed",
+                contact,
+                value: scaled[contact],
+            }),
+            None => Ok(()),
+        };
+        let mut space = Self {
+            dependent: Vec::new(),
+            roots,
+            gram,
+            speeds: scaled,
+            norm: 0.0,
+        };
+        if let Some(factor) = space.independent_factor() {
+            finite(&space.speeds)?;
+            space.norm = norm_in(&factor, &space.speeds);
+            return space.of_finite_norm();
+        }
+        let spectrum = positive_spectrum("Delassus", &space.gram)?;
+        finite(&space.speeds)?;
+        let least = RANK * spectrum.greatest();
+        space.dependent = dependent(&spectrum, least);
+        space.norm = space.measure(&spectrum, source)?;
+        space.of_finite_norm()
+    }
+
+    /// Refuses a norm so large that a reflection overflows.
+    fn of_finite_norm(self) -> Result<Self, Error> {
+        if self.norm <= 0.25 * f64::MAX {
+            return Ok(self);
+        }
+        Err(Error::ImpactOverflow {
+            quantity: "momentum",
+            contact: self.speeds.iamax(),
+            value: self.norm,
+        })
+    }
+
+    /// The Cholesky factor of `C` when it shows that all contacts are independent, without
+    /// eigenvalues. With a unit diagonal, the least eigenvalue is at least `det C / e`, by the
+    /// inequality of the means of the others.
+    fn independent_factor(&self) -> Option<DMatrix<f64>> {
+        let n = self.contacts();
+        let mut l = self.gram.clone();
+        let mut determinant = 1.0;
+        for j in 0..n {
+            let mut pivot = l[(j, j)];
+            for k in 0..j {
+                pivot -= l[(j, k)] * l[(j, k)];
+            }
+            determinant *= pivot;
+            // NaN fails too.
+            if !(pivot > 0.0 && determinant > CLEARLY) {
+                return None;
+            }
+            let root = pivot.sqrt();
+            l[(j, j)] = root;
+            for i in j + 1..n {
+                let mut entry = l[(i, j)];
+                for k in 0..j {
+                    entry -= l[(i, k)] * l[(j, k)];
+                }
+                l[(i, j)] = entry / root;
+            }
+        }
+        Some(l)
+    }
+
+    /// Least over greatest eigenvalue of `C`.
+    pub(crate) fn rcond(&self) -> f64 {
+        let spectrum = Spectrum::of(&self.gram);
+        spectrum.least() / spectrum.greatest()
+    }
+
+    /// Rounding of the eigenvalues of `C`, over the greatest.
+    fn noise(&self) -> f64 {
+        NOISE * self.contacts() as f64
+    }
+
+    /// What is rounding in the speeds of a motion of some momentum: where contacts are dependent to
+    /// rounding, they may lie outside the range of `C` by that.
+    pub(crate) fn noise_of_speeds(&self, momentum: f64) -> f64 {
+        self.noise().sqrt() * momentum
+    }
+
+    /// Number of contacts.
+    pub(crate) fn contacts(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Refuses dependent contacts.
+    pub(crate) fn independent(&self) -> Result<(), Error> {
+        if self.dependent.is_empty() {
+            return Ok(());
+        }
+        Err(Error::DependentContacts {
+            set: self.dependent.clone(),
+            rcond: self.rcond(),
+        })
+    }
+
+    /// `√(sᵀ C⁺ s)`; refuses speeds that are given and that dependent contacts cannot have.
+    ///
+    /// Along an eigenvector of the eigenvalue `λ` a motion with momentum `p` has speeds up to
+    /// `√λ ‖p‖`: where `λ` is known, any, and where it is rounding, up to the root of that.
+    fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Error> {
+        // in units of the greatest: squares of finite speeds may overflow
+        let unit = self.speeds.amax();
+        if unit == 0.0 {
+            return Ok(0.0);
+        }
+        let scaled = &self.speeds / unit;
+        let noise = self.noise() * spectrum.greatest();
+        let (mut sum, mut off) = (0.0, 0.0_f64);
+        for (value, vector) in spectrum.values.iter().zip(&spectrum.vectors) {
+            let part = vector.dot(&scaled);
+            if *value > noise {
+                sum += part * part / value;
+            } else {
+                off = off.hypot(part);
+            }
+        }
+        let allowed = (noise * sum).sqrt().max(INCONSISTENT);
+        if source == Source::Given && off > allowed {
+            return Err(Error::InconsistentSpeeds {
+                set: self.dependent.clone(),
+                by: off * unit,
+            });
+        }
+        Ok(unit * sum.sqrt())
+    }
+}
+
+/// `√(sᵀ C⁻¹ s)` from the Cholesky factor of `C`.
+fn norm_in(factor: &DMatrix<f64>, speeds: &DVector<f64>) -> f64 {
+    // in units of the greatest: squares of finite speeds may overflow
+    let unit = speeds.amax();
+    if unit == 0.0 {
+        return 0.0;
+    }
+    let n = speeds.len();
+    let mut y = speeds / unit;
+    let mut sum = 0.0;
+    for j in 0..n {
+        let x = y[j] / factor[(j, j)];
+        for i in j + 1..n {
+            y[i] -= factor[(i, j)] * x;
+        }
+        sum += x * x;
+    }
+    unit * sum.sqrt()
+}
+
+/// Contacts with a part in the eigenvectors of (almost) zero eigenvalues.
+fn dependent(spectrum: &Spectrum, least: f64) -> Vec<usize> {
+    let null = || {
+        let pairs = spectrum.values.iter().zip(&spectrum.vectors);
+        pairs.filter(|(value, _)| **value <= least)
+    };
+    (0..spectrum.values.len())
+        .filter(|&i| null().any(|(_, vector)| vector[i].abs() > 1e-6))
+        .collect()
+}
+
+/// Eigenvalues of a symmetric matrix with a unit diagonal; refuses negative ones.
+pub(crate) fn positive_spectrum(
+    name: &'static str,
+    matrix: &DMatrix<f64>,
+) -> Result<Spectrum, Error> {
+    let refuse = |value| {
+        Err(Error::BadMatrix {
+            name,
+            fault: MatrixFault::NotPositive { value },
+        })
+    };
+    // Beyond ±1 a minor of two rows is negative; this also keeps infinities from the eigenvalues.
+    let steepest = matrix.iter().fold(1.0, |most: f64, c| {
+        if c.is_finite() {
+            most.max(c.abs())
+        } else {
+            f64::INFINITY
+        }
+    });
+    if steepest > 1.0 + NEGATIVE {
+        return refuse(1.0 - steepest);
+    }
+    let spectrum = Spectrum::of(matrix);
+    if spectrum.least() < -NEGATIVE {
+        return refuse(spectrum.least());
+    }
+    Ok(spectrum)
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact equality is what is promised")]
+mod tests {
+    use super::*;
+
+    fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, Error> {
+        let matrix = DMatrix::from_row_slice(rows, rows, entries);
+        ContactSpace::new(&matrix, speeds, Source::Given)
+    }
+
+    #[test]
+    fn scaled_speeds_and_cosines() {
+        let found = space(2, &[4.0, -1.0, -1.0, 1.0], &[2.0, -3.0]).unwrap();
+        assert_eq!(found.speeds.as_slice(), [1.0, -3.0]);
+        assert_eq!(found.gram[(0, 1)], -0.5);
+        // C⁻¹ = (4/3) [1, ½; ½, 1]
+        let expected = (4.0 / 3.0 * (1.0 - 3.0 + 9.0_f64)).sqrt();
+        assert!((found.norm - expected).abs() < 1e-14);
+        assert!(found.independent().is_ok() && (found.rcond() - 1.0 / 3.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn dependent_contacts_are_named() {
+        // 0 and 2 are opposite walls.
+        let entries = [1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 1.0];
+        let found = space(3, &entries, &[1.0, 5.0, -1.0]).unwrap();
+        assert_eq!(found.dependent, [0, 2]);
+        assert!(
+            matches!(found.independent(), Err(Error::DependentContacts { set, .. }) if set == [0, 2])
+        );
+        assert!((found.norm - 26f64.sqrt()).abs() < 1e-13);
+        let refused = space(3, &entries, &[1.0, 5.0, 1.0]);
+        assert!(
+            matches!(refused, Err(Error::InconsistentSpeeds { by, .. }) if (by - 2f64.sqrt()).abs() < 1e-13)
+        );
+    }
+
+    /// Opposite walls that meet at an angle of a, and a motion into the wedge: both speeds are sin
+    /// a, and C is known to rounding.
+    #[test]
+    fn speeds_of_narrow_wedges_are_those_of_a_motion_as_far_as_that_is_known() {
+        for angle in [1e-3, 1e-5, 1e-6, 1e-7] {
+            let (sin, cos) = f64::sin_cos(2.0 * angle);
+            let _ = sin;
+            let found = space(2, &[1.0, -cos, -cos, 1.0], &[-angle, -angle]);
+            let norm = found.map(|space| space.norm).unwrap();
+            assert!((norm - 1.0).abs() < 0.1, "{angle:e}: {norm}");
+        }
+        // Along the wedge, and a little into it: the angle is lost in rounding.
+        let along = space(2, &[1.0, -1.0, -1.0, 1.0], &[-1.0 - 1e-8, 1.0 - 1e-8]).unwrap();
+        assert!((along.norm - 1.0).abs() < 1e-7);
+        let matrix = DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
+        let speeds = [-1e-8, -1e-8];
+        let refused = ContactSpace::new(&matrix, &speeds, Source::Given);
+        assert!(matches!(refused, Err(Error::InconsistentSpeeds { .. })));
+        assert!(ContactSpace::new(&matrix, &speeds, Source::Motion).is_ok());
+    }
+
+    #[test]
+    fn no_momentum_is_infinite() {
+        for entries in [[1.0, 0.5, 0.5, 1.0], [1.0, 1.0, 1.0, 1.0]] {
+            let refused = space(2, &entries, &[1.7e308, 1.7e308]);
+            let quantity = "momentum";
+            assert!(
+                matches!(refused, Err(Error::ImpactOverflow { quantity: q, .. }) if q == quantity),
+                "{refused:?}"
+            );
+        }
+        // Each speed can be reflected, the two together cannot.
+        let fast = space(2, &[1.0, 0.0, 0.0, 1.0], &[0.4e308, 0.4e308]);
+        assert!(matches!(fast, Err(Error::ImpactOverflow { .. })));
+    }
+
+    #[test]
+    fn indefinite_matrices_are_refused() {
+        for entries in [
+            [1.0, 2.0, 2.0, 1.0],
+            [1.0, 1.0 + 1e-6, 1.0 + 1e-6, 1.0],
+            [1e-300, 1e300, 1e300, 1e-300],
+        ] {
+            assert!(matches!(
+                space(2, &entries, &[0.0, 0.0]),
+                Err(Error::BadMatrix {
+                    fault: MatrixFault::NotPositive { .. },
+                    ..
+                })
+            ));
+        }
+    }
+
+    #[test]
+    fn large_speeds_do_not_overflow_the_norm() {
+        let found = space(1, &[1.0], &[-1e300]).unwrap();
+        assert_eq!(found.norm, 1e300);
+    }
+}

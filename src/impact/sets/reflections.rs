@@ -1,0 +1,246 @@
+//! Reflections in contact space, the workspace of propagative impact.
+
+use crate::impact::{ImpactProblem, ReflectionOrder};
+use crate::{Error, Interrupt, validate};
+
+/// Reflects contacts one after another; made once for a Delassus matrix, then reused without
+/// allocation.
+///
+/// Reflecting contact `i` in momentum space is `p Γ(u_i) = p − 2⟨p, u_i⟩ u_i` (Seghete & Murphey,
+/// eq. (8)); seen from the contacts it is `s ← s − 2 s_i C_{·i}` and `μ_i ← μ_i − 2 s_i` with the
+/// scaled speeds `s` and impulses `μ`. The cost of a reflection is the number of contacts; the
+/// number of coordinates does not enter. Kinetic energy and the momentum across all normals stay as
+/// they are.
+///
+/// ```
+/// use saltation::impact::{ImpactProblem, Reflections, ReflectionOrder};
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// let delassus = DMatrix::from_row_slice(2, 2, &[2.0, -1.0, -1.0, 2.0]);
+/// let cradle = ImpactProblem::new(delassus, DVector::from_element(2, -1.0))?;
+/// let mut reflections = Reflections::new(&cradle);
+/// reflections.run(ReflectionOrder::IndexOrder, 100)?;
+/// assert_eq!(reflections.word(), [0, 1, 0]);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reflections {
+    /// `C` by columns, which are its rows.
+    gram: Vec<f64>,
+    roots: Vec<f64>,
+    speeds: Vec<f64>,
+    impulses: Vec<f64>,
+    word: Vec<usize>,
+    threshold: f64,
+    interrupt: Option<Interrupt>,
+}
+
+/// Most reflections of one run, whatever its cap.
+pub(crate) const MOST: usize = 10_000_000;
+/// An interrupt is looked at once in so many reflections.
+const OFTEN: usize = 256;
+
+impl Reflections {
+    /// At the start of a problem.
+    pub fn new(problem: &ImpactProblem) -> Self {
+        let space = problem.space();
+        Self {
+            gram: space.gram.as_slice().to_vec(),
+            roots: space.roots.clone(),
+            speeds: space.speeds.as_slice().to_vec(),
+            impulses: vec![0.0; space.contacts()],
+            word: Vec::with_capacity(64),
+            threshold: problem.threshold(),
+            interrupt: problem.interrupt().cloned(),
+        }
+    }
+
+    /// Starts again with other contact speeds `u` (m/s, normals only), keeping the Delassus matrix;
+    /// `threshold` as in [`ImpactProblem::threshold`].
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
+    pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), Error> {
+        validate::length("contact speeds", self.speeds.len(), speeds.len())?;
+        validate::finite("contact speeds", speeds)?;
+        validate::finite("threshold", &[threshold])?;
+        for i in 0..speeds.len() {
+            self.speeds[i] = speeds[i] / self.roots[i];
+        }
+        self.impulses.fill(0.0);
+        self.word.clear();
+        self.threshold = threshold.max(0.0);
+        Ok(())
+    }
+
+    /// Goes back to scaled speeds, with no impulses.
+    pub(crate) fn reset(&mut self, scaled_speeds: &[f64]) {
+        self.speeds.copy_from_slice(scaled_speeds);
+        self.impulses.fill(0.0);
+        self.word.clear();
+    }
+
+    /// Reflects one contact, whether it approaches or not; false when there is no such contact.
+    #[inline]
+    pub fn reflect(&mut self, contact: usize) -> bool {
+        let n = self.speeds.len();
+        let Some(&s) = self.speeds.get(contact) else {
+            return false;
+        };
+        let column = &self.gram[contact * n..(contact + 1) * n];
+        let twice = -2.0 * s;
+        for (s, c) in self.speeds.iter_mut().zip(column) {
+            *s += twice * c;
+        }
+        self.impulses[contact] += twice;
+        self.word.push(contact);
+        true
+    }
+
+    /// The contact that a rule reflects next; none when no contact approaches, or when
+    /// [`ReflectionOrder::GivenFirst`] names one that does not.
+    #[inline]
+    pub fn next(&self, rule: ReflectionOrder) -> Option<usize> {
+        rule.select(&self.speeds, self.threshold, self.word.len())
+    }
+
+    /// Reflects until no contact approaches; returns the number of reflections. A `cap` above 10
+    /// 000 000 counts as that; the word takes eight bytes a reflection.
+    ///
+    /// # Errors
+    /// [`Error::NotApproaching`] when the rule asks for a first contact that does not approach
+    /// while another does, [`Error::NoSuchContact`] when there is none of that number,
+    /// [`Error::ReflectionCap`] after `cap` reflections, [`Error::ImpactOverflow`] when speeds
+    /// overflow, [`Error::Interrupted`] ([`ImpactProblem::with_interrupt`]).
+    pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, Error> {
+        if let ReflectionOrder::GivenFirst(contact) = rule
+            && self.word.is_empty()
+        {
+            self.check_first(contact)?;
+        }
+        let (start, cap) = (self.word.len(), cap.min(MOST));
+        while let Some(contact) = self.next(rule) {
+            if self.word.len() - start >= cap {
+                return Err(self.stuck(cap));
+            }
+            if self.word.len().is_multiple_of(OFTEN)
+                && let Some(interrupt) = &self.interrupt
+            {
+                interrupt.check()?;
+            }
+            self.reflect(contact);
+        }
+        match self.speeds.iter().position(|s| !s.is_finite()) {
+            None => Ok(self.word.len() - start),
+            Some(contact) => Err(Error::ImpactOverflow {
+                quantity: "scaled speed",
+                contact,
+                value: self.speeds[contact],
+            }),
+        }
+    }
+
+    fn check_first(&self, contact: usize) -> Result<(), Error> {
+        let (Some(s), Some(root)) = (self.speeds.get(contact), self.roots.get(contact)) else {
+            return Err(Error::NoSuchContact {
+                contact,
+                count: self.speeds.len(),
+            });
+        };
+        if *s < -self.threshold || self.is_feasible() {
+            return Ok(());
+        }
+        Err(Error::NotApproaching {
+            contact,
+            speed: s * root,
+        })
+    }
+
+    fn stuck(&self, limit: usize) -> Error {
+        let worst = ReflectionOrder::ArgMin.select(&self.speeds, self.threshold, 0);
+        let contact = worst.unwrap_or(0);
+        let scaled = self.speeds.get(contact).zip(self.roots.get(contact));
+        Error::ReflectionCap {
+            limit,
+            contact,
+            speed: scaled.map_or(f64::NAN, |(s, root)| s * root),
+        }
+    }
+
+    /// True when no contact approaches.
+    #[inline]
+    pub fn is_feasible(&self) -> bool {
+        self.speeds.iter().all(|&s| s >= -self.threshold)
+    }
+
+    /// The scaled speeds `s_i = u_i/√G_ii` now.
+    pub fn scaled_speeds(&self) -> &[f64] {
+        &self.speeds
+    }
+
+    /// The scaled impulses `μ_i = √G_ii p_i` so far.
+    pub fn scaled_impulses(&self) -> &[f64] {
+        &self.impulses
+    }
+
+    /// The contacts reflected so far.
+    pub fn word(&self) -> &[usize] {
+        &self.word
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact equality is what is promised")]
+mod tests {
+    use super::*;
+    use nalgebra::{dmatrix, dvector};
+
+    #[test]
+    fn a_reflection_is_its_own_inverse_and_keeps_the_energy() {
+        let g = dmatrix![2.0, 0.3, -0.7; 0.3, 1.0, 0.2; -0.7, 0.2, 3.0];
+        let problem = ImpactProblem::new(g, dvector![-1.0, 2.0, -0.5]).unwrap();
+        let mut reflections = Reflections::new(&problem);
+        let before = reflections.scaled_speeds().to_vec();
+        assert!(reflections.reflect(2));
+        let after = dvector![
+            reflections.scaled_speeds()[0],
+            reflections.scaled_speeds()[1],
+            reflections.scaled_speeds()[2]
+        ];
+        let inverse = problem.cosines().clone().try_inverse().unwrap();
+        let energy = after.dot(&(inverse * &after)).sqrt();
+        assert!((energy - problem.kinetic_norm()).abs() < 1e-14);
+        assert_eq!(after[2], -before[2]);
+        assert!(reflections.reflect(2) && !reflections.reflect(3));
+        assert_eq!(reflections.word(), [2, 2]);
+        for (s, b) in reflections.scaled_speeds().iter().zip(before) {
+            assert!((s - b).abs() < 1e-15);
+        }
+        assert_eq!(reflections.scaled_impulses(), [0.0; 3]);
+    }
+
+    #[test]
+    fn a_first_contact_must_approach() {
+        let g = dmatrix![1.0, 0.0; 0.0, 1.0];
+        let problem = ImpactProblem::new(g, dvector![-1.0, 2.0]).unwrap();
+        let run = |rule| Reflections::new(&problem).run(rule, 10);
+        assert!(matches!(
+            run(ReflectionOrder::GivenFirst(1)),
+            Err(Error::NotApproaching {
+                contact: 1,
+                speed: 2.0
+            })
+        ));
+        assert!(matches!(
+            run(ReflectionOrder::GivenFirst(2)),
+            Err(Error::NoSuchContact {
+                contact: 2,
+                count: 2
+            })
+        ));
+        assert_eq!(run(ReflectionOrder::GivenFirst(0)), Ok(1));
+        assert!(matches!(
+            Reflections::new(&problem).run(ReflectionOrder::ArgMin, 0),
+            Err(Error::ReflectionCap { limit: 0, .. })
+        ));
+    }
+}

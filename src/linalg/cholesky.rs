@@ -1,0 +1,228 @@
+//! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing: of a whole
+//! matrix by columns, and row by row for a matrix that grows.
+
+use super::dot;
+
+/// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`,
+/// `a = L Lᵀ`, with `1/L_jj` on the diagonal: solving is without division, which is slow. Gives the
+/// least pivot as a part of its diagonal entry: how far the rows are from dependent, whatever their
+/// units. None when `a` is not positive definite or not finite.
+pub(crate) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
+    let mut least: f64 = 1.0;
+    for j in 0..n {
+        let whole = a[j * n + j];
+        let mut pivot = whole;
+        for k in 0..j {
+            pivot -= a[k * n + j] * a[k * n + j];
+        }
+        // Written so that NaN fails.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        least = least.min(pivot / whole);
+        let inverse = 1.0 / pivot.sqrt();
+        a[j * n + j] = inverse;
+        for i in j + 1..n {
+            let mut sum = a[j * n + i];
+            for k in 0..j {
+                sum -= a[k * n + i] * a[k * n + j];
+            }
+            a[j * n + i] = sum * inverse;
+        }
+    }
+    Some(least)
+}
+
+/// Solves `L Lᵀ x = b` in place.
+pub(crate) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
+    solve_lower(l, n, b);
+    for (j, column) in l.chunks_exact(n.max(1)).enumerate().rev() {
+        let (left, solved) = b.split_at_mut(j + 1);
+        let mut sum = left[j];
+        for (x, l) in solved.iter().zip(&column[j + 1..]) {
+            sum -= l * x;
+        }
+        left[j] = sum * column[j];
+    }
+}
+
+/// Solves `L x = b` in place.
+pub(crate) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
+    for (j, column) in l.chunks_exact(n.max(1)).enumerate() {
+        let (solved, rest) = b.split_at_mut(j + 1);
+        let x = solved[j] * column[j];
+        solved[j] = x;
+        for (b, l) in rest.iter_mut().zip(&column[j + 1..]) {
+            *b -= l * x;
+        }
+    }
+}
+
+/// Replaces row `k` of a symmetric matrix, up to its diagonal, by that of its factor. The rows
+/// above are those of the factor; each has `width` entries. False when the matrix is not positive
+/// definite.
+pub(crate) fn factor_row(l: &mut [f64], width: usize, k: usize) -> bool {
+    let (above, row) = l.split_at_mut(k * width);
+    for m in 0..k {
+        let other = &above[m * width..=m * width + m];
+        row[m] = (row[m] - dot(&row[..m], other)) / other[m];
+    }
+    let pivot = row[k] - dot(&row[..k], &row[..k]);
+    row[k] = pivot.sqrt();
+    pivot > 0.0
+}
+
+/// Solves `L Lᵀ x = b` in place, with the factor of [`factor_row`].
+pub(crate) fn solve_by_rows(l: &[f64], width: usize, b: &mut [f64]) {
+    for k in 0..b.len() {
+        let row = &l[k * width..=k * width + k];
+        b[k] = (b[k] - dot(&row[..k], b)) / row[k];
+    }
+    for k in (0..b.len()).rev() {
+        let row = &l[k * width..=k * width + k];
+        let x = b[k] / row[k];
+        b[k] = x;
+        for (b, l) in b[..k].iter_mut().zip(row) {
+            *b -= l * x;
+        }
+    }
+}
+
+/// `out = A x` for a symmetric `A`. Up to eight rows their number is known when this is compiled:
+/// several times as fast.
+pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
+    match x.len() {
+        1 => few_times::<1>(a, x, out),
+        2 => few_times::<2>(a, x, out),
+        3 => few_times::<3>(a, x, out),
+        4 => few_times::<4>(a, x, out),
+        5 => few_times::<5>(a, x, out),
+        6 => few_times::<6>(a, x, out),
+        7 => few_times::<7>(a, x, out),
+        8 => few_times::<8>(a, x, out),
+        n => {
+            out.fill(0.0);
+            for (x, column) in x.iter().zip(a.chunks_exact(n.max(1))) {
+                for (out, a) in out.iter_mut().zip(column) {
+                    *out += a * x;
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn few_times<const N: usize>(a: &[f64], x: &[f64], out: &mut [f64]) {
+    let columns = a.as_chunks::<N>().0.first_chunk::<N>();
+    let (Some(columns), Some(x)) = (columns, x.first_chunk::<N>()) else {
+        return;
+    };
+    let mut sum = [0.0; N];
+    for (x, column) in x.iter().zip(columns) {
+        for (sum, a) in sum.iter_mut().zip(column) {
+            *sum += a * x;
+        }
+    }
+    out.copy_from_slice(&sum);
+}
+
+/// `√(vᵀ A v)` for a symmetric positive definite `A`.
+pub(crate) fn norm_in(a: &[f64], v: &[f64]) -> f64 {
+    // In units of the greatest: squares of finite numbers may overflow.
+    let unit = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    if unit == 0.0 {
+        return 0.0;
+    }
+    let mut sum = 0.0;
+    for (w, column) in v.iter().zip(a.chunks_exact(v.len())) {
+        let product: f64 = column.iter().zip(v).map(|(a, v)| a * (v / unit)).sum();
+        sum += w / unit * product;
+    }
+    unit * sum.max(0.0).sqrt()
+}
+
+/// The inverse of the matrix with this factor.
+pub(crate) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
+    let mut inverse = vec![0.0; n * n];
+    for (j, column) in inverse.chunks_exact_mut(n.max(1)).enumerate() {
+        column[j] = 1.0;
+        solve(l, n, column);
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_solves_and_tells_condition_and_failure() {
+        let a = [4.0, 2.0, 0.4, 2.0, 5.0, 1.0, 0.4, 1.0, 3.0];
+        let mut l = a;
+        let rcond = factor(&mut l, 3).unwrap();
+        assert!(rcond > 0.1 && rcond <= 1.0);
+        let mut x = [1.0, -2.0, 0.5];
+        solve(&l, 3, &mut x);
+        for (i, b) in [1.0, -2.0, 0.5].iter().enumerate() {
+            let sum: f64 = (0..3).map(|j| a[j * 3 + i] * x[j]).sum();
+            assert!((sum - b).abs() < 1e-14);
+        }
+        let inverse = inverse(&l, 3);
+        let x: Vec<f64> = (0..3)
+            .map(|i| inverse[i] + inverse[3 + i] * -2.0 + inverse[6 + i] * 0.5)
+            .collect();
+        for (i, b) in [1.0, -2.0, 0.5].iter().enumerate() {
+            let sum: f64 = (0..3).map(|j| a[j * 3 + i] * x[j]).sum();
+            assert!((sum - b).abs() < 1e-14);
+        }
+        assert_eq!(factor(&mut [1.0, 2.0, 2.0, 1.0], 2), None);
+        assert_eq!(factor(&mut [f64::NAN], 1), None);
+        assert!(factor(&mut [1.0, 1.0, 1.0, 1.0 + 1e-14], 2).unwrap() < 1e-13);
+    }
+
+    #[test]
+    fn rows_give_the_same_factor() {
+        let a = [4.0, 2.0, 0.4, 2.0, 5.0, 1.0, 0.4, 1.0, 3.0];
+        let mut rows = a;
+        assert!((0..3).all(|k| factor_row(&mut rows, 3, k)));
+        let mut columns = a;
+        factor(&mut columns, 3).unwrap();
+        let (mut x, mut y) = ([1.0, -2.0, 0.5], [1.0, -2.0, 0.5]);
+        solve_by_rows(&rows, 3, &mut x);
+        solve(&columns, 3, &mut y);
+        for (x, y) in x.iter().zip(y) {
+            assert!((x - y).abs() < 1e-15);
+        }
+        let mut indefinite = [1.0, 2.0, 2.0, 1.0];
+        assert!(factor_row(&mut indefinite, 2, 0) && !factor_row(&mut indefinite, 2, 1));
+        assert!(!factor_row(&mut [f64::NAN], 1, 0));
+    }
+
+    #[test]
+    fn norms_of_any_size() {
+        let a = [4.0, 2.0, 2.0, 5.0];
+        for unit in [1.0, 1e-200, 1e200] {
+            let norm = norm_in(&a, &[unit, -2.0 * unit]);
+            assert!((norm / unit - 4.0).abs() < 1e-15, "{unit:e}: {norm:e}");
+        }
+        assert!(norm_in(&a, &[0.0, 0.0]).abs() < f64::MIN_POSITIVE);
+        assert!(norm_in(&[], &[]).abs() < f64::MIN_POSITIVE);
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "sums of small integers are exact")]
+    fn products_of_any_size() {
+        for n in 0..=10 {
+            let a: Vec<f64> = (0..n * n)
+                .map(|k| ((k / n) * (k % n)) as f64 + 1.0)
+                .collect();
+            let x: Vec<f64> = (0..n).map(|i| i as f64 - 2.0).collect();
+            let mut out = vec![f64::NAN; n];
+            symmetric_times(&a, &x, &mut out);
+            for i in 0..n {
+                let expected: f64 = (0..n).map(|j| a[j * n + i] * x[j]).sum();
+                assert_eq!(out[i], expected, "{n}");
+            }
+        }
+    }
+}

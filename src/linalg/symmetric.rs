@@ -1,0 +1,96 @@
+//! Checks of symmetric matrices.
+
+use nalgebra::DMatrix;
+
+use crate::{Error, MatrixFault};
+
+/// Entries across the diagonal may differ by this much, measured by the geometric mean of their
+/// diagonal entries.
+const SYMMETRIC: f64 = 1e-9;
+
+/// Refuses a matrix that is not square, finite, symmetric, or has a diagonal entry that is not > 0.
+pub(crate) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Result<(), Error> {
+    match matrix_fault(matrix) {
+        Some(fault) => Err(Error::BadMatrix { name, fault }),
+        None => Ok(()),
+    }
+}
+
+/// What keeps a matrix from being square, finite and symmetric with a diagonal that is > 0.
+pub(crate) fn matrix_fault(matrix: &DMatrix<f64>) -> Option<MatrixFault> {
+    let refuse = Some;
+    let (rows, columns) = matrix.shape();
+    if rows != columns {
+        return refuse(MatrixFault::NotSquare { rows, columns });
+    }
+    for column in 0..columns {
+        for row in 0..rows {
+            let value = matrix[(row, column)];
+            if !value.is_finite() {
+                return refuse(MatrixFault::NotFinite { row, column, value });
+            }
+        }
+    }
+    for k in 0..rows {
+        let value = matrix[(k, k)];
+        if value <= 0.0 {
+            return refuse(MatrixFault::NotPositive { value });
+        }
+    }
+    for column in 0..columns {
+        for row in 0..column {
+            let by = matrix[(row, column)] - matrix[(column, row)];
+            let scale = matrix[(row, row)].sqrt() * matrix[(column, column)].sqrt();
+            // written so that an overflow to infinity is refused too
+            let symmetric = by.abs() <= SYMMETRIC * scale;
+            if !symmetric {
+                return refuse(MatrixFault::NotSymmetric { row, column, by });
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(matrix: &DMatrix<f64>) -> MatrixFault {
+        match check_symmetric("mass", matrix) {
+            Err(Error::BadMatrix { fault, .. }) => fault,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_fault_has_its_name() {
+        let square = |entries: [f64; 4]| DMatrix::from_row_slice(2, 2, &entries);
+        assert!(matches!(
+            fault(&DMatrix::zeros(1, 2)),
+            MatrixFault::NotSquare {
+                rows: 1,
+                columns: 2
+            }
+        ));
+        assert!(matches!(
+            fault(&square([1.0, f64::NAN, 0.0, 1.0])),
+            MatrixFault::NotFinite {
+                row: 0,
+                column: 1,
+                ..
+            }
+        ));
+        assert!(matches!(
+            fault(&square([1.0, 0.5, 0.4, 1.0])),
+            MatrixFault::NotSymmetric { by, .. } if (by - 0.1).abs() < 1e-15
+        ));
+        assert!(matches!(
+            fault(&square([1.0, 0.0, 0.0, -2.0])),
+            MatrixFault::NotPositive { value: -2.0 }
+        ));
+        assert_eq!(
+            check_symmetric("mass", &square([1e-300, 0.0, 0.0, 1e300])),
+            Ok(())
+        );
+    }
+}

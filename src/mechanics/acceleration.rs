@@ -1,0 +1,456 @@
+//! Accelerations and multipliers of a mechanical system whose contacts `J` are closed (Pace &
+//! Burden, eq. 1 and 2, corrected):
+//!
+//! ```text
+//!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
+//! ```
+
+use super::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::linalg::cholesky::{factor, inverse, solve, solve_lower, symmetric_times};
+use crate::linalg::dot;
+use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
+use crate::linalg::scratch::Cut;
+use crate::ode::difference;
+
+/// What stands in the way of an acceleration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Trouble {
+    /// The mass matrix is not positive definite.
+    Mass,
+    /// The rows of the closed contacts are linearly dependent; the pivot ratio of their Gram
+    /// matrix.
+    Dependent(f64),
+}
+
+/// Part of the tolerance of rates by which an idle contact may change them in a second.
+const IDLE: f64 = 1e-3;
+/// Rounding of a difference of gaps or of their rates, relative to its terms.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// A mechanical system, and the inverse of its mass matrix if that does not change.
+#[derive(Clone, Debug)]
+pub(crate) struct Bodies<S> {
+    pub(crate) system: S,
+    /// Of a constant mass matrix: for a few coordinates a product is several times faster than a
+    /// factor.
+    inverse: Option<Vec<f64>>,
+}
+
+impl<S> Bodies<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    pub(crate) fn new(system: S) -> Self {
+        let d = system.dof();
+        let inverse = system.constant_mass().then(|| {
+            let mut mass = vec![0.0; d * d];
+            system.mass(&vec![0.0; d], &mut mass);
+            factor(&mut mass, d).map(|_| inverse(&mass, d))
+        });
+        Self {
+            system,
+            inverse: inverse.flatten(),
+        }
+    }
+
+    /// Size of the scratch space of a [`Frame`] of `m` contacts.
+    pub(crate) fn frame_size(&self, m: usize) -> usize {
+        let d = self.system.dof();
+        let coriolis = if self.inverse.is_some() {
+            0
+        } else {
+            d * d + 2 * d
+        };
+        let mass = if self.inverse.is_some() { 0 } else { d * d };
+        mass + 2 * m * d + m * m + m + coriolis.max(3 * d)
+    }
+}
+
+/// How a mass matrix is inverted.
+enum Mass<'a> {
+    Inverse(&'a [f64]),
+    /// Cholesky factor.
+    Factor(&'a [f64]),
+}
+
+impl Mass<'_> {
+    /// `out = M⁻¹ force`.
+    fn solve(&self, force: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Factor(l) => {
+                out.copy_from_slice(force);
+                solve(l, force.len(), out);
+            }
+            Self::Inverse(inverse) => symmetric_times(inverse, force, out),
+        }
+    }
+}
+
+/// A configuration with its mass matrix factorised and some contacts with their rows and their Gram
+/// matrix.
+pub(crate) struct Frame<'a> {
+    pub(crate) d: usize,
+    /// Contacts, in the order of rows.
+    pub(crate) contacts: &'a [usize],
+    mass: Mass<'a>,
+    /// `Da`, one row after the other.
+    pub(crate) rows: &'a mut [f64],
+    /// `M⁻¹ Daᵀ`, one column after the other.
+    pub(crate) lift: &'a mut [f64],
+    /// `G = Da M⁻¹ Daᵀ`.
+    pub(crate) gram: &'a mut [f64],
+    /// The diagonal of `G`.
+    diagonal: &'a mut [f64],
+    /// All rows are written by the user, none is a difference.
+    written: bool,
+    /// The largest acceleration of a gap if none of its terms cancelled, in units of its row.
+    pub(crate) size: f64,
+    /// What of the accelerations of gaps is rounding of their curvatures, in units of rows.
+    bent: f64,
+    work: &'a mut [f64],
+}
+
+impl<'a> Frame<'a> {
+    /// Factorises at `q`, for `contacts`; scratch of [`Bodies::frame_size`] zeros.
+    pub(crate) fn new<S>(
+        bodies: &'a Bodies<S>,
+        q: &[f64],
+        contacts: &'a [usize],
+        scratch: &'a mut [f64],
+    ) -> Result<Self, Trouble>
+    where
+        S: MechanicalSystem + UnilateralConstraints,
+    {
+        let (d, m) = (q.len(), contacts.len());
+        let mut cut = Cut(scratch);
+        let inertia = if let Some(inverse) = &bodies.inverse {
+            Mass::Inverse(inverse)
+        } else {
+            let mass = cut.take(d * d);
+            bodies.system.mass(q, mass);
+            factor(mass, d).ok_or(Trouble::Mass)?;
+            Mass::Factor(mass)
+        };
+        let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
+        let (diagonal, work) = (cut.take(m), cut.0);
+        let mut written = true;
+        for (i, &j) in contacts.iter().enumerate() {
+            let row = &mut rows[i * d..(i + 1) * d];
+            written &= gap_row(&bodies.system, j, q, row, &mut work[..d]);
+        }
+        for i in 0..m {
+            let row = i * d..(i + 1) * d;
+            inertia.solve(&rows[row.clone()], &mut lift[row]);
+        }
+        for i in 0..m {
+            for k in 0..=i {
+                let entry = dot(&rows[k * d..(k + 1) * d], &lift[i * d..(i + 1) * d]);
+                gram[i * m + k] = entry;
+                gram[k * m + i] = entry;
+            }
+        }
+        Ok(Self {
+            d,
+            contacts,
+            mass: inertia,
+            rows,
+            lift,
+            gram,
+            diagonal,
+            written,
+            size: 0.0,
+            bent: 0.0,
+            work,
+        })
+    }
+
+    /// What of the accelerations of gaps is rounding, in units of rows: more where rows or
+    /// curvatures are differences.
+    fn rounding(&self) -> f64 {
+        let part = if self.written { 1e-12 } else { 1e-10 };
+        part * self.size + self.bent
+    }
+
+    /// What the multiplier of row `i` may differ from zero by without meaning it: rounding, and
+    /// what changes the rate of the gap by a thousandth of `rate_tolerance` in a second.
+    pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
+        let rounding = self.rounding() / self.diagonal[i].sqrt();
+        rounding + IDLE * rate_tolerance / self.diagonal[i]
+    }
+
+    /// The least of the accelerations that mean something, in units of rows: no less than `part` of
+    /// their size.
+    pub(crate) fn least_acceleration(&self, part: f64, rate_tolerance: f64) -> f64 {
+        let unit = self
+            .diagonal
+            .iter()
+            .fold(f64::INFINITY, |least, g| g.min(least));
+        let least = (part * self.size).max(IDLE * rate_tolerance / unit.sqrt());
+        least.max(self.rounding())
+    }
+
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.d..(i + 1) * self.d]
+    }
+
+    /// `x += M⁻¹ Da_iᵀ p`.
+    pub(crate) fn push(&self, i: usize, p: f64, x: &mut [f64]) {
+        for (x, l) in x.iter_mut().zip(&self.lift[i * self.d..(i + 1) * self.d]) {
+            *x += p * l;
+        }
+    }
+
+    /// `out = M⁻¹ force`.
+    pub(crate) fn solve_mass(&self, force: &[f64], out: &mut [f64]) {
+        self.mass.solve(force, out);
+    }
+
+    /// The acceleration without contact forces, `M⁻¹ (f + c v)`, when `closed` are closed.
+    pub(crate) fn free_acceleration<S: MechanicalSystem>(
+        &mut self,
+        system: &S,
+        (t, q, v): (f64, &[f64], &[f64]),
+        closed: &[usize],
+        acceleration: &mut [f64],
+    ) {
+        let d = self.d;
+        let mut cut = Cut(&mut self.work[..]);
+        let force = cut.take(d);
+        system.effort(t, q, v, force);
+        system.contact_effort((t, q, v), closed, force);
+        if !system.constant_mass() {
+            coriolis(system, q, v, acceleration, cut.0);
+            for i in 0..d {
+                force[i] += acceleration[i];
+            }
+        }
+        self.mass.solve(force, acceleration);
+    }
+
+    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`;
+    /// keeps their size.
+    pub(crate) fn gap_acceleration<S: UnilateralConstraints>(
+        &mut self,
+        system: &S,
+        (q, v): (&[f64], &[f64]),
+        acceleration: &[f64],
+        out: &mut [f64],
+    ) {
+        let (d, m) = (self.d, self.contacts.len());
+        (self.size, self.bent) = (0.0, 0.0);
+        for i in 0..m {
+            let (bent, rounding) =
+                curvature(system, self.contacts[i], q, v, &mut self.work[..3 * d]);
+            let (mut sum, mut size) = (bent, bent.abs());
+            for (row, a) in self.row(i).iter().zip(acceleration) {
+                sum += row * a;
+                size += (row * a).abs();
+            }
+            out[i] = sum;
+            self.diagonal[i] = self.gram[i * m + i];
+            let unit = self.diagonal[i].sqrt();
+            self.size = self.size.max(size / unit);
+            self.bent = self.bent.max(rounding / unit);
+        }
+    }
+
+    /// Writes the inverse of a constant mass with the contacts held,
+    /// `P = M⁻¹ − M⁻¹ Daᵀ G⁻¹ Da M⁻¹`, `d × d`: the acceleration is `P` times a force. False when
+    /// the mass is not constant; the Gram matrix must be factorised. `half` has one entry a
+    /// contact.
+    pub(crate) fn held_inverse(&mut self, half: &mut [f64], out: &mut [f64]) -> bool {
+        let Mass::Inverse(inverse) = self.mass else {
+            return false;
+        };
+        let (d, m) = (self.d, self.contacts.len());
+        out.copy_from_slice(inverse);
+        // With G = C Cᵀ, P = M⁻¹ − K Kᵀ, K = M⁻¹ Daᵀ C⁻ᵀ; K replaces the columns of M⁻¹ Daᵀ.
+        for i in 0..d {
+            for (k, half) in half.iter_mut().enumerate() {
+                *half = self.lift[k * d + i];
+            }
+            solve_lower(self.gram, m, half);
+            for (k, half) in half.iter().enumerate() {
+                self.lift[k * d + i] = *half;
+            }
+        }
+        for k in self.lift.chunks_exact(d.max(1)) {
+            for (k_i, column) in k.iter().zip(out.chunks_exact_mut(d.max(1))) {
+                for (entry, k) in column.iter_mut().zip(k) {
+                    *entry -= k_i * k;
+                }
+            }
+        }
+        true
+    }
+
+    /// Solves `G x = b` in place; the Gram matrix is lost. True when the solution is the only one.
+    pub(crate) fn solve_gram(
+        &mut self,
+        b: &mut [f64],
+        redundant: Redundant,
+    ) -> Result<bool, Trouble> {
+        let m = self.contacts.len();
+        for i in 0..m {
+            self.diagonal[i] = self.gram[i * m + i];
+        }
+        let rcond = factor(self.gram, m).unwrap_or(0.0);
+        if rcond > DEPENDENT {
+            solve(self.gram, m, b);
+            return Ok(true);
+        }
+        if redundant == Redundant::Refuse || b.iter().any(|b| !b.is_finite()) {
+            return Err(Trouble::Dependent(rcond));
+        }
+        // The factor is below the diagonal; above it the matrix is whole.
+        for i in 0..m {
+            self.gram[i * m + i] = self.diagonal[i];
+            for k in 0..i {
+                self.gram[k * m + i] = self.gram[i * m + k];
+            }
+        }
+        crate::linalg::scratch::with_zeros(least_norm_size(m), |scratch| {
+            least_norm(self.gram, m, b, scratch)
+        });
+        Ok(false)
+    }
+}
+
+/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are the
+/// only ones.
+pub(crate) fn accelerate<S>(
+    system: &S,
+    frame: &mut Frame<'_>,
+    (t, q, v): (f64, &[f64], &[f64]),
+    acceleration: &mut [f64],
+    multipliers: &mut [f64],
+    redundant: Redundant,
+) -> Result<bool, Trouble>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    frame.free_acceleration(system, (t, q, v), frame.contacts, acceleration);
+    if frame.contacts.is_empty() {
+        return Ok(true);
+    }
+    frame.gap_acceleration(system, (q, v), acceleration, multipliers);
+    for l in multipliers.iter_mut() {
+        *l = -*l;
+    }
+    let unique = frame.solve_gram(multipliers, redundant)?;
+    for i in 0..frame.contacts.len() {
+        frame.push(i, multipliers[i], acceleration);
+    }
+    Ok(unique)
+}
+
+/// The row `Da_j(q)`, written (true) or by differences.
+pub(crate) fn gap_row<S: UnilateralConstraints + ?Sized>(
+    system: &S,
+    j: usize,
+    q: &[f64],
+    row: &mut [f64],
+    point: &mut [f64],
+) -> bool {
+    let written = system.gap_row(j, q, row);
+    if !written {
+        difference::gradient(|_, q| system.gap(j, q), (0.0, q), row, point);
+    }
+    written
+}
+
+/// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; and what of it is
+/// rounding. `work` has `3 d` entries.
+pub(crate) fn curvature<S: UnilateralConstraints>(
+    system: &S,
+    j: usize,
+    q: &[f64],
+    v: &[f64],
+    work: &mut [f64],
+) -> (f64, f64) {
+    if system.constant_row(j) {
+        return (0.0, 0.0);
+    }
+    if let Some(written) = system.curvature(j, q, v) {
+        return (written, 0.0);
+    }
+    if v.iter().all(|&v| v == 0.0) {
+        return (0.0, 0.0);
+    }
+    let mut cut = Cut(work);
+    let (row, point, moved) = (cut.take(q.len()), cut.take(q.len()), cut.take(q.len()));
+    if system.gap_row(j, q, row) {
+        let rate = |_: f64, q: &[f64]| {
+            system.gap_row(j, q, row);
+            dot(row, v)
+        };
+        let bent = difference::scalar_along(rate, (0.0, q), (0.0, v), moved);
+        let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
+        let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, v);
+        return (bent, rounding);
+    }
+    // A second difference along v: the step is the fourth root of rounding.
+    let s = difference::step_along(0.0, q, 0.0, v).powf(0.75);
+    let mut at = |s: f64| {
+        for i in 0..q.len() {
+            point[i] = q[i] + s * v[i];
+        }
+        system.gap(j, point)
+    };
+    let (ahead, here, behind) = (at(s), at(0.0), at(-s));
+    let bent = ahead - 2.0 * here + behind;
+    // A straight gap has none, not the rounding of its values and of the coordinates.
+    let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
+    let rounding = ROUNDING * largest;
+    if bent.abs() <= rounding {
+        return (0.0, rounding / (s * s));
+    }
+    (bent / (s * s), rounding / (s * s))
+}
+
+/// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d`
+/// entries.
+pub(crate) fn coriolis<S: MechanicalSystem>(
+    system: &S,
+    q: &[f64],
+    v: &[f64],
+    force: &mut [f64],
+    work: &mut [f64],
+) {
+    if system.coriolis(q, v, force) {
+        return;
+    }
+    force.fill(0.0);
+    if v.iter().all(|&v| v == 0.0) {
+        return;
+    }
+    let d = q.len();
+    let mut cut = Cut(work);
+    let (mass, point) = (cut.take(d * d), cut.take(d));
+    let s = difference::step_along(0.0, q, 0.0, v);
+    for sign in [1.0, -1.0] {
+        for i in 0..d {
+            point[i] = q[i] + sign * s * v[i];
+        }
+        system.mass(point, mass);
+        for i in 0..d {
+            for k in 0..d {
+                force[i] -= sign * mass[k * d + i] * v[k] / (2.0 * s);
+            }
+        }
+    }
+    point.copy_from_slice(q);
+    for i in 0..d {
+        let step = difference::step_along(0.0, &[q[i]], 0.0, &[1.0]);
+        let mut energy = [0.0; 2];
+        for (value, at) in energy.iter_mut().zip([q[i] + step, q[i] - step]) {
+            point[i] = at;
+            system.mass(point, mass);
+            for (k, v_k) in v.iter().enumerate() {
+                *value += 0.5 * v_k * dot(&mass[k * d..(k + 1) * d], v);
+            }
+        }
+        force[i] += (energy[0] - energy[1]) / (2.0 * step);
+        point[i] = q[i];
+    }
+}

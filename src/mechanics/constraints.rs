@@ -1,0 +1,61 @@
+//! `UnilateralConstraints`: gaps and what happens when they close, `a_j(q) ≥ 0` (Pace & Burden,
+//! section 2).
+
+/// Gaps `a_j(q) ≥ 0` and what happens when they close; one description for all drivers and impact
+/// laws.
+pub trait UnilateralConstraints {
+    /// Number `n` of contacts.
+    fn contacts(&self) -> usize;
+
+    /// Gap `a_j(q)`, twice differentiable; negative beyond the surface. It does not depend on time:
+    /// on a table that moves by itself, take `q` in the frame of the table and add the inertial
+    /// force to the effort, or make the table a heavy body of its own.
+    fn gap(&self, j: usize, q: &[f64]) -> f64;
+
+    /// Writes the row `Da_j(q)` and returns `true`; the provided method returns `false`, and the
+    /// crate takes differences.
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        let _ = (j, q, row);
+        false
+    }
+
+    /// True when the row `Da_j` does not depend on `q`: the gap is an affine function, without
+    /// curvature. Spares evaluations.
+    fn constant_row(&self, j: usize) -> bool {
+        let _ = j;
+        false
+    }
+
+    /// The curvature term `κ_j = vᵀ D²a_j(q) v`, the part of the gap's acceleration that is not
+    /// `Da_j q̈`; the provided method returns `None`, and the crate takes the difference of
+    /// `Da_j v` along `v`.
+    fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
+        let _ = (j, q, v);
+        None
+    }
+
+    /// Coefficient of restitution `γ_j(q, v⁻)`, in [0, 1].
+    fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+        let _ = (j, q, v);
+        0.0
+    }
+
+    /// Coefficient of friction, ≥ 0. What knows no friction refuses one that is not zero.
+    fn friction(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
+
+    /// Number of tangential directions of contact `j`: 0 without friction, 1 in the plane, 2 in
+    /// space.
+    fn tangents(&self, j: usize) -> usize {
+        let _ = j;
+        0
+    }
+
+    /// Writes the rows of the tangential velocities of contact `j`, one after the other.
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        let _ = (j, q);
+        rows.fill(0.0);
+    }
+}

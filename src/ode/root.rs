@@ -1,0 +1,240 @@
+//! Root and maximum of a scalar function on an interval: where a guard is passed on the interpolant
+//! of a step.
+
+/// A point and the value there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) at: f64,
+    pub(crate) value: f64,
+}
+
+/// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi
+/// with the Illinois weights and a bisection whenever the bracket shrinks too slowly.
+///
+/// Ends when the bracket is no wider than `width`, or at a value that is not finite, and returns
+/// that or the end with the smaller value. (A small value alone proves nothing: where the function
+/// starts flat, its root may be far.)
+pub(crate) fn root(
+    mut g: impl FnMut(f64) -> f64,
+    mut low: Sample,
+    mut high: Sample,
+    width: f64,
+) -> Sample {
+    // Weights of the two end values: halved while the other end moves again and again, so that
+    // neither gets stuck.
+    let (mut low_weight, mut high_weight) = (1.0, 1.0);
+    let mut moved_low = None;
+    let mut wide = high.at - low.at;
+    for round in 1..200 {
+        if high.value <= 0.0 || high.at - low.at <= width {
+            break;
+        }
+        let (a, b) = (low.value * low_weight, high.value * high_weight);
+        let mut at = low.at + (high.at - low.at) * (a / (a - b));
+        if round % 4 == 0 {
+            if high.at - low.at > 0.25 * wide {
+                at = 0.5 * (low.at + high.at);
+            }
+            wide = high.at - low.at;
+        }
+        // Keep the trial off the ends by half the wanted width, so that the bracket can close from
+        // both sides.
+        let margin = (0.5 * width).min(0.25 * (high.at - low.at));
+        at = at.clamp(low.at + margin, high.at - margin);
+        if at <= low.at || at >= high.at {
+            break;
+        }
+        let trial = Sample { at, value: g(at) };
+        if !trial.value.is_finite() {
+            return trial;
+        }
+        if trial.value < 0.0 {
+            low = trial;
+            low_weight = 1.0;
+            high_weight *= if moved_low == Some(true) { 0.5 } else { 1.0 };
+            moved_low = Some(true);
+        } else {
+            high = trial;
+            high_weight = 1.0;
+            low_weight *= if moved_low == Some(false) { 0.5 } else { 1.0 };
+            moved_low = Some(false);
+        }
+    }
+    if -low.value < high.value { low } else { high }
+}
+
+/// Largest value of `g` between the samples `low` and `high`, where it has one maximum, guessed to
+/// be at `guess`, by parabolas and golden sections (Brent).
+///
+/// Ends as soon as a value exceeds `enough` or is not finite, and when the parabola leaves no doubt
+/// that none will.
+pub(crate) fn peak(
+    mut g: impl FnMut(f64) -> f64,
+    (low, guess, high): (Sample, f64, Sample),
+    enough: f64,
+) -> Sample {
+    const GOLDEN: f64 = 0.381966011250105;
+    let (mut left, mut right) = (low.at, high.at);
+    let margin = 0.01 * (right - left);
+    let at = guess.clamp(left + margin, right - margin);
+    let mut best = Sample { at, value: g(at) };
+    let (mut second, mut third) = if low.value > high.value {
+        (low, high)
+    } else {
+        (high, low)
+    };
+    // Whether the parabola before left no hope.
+    let mut hopeless = false;
+    // The last step and the one before.
+    let (mut step, mut before) = (right - left, right - left);
+    for _ in 0..60 {
+        if !best.value.is_finite() || best.value > enough {
+            break;
+        }
+        let resolution = 1e-8 * best.at.abs().max(1e-3);
+        if right - left <= 4.0 * resolution {
+            break;
+        }
+        // best + m d + b d², through the three best samples.
+        let slope = |other: Sample| (other.value - best.value) / (other.at - best.at);
+        let (s2, s3) = (slope(second), slope(third));
+        let bend = (s2 - s3) / (second.at - third.at);
+        let tangent = s2 - bend * (second.at - best.at);
+        let to_top = -tangent / (2.0 * bend);
+        let is_inside = best.at + to_top > left && best.at + to_top < right;
+        if bend < 0.0 && is_inside && to_top.abs() < 0.5 * before.abs() {
+            let gain = -bend * to_top * to_top;
+            // Twice in turn: one parabola may be a poor one.
+            let is_hopeless = best.value + 10.0 * gain < enough;
+            if is_hopeless && hopeless {
+                break;
+            }
+            hopeless = is_hopeless;
+            (before, step) = (step, to_top);
+        } else {
+            let wider = if best.at - left > right - best.at {
+                left - best.at
+            } else {
+                right - best.at
+            };
+            (before, step) = (wider, GOLDEN * wider);
+        }
+        if step.abs() < resolution {
+            step = resolution.copysign(step);
+        }
+        let at = (best.at + step).clamp(left, right);
+        let trial = Sample { at, value: g(at) };
+        if !trial.value.is_finite() {
+            return trial;
+        }
+        let (better, worse) = if trial.value > best.value {
+            (trial, best)
+        } else {
+            (best, trial)
+        };
+        if worse.at < better.at {
+            left = worse.at;
+        } else {
+            right = worse.at;
+        }
+        if better.at.total_cmp(&trial.at).is_eq() {
+            (best, second, third) = (trial, best, second);
+        } else if trial.value > second.value {
+            (second, third) = (trial, second);
+        } else if trial.value > third.value {
+            third = trial;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(g: impl Fn(f64) -> f64, low: f64, high: f64) -> (Sample, usize) {
+        let mut calls = 0;
+        let at = |at: f64| Sample { at, value: g(at) };
+        let mut counted = |x: f64| {
+            calls += 1;
+            g(x)
+        };
+        let found = root(&mut counted, at(low), at(high), 1e-15);
+        (found, calls)
+    }
+
+    #[test]
+    fn roots_of_smooth_functions_take_few_calls() {
+        let (found, calls) = find(|x| x * x - 0.3, 0.0, 1.0);
+        assert!((found.at - 0.3f64.sqrt()).abs() < 2e-15);
+        assert!(calls <= 14, "{calls}");
+        let (found, calls) = find(|x| (x - 0.2).sinh() * 40.0, 0.0, 1.0);
+        assert!((found.at - 0.2).abs() < 2e-15);
+        assert!(calls <= 14, "{calls}");
+    }
+
+    #[test]
+    fn nasty_functions_still_end() {
+        let (found, calls) = find(|x| (x - 0.37).powi(9), 0.0, 1.0);
+        assert!((found.at - 0.37).abs() < 1e-12 || found.value == 0.0);
+        assert!(calls < 199, "{calls}");
+        let (found, calls) = find(|x| if x < 0.123456 { -1.0 } else { 1e9 }, 0.0, 1.0);
+        assert!((found.at - 0.123456).abs() < 1e-14);
+        assert!(calls < 199, "{calls}");
+    }
+
+    #[test]
+    fn values_that_are_not_finite_end_the_search() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let hole = |x: f64| if (x - 0.5).abs() < 0.1 { bad } else { x - 0.5 };
+            let (found, _) = find(hole, 0.0, 1.0);
+            assert!(!found.value.is_finite());
+            let ends = [0.0, 0.8].map(|at| Sample {
+                at,
+                value: hole(at),
+            });
+            assert!(!peak(hole, (ends[0], 0.3, ends[1]), 1.0).value.is_finite());
+        }
+    }
+
+    fn highest(g: impl Fn(f64) -> f64, guess: f64, enough: f64) -> (Sample, usize) {
+        let mut calls = 0;
+        let ends = [0.0, 1.0].map(|at| Sample { at, value: g(at) });
+        let counted = |x: f64| {
+            calls += 1;
+            g(x)
+        };
+        let best = peak(counted, (ends[0], guess, ends[1]), enough);
+        (best, calls)
+    }
+
+    #[test]
+    fn the_maximum_is_found() {
+        // Never more than `enough`, and never hopeless before the top is reached.
+        for guess in [0.1, 0.5, 0.7, 0.95] {
+            let found = |g: fn(f64) -> f64, at: f64, most: usize| {
+                let (best, calls) = highest(g, guess, g(at));
+                assert!(
+                    (best.at - at).abs() < 1e-5 && best.value > g(at) - 1e-9,
+                    "{guess}: {best:?}"
+                );
+                assert!(calls <= most, "{guess}: {calls}");
+            };
+            found(|x| 1.0 - (x - 0.7).powi(2), 0.7, 30);
+            found(|x| (4.0 * x).sin() - x, 0.25f64.acos() / 4.0, 30);
+            found(|x| -(x - 0.3).abs().powi(3), 0.3, 61);
+        }
+    }
+
+    #[test]
+    fn the_search_for_a_maximum_ends_as_soon_as_it_is_high_enough_or_hopeless() {
+        let (early, calls) = highest(|x| 1.0 - (x - 0.7).powi(2), 0.3, 0.5);
+        assert!(early.value > 0.5 && calls <= 2);
+        let (hopeless, calls) = highest(|x| -1.0 - (x - 0.7).powi(2), 0.6, 0.0);
+        assert!(hopeless.value <= -1.0 && calls <= 4, "{calls}");
+        let (close, _) = highest(|x| -1e-9 - (x - 0.7).powi(2), 0.6, 0.0);
+        assert!(close.value < 0.0 && close.value > -1.1e-9);
+        let (through, _) = highest(|x| 1e-9 - (x - 0.7).powi(2), 0.6, 0.0);
+        assert!(through.value > 0.0);
+    }
+}

@@ -1,0 +1,18 @@
+//! The names that almost every program needs: `use saltation::prelude::*;`.
+//!
+//! ```
+//! use saltation::prelude::*;
+//!
+//! let decay = flow_fn(1, |_t, x, _mode, dx| dx[0] = -x[0]);
+//! let run = Integrator::new(decay)?.integrate(0.0, &[1.0], 1.0)?;
+//! assert!((run.state()[0] - (-1.0f64).exp()).abs() < 1e-6);
+//! # Ok::<(), saltation::Error>(())
+//! ```
+
+pub use crate::event_driven::{EventDriven, Simulation, Zeno};
+pub use crate::impact::{ImpactLaw, Selection};
+pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+pub use crate::{
+    Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Observer, Projection, Rearm,
+    RearmMatrix, Status, Trajectory, Verdict, Watch, flow_fn,
+};

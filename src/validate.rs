@@ -1,0 +1,130 @@
+//! Input validation shared by all public entry points.
+
+use crate::Error;
+
+/// Most springs, masses or cells of a model: beyond it a typing error is likelier than a wish.
+pub(crate) const MOST: usize = 1_000_000;
+
+/// Refuses values that are NaN or infinite.
+#[inline]
+pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
+    // Zero times a finite number is zero, and NaN otherwise: without branches, since impacts and
+    // solvers ask often.
+    if values.iter().map(|v| v * 0.0).sum::<f64>() == 0.0 {
+        return Ok(());
+    }
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(entry) => Err(Error::NotFiniteInput {
+            name,
+            entry,
+            value: values[entry],
+        }),
+    }
+}
+
+/// Refuses values that are not finite or not > 0.
+pub(crate) fn positive(name: &'static str, values: &[f64]) -> Result<(), Error> {
+    accepted(name, values, "must be finite and > 0", |v| v > 0.0)
+}
+
+/// Refuses values that are not finite or not ≥ 0.
+pub(crate) fn not_negative(name: &'static str, values: &[f64]) -> Result<(), Error> {
+    accepted(name, values, "must be finite and ≥ 0", |v| v >= 0.0)
+}
+
+/// Refuses values that are not finite or break `rule`.
+pub(crate) fn accepted(
+    name: &'static str,
+    values: &[f64],
+    rule: &'static str,
+    accept: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    match values.iter().position(|&v| !(v.is_finite() && accept(v))) {
+        None => Ok(()),
+        Some(entry) => Err(Error::BadSetting {
+            name,
+            entry,
+            value: values[entry],
+            rule,
+        }),
+    }
+}
+
+/// Refuses a single value when it is not `kept` to `rule`.
+pub(crate) fn unless(
+    kept: bool,
+    name: &'static str,
+    value: f64,
+    rule: &'static str,
+) -> Result<(), Error> {
+    if kept {
+        return Ok(());
+    }
+    accepted(name, &[value], rule, |_| false)
+}
+
+/// What is refused in a part that starts at entry `start`, as an entry of the whole.
+pub(crate) fn counted_from(start: usize) -> impl Fn(Error) -> Error {
+    move |mut error| {
+        if let Error::NotFiniteInput { entry, .. } | Error::BadSetting { entry, .. } = &mut error {
+            *entry += start;
+        }
+        error
+    }
+}
+
+/// Refuses a number of parts outside 1 … [`MOST`].
+pub(crate) fn count(name: &'static str, found: usize) -> Result<(), Error> {
+    let rule = "must lie between 1 and 1000000";
+    unless((1..=MOST).contains(&found), name, found as f64, rule)
+}
+
+/// Refuses a wrong length.
+#[inline]
+pub(crate) fn length(name: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::WrongLength {
+        name,
+        expected,
+        found,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_is_refused_by_every_check() {
+        let refused = finite("v", &[1.0, f64::NAN]);
+        assert!(matches!(
+            refused,
+            Err(Error::NotFiniteInput { entry: 1, .. })
+        ));
+        for check in [positive, not_negative] {
+            for wrong in [f64::NAN, f64::INFINITY] {
+                let refused = check("v", &[1.0, wrong]);
+                assert!(matches!(refused, Err(Error::BadSetting { entry: 1, .. })));
+            }
+        }
+    }
+
+    #[test]
+    fn zero_is_not_positive_and_not_negative() {
+        assert!(matches!(
+            positive("v", &[1.0, 0.0]),
+            Err(Error::BadSetting { entry: 1, .. })
+        ));
+        assert_eq!(not_negative("v", &[0.0]), Ok(()));
+        assert!(not_negative("v", &[-1e-300]).is_err());
+    }
+
+    #[test]
+    fn counts_have_two_bounds() {
+        assert!(count("n", 0).is_err() && count("n", MOST + 1).is_err());
+        assert_eq!(count("n", 1).and(count("n", MOST)), Ok(()));
+    }
+}

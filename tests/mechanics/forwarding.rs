@@ -1,0 +1,207 @@
+//! References and smart pointers to mechanical systems hand every method on. Names are read from
+//! the source of the traits, so that a method that is new there and forgotten here fails.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use saltation::event_driven::{EventDriven, Simulation};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+
+type Names = BTreeSet<&'static str>;
+
+/// The methods of a trait in a source file.
+fn methods(source: &'static str, name: &str) -> Names {
+    let start = format!("pub trait {name} {{");
+    let (_, rest) = source.split_once(&start).expect("the trait");
+    let (body, _) = rest.split_once("\n}\n").expect("its end");
+    let functions = body.lines().filter_map(|line| line.strip_prefix("    fn "));
+    functions
+        .map(|line| line.split(['(', '<']).next().expect("a name"))
+        .collect()
+}
+
+thread_local! {
+    static ASKED: RefCell<Names> = const { RefCell::new(BTreeSet::new()) };
+}
+
+fn asked(name: &'static str) {
+    ASKED.with_borrow_mut(|names| names.insert(name));
+}
+
+/// A model that provides every method, none as the trait does.
+struct Own;
+
+impl MechanicalSystem for Own {
+    fn dof(&self) -> usize {
+        asked("dof");
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        asked("mass");
+        mass[0] = 2.0;
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        asked("effort");
+        effort[0] = t + 2.0 * q[0] + 4.0 * v[0];
+    }
+    fn effort_along(
+        &self,
+        _at: (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        asked("effort_along");
+        out[0] = 2.0 * directions[0] + 4.0 * directions[1];
+        true
+    }
+    fn contact_effort(
+        &self,
+        _at: (f64, &[f64], &[f64]),
+        closed: &[usize],
+        effort: &mut [f64],
+    ) -> bool {
+        asked("contact_effort");
+        effort[0] += closed.len() as f64;
+        true
+    }
+    fn coriolis(&self, _q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
+        asked("coriolis");
+        force[0] = 8.0 * v[0];
+        true
+    }
+    fn constant_mass(&self) -> bool {
+        asked("constant_mass");
+        true
+    }
+    fn time_scale(&self) -> Option<f64> {
+        asked("time_scale");
+        Some(0.375)
+    }
+    fn potential(&self, q: &[f64]) -> Option<f64> {
+        asked("potential");
+        Some(3.0 * q[0])
+    }
+}
+
+impl UnilateralConstraints for Own {
+    fn contacts(&self) -> usize {
+        asked("contacts");
+        5
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        asked("gap");
+        q[0] - j as f64
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        asked("gap_row");
+        row[0] = 1.5;
+        true
+    }
+    fn constant_row(&self, j: usize) -> bool {
+        asked("constant_row");
+        j == 3
+    }
+    fn curvature(&self, _j: usize, _q: &[f64], v: &[f64]) -> Option<f64> {
+        asked("curvature");
+        Some(6.0 * v[0])
+    }
+    fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        asked("restitution");
+        0.125 * j as f64
+    }
+    fn friction(&self, j: usize) -> f64 {
+        asked("friction");
+        0.25 * j as f64
+    }
+    fn tangents(&self, j: usize) -> usize {
+        asked("tangents");
+        j
+    }
+    fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
+        asked("tangent_rows");
+        rows.fill(j as f64);
+    }
+}
+
+/// Everything that a model answers.
+fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
+    let (t, q, v): (f64, &[f64], &[f64]) = (0.5, &[3.0], &[7.0]);
+    let flag = |b: bool| f64::from(u8::from(b));
+    let mut said = vec![s.dof() as f64, flag(s.constant_mass())];
+    said.extend([s.time_scale().unwrap(), s.potential(q).unwrap()]);
+    let mut out = [0.0];
+    s.mass(q, &mut out);
+    said.push(out[0]);
+    s.effort(t, q, v, &mut out);
+    said.push(out[0]);
+    said.push(flag(s.effort_along((t, q, v), &[0.5, 0.25], &mut out)) + out[0]);
+    said.push(flag(s.contact_effort((t, q, v), &[0, 2], &mut out)) + out[0]);
+    said.push(flag(s.coriolis(q, v, &mut out)) + out[0]);
+    said.extend([s.contacts() as f64, s.gap(2, q)]);
+    said.push(flag(s.gap_row(1, q, &mut out)) + out[0]);
+    said.extend([flag(s.constant_row(3)), s.curvature(1, q, v).unwrap()]);
+    said.extend([s.restitution(3, q, v), s.friction(2), s.tangents(2) as f64]);
+    let mut rows = [0.0; 2];
+    s.tangent_rows(2, q, &mut rows);
+    said.extend(rows);
+    said
+}
+
+#[test]
+fn pointers_hand_every_method_on() {
+    let mut all = methods(
+        include_str!("../../src/mechanics/system.rs"),
+        "MechanicalSystem",
+    );
+    all.extend(methods(
+        include_str!("../../src/mechanics/constraints.rs"),
+        "UnilateralConstraints",
+    ));
+    let own = answers(&Own);
+    assert_eq!(ASKED.take(), all, "a method is missing in this test");
+    let others = [
+        answers(&&Own),
+        answers(&Box::new(Own)),
+        answers(&Rc::new(Own)),
+        answers(&Arc::new(Own)),
+    ];
+    for other in others {
+        assert_eq!(other, own);
+    }
+    assert_eq!(ASKED.take(), all);
+}
+
+/// A ball on a table, behind a pointer to something whose type is not known.
+#[test]
+fn a_simulation_takes_a_model_behind_a_pointer() {
+    struct Ball;
+    impl MechanicalSystem for Ball {
+        fn dof(&self) -> usize {
+            1
+        }
+        fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+            mass[0] = 1.0;
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort[0] = -9.81;
+        }
+    }
+    impl UnilateralConstraints for Ball {
+        fn contacts(&self) -> usize {
+            1
+        }
+        fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+            q[0]
+        }
+    }
+    trait Model: MechanicalSystem + UnilateralConstraints {}
+    impl Model for Ball {}
+    let model: Arc<dyn Model> = Arc::new(Ball);
+    let mut simulation = Simulation::new(EventDriven::new(model)).unwrap();
+    let run = simulation.run(0.0, &[1.0], &[0.0], 1.0).unwrap();
+    let touch = (2.0 / 9.81_f64).sqrt();
+    assert!((run.events()[0].time - touch).abs() < 1e-6);
+    assert!(run.trajectory().state()[0].abs() < 1e-8);
+}
