@@ -74,8 +74,8 @@ impl<B: Buffer> Run<B> {
                 approach[k] = change;
             } else if own < -zero {
                 let way = sign[k] * approach[k];
-                let may_be = armed[k] && is_close(closest[k], way, greater * most_spread[k]);
-                if may_be && way > zero {
+                let came_close = came_close(closest[k], way, greater * most_spread[k], zero);
+                if armed[k] && came_close {
                     work.turned.push(k);
                 } else {
                     closest[k] = f64::NEG_INFINITY;
@@ -173,8 +173,8 @@ impl<B: Buffer> Run<B> {
         self.work.turned.clear();
         for k in 0..n {
             let way = sign[k] * approach[k];
-            let may_be = armed[k] && is_close(closest[k], way, greater * most_spread[k]);
-            if may_be && way > 8.0 * zero[k] {
+            let zero = 8.0 * zero[k];
+            if armed[k] && came_close(closest[k], way, greater * most_spread[k], zero) {
                 self.work.turned.push(k);
             }
         }
@@ -272,9 +272,9 @@ impl<B: Buffer> Run<B> {
     }
 }
 
-/// True when a guard that came closer by `way`, to `closest` (its value, counted in the direction
-/// ahead), was not farther than it came, however large the `error`.
+/// True when a guard came closer by `way`, by more than `zero`, to `closest` (its value, counted in
+/// the direction ahead), and was not farther than it came, however large the `error`.
 #[inline]
-fn is_close(closest: f64, way: f64, error: f64) -> bool {
-    -closest <= way + error
+fn came_close(closest: f64, way: f64, error: f64, zero: f64) -> bool {
+    way > zero && -closest <= way + error
 }
