@@ -7,8 +7,7 @@
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
 //!   projection.
-//! * `transition`: what a crossing does; `transversality`: what it must fulfil; `evaluate`: the
-//!   user's functions, checked.
+//! * `transition`: what a crossing does; `evaluate`: the user's functions, checked.
 //! * `integrator`, `options`: the loop and its settings.
 //! * `observer`, `trajectory`, `corner`: what comes out.
 //!
@@ -38,13 +37,12 @@
 mod corner;
 pub(crate) mod evaluate;
 mod integrator;
-mod model;
+pub(crate) mod model;
 mod observer;
 pub(crate) mod options;
 mod run;
 pub(crate) mod trajectory;
-mod transition;
-mod transversality;
+pub(crate) mod transition;
 
 pub use corner::{Corner, Crossing};
 pub use integrator::{Integrator, Summary};

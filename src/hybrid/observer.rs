@@ -1,6 +1,7 @@
 //! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing
 //! allocates nothing.
 
+use super::model::rearm::Arming;
 use super::{CrossedGuard, Doubt, Mode};
 use crate::Guard;
 use crate::ode::Interpolant;
@@ -71,6 +72,7 @@ pub struct CrossedSet<'a> {
     pub min_rates: &'a [f64],
     /// How the state came there.
     pub arrival: Arrival,
+    pub(crate) arming_before: &'a [Arming],
     /// State on the guards, before any reset.
     pub state_before: &'a [f64],
     /// Mode before.

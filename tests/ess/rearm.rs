@@ -405,3 +405,33 @@ fn modes_that_the_policy_looked_up_are_told_like_all_others() {
         assert_eq!(trajectory.mode(), integrator.mode(), "{projection:?}");
     }
 }
+
+#[test]
+fn a_guard_armed_beyond_its_surface_by_a_side_that_the_model_set_crosses_at_once() {
+    // Guard 1 is crossed at t = 0.3. At t = 1 the model sets side 2, whose row arms guard 1 again.
+    for projection in PROJECTIONS {
+        let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+            .events([Watch::RISING; 3], |k, _, x, _| x[0] - [1.0, 0.3, 9.0][k])
+            .reset(|_, crossed, _, mode| {
+                if crossed.contains(0) {
+                    mode.set(2, true);
+                }
+                Ok(())
+            });
+        let row = RearmMatrix::new(3).arm(Guard::rising(2), Guard::rising(1));
+        let run = Integrator::new(system)
+            .unwrap()
+            .rearm(Rearm::Matrix(row.unwrap()))
+            .projection(projection)
+            .integrate(0.0, &[0.0], 2.0)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        let crossed = run.crossings().iter().map(|c| (c.guard.event, c.time));
+        let expected = [(1, 0.3), (0, 1.0), (1, 1.0)];
+        for ((k, t), (expected, at)) in crossed.clone().zip(expected) {
+            assert!(k == expected && (t - at).abs() < 1e-6, "{k} at {t}");
+        }
+        assert_eq!(crossed.count(), 3);
+        assert!((0..3).all(|k| run.mode().contains(k)));
+    }
+}

@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::graph::{CornerGraph, CornerPoint, Edge, Met, Node};
 use super::region::shift_row;
 use crate::derivative::repeat::{Carried, Context};
+use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
 
@@ -65,11 +66,16 @@ impl CornerGraph {
                 .map_or(f64::NAN, |member| member.rate);
             self.scratch.copy_from_slice(&node.x);
             self.mode.copy_from(&node.mode);
+            self.arming.copy_from_slice(&node.arming);
             self.repeat.cross(
                 context,
                 self.t,
                 CrossedGuard { guard, rate },
-                (&mut self.scratch, &mut self.mode),
+                Place {
+                    x: &mut self.scratch,
+                    mode: &mut self.mode,
+                    arming: &mut self.arming,
+                },
                 Carried {
                     dt: 0.0,
                     dx: deltas,

@@ -9,6 +9,8 @@
 use super::map_scale::Sizes;
 use crate::derivative::repeat::{Carried, Context, Passed, Repeat, zero};
 use crate::hybrid::evaluate;
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::ode::difference;
 use crate::{CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity};
@@ -24,6 +26,8 @@ pub(crate) struct CornerPoint {
     /// State on the guards, before any crossing.
     pub(crate) x: Vec<f64>,
     pub(crate) mode: Mode,
+    /// Which guards are armed there; outside of runs empty, and all that are watched are.
+    pub(crate) arming: Vec<Arming>,
     /// The guards, in the order in which the run crossed them.
     pub(crate) guards: Vec<Guard>,
     /// State and mode in which the run went on.
@@ -35,6 +39,20 @@ pub(crate) struct CornerPoint {
     pub(crate) min_rates: Vec<f64>,
     /// What of states behind its crossings is rounding, where that was measured.
     pub(crate) rounding: Vec<f64>,
+}
+
+impl CornerPoint {
+    /// Whether the crossing of event function `k` is looked for there.
+    pub(crate) fn arming_of<S: EventFunction>(&self, system: &S, k: usize) -> Arming {
+        let outside_of_runs = || {
+            if system.watch(k).is_any() {
+                Arming::Waiting
+            } else {
+                Arming::Off
+            }
+        };
+        self.arming.get(k).copied().unwrap_or_else(outside_of_runs)
+    }
 }
 
 /// A guard that may still be crossed.
@@ -53,6 +71,7 @@ pub(crate) struct Member {
 pub(crate) struct Node {
     pub(crate) x: Vec<f64>,
     pub(crate) mode: Mode,
+    pub(crate) arming: Vec<Arming>,
     pub(crate) field: Vec<f64>,
     pub(crate) members: Vec<Member>,
     /// Crossings before this node.
@@ -98,6 +117,7 @@ pub(crate) struct CornerGraph {
     pub(crate) repeat: Repeat,
     pub(crate) scratch: Vec<f64>,
     pub(crate) mode: Mode,
+    pub(crate) arming: Vec<Arming>,
     /// Sensitivities before a reset.
     pub(crate) before: Vec<f64>,
     /// Shifts of the time of the guard that is met next, one a tangent.
@@ -140,6 +160,7 @@ impl CornerGraph {
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
             mode: Mode::new(count),
+            arming: vec![Arming::Off; count],
             before: Vec::new(),
             shifts: Vec::new(),
             speed: vec![0.0; dim],
@@ -180,6 +201,9 @@ impl CornerGraph {
         let node = &mut self.nodes[root];
         node.x.copy_from_slice(&corner.x);
         node.mode.copy_from(&corner.mode);
+        for (k, arming) in node.arming.iter_mut().enumerate() {
+            *arming = corner.arming_of(context.system, k);
+        }
         node.level = 0;
         node.moved = false;
         let (t, system) = (corner.t, context.system);
@@ -211,6 +235,7 @@ impl CornerGraph {
             self.nodes.push(Node {
                 x: vec![0.0; dim],
                 mode: Mode::new(count),
+                arming: vec![Arming::Off; count],
                 field: vec![0.0; dim],
                 members: Vec::new(),
                 level: 0,
@@ -341,6 +366,7 @@ impl CornerGraph {
         self.nodes[..newest].iter().position(|old| {
             (old.level == new.level || new.moved)
                 && old.mode.is(&new.mode)
+                && old.arming == new.arming
                 && (0..new.x.len()).all(|i| same(i, old.x[i], new.x[i]))
                 && old.members.len() == new.members.len()
                 && old.moved == new.moved
@@ -382,13 +408,18 @@ impl CornerGraph {
         let Member { guard, rate, .. } = before.members[m];
         after.x.copy_from_slice(&before.x);
         after.mode.copy_from(&before.mode);
+        after.arming.copy_from_slice(&before.arming);
         let jump = &mut self.edges[edge].jump;
         jump.copy_from_slice(&before.field);
         let done = self.repeat.cross(
             context,
             self.t,
             CrossedGuard { guard, rate },
-            (&mut after.x, &mut after.mode),
+            Place {
+                x: &mut after.x,
+                mode: &mut after.mode,
+                arming: &mut after.arming,
+            },
             Carried { dt: 1.0, dx: jump },
         )?;
         note_most(&mut self.carried_speed, jump);
@@ -487,7 +518,7 @@ impl CornerGraph {
         let (t, x, mode) = (self.t, &node.x[..], &node.mode);
         let guard = Guard::ahead(k, mode.contains(k));
         let waits = node.members.iter().any(|m| m.guard.event == k);
-        if waits || !(context.rearm.arms_partner(guard.partner()) && system.watch(k).is_any()) {
+        if waits || !node.arming[k].is_armed() {
             return Ok(());
         }
         let row = &mut self.scratch;

@@ -1,6 +1,7 @@
 //! Which crossings of a run are one corner.
 
 use super::graph::CornerPoint;
+use crate::hybrid::model::rearm::Arming;
 use crate::{Arrival, CrossedSet, Error, Flow, Mode};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
@@ -29,6 +30,7 @@ impl Group {
                 t: f64::NAN,
                 x: vec![0.0; dim],
                 mode: Mode::new(count),
+                arming: vec![Arming::Off; count],
                 guards: Vec::with_capacity(count),
                 x_after: vec![0.0; dim],
                 mode_after: Mode::new(count),
@@ -65,6 +67,7 @@ impl Group {
             point.t = set.time;
             point.x.copy_from_slice(set.state_before);
             point.mode.copy_from(set.mode_before);
+            point.arming.copy_from_slice(set.arming_before);
             point.guards.clear();
             point.x_after.copy_from_slice(set.state_before);
         }

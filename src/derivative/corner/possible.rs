@@ -59,7 +59,7 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
     for k in 0..system.count() {
         let guard = Guard::ahead(k, mode.contains(k));
         let is_member = point.guards.iter().any(|g| g.event == k);
-        if is_member || !context.follows(guard) {
+        if is_member || !point.arming_of(system, k).is_armed() {
             continue;
         }
         let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);

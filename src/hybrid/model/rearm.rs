@@ -2,7 +2,7 @@
 //! & Revzen, section 3.1).
 
 use crate::Error;
-use crate::hybrid::{Mode, Watch};
+use crate::hybrid::Watch;
 use crate::{Direction, Guard, validate};
 
 /// Most conflicts of a matrix that are listed.
@@ -26,31 +26,42 @@ pub enum Rearm {
 }
 
 impl Rearm {
-    /// The sides as a crossing of `by` leaves them, before the model's reset: its own flipped, then
-    /// the row of the matrix.
-    pub(crate) fn cross(&self, by: Guard, mode: &mut Mode) {
-        mode.set(by.event, by.side_after());
-        if let Self::Matrix(matrix) = self {
-            for &(guard, effect) in matrix.row(by) {
-                let crossed = effect == Effect::Retire;
-                mode.set(guard.event, guard.side_after() == crossed);
-            }
-        }
-    }
-
     /// True when a crossing in `direction` is looked for, also one that does not count, where no
     /// row of a matrix has armed or retired it.
     pub(crate) fn follows(&self, watch: Watch, direction: Direction) -> bool {
         watch.sees(direction) || (matches!(self, Self::Pairs) && watch.is_any())
     }
+}
 
-    /// True when a crossing of `by` makes the way back over the same surface watchful.
-    pub(crate) fn arms_partner(&self, by: Guard) -> bool {
-        match self {
-            Self::Never | Self::WhenEmpty => false,
-            Self::Pairs => true,
-            Self::Matrix(matrix) => matrix.row(by).contains(&(by.partner(), Effect::Arm)),
-        }
+/// Whether the crossing of an event function in the direction ahead of its side is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Arming {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is, from when the state has been off the surface, or is known to leave it.
+    Waiting,
+    /// It is.
+    Ready,
+}
+
+impl Arming {
+    /// Of an armed guard.
+    #[inline]
+    pub(crate) fn armed(is_ready: bool) -> Self {
+        if is_ready { Self::Ready } else { Self::Waiting }
+    }
+
+    /// True for an armed guard, be it ready or not.
+    #[inline]
+    pub(crate) fn is_armed(self) -> bool {
+        self != Self::Off
+    }
+
+    /// True for a guard that may be crossed.
+    #[inline]
+    pub(crate) fn is_ready(self) -> bool {
+        self == Self::Ready
     }
 }
 

@@ -114,8 +114,8 @@ impl<B: Buffer> Run<B> {
         self.t = start;
         std::mem::swap(&mut self.x, &mut self.work.landing);
         std::mem::swap(&mut self.guards.h, &mut self.work.h[0]);
-        std::mem::swap(&mut self.guards.armed, &mut self.work.armed_before);
-        std::mem::swap(&mut self.guards.ready, &mut self.work.ready_before);
+        let before = &self.transition.arming_before;
+        self.guards.arming.copy_from_slice(before);
         for c in &self.crossed {
             self.guards.fired_at[c.guard.index()] = f64::NEG_INFINITY;
         }
@@ -346,7 +346,7 @@ impl<B: Buffer> Run<B> {
             }
             let beyond = guards.sign[k] * self.work.h[0][k];
             let (start, zero) = (self.guards.own_h(k), guards.zero[k]);
-            if !guards.ready[k] {
+            if !guards.arming[k].is_ready() {
                 // It may have left its surface with a rate of zero and come back.
                 if start.abs() <= 4.0 * zero && beyond > 4.0 * zero {
                     return Ok(Late::Unforeseen);
@@ -396,13 +396,11 @@ impl<B: Buffer> Run<B> {
                 .hermite(start, landing.dt, ends, field, end_field);
         }
         self.untold = true;
-        work.armed_before.copy_from_slice(&self.guards.armed);
-        work.ready_before.copy_from_slice(&self.guards.ready);
         self.t = start + landing.dt;
         std::mem::swap(&mut self.x, &mut work.landing);
         std::mem::swap(&mut self.guards.h, &mut work.h[0]);
-        work.x_before.get_mut().copy_from_slice(self.x.get());
-        work.mode_before.copy_from(&self.mode);
+        self.transition
+            .keep(self.x.get(), &self.mode, &self.guards.arming);
         if landing.knows_field {
             self.ode
                 .first_stage()

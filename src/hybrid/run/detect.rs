@@ -9,6 +9,7 @@ use super::stop::Stop;
 use super::window::{Crossed, Window};
 use crate::Error;
 use crate::hybrid::evaluate::Rate;
+use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::{EventFunction, Flow};
 use crate::ode::Buffer;
@@ -177,7 +178,7 @@ impl<B: Buffer> Run<B> {
     fn returns_too_early(&self, stop: Stop) -> bool {
         let away =
             |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.min_rate[stop.k];
-        !self.guards.ready[stop.k] && stop.rate.is_some_and(away)
+        !self.guards.arming[stop.k].is_ready() && stop.rate.is_some_and(away)
     }
 
     /// Remembers how long a window may be.
@@ -198,7 +199,9 @@ impl<B: Buffer> Run<B> {
             let k = self.near[i];
             let own = self.own_samples(k, window);
             let zero = self.guards.zero[k];
-            self.guards.ready[k] |= own[3] < -zero;
+            if own[3] < -zero {
+                self.guards.arming[k] = Arming::Ready;
+            }
             self.work.hovers[k] = own.iter().all(|&v| v >= -4.0 * zero);
         }
     }

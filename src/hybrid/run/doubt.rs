@@ -271,7 +271,7 @@ impl<B: Buffer> Run<B> {
     /// Looks for guards that are as close to their surface at the end as their error.
     pub(crate) fn doubt_end<S: EventFunction>(&mut self, system: &S) {
         for k in 0..self.count() {
-            if !self.guards.armed[k] {
+            if !self.guards.arming[k].is_armed() {
                 continue;
             }
             let own = self.guards.own_h(k);

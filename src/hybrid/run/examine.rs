@@ -184,7 +184,7 @@ impl<B: Buffer> Run<B> {
         // before it.
         let comes = !window.is_first() && own[0] < 0.0 && !self.work.hovers[k];
         let on_surface = level == 0.0 && own[0] >= -4.0 * zero && !comes;
-        if !self.guards.ready[k] || on_surface {
+        if !self.guards.arming[k].is_ready() || on_surface {
             return self.examine_on_surface(system, k, own, window, step, zero);
         }
         let samples = Samples::new(k, level, None, own.map(|v| v - level), zero);
@@ -251,14 +251,14 @@ impl<B: Buffer> Run<B> {
     where
         S: Flow + EventFunction,
     {
-        if self.guards.ready[k] && !window.is_first() {
+        if self.guards.arming[k].is_ready() && !window.is_first() {
             // A window before was too short to tell.
             let way = self.guards.own_rate(k) * window.width() * step;
             let moves_so = |rise: f64| rise > 8.0 * zero && (way - rise).abs() <= 0.5 * way;
             if !self.guards.stale[k] && own[0] <= 8.0 * zero && moves_so(own[3] - own[0]) {
                 return Ok(self.examine_about_to_pass(system, k, own, window, step, zero));
             }
-        } else if self.guards.ready[k] {
+        } else if self.guards.arming[k].is_ready() {
             // One that was just crossed may lie beyond its surface by the residual of a projection,
             // and leaves it all the same.
             self.need_rate(system, k)?;
@@ -294,7 +294,7 @@ impl<B: Buffer> Run<B> {
             }
             clear |= own[i] < -zero;
         }
-        let started_there = !self.guards.ready[k] && !clear && own[0] <= 4.0 * zero;
+        let started_there = !self.guards.arming[k].is_ready() && !clear && own[0] <= 4.0 * zero;
         let beyond = (1..4).find(|&i| started_there && own[i] > 4.0 * zero);
         let passage = beyond.and_then(|i| {
             let (at, value) = (FRACTIONS[i], own[i]);
@@ -307,7 +307,7 @@ impl<B: Buffer> Run<B> {
         let starts = self.statistics.steps == 1 && self.statistics.crossings == 0;
         let way = self.guards.own_rate(k).max(0.0) * window.width() * step;
         let bends = own[0].abs() <= 4.0 * zero && own[3] > 8.0 * zero + 4.0 * way;
-        if starts && window.is_first() && !self.guards.ready[k] && bends {
+        if starts && window.is_first() && !self.guards.arming[k].is_ready() && bends {
             return Err(self.tangent(self.guards.ahead(k)));
         }
         Ok(Finding::NotPassed(None))

@@ -1,7 +1,8 @@
 //! What is known of each event function: value, rate, numerical zero, arming. And one look at all
 //! of them: who is near its surface, and who of the others comes first by the tangent.
 
-use crate::hybrid::{Watch, evaluate};
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::{CrossedGuard, Watch, evaluate};
 use crate::{Direction, Guard};
 
 /// What is known of each event function at the present state, and how it is armed.
@@ -19,10 +20,8 @@ pub(crate) struct GuardTable {
     /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
     /// crossed: their rows are evaluated anew only when they come into question.
     pub(crate) stale: Vec<bool>,
-    /// The guard ahead of the present side may fire.
-    pub(crate) armed: Vec<bool>,
-    /// It was seen off its surface, or is known to leave it: only ready guards fire.
-    pub(crate) ready: Vec<bool>,
+    /// Whether the crossing of the guard ahead of the present side is looked for.
+    pub(crate) arming: Vec<Arming>,
     pub(crate) watch: Vec<Watch>,
     /// Liveness bound `c_k`.
     pub(crate) min_rate: Vec<f64>,
@@ -114,8 +113,7 @@ impl GuardTable {
             rate: values(),
             zero: values(),
             stale: vec![true; count],
-            armed: vec![false; count],
-            ready: vec![false; count],
+            arming: vec![Arming::Off; count],
             watch: vec![Watch::BOTH; count],
             min_rate: values(),
             part_of_rate: values(),
@@ -132,8 +130,7 @@ impl GuardTable {
 
     /// Forgets the last run; values, rates and zeros are written before they are read.
     pub(crate) fn reset(&mut self) {
-        self.armed.fill(false);
-        self.ready.fill(false);
+        self.arming.fill(Arming::Off);
         self.fired_at.fill(f64::NEG_INFINITY);
         self.passed_at.fill(f64::NEG_INFINITY);
         self.spread.fill(0.0);
@@ -177,10 +174,19 @@ impl GuardTable {
         h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.min_rate[k])
     }
 
+    /// Time by which the crossing of a set missed its surfaces, by the values of event functions there:
+    /// others miss theirs by as much (s).
+    pub(crate) fn missed_by(&self, set: &[CrossedGuard], h: &[f64]) -> f64 {
+        set.iter().fold(0.0, |most: f64, c| {
+            let k = c.guard.event;
+            most.max(h[k].abs().max(self.zero[k]) / c.rate.abs())
+        })
+    }
+
     /// True when guard `k` may fire and moves across.
     #[inline]
     pub(crate) fn is_candidate(&self, k: usize) -> bool {
-        self.armed[k] && self.ready[k] && self.own_rate(k) >= self.min_rate[k]
+        self.arming[k].is_ready() && self.own_rate(k) >= self.min_rate[k]
     }
 
     /// Takes over the liveness bound of event function `k`, or that there is none yet.
@@ -217,7 +223,7 @@ impl GuardTable {
         let n = self.h.len();
         let h = landing.map_or(&self.h[..n], |h| &h[..n]);
         let (sign, rate, zero) = (&self.sign[..n], &self.rate[..n], &self.zero[..n]);
-        let (armed, ready) = (&self.armed[..n], &mut self.ready[..n]);
+        let arming = &mut self.arming[..n];
         let min_rate = &self.min_rate[..n];
         let mut ranking = Ranking::EMPTY;
         let missed = match landing {
@@ -227,13 +233,13 @@ impl GuardTable {
         let missed = if missed.is_finite() { missed } else { 0.0 };
         near.clear();
         for k in 0..n {
-            if !armed[k] {
+            if !arming[k].is_armed() {
                 continue;
             }
             let way = -sign[k] * h[k];
             let zero = zero[k].max(time * rate[k].abs());
             if way > 4.0 * zero + missed * rate[k].abs() && k != on {
-                ready[k] = true;
+                arming[k] = Arming::Ready;
                 ranking.enter(k, way, sign[k] * rate[k], min_rate[k]);
             } else {
                 near.push(k);
@@ -250,11 +256,11 @@ impl GuardTable {
     pub(crate) fn rank(&self) -> Ranking {
         let n = self.h.len();
         let (h, sign, rate) = (&self.h[..n], &self.sign[..n], &self.rate[..n]);
-        let (armed, ready) = (&self.armed[..n], &self.ready[..n]);
+        let arming = &self.arming[..n];
         let min_rate = &self.min_rate[..n];
         let mut ranking = Ranking::EMPTY;
         for k in 0..n {
-            if armed[k] & ready[k] {
+            if arming[k].is_ready() {
                 ranking.enter(k, -sign[k] * h[k], sign[k] * rate[k], min_rate[k]);
             }
         }

@@ -4,6 +4,7 @@
 use super::state::Run;
 use crate::Error;
 use crate::Guard;
+use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::{Doubt, EventFunction, Flow, Mode, Observer, Rearm, evaluate};
 use crate::ode::{Buffer, STAGES_APART, first_step};
@@ -69,11 +70,10 @@ impl<B: Buffer> Run<B> {
         let mut undecided = 0;
         for k in 0..self.count() {
             self.refresh_rate(system, k)?;
-            // `ready` marks the guards whose side is open; it gets its own meaning in `arm`.
             let watched = self.guards.watch[k].is_any();
             // A start that was solved for lies a few roundings off.
             let open = watched && self.guards.h[k].abs() <= 4.0 * self.guards.zero[k];
-            self.guards.ready[k] = open;
+            self.work.tried[k] = open;
             if open {
                 undecided += 1;
                 let watch = self.guards.watch[k];
@@ -84,13 +84,13 @@ impl<B: Buffer> Run<B> {
             self.forget_terms(system);
             self.refresh_field(system)?;
             for k in 0..self.count() {
-                if self.guards.ready[k] {
+                if self.work.tried[k] {
                     self.refresh_rate(system, k)?;
                     self.exclude_rounding(system, k);
                 }
             }
             for k in 0..self.count() {
-                if !self.guards.ready[k] {
+                if !self.work.tried[k] {
                     continue;
                 }
                 let (guard, rate) = (self.guards.ahead(k), self.guards.own_rate(k));
@@ -153,11 +153,13 @@ impl<B: Buffer> Run<B> {
             let beyond = self.guards.own_h(k) > 4.0 * self.guards.zero[k];
             let watch = self.guards.watch[k];
             let sees = rearm.follows(watch, self.guards.ahead(k).direction);
-            self.guards.armed[k] = sees && (!beyond || rate <= -least);
-            self.guards.ready[k] = self.guards.is_clear(k, 0.0) || (!beyond && rate >= least);
-            if self.guards.armed[k] {
-                self.need_spread(system, k);
+            if !(sees && (!beyond || rate <= -least)) {
+                self.guards.arming[k] = Arming::Off;
+                continue;
             }
+            let is_ready = self.guards.is_clear(k, 0.0) || (!beyond && rate >= least);
+            self.guards.arming[k] = Arming::armed(is_ready);
+            self.need_spread(system, k);
         }
         Ok(())
     }

@@ -6,8 +6,10 @@
 //!   open, `stop` where the step ends.
 //! * `guard_table`: what is known of each event function, who is near its surface, who comes first.
 //! * `crossing`: the crossing phase; `project`: one step in the event variable (listing 1).
+//! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
 
+mod cascade;
 mod crossing;
 mod cubic;
 mod detect;
@@ -19,6 +21,7 @@ mod project;
 mod smooth;
 pub(crate) mod state;
 mod stop;
+mod transversality;
 pub(crate) mod turned;
 mod window;
 

@@ -5,6 +5,7 @@ use super::doubt::GROWTH;
 use super::guard_table::GuardTable;
 use super::state::Run;
 use super::stop::Stop;
+use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
@@ -266,9 +267,11 @@ impl<B: Buffer> Run<B> {
         std::mem::swap(&mut guards.stale, &mut work.stale);
         let mut armed = false;
         for k in 0..self.count() {
-            if self.guards.armed[k] {
+            if self.guards.arming[k].is_armed() {
                 armed = true;
-                self.guards.ready[k] = self.guards.ready[k] || self.guards.is_clear(k, 0.0);
+                if self.guards.is_clear(k, 0.0) {
+                    self.guards.arming[k] = Arming::Ready;
+                }
             }
         }
         if armed || !matches!(rearm, Rearm::WhenEmpty) {
@@ -294,8 +297,8 @@ impl<B: Buffer> Run<B> {
             }
             flipped |= self.mode.contains(k) != (h > 0.0);
             self.set_mode_bit(k, h > 0.0);
-            self.guards.armed[k] = self.guards.watch[k].sees(self.guards.ahead(k).direction);
-            self.guards.ready[k] = true;
+            let sees = self.guards.watch[k].sees(self.guards.ahead(k).direction);
+            self.guards.arming[k] = if sees { Arming::Ready } else { Arming::Off };
         }
         if flipped {
             observer.settled(self.t, self.x.get(), &self.mode);

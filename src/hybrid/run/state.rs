@@ -7,6 +7,7 @@ use super::guard_table::{GuardTable, Ranking, Survey, Terms};
 use super::turned::Flown;
 use crate::Guard;
 use crate::hybrid::options::Settings;
+use crate::hybrid::transition;
 use crate::hybrid::{CrossedGuard, EventFunction, Flow, Mode, Statistics, evaluate};
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
 use crate::{Error, Quantity};
@@ -72,11 +73,11 @@ pub(crate) struct Run<B> {
     pub(crate) cluster_start: f64,
     /// Guards that cross at the present instant.
     pub(crate) crossed: Vec<CrossedGuard>,
-    /// Those of them that cross in a watched direction.
-    pub(crate) counted: Vec<CrossedGuard>,
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
     pub(crate) statistics: Statistics,
+    /// The workspace of transitions; holds the place before the last one.
+    pub(crate) transition: transition::Scratch<B>,
     pub(crate) work: Work<B>,
 }
 
@@ -121,18 +122,8 @@ pub(crate) struct Work<B> {
     pub(crate) time_errors: Vec<f64>,
     /// Doubts that have not been told.
     pub(crate) doubts: Vec<Doubt>,
-    /// State, event functions and modes as they were at a crossing.
-    pub(crate) x_before: B,
+    /// Event functions as they were at a crossing.
     pub(crate) h_before: Vec<f64>,
-    pub(crate) mode_before: Mode,
-    /// Arming before a projection, in case it is taken back.
-    pub(crate) armed_before: Vec<bool>,
-    pub(crate) ready_before: Vec<bool>,
-    pub(crate) mode_crossed: Mode,
-    /// Side bits that the model set itself at the present instant.
-    pub(crate) declared: Vec<bool>,
-    /// The guard whose row of the reset matrix armed this event function at the present instant.
-    pub(crate) armed_by: Vec<Option<Guard>>,
 }
 
 /// Doubts of one step that are told, at most.
@@ -176,9 +167,9 @@ impl<B: Buffer> Run<B> {
             last_flown: None,
             cluster_start: f64::INFINITY,
             crossed: Vec::with_capacity(count),
-            counted: Vec::with_capacity(count),
             stopping: Vec::with_capacity(2 * count),
             statistics: Statistics::default(),
+            transition: transition::Scratch::new(dim, count),
             work: Work {
                 row: state(),
                 point: state(),
@@ -202,14 +193,7 @@ impl<B: Buffer> Run<B> {
                 flown: Vec::with_capacity(count),
                 time_errors: values(),
                 doubts: Vec::with_capacity(MOST_TOLD),
-                armed_before: vec![false; count],
-                ready_before: vec![false; count],
-                x_before: state(),
                 h_before: values(),
-                mode_before: Mode::new(count),
-                mode_crossed: Mode::new(count),
-                declared: vec![false; count],
-                armed_by: vec![None; count],
             },
         }
     }
@@ -416,7 +400,7 @@ impl<B: Buffer> Run<B> {
         self.guards.stale.fill(true);
         if all {
             for k in 0..self.count() {
-                if self.guards.armed[k] {
+                if self.guards.arming[k].is_armed() {
                     self.refresh_rate(system, k)?;
                 }
             }

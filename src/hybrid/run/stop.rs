@@ -205,7 +205,7 @@ impl<B: Buffer> Run<B> {
         evaluate::check_events(h, t, point)?;
         let mut earliest: Option<(f64, Passage)> = None;
         for k in 0..self.count() {
-            if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.tried[k] {
+            if !self.guards.arming[k].is_ready() || self.work.tried[k] {
                 continue;
             }
             let own = self.own_samples(k, window);

@@ -54,7 +54,7 @@ impl<B: Buffer> Run<B> {
         let n = self.count();
         let guards = &self.guards;
         let (h, sign, zero) = (&guards.h[..n], &guards.sign[..n], &guards.zero[..n]);
-        let (armed, most_spread) = (&guards.armed[..n], &guards.most_spread[..n]);
+        let (arming, most_spread) = (&guards.arming[..n], &guards.most_spread[..n]);
         let work = &mut self.work;
         let after = &work.h[0][..n];
         let (approach, closest) = (&mut work.approach[..n], &mut work.closest[..n]);
@@ -75,7 +75,7 @@ impl<B: Buffer> Run<B> {
             } else if own < -zero {
                 let way = sign[k] * approach[k];
                 let came_close = came_close(closest[k], way, greater * most_spread[k], zero);
-                if armed[k] && came_close {
+                if arming[k].is_armed() && came_close {
                     work.turned.push(k);
                 } else {
                     closest[k] = f64::NEG_INFINITY;
@@ -166,7 +166,7 @@ impl<B: Buffer> Run<B> {
     fn list_turned(&mut self) {
         let n = self.count();
         let guards = &self.guards;
-        let (sign, zero, armed) = (&guards.sign[..n], &guards.zero[..n], &guards.armed[..n]);
+        let (sign, zero, arming) = (&guards.sign[..n], &guards.zero[..n], &guards.arming[..n]);
         let most_spread = &guards.most_spread[..n];
         let (approach, closest) = (&self.work.approach[..n], &self.work.closest[..n]);
         let greater = GREATER * self.error;
@@ -174,7 +174,7 @@ impl<B: Buffer> Run<B> {
         for k in 0..n {
             let way = sign[k] * approach[k];
             let zero = 8.0 * zero[k];
-            if armed[k] && came_close(closest[k], way, greater * most_spread[k], zero) {
+            if arming[k].is_armed() && came_close(closest[k], way, greater * most_spread[k], zero) {
                 self.work.turned.push(k);
             }
         }

@@ -102,13 +102,12 @@ impl<B: Buffer> Run<B> {
         let GuardTable {
             h,
             sign,
-            armed,
-            ready,
+            arming,
             zero,
             most_spread,
             ..
         } = &self.guards;
-        let (sign, armed, ready, zero) = (&sign[..n], &armed[..n], &ready[..n], &zero[..n]);
+        let (sign, arming, zero) = (&sign[..n], &arming[..n], &zero[..n]);
         let (error, most_spread) = (self.error, &most_spread[..n]);
         let outside = &mut self.work.outside[..n];
         let start = if window.is_first() {
@@ -121,7 +120,7 @@ impl<B: Buffer> Run<B> {
         let mut earliest: Option<Crossed> = None;
         self.near.clear();
         for k in 0..n {
-            if !armed[k] {
+            if !arming[k].is_armed() {
                 continue;
             }
             let eps = match &settings.projection {
@@ -134,7 +133,7 @@ impl<B: Buffer> Run<B> {
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
-            if ready[k] && least > most - least + 2.0 * cubic.leading().abs() {
+            if arming[k].is_ready() && least > most - least + 2.0 * cubic.leading().abs() {
                 // One that was always within the error tells nothing by staying there.
                 let is_outside = least > error * most_spread[k];
                 if is_outside || !outside[k] {
@@ -143,7 +142,7 @@ impl<B: Buffer> Run<B> {
                 }
             }
             let clear = 4.0 * zero[k] + rounding * (w3 - w0).abs();
-            if !(ready[k] && w0 > clear && cubic.is_monotonic()) {
+            if !(arming[k].is_ready() && w0 > clear && cubic.is_monotonic()) {
                 self.near.push(k);
                 continue;
             }

@@ -1,28 +1,11 @@
 //! What a crossing must fulfil: liveness before and after, whatever the order, and guards armed
 //! before their surface.
 
-use super::run::state::Run;
-use super::{Arrival, CrossedGuard, EventFunction, Flow, Rearm, evaluate};
+use super::state::Run;
 use crate::Error;
+use crate::hybrid::transition::{Reset, is_carried};
+use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, Rearm, evaluate};
 use crate::ode::Buffer;
-
-/// What a call of `on_crossing` did.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reset {
-    pub(crate) state: bool,
-    pub(crate) mode: bool,
-}
-
-impl Reset {
-    pub(crate) const NONE: Self = Self {
-        state: false,
-        mode: false,
-    };
-
-    pub(crate) fn any(self) -> bool {
-        self.state || self.mode
-    }
-}
 
 impl<B: Buffer> Run<B> {
     /// Refuses sliding, grazing and rest. Without a reset every guard of the set must go on in its
@@ -70,18 +53,15 @@ impl<B: Buffer> Run<B> {
         if reset.any() {
             return Ok(());
         }
+        let missed = self.guards.missed_by(&self.crossed, &self.guards.h);
         for k in 0..self.count() {
-            let Some(by) = self.work.armed_by[k].take() else {
+            let Some(by) = self.transition.armed_by[k].take() else {
                 continue;
             };
-            // The guard that fired missed its surface by a residual; in time that is as much for
-            // this one.
-            let j = by.event;
-            let missed = self.guards.h[j].abs().max(self.guards.zero[j]);
-            let slower = (self.guards.rate[k] / self.guards.rate[j]).abs();
-            let residual = 10.0 * missed * if slower.is_finite() { slower } else { 1.0 };
             let beyond = self.guards.own_h(k);
-            if self.guards.armed[k] && beyond > self.guards.zero[k].max(residual) {
+            let missed = missed * self.guards.rate[k].abs();
+            let is_beyond = is_carried(missed, beyond, self.guards.zero[k]);
+            if self.guards.arming[k].is_armed() && is_beyond {
                 let guard = self.guards.ahead(k);
                 self.undo();
                 return Err(Error::ArmedBeyond {
