@@ -1,7 +1,8 @@
 //! The loop: crossing phase, smooth phase, until the end.
 
+use super::context::{Context, Counts};
 use super::options::{Resolution, Settings};
-use super::run::state::Run;
+use super::run::{Run, run_to_end};
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
@@ -281,38 +282,26 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         } = self;
         let (system, settings, rearm) = (&*system, &*settings, &*rearm);
         let mut observer = make(system, rearm, settings);
-        run.reset(settings, t0, x0, tf);
-        let start_mode = start_mode.as_ref();
-        let ended = go(run, system, settings, rearm, start_mode, &mut observer);
-        run.doubt_turned_at_end(system);
-        if matches!(ended, Ok(false)) {
-            run.doubt_end(system);
-        }
-        run.tell_doubts(&mut observer);
-        let status = match ended {
-            Ok(true) if run.stopping.is_empty() => Status::Ended,
-            Ok(true) => Status::Stopped {
-                guards: run.stopping_guards(),
-            },
-            Ok(false) => Status::ReachedEnd,
-            Err(reason) => Status::Refused(reason),
+        run.begin(settings, t0, x0, tf);
+        let context = Context {
+            system,
+            settings,
+            rearm,
+            wants_segments: observer.wants_segments(),
+            counts: Counts::default(),
         };
-        let summary = Summary {
-            status,
-            time: run.t,
-            statistics: run.statistics,
-        };
+        let summary = run_to_end(&context, run, start_mode.as_ref(), &mut observer);
         Ok((summary, observer))
     }
 
     /// The state at which the last run ended.
     pub fn state(&self) -> &[f64] {
-        self.run.x.get()
+        self.run.state.x.get()
     }
 
     /// The mode in which the last run ended.
     pub fn mode(&self) -> &Mode {
-        &self.run.mode
+        &self.run.state.mode
     }
 
     /// As [`start_mode`](Self::start_mode), in place.
@@ -356,7 +345,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
-        let (dim, count) = (self.run.dim(), self.run.count());
+        let (dim, count) = (self.run.state.dim(), self.run.state.count());
         validate::length("x0", dim, x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
@@ -386,35 +375,5 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             }
         }
         self.settings.check(dim, count)
-    }
-}
-
-/// Runs to the end; `true` when a guard that stops the run was crossed.
-fn go<S, B, O>(
-    run: &mut Run<B>,
-    system: &S,
-    settings: &Settings,
-    rearm: &Rearm,
-    start_mode: Option<&Mode>,
-    observer: &mut O,
-) -> Result<bool, Error>
-where
-    S: Flow + EventFunction,
-    B: Buffer,
-    O: Observer,
-{
-    run.start(system, settings, rearm, start_mode, observer)?;
-    loop {
-        settings.interrupt.check()?;
-        if run.crossing_phase(system, settings, rearm, observer)? {
-            return Ok(true);
-        }
-        if run.t >= run.tf {
-            return Ok(false);
-        }
-        // A step that ends at the entry into a neighbourhood is a step too.
-        if run.smooth_step(system, settings, rearm, observer)? || observer.is_done() {
-            return Ok(true);
-        }
     }
 }

@@ -7,7 +7,8 @@
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
 //!   projection.
-//! * `transition`: what a crossing does; `evaluate`: the user's functions, checked.
+//! * `transition`: what a crossing does; `context`, `evaluate`: the user's
+//!   functions, counted and checked.
 //! * `integrator`, `options`: the loop and its settings.
 //! * `observer`, `trajectory`, `corner`: what comes out.
 //!
@@ -34,6 +35,7 @@
 //! | states, event functions | 1,000,000 each | `BadSetting` |
 //!
 
+pub(crate) mod context;
 mod corner;
 pub(crate) mod evaluate;
 mod integrator;

@@ -1,16 +1,16 @@
 //! The crossings of one instant: transitions one after another, as long as resets carry guards
 //! across; what is known of the guards behind each, and what observers are told.
 
+use super::Run;
+use super::crossing::Cluster;
 use super::guard_table::GuardTable;
-use super::state::Run;
-use super::turned::Flown;
+use super::state::State;
+use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
+use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
-use crate::hybrid::transition::{self, Place, Reset};
-use crate::hybrid::{
-    Arrival, CrossedGuard, CrossedSet, CrossingEvent, EventFunction, Flow, Observer, Rearm,
-    Segment, evaluate,
-};
+use crate::hybrid::transition::{self, Place, Reset, Scratch};
+use crate::hybrid::{Arrival, CrossedGuard, CrossedSet, CrossingEvent, Mode, Observer, Rearm};
 use crate::ode::Buffer;
 use crate::{Error, Guard};
 
@@ -18,107 +18,66 @@ use crate::{Error, Guard};
 /// was asked for.
 const MOST_REPEATS: usize = 1000;
 
-impl<B: Buffer> Run<B> {
-    /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at
-    /// the same instant in consequence; `knows_field` says that the first stage holds the field of
-    /// the old mode here. `true` when one of them ends the run. After an error state and mode are
-    /// those before the crossing that was refused.
-    pub(crate) fn fire<S, O>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        rearm: &Rearm,
-        observer: &mut O,
-        arrival: Arrival,
-        knows_field: bool,
-    ) -> Result<bool, Error>
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
-        let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
-        loop {
-            let allowed = self.allow(settings);
-            let reset = allowed.and_then(|()| self.cross(system, rearm, observer, arrival, fresh));
-            let reset = match reset {
-                Ok(reset) => reset,
-                Err(error) => {
-                    if crossed_some {
-                        observer.settled(self.t, self.x.get(), &self.mode);
-                    }
-                    return Err(error);
-                }
-            };
-            crossed_some = true;
-            if !self.carried_across(reset)? {
-                break;
-            }
-            (arrival, fresh) = (Arrival::Jumped, true);
+/// The last transition, and what the run makes of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cascade<B> {
+    /// The workspace of transitions; holds the place before the last one.
+    pub(crate) scratch: Scratch<B>,
+    /// Event functions before it.
+    h_before: Vec<f64>,
+    /// It may have made event functions jump: by a reset, or because they read the mode.
+    jumped: bool,
+    /// Crossings of guards that have crossed at the present instant before.
+    repeats: usize,
+    /// Guards with `Watch::stop` that were crossed.
+    pub(crate) stopping: Vec<Guard>,
+    /// Errors of the times of crossings (s).
+    time_errors: Vec<f64>,
+    /// Scratch: another mode, and the field in it.
+    mode: Mode,
+    field: B,
+}
+
+impl<B: Buffer> Cascade<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            scratch: Scratch::new(dim, count),
+            h_before: vec![0.0; count],
+            jumped: false,
+            repeats: 0,
+            stopping: Vec::with_capacity(2 * count),
+            time_errors: vec![0.0; count],
+            mode: Mode::new(count),
+            field: B::zeros(dim),
         }
-        observer.settled(self.t, self.x.get(), &self.mode);
-        if settings.restart_at_events {
-            self.choose_step(system, settings);
-        }
-        Ok(!self.stopping.is_empty() || observer.is_done())
     }
 
-    /// Crosses the guards in `crossed` once, and leaves in `moved` whether event functions may have
-    /// jumped.
-    #[inline]
-    fn cross<S, O>(
-        &mut self,
-        system: &S,
-        rearm: &Rearm,
-        observer: &mut O,
-        arrival: Arrival,
-        knows_field: bool,
-    ) -> Result<Reset, Error>
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
-        self.note_closest(arrival);
-        let reset = match self.switch(system, rearm, knows_field) {
-            Ok(reset) => reset,
-            Err(error) => {
-                self.undo();
-                return Err(error);
-            }
-        };
-        self.moved = reset.any() || !system.ignores_mode();
-        if reset.any() {
-            // The model has acted: this landing is not taken back.
-            self.tell_projection(observer);
-        }
-        self.check_live(rearm, reset, arrival)?;
-        let by_flow = !reset.any() && arrival != Arrival::Jumped;
-        if by_flow && self.crossed.len() > 1 {
-            self.check_orders(system)?;
-        }
-        if matches!(rearm, Rearm::Matrix(_)) {
-            self.check_armed(reset)?;
-        }
-        self.tell_projection(observer);
-        self.tell(system, observer, arrival, reset);
-        Ok(reset)
+    /// Forgets the last run.
+    pub(crate) fn begin(&mut self) {
+        self.repeats = 0;
+        self.stopping.clear();
     }
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
     #[inline]
-    fn allow(&mut self, settings: &Settings) -> Result<(), Error> {
-        let allowed = settings
-            .max_events
-            .saturating_sub(self.statistics.crossings);
-        let counts = |c: &&CrossedGuard| self.counts(c.guard);
-        if let Some(beyond) = self.crossed.iter().filter(counts).nth(allowed) {
+    fn allow(
+        &mut self,
+        settings: &Settings,
+        crossings: usize,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        set: &[CrossedGuard],
+    ) -> Result<(), Error> {
+        let allowed = settings.max_events.saturating_sub(crossings);
+        let counts = |c: &&CrossedGuard| guards.watch[c.guard.event].sees(c.guard.direction);
+        if let Some(beyond) = set.iter().filter(counts).nth(allowed) {
             return Err(Error::TooManyEvents {
                 limit: settings.max_events,
                 guard: beyond.guard,
-                t: self.t,
-                state: self.state(),
+                t: state.t,
+                state: state.to_vec(),
             });
         }
-        let progress = 8.0 * f64::EPSILON * self.t.abs();
+        let progress = 8.0 * f64::EPSILON * state.t.abs();
         // Guards that cross one after another at one instant may come again: the second wall of a
         // wedge throws the state at the first.
         let most = if settings.corner_order.is_empty() {
@@ -126,9 +85,9 @@ impl<B: Buffer> Run<B> {
         } else {
             MOST_REPEATS
         };
-        for &CrossedGuard { guard, .. } in &self.crossed {
-            let last = &mut self.guards.fired_at[guard.index()];
-            self.repeats = if self.t - *last <= progress {
+        for &CrossedGuard { guard, .. } in set {
+            let last = &mut guards.fired_at[guard.index()];
+            self.repeats = if state.t - *last <= progress {
                 self.repeats + 1
             } else {
                 0
@@ -136,240 +95,364 @@ impl<B: Buffer> Run<B> {
             if self.repeats > most {
                 return Err(Error::NoProgress {
                     guard,
-                    t: self.t,
-                    state: self.state(),
+                    t: state.t,
+                    state: state.to_vec(),
                 });
             }
-            *last = self.t;
+            *last = state.t;
         }
         Ok(())
     }
 
     /// Makes the transition, and brings field, event functions and rates up to date.
     #[inline]
-    fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Error>
-    where
-        S: Flow + EventFunction,
-    {
+    fn step<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        cluster: &mut Cluster,
+        knows_field: bool,
+    ) -> Result<Reset, Error> {
+        let Context { system, rearm, .. } = *context;
+        let reads_mode = !system.ignores_mode();
         let mut fresh = knows_field;
-        if !system.ignores_mode() {
-            self.work.h_before.copy_from_slice(&self.guards.h);
+        if reads_mode {
+            self.h_before.copy_from_slice(&guards.h);
         }
-        let GuardTable { arming, sign, .. } = &mut self.guards;
-        let place = Place {
-            x: self.x.get_mut(),
-            mode: &mut self.mode,
-            arming,
-        };
-        let (t, field) = (self.t, self.ode.first_stage());
-        let flips = &mut self.statistics.flip;
-        let reset = transition::step(
-            (system, rearm),
-            t,
-            &self.crossed,
-            place,
-            &mut self.transition,
-            |x, mode, k| {
-                sign[k] = Guard::ahead(k, mode.contains(k)).sign();
-                // Keeps the field up to date when the user offers `flip`.
-                if fresh {
-                    fresh = system.flip(t, x, mode, k, field);
-                    *flips += usize::from(fresh);
-                }
-            },
-        )?;
+        let State {
+            t, x, mode, ode, ..
+        } = &mut *state;
+        let GuardTable { arming, sign, .. } = &mut *guards;
+        let (x, field) = (x.get_mut(), ode.first_stage());
+        let place = Place { x, mode, arming };
+        let (set, scratch) = (&cluster.set[..], &mut self.scratch);
+        let reset = transition::step((system, rearm), *t, set, place, scratch, |x, mode, k| {
+            sign[k] = Guard::ahead(k, mode.contains(k)).sign();
+            // Keeps the field up to date when the user offers `flip`.
+            fresh = fresh && context.flip(*t, x, mode, k, field);
+        })?;
         if reset.any() {
             fresh = false;
-            self.statistics.resets += 1;
-            self.work.h_before.copy_from_slice(&self.guards.h);
+            context.counts.resets.add(1);
+            self.h_before.copy_from_slice(&guards.h);
         }
         if reset.mode {
-            self.follow_mode();
+            guards.follow(&state.mode);
         }
-        self.forget_terms(system);
-        self.refresh(system, fresh, reset)?;
-        let anew = reset.any() || !system.ignores_mode();
-        self.mark_ready(system, rearm, anew)?;
-        let alone = self.near.len() <= self.crossed.len();
-        if anew || matches!(rearm, Rearm::Matrix(_)) || !alone {
-            self.ranking = None;
+        guards.forget_terms(context);
+        refresh(context, (state, guards), cluster, (fresh, reset))?;
+        self.jumped = reset.any() || reads_mode;
+        self.mark_ready(context, (state, guards), cluster)?;
+        let alone = cluster.near.len() <= cluster.set.len();
+        if self.jumped || matches!(rearm, Rearm::Matrix(_)) || !alone {
+            cluster.ranking = None;
         }
         Ok(reset)
     }
 
-    /// Back to the state and mode on the guard, for a crossing that is refused.
-    pub(crate) fn undo(&mut self) {
-        let before = &self.transition;
-        self.x.get_mut().copy_from_slice(before.x_before.get());
-        self.mode.clone_from(&before.mode_before);
-        self.follow_mode();
-    }
-
-    /// True when a crossing of `guard` is in a watched direction.
-    fn counts(&self, guard: Guard) -> bool {
-        self.guards.watch[guard.event].sees(guard.direction)
-    }
-
-    /// Field, event functions and rates in the new mode. `fresh` says that the field is right
-    /// already.
+    /// Which guards may fire next. When event functions may have jumped even one that is zero and
+    /// moves across: it crosses at the same instant.
     #[inline]
-    fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-    {
-        if fresh {
-            evaluate::check_flow(self.field(), self.t, self.x.get())?;
-        } else {
-            self.refresh_field(system)?;
-        }
-        if reset.state || !system.ignores_mode() {
-            self.refresh_events(system)?;
-        }
-        self.renew_rates(system, reset.any())?;
-        for i in 0..self.crossed.len() {
-            let k = self.crossed[i].guard.event;
-            self.need_rate(system, k)?;
-        }
-        Ok(())
-    }
-
-    /// Which guards may fire next. When event functions may have jumped (`anew`) even one that is
-    /// zero and moves across: it crosses at the same instant.
-    #[inline]
-    fn mark_ready<S>(&mut self, system: &S, rearm: &Rearm, anew: bool) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-    {
-        if anew || matches!(rearm, Rearm::Matrix(_)) {
-            for k in 0..self.count() {
-                let arming = self.guards.arming[k];
+    fn mark_ready<S: System>(
+        &self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        cluster: &Cluster,
+    ) -> Result<(), Error> {
+        let anew = self.jumped;
+        if anew || matches!(context.rearm, Rearm::Matrix(_)) {
+            for k in 0..state.count() {
+                let arming = guards.arming[k];
                 if arming.is_armed() && (anew || !arming.is_ready()) {
-                    self.need_rate(system, k)?;
-                    self.mark_one_ready(k, anew);
+                    guards.need_rate(context, state, k)?;
+                    self.mark_one_ready(guards, &cluster.set, k);
                 }
             }
             return Ok(());
         }
         // The guards of the set were armed anew; all others that are not ready are near.
-        for i in 0..self.crossed.len() {
-            self.mark_one_ready(self.crossed[i].guard.event, anew);
+        for c in &cluster.set {
+            self.mark_one_ready(guards, &cluster.set, c.guard.event);
         }
-        for i in 0..self.near.len() {
-            self.mark_one_ready(self.near[i], anew);
+        for &k in &cluster.near {
+            self.mark_one_ready(guards, &cluster.set, k);
         }
         Ok(())
     }
 
     #[inline]
-    fn mark_one_ready(&mut self, k: usize, anew: bool) {
-        let arming = self.guards.arming[k];
+    fn mark_one_ready(&self, guards: &mut GuardTable<B>, set: &[CrossedGuard], k: usize) {
+        let anew = self.jumped;
+        let arming = guards.arming[k];
         if !arming.is_armed() || (arming.is_ready() && !anew) {
             return;
         }
         // The guard that has just crossed may lie beyond its surface on the way back, by the
         // residual of the crossing.
-        let residual = match self.crossed.iter().any(|c| c.guard.event == k) {
-            true if anew => 10.0 * self.work.h_before[k].abs(),
+        let residual = match set.iter().any(|c| c.guard.event == k) {
+            true if anew => 10.0 * self.h_before[k].abs(),
             true => f64::INFINITY,
             false => 0.0,
         };
-        let on_surface = self.guards.own_h(k) <= self.guards.zero[k].max(residual);
-        let across = anew && on_surface && self.guards.own_rate(k) >= self.guards.min_rate[k];
-        self.guards.arming[k] = Arming::armed(self.guards.is_clear(k, residual) || across);
+        let on_surface = guards.own_h(k) <= guards.zero[k].max(residual);
+        let across = anew && on_surface && guards.own_rate(k) >= guards.min_rate[k];
+        guards.arming[k] = Arming::armed(guards.is_clear(k, residual) || across);
     }
 
-    /// Tells the observer of the projection that led to the crossing, if there was one.
-    #[inline]
-    pub(crate) fn tell_projection<O: Observer>(&mut self, observer: &mut O) {
-        if std::mem::take(&mut self.untold) && observer.wants_segments() {
-            observer.segment(&Segment {
-                start: self.work.hermite.start,
-                time: self.t,
-                state: self.transition.x_before.get(),
-                mode: &self.transition.mode_before,
-                projected: true,
-                interpolant: self.work.hermite.view(),
+    /// Refuses a crossing that is not transversal, or that arms guards beyond their surface; the
+    /// run is back before it then.
+    fn check<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        set: &[CrossedGuard],
+        (reset, arrival): (Reset, Arrival),
+    ) -> Result<(), Error> {
+        let changes = Changes {
+            reset,
+            jumped: self.jumped,
+            h_before: &self.h_before,
+        };
+        if !reset.mode && arrival != Arrival::Jumped {
+            let found = not_live_after((state, guards), context.rearm, set, changes);
+            self.refuse((state, guards), found)?;
+        }
+        let by_flow = !reset.any() && arrival != Arrival::Jumped;
+        if by_flow && set.len() > 1 {
+            let other = (&mut self.mode, self.field.get_mut());
+            let found = not_live_last(context, (state, guards), set, other);
+            self.refuse((state, guards), found)?;
+        }
+        // After a reset such a guard fires instead.
+        if matches!(context.rearm, Rearm::Matrix(_))
+            && !reset.any()
+            && let Some(found) = armed_beyond(guards, set, &mut self.scratch)
+        {
+            undo((state, guards), &self.scratch);
+            return Err(Error::ArmedBeyond {
+                guard: found.guard,
+                by: found.by,
+                beyond: found.beyond,
+                t: state.t,
+                state: state.to_vec(),
             });
         }
+        Ok(())
     }
 
-    /// Reports the set to the observer and counts it.
-    #[inline]
-    fn tell<S, O>(&mut self, system: &S, observer: &mut O, arrival: Arrival, reset: Reset)
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
-        self.statistics.crossings += self.transition.counted.len();
-        let mut latest: f64 = 0.0;
-        for i in 0..self.crossed.len() {
-            let CrossedGuard { guard, rate } = self.crossed[i];
-            let error = self.time_error(system, guard, rate, arrival);
-            self.work.time_errors[guard.event] = error;
-            latest = latest.max(error);
-        }
-        if reset.any() || arrival == Arrival::Jumped {
-            self.last_flown = None;
-        } else {
-            let (t, error) = (self.t, latest);
-            self.doubt_order(system, Flown { t, error });
-        }
-        self.tell_doubts(observer);
-        observer.together(&CrossedSet {
-            time: self.t,
-            guards: &self.crossed,
-            min_rates: &self.guards.min_rate,
-            arrival,
-            arming_before: &self.transition.arming_before,
-            state_before: self.transition.x_before.get(),
-            mode_before: &self.transition.mode_before,
-            state: self.x.get(),
-            mode: &self.mode,
-            time_error: latest,
-        });
-        for &CrossedGuard { guard, rate } in &self.transition.counted {
-            let k = guard.event;
-            if self.guards.watch[k].stop {
-                self.stopping.push(guard);
-            }
-            observer.crossing(&CrossingEvent {
-                time: self.t,
-                guard,
-                state: self.transition.x_before.get(),
-                rate_before: rate,
-                rate_after: self.guards.rate[k],
-                min_rate: self.guards.min_rate[k],
-                arrival,
-                time_error: self.work.time_errors[k],
-            });
-        }
-        self.bend = (0, 0.0);
+    fn refuse(
+        &self,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        found: Option<NotLive>,
+    ) -> Result<(), Error> {
+        let Some(found) = found else {
+            return Ok(());
+        };
+        undo((state, guards), &self.scratch);
+        Err(guards.not_live(state, found.guard, found.before, found.after))
     }
 
-    /// Collects the armed guards that the last crossing carried across their surface into `crossed`;
+    /// Collects the armed guards that the last crossing carried across their surface into `set`;
     /// false when there are none.
-    fn carried_across(&mut self, reset: Reset) -> Result<bool, Error> {
-        if !self.moved {
+    fn carried_across(
+        &mut self,
+        guards: &GuardTable<B>,
+        set: &mut Vec<CrossedGuard>,
+        reset: Reset,
+    ) -> Result<bool, Error> {
+        if !self.jumped {
             return Ok(false);
         }
-        let (guards, before) = (&self.guards, &self.work.h_before);
-        let missed = guards.missed_by(&self.crossed, before);
-        transition::carried_across(
-            reset,
-            &guards.arming,
-            &mut self.crossed,
-            &mut self.transition,
-            |k, armed_by| {
-                let (guard, rate) = (guards.ahead(k), guards.rate[k]);
-                let before = match armed_by {
-                    Some(_) => missed * rate.abs(),
-                    None => guard.sign() * before[k],
-                };
-                let after = guards.own_h(k);
-                let is_carried = transition::is_carried(before, after, guards.zero[k]);
-                Ok(is_carried.then_some(CrossedGuard { guard, rate }))
-            },
-        )?;
-        Ok(!self.crossed.is_empty())
+        let before = &self.h_before;
+        let missed = guards.missed_by(set, before);
+        let (arming, scratch) = (&guards.arming, &mut self.scratch);
+        transition::carried_across(reset, arming, set, scratch, |k, armed_by| {
+            let crossing = guards.crossing(k);
+            let before = match armed_by {
+                Some(_) => missed * crossing.rate.abs(),
+                None => crossing.guard.sign() * before[k],
+            };
+            let is_carried = transition::is_carried(before, guards.own_h(k), guards.zero[k]);
+            Ok(is_carried.then_some(crossing))
+        })?;
+        Ok(!set.is_empty())
     }
+}
+
+/// Fires the guards of the cluster's set, which are zero at the present state, and all that cross at
+/// the same instant in consequence; `knows_field` says that the first stage holds the field of the
+/// old mode here. `true` when one of them ends the run. After an error state and mode are those
+/// before the crossing that was refused.
+pub(crate) fn fire<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    arrival: Arrival,
+    knows_field: bool,
+) -> Result<bool, Error> {
+    let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
+    loop {
+        match cross(context, run, observer, arrival, fresh) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                if crossed_some {
+                    let State { t, x, mode, .. } = &run.state;
+                    observer.settled(*t, x.get(), mode);
+                }
+                return Err(error);
+            }
+        }
+        (arrival, fresh, crossed_some) = (Arrival::Jumped, true, true);
+    }
+    let Run { state, steps, .. } = run;
+    observer.settled(state.t, state.x.get(), &state.mode);
+    if context.settings.restart_at_events {
+        steps.choose(context, state);
+    }
+    Ok(!run.cascade.stopping.is_empty() || observer.is_done())
+}
+
+/// Crosses the guards of the set once; true when more were carried across, which are the set then.
+#[inline]
+fn cross<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    arrival: Arrival,
+    knows_field: bool,
+) -> Result<bool, Error> {
+    let Run {
+        state,
+        guards,
+        cluster,
+        trial,
+        cascade,
+        turned,
+        ..
+    } = run;
+    let crossings = context.counts.crossings.get();
+    cascade.allow(context.settings, crossings, (state, guards), &cluster.set)?;
+    turned.note_closest(guards, arrival);
+    let reset = match cascade.step(context, (state, guards), cluster, knows_field) {
+        Ok(reset) => reset,
+        Err(error) => {
+            undo((state, guards), &cascade.scratch);
+            return Err(error);
+        }
+    };
+    if reset.any() {
+        // The model has acted: this landing stands.
+        trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+    }
+    cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
+    trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+    tell(context, run, observer, (arrival, reset));
+    let Run {
+        guards,
+        cluster,
+        cascade,
+        ..
+    } = run;
+    cascade.carried_across(guards, &mut cluster.set, reset)
+}
+
+/// Back to the state and mode on the guard, for a crossing that is refused.
+pub(crate) fn undo<B: Buffer>(
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    before: &Scratch<B>,
+) {
+    state.x.get_mut().copy_from_slice(before.x_before.get());
+    state.mode.clone_from(&before.mode_before);
+    guards.follow(&state.mode);
+}
+
+/// Field, event functions and rates in the new mode. `fresh` says that the field is right already.
+#[inline]
+fn refresh<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    cluster: &Cluster,
+    (fresh, reset): (bool, Reset),
+) -> Result<(), Error> {
+    if fresh {
+        crate::hybrid::evaluate::check_flow(state.field(), state.t, state.x.get())?;
+    } else {
+        state.refresh_field(context)?;
+    }
+    if reset.state || !context.system.ignores_mode() {
+        guards.refresh_events(context, state)?;
+    }
+    if reset.any() {
+        guards.renew_armed(context, state)?;
+    } else {
+        guards.renew_only(context, state, &cluster.near)?;
+    }
+    for c in &cluster.set {
+        guards.need_rate(context, state, c.guard.event)?;
+    }
+    Ok(())
+}
+
+/// Reports the set to the observer and counts it.
+#[inline]
+fn tell<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    (arrival, reset): (Arrival, Reset),
+) {
+    let Run {
+        state,
+        guards,
+        cluster,
+        cascade,
+        turned,
+        doubts,
+        ..
+    } = run;
+    let scratch = &cascade.scratch;
+    context.counts.crossings.add(scratch.counted.len());
+    let mut latest: f64 = 0.0;
+    for &CrossedGuard { guard, rate } in &cluster.set {
+        let arrived = (arrival, cluster.bend);
+        let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived);
+        cascade.time_errors[guard.event] = error;
+        latest = latest.max(error);
+    }
+    if reset.any() || arrival == Arrival::Jumped {
+        turned.forget_flown();
+    } else {
+        turned.by_order(context, (state, guards, doubts), &cluster.set, latest);
+    }
+    doubts.tell(observer);
+    observer.together(&CrossedSet {
+        time: state.t,
+        guards: &cluster.set,
+        min_rates: &guards.min_rate,
+        arrival,
+        arming_before: &scratch.arming_before,
+        state_before: scratch.x_before.get(),
+        mode_before: &scratch.mode_before,
+        state: state.x.get(),
+        mode: &state.mode,
+        time_error: latest,
+    });
+    for &CrossedGuard { guard, rate } in &scratch.counted {
+        let k = guard.event;
+        if guards.watch[k].stop {
+            cascade.stopping.push(guard);
+        }
+        observer.crossing(&CrossingEvent {
+            time: state.t,
+            guard,
+            state: scratch.x_before.get(),
+            rate_before: rate,
+            rate_after: guards.rate[k],
+            min_rate: guards.min_rate[k],
+            arrival,
+            time_error: cascade.time_errors[k],
+        });
+    }
+    cluster.bend = (0, 0.0);
 }

@@ -1,120 +1,140 @@
-//! What a crossing must fulfil: liveness before and after, whatever the order, and guards armed
-//! before their surface.
+//! What a crossing must fulfil: transversality before and after, whatever the order, and guards armed
+//! before their surface. These say what is the case; the caller refuses.
 
-use super::state::Run;
-use crate::Error;
-use crate::hybrid::transition::{Reset, is_carried};
-use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, Rearm, evaluate};
+use super::guard_table::GuardTable;
+use super::state::State;
+use crate::Guard;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::transition::{Reset, Scratch, is_carried};
+use crate::hybrid::{CrossedGuard, Mode, Rearm};
 use crate::ode::Buffer;
 
-impl<B: Buffer> Run<B> {
-    /// Refuses sliding, grazing and rest. Without a reset every guard of the set must go on in its
-    /// direction. After a reset the rate may be reversed. If the reset changed side bits, no check
-    /// is made. Where nothing looks for the way back, the side bit is a memory: a state that turns
-    /// in the new mode (hysteresis) does not cross.
-    #[inline]
-    pub(crate) fn check_live(
-        &mut self,
-        rearm: &Rearm,
-        reset: Reset,
-        arrival: Arrival,
-    ) -> Result<(), Error> {
-        if reset.mode || arrival == Arrival::Jumped {
-            return Ok(());
+/// A guard that does not go on in its direction, and its rates before and after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotLive {
+    pub(crate) guard: Guard,
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+}
+
+/// What changed in a crossing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Changes<'a> {
+    pub(crate) reset: Reset,
+    /// Event functions may have jumped: by a reset, or because they read the mode.
+    pub(crate) jumped: bool,
+    /// Event functions before.
+    pub(crate) h_before: &'a [f64],
+}
+
+/// The first guard of a set, crossed without a change of sides by the model, that slides, grazes or
+/// rests. Without a reset every guard must go on in its direction; after one the rate may be
+/// reversed. Where nothing looks for the way back, the side bit is a memory: a state that turns in
+/// the new mode (hysteresis) does not cross.
+#[inline]
+pub(crate) fn not_live_after<B: Buffer>(
+    (state, guards): (&State<B>, &GuardTable<B>),
+    rearm: &Rearm,
+    set: &[CrossedGuard],
+    changes: Changes<'_>,
+) -> Option<NotLive> {
+    let Changes {
+        reset,
+        jumped,
+        h_before,
+    } = changes;
+    // How far a guard must be off its surface to be more than rounding (of which its rate after the
+    // crossing says nothing when it is at rest) and more than a residual.
+    let clearly = |c: &CrossedGuard| {
+        let k = c.guard.event;
+        let zero = guards.zero[k].max(guards.zero_of(state, k, c.rate, 0.0));
+        zero.max(2.0 * h_before[k].abs())
+    };
+    let is_dead = |c: &&CrossedGuard| {
+        let (sign, k) = (c.guard.sign(), c.guard.event);
+        let (watch, least) = (guards.watch[k], guards.min_rate[k]);
+        let onward = sign * guards.rate[k];
+        // Where the new mode has an event function of its own, clear of zero, the rate says
+        // nothing.
+        let off = guards.h[k].abs() > clearly(c);
+        if jumped && off && (!reset.state || sign * guards.h[k] > 0.0) {
+            return false;
         }
-        let dead = self.crossed.iter().find(|c| {
-            let (sign, k) = (c.guard.sign(), c.guard.event);
-            let (watch, least) = (self.guards.watch[k], self.guards.min_rate[k]);
-            let onward = sign * self.guards.rate[k];
-            // Where the new mode has an event function of its own, clear of zero, the rate says
-            // nothing.
-            let off = self.guards.h[k].abs() > self.clearly(k, c.rate);
-            if self.moved && off && (!reset.state || sign * self.guards.h[k] > 0.0) {
-                return false;
-            }
-            if reset.state {
-                let is_back = sign * self.guards.h[k] < -self.clearly(k, c.rate);
-                return !(is_back || onward.abs() >= least);
-            }
-            let follows = rearm.follows(watch, c.guard.partner().direction);
-            !(sign * c.rate >= least && (onward >= least || !follows))
-        });
-        let Some(&CrossedGuard { guard, rate }) = dead else {
-            return Ok(());
+        if reset.state {
+            let is_back = sign * guards.h[k] < -clearly(c);
+            return !(is_back || onward.abs() >= least);
+        }
+        let follows = rearm.follows(watch, c.guard.partner().direction);
+        !(sign * c.rate >= least && (onward >= least || !follows))
+    };
+    set.iter().find(is_dead).map(|c| NotLive {
+        guard: c.guard,
+        before: c.rate,
+        after: guards.rate[c.guard.event],
+    })
+}
+
+/// A guard that a row of the matrix armed although the state is beyond it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beyond {
+    pub(crate) guard: Guard,
+    /// The guard whose row did it.
+    pub(crate) by: Guard,
+    /// How far the state is beyond (`u_k`).
+    pub(crate) beyond: f64,
+}
+
+/// The first guard that a crossing without a reset armed beyond its surface; a partner may be so by
+/// the residual of the crossing.
+pub(crate) fn armed_beyond<B: Buffer>(
+    guards: &GuardTable<B>,
+    set: &[CrossedGuard],
+    scratch: &mut Scratch<B>,
+) -> Option<Beyond> {
+    let missed = guards.missed_by(set, &guards.h);
+    for (k, armed_by) in scratch.armed_by.iter_mut().enumerate() {
+        let Some(by) = armed_by.take() else {
+            continue;
         };
-        let after = self.guards.rate[guard.event];
-        self.undo();
-        Err(self.not_live(guard, rate, after))
-    }
-
-    /// Refuses a guard that the matrix arms although the state is beyond it; a partner may be so by
-    /// the residual of the crossing. After a reset such a guard fires instead.
-    pub(crate) fn check_armed(&mut self, reset: Reset) -> Result<(), Error> {
-        if reset.any() {
-            return Ok(());
+        let beyond = guards.own_h(k);
+        let is_beyond = is_carried(missed * guards.rate[k].abs(), beyond, guards.zero[k]);
+        if guards.arming[k].is_armed() && is_beyond {
+            let guard = guards.ahead(k);
+            return Some(Beyond { guard, by, beyond });
         }
-        let missed = self.guards.missed_by(&self.crossed, &self.guards.h);
-        for k in 0..self.count() {
-            let Some(by) = self.transition.armed_by[k].take() else {
-                continue;
-            };
-            let beyond = self.guards.own_h(k);
-            let missed = missed * self.guards.rate[k].abs();
-            let is_beyond = is_carried(missed, beyond, self.guards.zero[k]);
-            if self.guards.arming[k].is_armed() && is_beyond {
-                let guard = self.guards.ahead(k);
-                self.undo();
-                return Err(Error::ArmedBeyond {
-                    guard,
-                    by,
-                    beyond,
-                    t: self.t,
-                    state: self.state(),
-                });
-            }
+    }
+    None
+}
+
+/// Of guards that cross at exactly one instant, one that would not cross if all others came first:
+/// then their order matters, and the system is not event-selected there. (That they cross first is
+/// checked in the mode before.) `mode` and `field` are scratch.
+pub(crate) fn not_live_last<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&State<B>, &mut GuardTable<B>),
+    set: &[CrossedGuard],
+    (mode, field): (&mut Mode, &mut [f64]),
+) -> Option<NotLive> {
+    let (t, x) = (state.t, state.x.get());
+    for &CrossedGuard { guard, rate } in set {
+        let k = guard.event;
+        // One that is not watched both ways has a side bit that is a memory.
+        if !(guards.watch[k].rising && guards.watch[k].falling) {
+            continue;
         }
-        Ok(())
-    }
-
-    /// How far guard `k`, crossed at `rate`, must be off its surface to be more than rounding (of
-    /// which its rate after the crossing says nothing when it is at rest) and more than a residual.
-    fn clearly(&self, k: usize, rate: f64) -> f64 {
-        let zero = self.guards.zero[k].max(self.zero(k, rate, 0.0));
-        zero.max(2.0 * self.work.h_before[k].abs())
-    }
-
-    /// Of guards that cross at exactly one instant, refuses those that would not cross if all
-    /// others came first: then their order matters, and the system is not event-selected there.
-    /// (That they cross first is checked in the mode before.)
-    pub(crate) fn check_orders<S: Flow + EventFunction>(
-        &mut self,
-        system: &S,
-    ) -> Result<(), Error> {
-        for i in 0..self.crossed.len() {
-            let CrossedGuard { guard, rate } = self.crossed[i];
-            let k = guard.event;
-            if !self.follows(k) {
-                continue;
-            }
-            self.mode.set(k, !guard.side_after());
-            let (field, row) = (self.work.stages[0].get_mut(), self.work.row.get_mut());
-            system.flow(self.t, self.x.get(), &self.mode, field);
-            self.statistics.flow += 1;
-            self.statistics.gradient += 1;
-            let at = (self.t, self.x.get());
-            let last = evaluate::rate(system, k, at, &self.mode, field, row).value;
-            self.mode.set(k, guard.side_after());
-            let live = guard.sign() * last >= self.guards.min_rate[k];
-            if !live {
-                self.undo();
-                return Err(self.not_live(guard, rate, last));
-            }
+        mode.copy_from(&state.mode);
+        mode.set(k, !guard.side_after());
+        context.flow(t, x, mode, field);
+        let row = guards.row.get_mut();
+        let last = context.rate(k, (t, x), mode, field, row).value;
+        let is_live = guard.sign() * last >= guards.min_rate[k];
+        if !is_live {
+            return Some(NotLive {
+                guard,
+                before: rate,
+                after: last,
+            });
         }
-        Ok(())
     }
-
-    /// True when event function `k` is watched both ways, so that its side bit is no memory.
-    fn follows(&self, k: usize) -> bool {
-        self.guards.watch[k].rising && self.guards.watch[k].falling
-    }
+    None
 }
