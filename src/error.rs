@@ -1,6 +1,6 @@
 //! Every reason why something is refused or a run ends early, each by name.
 
-use crate::{Guard, MatrixFault, Quantity};
+use crate::{Guard, InputError, MatrixFault, Quantity};
 
 /// Why an input was refused or a run ended early.
 ///
@@ -821,4 +821,123 @@ pub enum Error {
 fn list(guards: &[Guard]) -> String {
     let words: Vec<_> = guards.iter().map(ToString::to_string).collect();
     words.join(", ")
+}
+
+// BRIDGE
+impl From<InputError> for Error {
+    fn from(e: InputError) -> Self {
+        match e {
+            InputError::EmptySystem => Self::EmptySystem,
+            InputError::WrongLength {
+                name,
+                expected,
+                found,
+            } => Self::WrongLength {
+                name,
+                expected,
+                found,
+            },
+            InputError::NotFinite { name, entry, value } => {
+                Self::NotFiniteInput { name, entry, value }
+            }
+            InputError::TimeReversed { t0, tf } => Self::TimeReversed { t0, tf },
+            InputError::BadSetting {
+                name,
+                entry,
+                value,
+                rule,
+            } => Self::BadSetting {
+                name,
+                entry,
+                value,
+                rule,
+            },
+            InputError::OutsideTrajectory { t, start, end } => {
+                Self::OutsideTrajectory { t, start, end }
+            }
+            InputError::BadMatrix { name, fault } => Self::BadMatrix { name, fault },
+            InputError::NoContacts => Self::NoContacts,
+            InputError::OnlyContactSpace => Self::OnlyContactSpace,
+            InputError::FrictionIgnored {
+                law,
+                contact,
+                friction,
+            } => Self::FrictionIgnored {
+                law,
+                contact,
+                friction,
+            },
+            InputError::NegativeGap { contact, gap, t } => Self::NegativeGap { contact, gap, t },
+            InputError::InconsistentSpeeds { set, by } => Self::InconsistentSpeeds { set, by },
+            InputError::NoSuch { index, count, .. } => Self::NoSuchContact {
+                contact: index,
+                count,
+            },
+            InputError::SelfRearming { event, .. } => Self::SelfRearming {
+                guard: Guard::rising(event),
+            },
+        }
+    }
+}
+impl From<crate::interrupt::Interrupted> for Error {
+    fn from(_: crate::interrupt::Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+impl From<crate::lcp::Failure> for Error {
+    fn from(e: crate::lcp::Failure) -> Self {
+        use crate::lcp::Failure;
+        match e {
+            Failure::Ray { infeasible } => Self::LcpRay { infeasible },
+            Failure::TooManySolutions { limit } => Self::TooManySolutions { limit },
+            Failure::Pivots { pivots } => Self::LcpPivots { pivots },
+            Failure::Residual { residual, allowed } => Self::LcpResidual { residual, allowed },
+            Failure::Interrupted => Self::Interrupted,
+            Failure::Input(e) => e.into(),
+        }
+    }
+}
+impl From<crate::impact::Failure> for Error {
+    fn from(e: crate::impact::Failure) -> Self {
+        use crate::impact::Failure;
+        match e {
+            Failure::DependentContacts { set, rcond } => Self::DependentContacts { set, rcond },
+            Failure::Squeezed {
+                set,
+                contact,
+                restitution,
+            } => Self::Squeezed {
+                set,
+                contact,
+                restitution,
+            },
+            Failure::Adhesion { contact, impulse } => Self::Adhesion { contact, impulse },
+            Failure::NotApproaching { contact, speed } => Self::NotApproaching { contact, speed },
+            Failure::ReflectionCap {
+                limit,
+                contact,
+                speed,
+            } => Self::ReflectionCap {
+                limit,
+                contact,
+                speed,
+            },
+            Failure::NoFeasibleInterior { limit } => Self::NoFeasibleInterior { limit },
+            Failure::NotSingle { count } => Self::NotSingle { count },
+            Failure::NoSuchOutcome { chosen, count } => Self::NoSuchOutcome { chosen, count },
+            Failure::TooManyOutcomes { count, limit } => Self::TooManyOutcomes { count, limit },
+            Failure::Overflow {
+                quantity,
+                contact,
+                value,
+            } => Self::ImpactOverflow {
+                quantity,
+                contact,
+                value,
+            },
+            Failure::Interrupted => Self::Interrupted,
+            Failure::Input(e) => e.into(),
+            Failure::Lcp(e) => e.into(),
+        }
+    }
 }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::Error;
-
 /// Stops a run or a search from outside: from a signal handler, another thread, a window that is
 /// closed.
 ///
@@ -47,13 +45,17 @@ impl Interrupt {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// The error when it is set.
+    /// [`Interrupted`] when it is set.
     #[inline]
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Interrupted> {
         if self.is_set() {
-            Err(Error::Interrupted)
+            Err(Interrupted)
         } else {
             Ok(())
         }
     }
 }
+
+/// That an interrupt was set. Each room turns it into its own error.
+#[derive(Debug)]
+pub(crate) struct Interrupted;

@@ -102,6 +102,7 @@ mod error;
 pub mod event_driven;
 pub mod hybrid;
 pub mod impact;
+mod input;
 mod interrupt;
 pub mod lcp;
 mod linalg;
@@ -118,6 +119,7 @@ pub use derivative::{Derivative, DerivativeReport, Sensitivities, Verdict, check
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;
+pub use input::InputError;
 pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.

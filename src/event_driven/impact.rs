@@ -91,7 +91,7 @@ where
             .and_then(|outcomes| selection.select(outcomes, t));
         let outcome = resolved.map_err(|reason| Error::Impact {
             contacts: touching.to_vec(),
-            reason: Box::new(reason),
+            reason: Box::new(reason.into()),
             t,
             state: before,
         })?;

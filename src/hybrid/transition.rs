@@ -296,7 +296,7 @@ impl<B: Buffer> Run<B> {
         let expected = self.work.mode_crossed.len();
         if let Err(error) = validate::length("the mode after a reset", expected, self.mode.len()) {
             self.undo();
-            return Err(error);
+            return Err(error.into());
         }
         if let Some(component) = self.x.get().iter().position(|v| !v.is_finite()) {
             let error = evaluate::not_finite(Quantity::Reset { component }, self.t, self.x.get());

@@ -85,7 +85,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 }
                 Err(corner) => {
                     let regions = self.regions_to_list(corner, &mut graph)?;
-                    let go_on = || self.context.interrupt.check();
+                    let go_on = || self.context.interrupt.check().map_err(Error::from);
                     let divided = divide(&parts, &regions, MOST_CONES, go_on)?;
                     parts = divided.ok_or(Error::TooManyPieces {
                         limit: MOST_CONES,
