@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// closed.
 ///
 /// Clones share one flag. Everything that a user can wait for takes an interrupt, looks at it about
-/// once per millisecond of work or more often, and ends with [`Error::Interrupted`]; a run keeps
-/// all it computed until then. An interrupt that is never set changes no result.
+/// once per millisecond of work or more often, and ends with the variant `Interrupted` of its
+/// error; a run keeps all it computed until then. An interrupt that is never set changes no result.
 ///
 /// ```
-/// use saltation::{Error, Integrator, Interrupt, Status, models::Hopper};
+/// use saltation::{Integrator, Interrupt, Status, Stop, models::Hopper};
 /// let interrupt = Interrupt::new();
 /// let mut integrator = Integrator::new(Hopper::default())?.interrupt(&interrupt);
 /// interrupt.set(); // elsewhere, at any time
 /// let run = integrator.integrate(0.0, &[2.0, 0.0], 1e9)?;
-/// assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
+/// assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -20,6 +20,7 @@ mod chain_rule;
 mod check;
 mod corner;
 mod defect;
+mod no_derivative;
 mod parameters;
 mod recorder;
 mod repeat;
@@ -37,6 +38,7 @@ pub use check::{Dual, GuardSet, SmoothEvents, SmoothFlow};
 pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece, Region};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
+pub use no_derivative::NoDerivative;
 pub use parameters::WithParameters;
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use sensitivities::Sensitivities;

@@ -9,8 +9,8 @@ use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::ode::difference;
 use crate::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
-    validate,
+    At, Crossed, CrossedGuard, EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative, Quantity,
+    Rearm, Stop, validate,
 };
 
 /// What a crossing is repeated with.
@@ -133,7 +133,7 @@ impl Repeat {
         crossed: CrossedGuard,
         (x, mode): (&mut [f64], &mut Mode),
         mut carried: Carried<'_>,
-    ) -> Result<Done, Error> {
+    ) -> Result<Done, NoDerivative> {
         let system = context.system;
         let mut done = Done {
             moved: false,
@@ -163,11 +163,10 @@ impl Repeat {
                 return Ok(done);
             }
         }
-        Err(Error::NoProgress {
+        Err(NoDerivative::Stop(Stop::NoProgress {
             guard: crossed.guard,
-            t,
-            state: x.to_vec(),
-        })
+            at: At::new(t, x, mode).into(),
+        }))
     }
 
     /// Lets the model act on the guards in `counted`; true when it changed the state.
@@ -178,7 +177,7 @@ impl Repeat {
         (x, mode): (&mut [f64], &mut Mode),
         carried: &mut Carried<'_>,
         done: &mut Done,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, NoDerivative> {
         if self.counted.is_empty() {
             return Ok(false);
         }
@@ -190,7 +189,7 @@ impl Repeat {
             mode.len(),
         )?;
         if let Some(component) = x.iter().position(|v| !v.is_finite()) {
-            return Err(evaluate::not_finite(Quantity::Reset { component }, t, x));
+            return Err(evaluate::not_finite(Quantity::Reset { component }, t, x, mode).into());
         }
         let moved = *x != *self.x_before;
         self.mode_after.copy_from(mode);
@@ -216,7 +215,8 @@ impl Repeat {
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
                 let quantity = Quantity::ResetDerivative { component };
-                return Err(evaluate::not_finite(quantity, t, &self.x_before));
+                let (x, mode) = (&self.x_before, &self.mode_before);
+                return Err(evaluate::not_finite(quantity, t, x, mode).into());
             }
         }
         Ok(moved)
@@ -226,7 +226,11 @@ impl Repeat {
     /// leads to the same mode. Told by one direction in which all components change, each by
     /// another amount: by the derivative along it, or where none is written by states on both
     /// sides.
-    fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
+    fn is_identity<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        t: f64,
+    ) -> Result<bool, NoDerivative> {
         let crossed = Crossed::new(&self.counted);
         let (x, sides) = (&self.x_before, &self.mode_crossed);
         for i in 0..x.len() {
@@ -263,7 +267,7 @@ impl Repeat {
         t: f64,
         dt: f64,
         dx: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Self {
             counted,
             rated,
@@ -289,7 +293,7 @@ impl Repeat {
                 Ok(())
             } else {
                 let state = x.to_vec();
-                Err(Error::NotRepeatable { t, state })
+                Err(NoDerivative::NotRepeatable { t, state })
             }
         };
         let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
@@ -304,9 +308,9 @@ impl Repeat {
         let state = x_before.clone();
         Err(if half == beside {
             let quantity = Quantity::ResetDerivative { component };
-            Error::DifferencesDisagree { quantity, t, state }
+            NoDerivative::DifferencesDisagree { quantity, t, state }
         } else {
-            Error::NotRepeatable { t, state }
+            NoDerivative::NotRepeatable { t, state }
         })
     }
 
@@ -318,7 +322,7 @@ impl Repeat {
         (t, x): (f64, &[f64]),
         mode: &Mode,
         guard: Guard,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
         system.flow(t, x, mode, field);
         let rate = evaluate::rate(system, k, (t, x), mode, field, row).value;
@@ -368,7 +372,7 @@ impl Repeat {
         t: f64,
         (dt, dx): (f64, &[f64]),
         out: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         self.point.copy_from_slice(dx);
         self.difference(system, t, dt, out)
     }
@@ -381,10 +385,10 @@ impl Repeat {
         t: f64,
         (x, mode): (&[f64], &Mode),
         moved: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         system.flow(t, x, mode, &mut self.field);
-        evaluate::check_flow(&self.field, t, x)?;
+        evaluate::check_flow(&self.field, t, x, mode)?;
         // The guards of the set that led here move into `rated`.
         std::mem::swap(&mut self.set, &mut self.rated);
         self.set.clear();
@@ -424,7 +428,7 @@ pub(crate) fn reset_at<S: Flow + EventFunction>(
     (before, sides): (&Mode, &Mode),
     (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
     (after, mode): (&mut [f64], &mut Mode),
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     system.flow(t, x, before, field);
     rated.clear();
     for &CrossedGuard { guard, .. } in crossed {

@@ -8,7 +8,7 @@ use super::{
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard, InputError, Interrupt, validate};
+use crate::{Guard, InputError, Interrupt, Stop, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -48,8 +48,8 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// An integrator for `system`, whose sizes are read now and must not change.
     ///
     /// # Errors
-    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a million
-    /// states or event functions.
+    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
+    /// million states or event functions.
     pub fn new(system: S) -> Result<Self, InputError> {
         Self::with_buffers(system)
     }
@@ -59,7 +59,8 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// [`new`](Self::new).
     ///
     /// # Errors
-    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not `N`.
+    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
+    /// `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, InputError> {
         validate::length("the fixed state", system.dim(), N)?;
         Integrator::with_buffers(system)
@@ -397,7 +398,7 @@ fn go<S, B, O>(
     rearm: &Rearm,
     start_mode: Option<&Mode>,
     observer: &mut O,
-) -> Result<bool, Error>
+) -> Result<bool, Stop>
 where
     S: Flow + EventFunction,
     B: Buffer,

@@ -10,7 +10,7 @@
 //! * `transition`: what a crossing does; `transversality`: what it must fulfil; `evaluate`: the
 //!   user's functions, checked.
 //! * `integrator`, `options`: the loop and its settings.
-//! * `observer`, `trajectory`, `corner`: what comes out.
+//! * `observer`, `trajectory`, `corner`: what comes out; `status`: how a run ended.
 //!
 //! Every search is bounded:
 //!
@@ -42,6 +42,7 @@ mod model;
 mod observer;
 pub(crate) mod options;
 mod run;
+pub(crate) mod status;
 pub(crate) mod trajectory;
 mod transition;
 mod transversality;
@@ -58,4 +59,5 @@ pub use model::{
 pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
-pub use trajectory::{ModeChange, Statistics, Status, Trajectory};
+pub use status::{At, ModelError, Statistics, Status, Stop};
+pub use trajectory::{ModeChange, Trajectory};

@@ -11,9 +11,8 @@ use super::{
     Arrival, Crossed, CrossedGuard, CrossedSet, CrossingEvent, EventFunction, Flow, Observer,
     Rearm, RearmMatrix, Segment, evaluate,
 };
-use crate::Guard;
 use crate::ode::Buffer;
-use crate::{Error, Quantity, validate};
+use crate::{Guard, Quantity, Stop, validate};
 
 /// Most crossings of guards that have crossed at the same instant before, in a corner whose order
 /// was asked for.
@@ -32,7 +31,7 @@ impl<B: Buffer> Run<B> {
         observer: &mut O,
         arrival: Arrival,
         knows_field: bool,
-    ) -> Result<bool, Error>
+    ) -> Result<bool, Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -76,7 +75,7 @@ impl<B: Buffer> Run<B> {
         observer: &mut O,
         arrival: Arrival,
         knows_field: bool,
-    ) -> Result<Reset, Error>
+    ) -> Result<Reset, Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -104,16 +103,15 @@ impl<B: Buffer> Run<B> {
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
     #[inline]
-    fn allow(&mut self, settings: &Settings) -> Result<(), Error> {
+    fn allow(&mut self, settings: &Settings) -> Result<(), Stop> {
         let allowed = settings
             .max_events
             .saturating_sub(self.statistics.crossings);
         if let Some(beyond) = self.counted.get(allowed) {
-            return Err(Error::TooManyEvents {
+            return Err(Stop::TooManyEvents {
                 limit: settings.max_events,
                 guard: beyond.guard,
-                t: self.t,
-                state: self.state(),
+                at: self.at().into(),
             });
         }
         let progress = 8.0 * f64::EPSILON * self.t.abs();
@@ -132,10 +130,9 @@ impl<B: Buffer> Run<B> {
                 0
             };
             if self.repeats > most {
-                return Err(Error::NoProgress {
+                return Err(Stop::NoProgress {
                     guard,
-                    t: self.t,
-                    state: self.state(),
+                    at: self.at().into(),
                 });
             }
             *last = self.t;
@@ -146,7 +143,7 @@ impl<B: Buffer> Run<B> {
     /// Flips the sides of the set, applies the reset matrix and the model's reset, re-arms, and
     /// brings field, event functions and rates up to date.
     #[inline]
-    fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Error>
+    fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -240,12 +237,7 @@ impl<B: Buffer> Run<B> {
 
     /// Lets the model act. Sides that it changed count as crossed for the re-arming.
     #[inline]
-    fn apply_reset<S>(
-        &mut self,
-        system: &S,
-        rearm: &Rearm,
-        fresh: &mut bool,
-    ) -> Result<Reset, Error>
+    fn apply_reset<S>(&mut self, system: &S, rearm: &Rearm, fresh: &mut bool) -> Result<Reset, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -287,19 +279,19 @@ impl<B: Buffer> Run<B> {
     /// Checks what the model made of state and mode, and re-arms the event functions whose sides it
     /// changed.
     #[cold]
-    fn take_reset<S: Flow>(
-        &mut self,
-        system: &S,
-        rearm: &Rearm,
-        reset: Reset,
-    ) -> Result<(), Error> {
+    fn take_reset<S: Flow>(&mut self, system: &S, rearm: &Rearm, reset: Reset) -> Result<(), Stop> {
         let expected = self.work.mode_crossed.len();
         if let Err(error) = validate::length("the mode after a reset", expected, self.mode.len()) {
             self.undo();
             return Err(error.into());
         }
         if let Some(component) = self.x.get().iter().position(|v| !v.is_finite()) {
-            let error = evaluate::not_finite(Quantity::Reset { component }, self.t, self.x.get());
+            let error = evaluate::not_finite(
+                Quantity::Reset { component },
+                self.t,
+                self.x.get(),
+                &self.mode,
+            );
             self.undo();
             return Err(error);
         }
@@ -342,12 +334,12 @@ impl<B: Buffer> Run<B> {
     /// Field, event functions and rates in the new mode. `fresh` says that the field is right
     /// already.
     #[inline]
-    fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Error>
+    fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {
         if fresh {
-            evaluate::check_flow(self.field(), self.t, self.x.get())?;
+            evaluate::check_flow(self.field(), self.t, self.x.get(), &self.mode)?;
         } else {
             self.refresh_field(system)?;
         }
@@ -365,7 +357,7 @@ impl<B: Buffer> Run<B> {
     /// Which guards may fire next. When event functions may have jumped (`anew`) even one that is
     /// zero and moves across: it crosses at the same instant.
     #[inline]
-    fn mark_ready<S>(&mut self, system: &S, rearm: &Rearm, anew: bool) -> Result<(), Error>
+    fn mark_ready<S>(&mut self, system: &S, rearm: &Rearm, anew: bool) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {

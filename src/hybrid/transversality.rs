@@ -3,7 +3,7 @@
 
 use super::run::state::Run;
 use super::{Arrival, CrossedGuard, EventFunction, Flow, Rearm, evaluate};
-use crate::Error;
+use crate::Stop;
 use crate::ode::Buffer;
 
 /// What a call of `on_crossing` did.
@@ -35,7 +35,7 @@ impl<B: Buffer> Run<B> {
         rearm: &Rearm,
         reset: Reset,
         arrival: Arrival,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if reset.mode || arrival == Arrival::Jumped {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl<B: Buffer> Run<B> {
 
     /// Refuses a guard that the matrix arms although the state is beyond it; a partner may be so by
     /// the residual of the crossing. After a reset such a guard fires instead.
-    pub(crate) fn check_armed(&mut self, reset: Reset) -> Result<(), Error> {
+    pub(crate) fn check_armed(&mut self, reset: Reset) -> Result<(), Stop> {
         if reset.any() {
             return Ok(());
         }
@@ -84,12 +84,11 @@ impl<B: Buffer> Run<B> {
             if self.guards.armed[k] && beyond > self.guards.zero[k].max(residual) {
                 let guard = self.guards.ahead(k);
                 self.undo();
-                return Err(Error::ArmedBeyond {
+                return Err(Stop::ArmedBeyond {
                     guard,
                     by,
                     beyond,
-                    t: self.t,
-                    state: self.state(),
+                    at: self.at().into(),
                 });
             }
         }
@@ -106,10 +105,7 @@ impl<B: Buffer> Run<B> {
     /// Of guards that cross at exactly one instant, refuses those that would not cross if all
     /// others came first: then their order matters, and the system is not event-selected there.
     /// (That they cross first is checked in the mode before.)
-    pub(crate) fn check_orders<S: Flow + EventFunction>(
-        &mut self,
-        system: &S,
-    ) -> Result<(), Error> {
+    pub(crate) fn check_orders<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Stop> {
         for i in 0..self.crossed.len() {
             let CrossedGuard { guard, rate } = self.crossed[i];
             let k = guard.event;

@@ -17,7 +17,7 @@ pub trait ImpactLaw {
 
     /// True when the law takes coefficients of friction into account; provided: false. What ignores
     /// them must not be given any: a driver refuses to run, and the laws of this crate refuse to
-    /// resolve, with [`InputError::FrictionIgnored`].
+    /// resolve, with [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored).
     fn honours_friction(&self) -> bool {
         false
     }
@@ -26,7 +26,8 @@ pub trait ImpactLaw {
     ///
     /// # Errors
     /// The reasons for which a law has no answer are those of the law: see each.
-    /// [`InputError::FrictionIgnored`] for a problem with friction by a law that knows none.
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for a problem with
+    /// friction by a law that knows none.
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure>;
 
     /// The only outcome.

@@ -74,9 +74,9 @@ impl ImpactProblem {
     /// # Errors
     /// [`InputError::NoContacts`], [`InputError::WrongLength`], [`InputError::NotFinite`],
     /// [`InputError::BadMatrix`] (`Delassus`), [`Failure::Overflow`] for a momentum that is
-    /// infinite, and [`InputError::InconsistentSpeeds`] when contacts are dependent and no motion has
-    /// these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the
-    /// motion itself, and does not ask.
+    /// infinite, and [`InputError::InconsistentSpeeds`] when contacts are dependent and no motion
+    /// has these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes
+    /// the motion itself, and does not ask.
     pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Failure> {
         let contacts = delassus.nrows();
         Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
@@ -86,8 +86,8 @@ impl ImpactProblem {
     /// `G`, `u` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`InputError::BadSetting`] for a coefficient that is not finite
-    /// and ≥ 0.
+    /// Those of [`new`](Self::new), and [`InputError::BadSetting`] for a coefficient that is not
+    /// finite and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -125,8 +125,8 @@ impl ImpactProblem {
     /// [`velocity_after`](Self::velocity_after) works.
     ///
     /// # Errors
-    /// [`InputError::EmptySystem`], [`InputError::BadMatrix`] (`mass`), [`InputError::WrongLength`],
-    /// [`InputError::NotFinite`], and those of [`new`](Self::new) but
+    /// [`InputError::EmptySystem`], [`InputError::BadMatrix`] (`mass`),
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`], and those of [`new`](Self::new) but
     /// [`InputError::InconsistentSpeeds`].
     pub fn from_mechanics(
         mass: &DMatrix<f64>,
@@ -305,8 +305,8 @@ impl ImpactProblem {
         self
     }
 
-    /// Ends searches on this problem with [`Failure::Interrupted`] when `interrupt` is set: those of
-    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
+    /// Ends searches on this problem with [`Failure::Interrupted`] when `interrupt` is set: those
+    /// of [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
     /// [`Sequential`](super::Sequential) and [`indeterminacy`](super::indeterminacy), and
     /// [`Reflections::run`](super::Reflections::run).
     #[must_use]
@@ -404,8 +404,8 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::OnlyContactSpace`] unless the problem was made with
-    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of another
-    /// problem.
+    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
+    /// another problem.
     pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
         let motion = self
             .motion

@@ -60,7 +60,8 @@ pub struct Listed {
 /// ```
 ///
 /// # Errors
-/// Wrong sizes, numbers that are not finite, [`InputError::BadSetting`] for n > 16, and
+/// Wrong sizes, numbers that are not finite,
+/// [`InputError::BadSetting`](crate::InputError::BadSetting) for n > 16, and
 /// [`Failure::TooManySolutions`] beyond 4096.
 pub fn enumerate<'w>(
     w: impl Into<DMatrixView<'w, f64>>,

@@ -18,7 +18,7 @@ use crate::validate;
 /// ```
 ///
 /// # Errors
-/// [`InputError::WrongLength`].
+/// [`InputError::WrongLength`](crate::InputError::WrongLength).
 pub fn residual<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],

@@ -163,9 +163,11 @@ impl LcpSolver {
     /// the empty solution.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`]; [`InputError::BadSetting`] for a bad
-    /// tolerance; [`Failure::Ray`] when a ray proves that there is no solution; otherwise what
-    /// became of Lemke's method, when no other attempt solved the problem. [`Failure::Interrupted`].
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength),
+    /// [`InputError::NotFinite`](crate::InputError::NotFinite);
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad tolerance;
+    /// [`Failure::Ray`] when a ray proves that there is no solution; otherwise what became of
+    /// Lemke's method, when no other attempt solved the problem. [`Failure::Interrupted`].
     pub fn solve<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
@@ -178,7 +180,8 @@ impl LcpSolver {
     /// there are several solutions.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve), and [`InputError::BadSetting`] for a bad covering vector.
+    /// As [`solve`](Self::solve), and [`InputError::BadSetting`](crate::InputError::BadSetting) for
+    /// a bad covering vector.
     pub fn solve_covered<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,

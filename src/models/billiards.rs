@@ -67,8 +67,8 @@ impl ThreeBalls {
     /// The impact at angle `θ` between the directions to balls a and b (rad), elastic.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] for radii that are not finite and > 0, or an angle outside
-    /// `least_angle` … π (to 1e-12).
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for radii that are not finite and
+    /// > 0, or an angle outside `least_angle` … π (to 1e-12).
     pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Failure> {
         let radii = [self.radius_a, self.radius_b, self.radius_c];
         validate::positive("radius", &radii)?;

@@ -39,8 +39,8 @@ impl FieldTable {
     ///
     /// # Errors
     /// [`InputError::BadSetting`] for more than 16 guards or a normal that is zero,
-    /// [`InputError::WrongLength`] for sizes that do not fit, [`InputError::EmptySystem`] when `normals` has
-    /// no columns, [`InputError::NotFinite`].
+    /// [`InputError::WrongLength`] for sizes that do not fit, [`InputError::EmptySystem`] when
+    /// `normals` has no columns, [`InputError::NotFinite`].
     #[expect(
         clippy::needless_pass_by_value,
         reason = "given away like `fields`, although kept transposed"

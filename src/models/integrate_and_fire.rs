@@ -1,7 +1,7 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
 use super::slices::store_unit;
-use crate::{Crossed, Error, EventFunction, Flow, InputError, Mode, Watch, validate};
+use crate::{Crossed, EventFunction, Flow, InputError, Mode, Stop, Watch, validate};
 
 /// Leaky cells `v_i' = d_i − γ v_i` that fire at a threshold and push each other.
 ///
@@ -34,8 +34,8 @@ impl IntegrateAndFire {
     /// `threshold > 0`.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] and [`InputError::NotFinite`] for values outside these ranges or fewer
-    /// than one cell, [`InputError::WrongLength`] unless there is one drive for each cell.
+    /// [`InputError::BadSetting`] and [`InputError::NotFinite`] for values outside these ranges or
+    /// fewer than one cell, [`InputError::WrongLength`] unless there is one drive for each cell.
     pub fn new(
         cells: usize,
         drive: Vec<f64>,
@@ -135,7 +135,7 @@ impl EventFunction for IntegrateAndFire {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let pulse = self.coupling * crossed.guards().len() as f64;
         for v in x.iter_mut().filter(|v| **v != 0.0) {
             *v += pulse;

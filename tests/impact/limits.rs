@@ -2,12 +2,12 @@
 
 use std::f64::consts::PI;
 
+use saltation::Interrupt;
 use saltation::impact::{
     AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Propagative, ReflectionOrder,
     Reflections, Sequential, Unilateral, indeterminacy,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
-use saltation::Interrupt;
 
 use crate::random::Random;
 

@@ -83,8 +83,9 @@ fn covering_vectors_are_positive() {
         let refused = solver.solve_covered(&w, &[-1.0; 2], d);
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::BadSetting { .. })
-                | Failure::Input(InputError::WrongLength { .. }))
+            Err(Failure::Input(
+                InputError::BadSetting { .. } | InputError::WrongLength { .. }
+            ))
         ));
     }
     assert!(

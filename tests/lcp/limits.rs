@@ -1,8 +1,8 @@
 //! Searches end: by caps that the documentation states, and by interrupts.
 
 use nalgebra::DMatrix;
-use saltation::lcp::{Failure, LcpSolver, enumerate, enumerate_until};
 use saltation::Interrupt;
+use saltation::lcp::{Failure, LcpSolver, enumerate, enumerate_until};
 
 use crate::random::SplitMix64;
 

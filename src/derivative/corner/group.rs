@@ -1,7 +1,7 @@
 //! Which crossings of a run are one corner.
 
 use super::graph::CornerPoint;
-use crate::{Arrival, CrossedSet, Error, Flow, Mode};
+use crate::{Arrival, CrossedSet, Flow, Mode, NoDerivative};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ pub(crate) fn check_sides<S: Flow>(
     system: &S,
     (t, x): (f64, &[f64]),
     [before, after]: [&Mode; 2],
-) -> Result<(), Error> {
+) -> Result<(), NoDerivative> {
     if before.is(after) {
         return Ok(());
     }
@@ -108,6 +108,6 @@ pub(crate) fn check_sides<S: Flow>(
     if fields[0] == fields[1] {
         Ok(())
     } else {
-        Err(Error::ModeWithoutGuard { t })
+        Err(NoDerivative::ModeWithoutGuard { t })
     }
 }

@@ -1,9 +1,8 @@
 //! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson
 //! & Revzen, section 3.1).
 
-use crate::InputError;
 use crate::hybrid::{Mode, Watch};
-use crate::{Direction, Guard, validate};
+use crate::{Direction, Guard, InputError, validate};
 
 /// Most conflicts of a matrix that are listed.
 const MOST_CONFLICTS: usize = 1_000_000;
@@ -59,7 +58,7 @@ impl Rearm {
 /// When guard `j` fires, row `j` is applied once, before the next guard is chosen:
 ///
 /// * `arm` (+1): guard `k` is put before its surface (its side bit is set so) and watched. The
-///   state must not lie beyond the surface, else [`Error::ArmedBeyond`].
+///   state must not lie beyond the surface, else [`Stop::ArmedBeyond`](crate::Stop::ArmedBeyond).
 /// * `retire` (−1): guard `k` counts as crossed (its side bit is set so) and is no longer watched.
 /// * nothing (0): guard `k` is left as it is.
 ///

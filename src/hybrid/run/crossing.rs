@@ -6,7 +6,7 @@ use super::state::Run;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, Observer, Projection, Rearm};
 use crate::ode::Buffer;
-use crate::{Error, Guard};
+use crate::{Guard, Stop};
 
 /// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more
 /// than states in motion allow.
@@ -23,7 +23,7 @@ impl<B: Buffer> Run<B> {
         settings: &Settings,
         rearm: &Rearm,
         observer: &mut O,
-    ) -> Result<bool, Error>
+    ) -> Result<bool, Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -86,7 +86,7 @@ impl<B: Buffer> Run<B> {
                     self.statistics.projections += 1;
                     return Ok(true);
                 }
-                Err(Error::NotLive { .. } | Error::ArmedBeyond { .. }) if self.untold => {
+                Err(Stop::NotLive { .. } | Stop::ArmedBeyond { .. }) if self.untold => {
                     // A landing is an approximation, and no proof that liveness fails: a smooth
                     // step decides.
                     self.statistics.projections_failed += 1;
@@ -104,7 +104,7 @@ impl<B: Buffer> Run<B> {
 
     /// Undoes a landing whose crossing was refused.
     #[cold]
-    fn take_back<S: Flow>(&mut self, system: &S, start: f64) -> Result<(), Error> {
+    fn take_back<S: Flow>(&mut self, system: &S, start: f64) -> Result<(), Stop> {
         self.untold = false;
         self.ranking = None;
         self.reach = 0.5 * (self.t - start);
@@ -129,7 +129,7 @@ impl<B: Buffer> Run<B> {
     /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is
     /// missed in this way is found beyond its surface at the landing.
     #[inline]
-    fn earliest<S>(&mut self, system: &S) -> Result<Option<(usize, f64)>, Error>
+    fn earliest<S>(&mut self, system: &S) -> Result<Option<(usize, f64)>, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -232,7 +232,7 @@ impl<B: Buffer> Run<B> {
         settings: &Settings,
         mut j: usize,
         tau: f64,
-    ) -> Result<Option<(usize, Landing)>, Error>
+    ) -> Result<Option<(usize, Landing)>, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -259,7 +259,7 @@ impl<B: Buffer> Run<B> {
             let (t, x) = (self.t + landing.dt, self.work.landing.get());
             system.events(t, x, &self.mode, &mut self.work.h[0]);
             self.statistics.events += 1;
-            if crate::hybrid::evaluate::check_events(&self.work.h[0], t, x).is_err() {
+            if crate::hybrid::evaluate::check_events(&self.work.h[0], t, x, &self.mode).is_err() {
                 // Outside a domain: a smooth step tells what comes first.
                 self.reach = 0.1 * tau;
                 return Ok(None);
@@ -332,7 +332,7 @@ impl<B: Buffer> Run<B> {
 
     /// Who is beyond its surface at the landing on `j`, and so was crossed before it.
     #[inline]
-    fn late<S>(&mut self, system: &S, j: usize) -> Result<Late, Error>
+    fn late<S>(&mut self, system: &S, j: usize) -> Result<Late, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -378,7 +378,7 @@ impl<B: Buffer> Run<B> {
         observer: &mut O,
         j: usize,
         landing: Landing,
-    ) -> Result<(), Error>
+    ) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
         O: Observer,

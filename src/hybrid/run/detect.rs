@@ -5,9 +5,9 @@ use super::cubic::{FRACTIONS, WIDEST};
 use super::doubt::{Doubt, Top};
 use super::examine::{Finding, Passage};
 use super::state::Run;
-use super::stop::Stop;
+use super::stop::StepEnd;
 use super::window::{Crossed, Window};
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::{EventFunction, Flow};
@@ -47,7 +47,7 @@ const LEAST_SAMPLES: f64 = 100.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Met {
     Nothing,
-    Guard(Stop),
+    Guard(StepEnd),
     /// Guards change too fast for a step of this length; this part of it is settled.
     TooMuch(f64),
 }
@@ -69,7 +69,7 @@ impl<B: Buffer> Run<B> {
         system: &S,
         settings: &Settings,
         step: f64,
-    ) -> Result<Met, Error>
+    ) -> Result<Met, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -174,7 +174,7 @@ impl<B: Buffer> Run<B> {
     /// True when a guard that left its surface with a rate of zero is back on it, but still moves
     /// away: positions and velocities of the step are not exact enough to follow so low an
     /// excursion.
-    fn returns_too_early(&self, stop: Stop) -> bool {
+    fn returns_too_early(&self, stop: StepEnd) -> bool {
         let away =
             |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.min_rate[stop.k];
         !self.guards.ready[stop.k] && stop.rate.is_some_and(away)
@@ -212,7 +212,7 @@ impl<B: Buffer> Run<B> {
         (window, step): (Window, f64),
         crossed: Option<Crossed>,
         narrowable: Narrowable,
-    ) -> Result<First, Error>
+    ) -> Result<First, Stop>
     where
         S: Flow + EventFunction,
     {

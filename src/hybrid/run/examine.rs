@@ -8,7 +8,7 @@
 use super::cubic::{Cubic, FRACTIONS, SLOPE_DOUBT};
 use super::state::Run;
 use super::window::{Crossed, Window};
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{EventFunction, Flow, Projection};
 use crate::ode::Buffer;
@@ -168,7 +168,7 @@ impl<B: Buffer> Run<B> {
         k: usize,
         window: Window,
         step: f64,
-    ) -> Result<Finding, Error>
+    ) -> Result<Finding, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -208,12 +208,7 @@ impl<B: Buffer> Run<B> {
     /// True when a step is so short that a guard which moves away where it starts cannot come back:
     /// what its samples show is rounding.
     #[inline]
-    pub(crate) fn moves_away_in<S>(
-        &mut self,
-        system: &S,
-        k: usize,
-        step: f64,
-    ) -> Result<bool, Error>
+    pub(crate) fn moves_away_in<S>(&mut self, system: &S, k: usize, step: f64) -> Result<bool, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -247,7 +242,7 @@ impl<B: Buffer> Run<B> {
         window: Window,
         step: f64,
         zero: f64,
-    ) -> Result<Finding, Error>
+    ) -> Result<Finding, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -392,7 +387,7 @@ impl<B: Buffer> Run<B> {
         doubt: f64,
         window: Window,
         step: f64,
-    ) -> Result<Finding, Error> {
+    ) -> Result<Finding, Stop> {
         let (k, zero) = (samples.k, samples.zero);
         let spread = samples.spread();
         let open = Finding::Open(doubt);

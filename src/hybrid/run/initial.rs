@@ -2,11 +2,10 @@
 //! step is.
 
 use super::state::Run;
-use crate::Error;
-use crate::Guard;
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::{Doubt, EventFunction, Flow, Mode, Observer, Rearm, evaluate};
 use crate::ode::{Buffer, STAGES_APART, first_step};
+use crate::{Guard, Stop};
 
 impl<B: Buffer> Run<B> {
     /// Decides the start mode, arms the guards and chooses the first step.
@@ -17,7 +16,7 @@ impl<B: Buffer> Run<B> {
         rearm: &Rearm,
         given: Option<&Mode>,
         observer: &mut O,
-    ) -> Result<(), Error>
+    ) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -47,11 +46,7 @@ impl<B: Buffer> Run<B> {
         Ok(())
     }
 
-    fn take_sides<S: Flow + EventFunction>(
-        &mut self,
-        system: &S,
-        mode: &Mode,
-    ) -> Result<(), Error> {
+    fn take_sides<S: Flow + EventFunction>(&mut self, system: &S, mode: &Mode) -> Result<(), Stop> {
         self.mode.copy_from(mode);
         self.follow_mode();
         self.refresh_field(system)?;
@@ -60,7 +55,7 @@ impl<B: Buffer> Run<B> {
 
     /// Sides by the signs of the event functions; where one is zero, by its rate in the mode before
     /// its crossing.
-    fn decide_sides<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Error> {
+    fn decide_sides<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Stop> {
         self.refresh_events(system)?;
         for k in 0..self.count() {
             self.set_mode_bit(k, self.guards.h[k] > 0.0);
@@ -125,12 +120,11 @@ impl<B: Buffer> Run<B> {
     }
 
     #[cold]
-    pub(crate) fn tangent(&self, guard: Guard) -> Error {
-        Error::Tangent {
+    pub(crate) fn tangent(&self, guard: Guard) -> Stop {
+        Stop::Tangent {
             guard,
             rate: self.guards.rate[guard.event],
-            t: self.t,
-            state: self.state(),
+            at: self.at().into(),
         }
     }
 
@@ -139,7 +133,7 @@ impl<B: Buffer> Run<B> {
     /// beyond it is left alone (a mode with memory), unless it is on its way back. One on its
     /// surface that moves across in the start mode fires at once: a given mode, or a start on a
     /// sliding surface.
-    fn arm<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Error>
+    fn arm<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {

@@ -4,11 +4,11 @@ use super::detect::Met;
 use super::doubt::GROWTH;
 use super::guard_table::GuardTable;
 use super::state::Run;
-use super::stop::Stop;
+use super::stop::StepEnd;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, EventFunction, Flow, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// The error where a step stops may be this many times what the size of the state there allows:
 /// that of the interpolant in a step which just passes the error test.
@@ -30,7 +30,7 @@ impl<B: Buffer> Run<B> {
         settings: &Settings,
         rearm: &Rearm,
         observer: &mut O,
-    ) -> Result<bool, Error>
+    ) -> Result<bool, Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -66,9 +66,7 @@ impl<B: Buffer> Run<B> {
                 self.next_step = step * settled.min(SHORTER);
                 return Ok(false);
             }
-            Err(Error::NotFinite { .. })
-                if self.count() > 0 && self.may_shorten(settings, step) =>
-            {
+            Err(Stop::NotFinite { .. }) if self.count() > 0 && self.may_shorten(settings, step) => {
                 // The end of the step may lie beyond the domain of an event function, and a guard
                 // before it.
                 self.take_back_step(doubts);
@@ -106,7 +104,7 @@ impl<B: Buffer> Run<B> {
     /// Finds the error where the step stops, and the part of the step that is to be made anew if it
     /// is too large: up to the stop and little more. The error test allowed what the size of the
     /// state behind the stop does, where it never comes.
-    fn shorter_before(&mut self, settings: &Settings, stop: Stop, step: f64) -> Option<f64> {
+    fn shorter_before(&mut self, settings: &Settings, stop: StepEnd, step: f64) -> Option<f64> {
         let point = self.work.point.get_mut();
         self.ode.interpolant().at_fraction(stop.fraction, point);
         let ends = (self.x.get(), &*point);
@@ -130,7 +128,7 @@ impl<B: Buffer> Run<B> {
     /// Lets the model bring the end of the step back to what its mode prescribes. True when it did;
     /// the field is another one then.
     #[inline]
-    fn correct<S>(&mut self, system: &S, end: f64) -> Result<bool, Error>
+    fn correct<S>(&mut self, system: &S, end: f64) -> Result<bool, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -142,7 +140,7 @@ impl<B: Buffer> Run<B> {
         match x.iter().position(|x| !x.is_finite()) {
             Some(component) => {
                 let quantity = Quantity::Correction { component };
-                Err(evaluate::not_finite(quantity, end, x))
+                Err(evaluate::not_finite(quantity, end, x, &self.mode))
             }
             None => Ok(true),
         }
@@ -150,13 +148,12 @@ impl<B: Buffer> Run<B> {
 
     /// Tries steps until one passes the error test; gives its length.
     #[inline]
-    fn attempt<S: Flow>(&mut self, system: &S, settings: &Settings) -> Result<f64, Error> {
+    fn attempt<S: Flow>(&mut self, system: &S, settings: &Settings) -> Result<f64, Stop> {
         loop {
             if self.statistics.steps + self.statistics.rejections >= settings.max_steps {
-                return Err(Error::TooManySteps {
+                return Err(Stop::TooManySteps {
                     limit: settings.max_steps,
-                    t: self.t,
-                    state: self.state(),
+                    at: self.at().into(),
                 });
             }
             let remaining = self.tf - self.t;
@@ -230,19 +227,21 @@ impl<B: Buffer> Run<B> {
     /// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be
     /// met.
     #[cold]
-    fn step_failed(&self, step: f64) -> Error {
+    fn step_failed(&self, step: f64) -> Stop {
         let bad = self
             .ode
             .stages()
             .find_map(|stage| stage.iter().position(|v| !v.is_finite()));
         match bad {
-            Some(component) => {
-                evaluate::not_finite(Quantity::Flow { component }, self.t, self.x.get())
-            }
-            None => Error::StepTooSmall {
+            Some(component) => evaluate::not_finite(
+                Quantity::Flow { component },
+                self.t,
+                self.x.get(),
+                &self.mode,
+            ),
+            None => Stop::StepTooSmall {
                 step,
-                t: self.t,
-                state: self.state(),
+                at: self.at().into(),
             },
         }
     }
@@ -254,7 +253,7 @@ impl<B: Buffer> Run<B> {
         system: &S,
         rearm: &Rearm,
         observer: &mut O,
-    ) -> Result<(), Error>
+    ) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -278,7 +277,7 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Arms every watched guard that is off its surface: the policy of the paper when none is left.
-    fn arm_all<S, O>(&mut self, system: &S, observer: &mut O) -> Result<(), Error>
+    fn arm_all<S, O>(&mut self, system: &S, observer: &mut O) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
         O: Observer,
@@ -317,9 +316,9 @@ impl<B: Buffer> Run<B> {
         settings: &Settings,
         rearm: &Rearm,
         observer: &mut O,
-        stop: Stop,
+        stop: StepEnd,
         step: f64,
-    ) -> Result<bool, Error>
+    ) -> Result<bool, Stop>
     where
         S: Flow + EventFunction,
         O: Observer,

@@ -5,11 +5,10 @@ use super::doubt::{Doubt, Top};
 use super::examine::Passage;
 use super::guard_table::{GuardTable, Ranking, Survey, Terms};
 use super::turned::Flown;
-use crate::Guard;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{CrossedGuard, EventFunction, Flow, Mode, Statistics, evaluate};
 use crate::ode::{Buffer, Dense, DormandPrince, StepControl, Tolerance};
-use crate::{Error, Quantity};
+use crate::{At, Guard, Quantity, Stop};
 
 /// Everything one integration moves and works with; made once, reused by every run.
 #[derive(Clone, Debug)]
@@ -335,26 +334,26 @@ impl<B: Buffer> Run<B> {
 
     /// Evaluates the field at the present state and mode.
     #[inline]
-    pub(crate) fn refresh_field<S: Flow>(&mut self, system: &S) -> Result<(), Error> {
+    pub(crate) fn refresh_field<S: Flow>(&mut self, system: &S) -> Result<(), Stop> {
         let field = self.ode.first_stage();
         system.flow(self.t, self.x.get(), &self.mode, field);
         self.statistics.flow += 1;
-        evaluate::check_flow(field, self.t, self.x.get())
+        evaluate::check_flow(field, self.t, self.x.get(), &self.mode)
     }
 
     /// Evaluates all event functions at the present state and mode.
     #[inline]
-    pub(crate) fn refresh_events<S: EventFunction>(&mut self, system: &S) -> Result<(), Error> {
+    pub(crate) fn refresh_events<S: EventFunction>(&mut self, system: &S) -> Result<(), Stop> {
         let h = &mut self.guards.h;
         system.events(self.t, self.x.get(), &self.mode, h);
         self.statistics.events += 1;
-        evaluate::check_events(h, self.t, self.x.get())
+        evaluate::check_events(h, self.t, self.x.get(), &self.mode)
     }
 
     /// Evaluates rate and numerical zero of event function `k` at the present state, field and
     /// mode.
     #[inline]
-    pub(crate) fn refresh_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Error>
+    pub(crate) fn refresh_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {
@@ -364,7 +363,12 @@ impl<B: Buffer> Run<B> {
         self.statistics.gradient += 1;
         if !rate.value.is_finite() {
             let quantity = Quantity::Gradient { event: k };
-            return Err(evaluate::not_finite(quantity, self.t, self.x.get()));
+            return Err(evaluate::not_finite(
+                quantity,
+                self.t,
+                self.x.get(),
+                &self.mode,
+            ));
         }
         if rate.written {
             let spread = self.tolerance.along(row, at.1);
@@ -396,7 +400,7 @@ impl<B: Buffer> Run<B> {
 
     /// Evaluates rate and numerical zero of event function `k` if they are stale.
     #[inline]
-    pub(crate) fn need_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Error>
+    pub(crate) fn need_rate<S>(&mut self, system: &S, k: usize) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {
@@ -409,7 +413,7 @@ impl<B: Buffer> Run<B> {
     /// Evaluates rates and numerical zeros of the guards in `near`, or of `all` armed ones, now
     /// that the state or the mode is another; those of the others become stale.
     #[inline]
-    pub(crate) fn renew_rates<S>(&mut self, system: &S, all: bool) -> Result<(), Error>
+    pub(crate) fn renew_rates<S>(&mut self, system: &S, all: bool) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {
@@ -427,7 +431,7 @@ impl<B: Buffer> Run<B> {
 
     /// Evaluates rates and numerical zeros of the guards in `near` that are stale.
     #[inline]
-    pub(crate) fn renew_near<S>(&mut self, system: &S) -> Result<(), Error>
+    pub(crate) fn renew_near<S>(&mut self, system: &S) -> Result<(), Stop>
     where
         S: Flow + EventFunction,
     {
@@ -444,22 +448,21 @@ impl<B: Buffer> Run<B> {
         seconds >= 1e6 * f64::EPSILON * (self.t.abs() + self.last_step)
     }
 
-    /// The present state, for an error.
+    /// Where the run is, for an error.
     #[cold]
-    pub(crate) fn state(&self) -> Vec<f64> {
-        self.x.get().to_vec()
+    pub(crate) fn at(&self) -> At {
+        At::new(self.t, self.x.get(), &self.mode)
     }
 
     /// The refusal of guard `guard` as sliding or grazing.
     #[cold]
-    pub(crate) fn not_live(&self, guard: Guard, rate_before: f64, rate_after: f64) -> Error {
-        Error::NotLive {
+    pub(crate) fn not_live(&self, guard: Guard, rate_before: f64, rate_after: f64) -> Stop {
+        Stop::NotLive {
             guard,
             rate_before,
             rate_after,
             min_rate: self.guards.min_rate[guard.event],
-            t: self.t,
-            state: self.state(),
+            at: self.at().into(),
         }
     }
 }

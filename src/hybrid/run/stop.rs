@@ -12,11 +12,11 @@ use crate::hybrid::options::Settings;
 use crate::hybrid::{EventFunction, Flow};
 use crate::ode::Buffer;
 use crate::ode::root::{Sample, root};
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// Where a smooth step has to end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StepEnd {
     /// The event function.
     pub(crate) k: usize,
     /// Fraction of the step.
@@ -42,7 +42,7 @@ impl<B: Buffer> Run<B> {
         window: Window,
         step: f64,
         narrowable: bool,
-    ) -> Result<Option<Stop>, Error>
+    ) -> Result<Option<StepEnd>, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -76,7 +76,7 @@ impl<B: Buffer> Run<B> {
                 (Some(cubic), None) => cubic.bend(s) / (seconds * seconds),
                 _ => 0.0,
             };
-            return Ok(Some(Stop {
+            return Ok(Some(StepEnd {
                 k: passage.k,
                 fraction: window.at(s),
                 on_guard,
@@ -100,7 +100,7 @@ impl<B: Buffer> Run<B> {
         passage: Passage,
         window: Window,
         step: f64,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Stop> {
         self.statistics.locations += 1;
         let end = (self.t + step).abs().max(self.t.abs());
         let width = f64::EPSILON * (end / (step * window.width())).max(1.0);
@@ -118,7 +118,7 @@ impl<B: Buffer> Run<B> {
 
     /// The rate of guard `k` in the mode of the step at `work.point`, a fraction of the step;
     /// leaves the field in `work.landing_field`.
-    fn rate_at<S>(&mut self, system: &S, k: usize, fraction: f64, step: f64) -> Result<Rate, Error>
+    fn rate_at<S>(&mut self, system: &S, k: usize, fraction: f64, step: f64) -> Result<Rate, Stop>
     where
         S: Flow + EventFunction,
     {
@@ -126,7 +126,7 @@ impl<B: Buffer> Run<B> {
         let (x, field) = (self.work.point.get(), self.work.landing_field.get_mut());
         system.flow(t, x, &self.mode, field);
         self.statistics.flow += 1;
-        evaluate::check_flow(field, t, x)?;
+        evaluate::check_flow(field, t, x, &self.mode)?;
         let row = self.work.row.get_mut();
         let mut rate = evaluate::rate(system, k, (t, x), &self.mode, field, row);
         self.statistics.gradient += 1;
@@ -136,7 +136,12 @@ impl<B: Buffer> Run<B> {
             rate.magnitude = terms.magnitude;
         }
         if !rate.value.is_finite() {
-            return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x));
+            return Err(evaluate::not_finite(
+                Quantity::Gradient { event: k },
+                t,
+                x,
+                &self.mode,
+            ));
         }
         Ok(rate)
     }
@@ -173,7 +178,7 @@ impl<B: Buffer> Run<B> {
         sample: Sample,
         window: Window,
         step: f64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if sample.value.is_finite() {
             return Ok(());
         }
@@ -181,7 +186,7 @@ impl<B: Buffer> Run<B> {
         let point = self.work.point.get_mut();
         self.ode.interpolant().at_fraction(fraction, point);
         let (quantity, t) = (Quantity::Event { event: k }, self.t + fraction * step);
-        Err(evaluate::not_finite(quantity, t, point))
+        Err(evaluate::not_finite(quantity, t, point, &self.mode))
     }
 
     /// Evaluates all event functions at the fraction `s` of a window into `work.h[2]`, and gives
@@ -194,7 +199,7 @@ impl<B: Buffer> Run<B> {
         s: f64,
         window: Window,
         step: f64,
-    ) -> Result<Option<Passage>, Error> {
+    ) -> Result<Option<Passage>, Stop> {
         let fraction = window.at(s);
         let t = self.t + fraction * step;
         let point = self.work.point.get_mut();
@@ -202,7 +207,7 @@ impl<B: Buffer> Run<B> {
         let h = &mut self.work.h[2];
         system.events(t, point, &self.mode, h);
         self.statistics.events += 1;
-        evaluate::check_events(h, t, point)?;
+        evaluate::check_events(h, t, point, &self.mode)?;
         let mut earliest: Option<(f64, Passage)> = None;
         for k in 0..self.count() {
             if !(self.guards.armed[k] && self.guards.ready[k]) || self.work.tried[k] {

@@ -4,7 +4,7 @@
 use super::cubic::{Cubic, FRACTIONS};
 use super::guard_table::GuardTable;
 use super::state::Run;
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{EventFunction, Projection, evaluate};
 use crate::ode::Buffer;
@@ -60,7 +60,7 @@ impl<B: Buffer> Run<B> {
         system: &S,
         window: Window,
         step: f64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let work = &mut self.work;
         for (h, s) in work.h.iter_mut().zip(&FRACTIONS[1..]) {
             let fraction = window.at(*s);
@@ -74,7 +74,7 @@ impl<B: Buffer> Run<B> {
             };
             system.events(t, x, &self.mode, h);
             self.statistics.events += 1;
-            evaluate::check_events(h, t, x)?;
+            evaluate::check_events(h, t, x, &self.mode)?;
         }
         Ok(())
     }

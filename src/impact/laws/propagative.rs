@@ -15,8 +15,9 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflect
 /// All zero gaps take part, resting neighbours too.
 ///
 /// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`Failure::ReflectionCap`],
-/// [`Failure::NoFeasibleInterior`], [`Failure::NotApproaching`] and [`InputError::NoSuch`] (of
-/// [`ReflectionOrder::GivenFirst`]) and [`InputError::BadSetting`] (restitution outside [0, 1]).
+/// [`Failure::NoFeasibleInterior`], [`Failure::NotApproaching`] and
+/// [`InputError::NoSuch`](crate::InputError::NoSuch) (of [`ReflectionOrder::GivenFirst`]) and
+/// [`InputError::BadSetting`](crate::InputError::BadSetting) (restitution outside [0, 1]).
 /// [`AllOutcomes`](crate::impact::AllOutcomes) gives those of all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Propagative {

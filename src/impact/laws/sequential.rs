@@ -17,7 +17,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
 /// Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their
 /// speeds shrink by a constant factor. Errors: [`Failure::ReflectionCap`],
-/// [`Failure::NoFeasibleInterior`], [`lcp::Failure::Residual`].
+/// [`Failure::NoFeasibleInterior`], [`lcp::Failure::Residual`](crate::lcp::Failure::Residual).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequential {
     cap: usize,

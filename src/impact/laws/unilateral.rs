@@ -17,10 +17,10 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// Always where some motion opens all contacts at once, as where their normals are independent, and
 /// always where `e = 0`. Contacts squeeze a body when a combination of their normals with positive
 /// weights vanishes, as two opposite walls do: then none of them parts unless another closes. Of
-/// these none may approach with `e > 0`, or there is no outcome: [`Failure::Squeezed`]. That is all:
-/// with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and impulses exist exactly
-/// when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. What the body does there (rattle between the walls)
-/// no simultaneous law says.
+/// these none may approach with `e > 0`, or there is no outcome: [`Failure::Squeezed`]. That is
+/// all: with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and impulses exist
+/// exactly when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. What the body does there (rattle between
+/// the walls) no simultaneous law says.
 ///
 /// # Energy
 /// A contact that pushes has `u⁺ = −e (u)₋`. So `ΔE = ½ Σ p_i (u_i + u_i⁺)` has the term
@@ -33,7 +33,8 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 ///   says so ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
 /// * with all coefficients 0 it never rises: `p · u⁺ = 0`, and `ΔE = −½ pᵀ G p`.
 ///
-/// Errors: [`Failure::Squeezed`]; [`lcp::Failure::Residual`] when rounding defeats the solver.
+/// Errors: [`Failure::Squeezed`]; [`lcp::Failure::Residual`](crate::lcp::Failure::Residual) when
+/// rounding defeats the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unilateral;
 

@@ -91,8 +91,8 @@ fn order(cosine: f64) -> Option<usize> {
 ///
 /// # Errors
 /// Those of [`AllOutcomes`], [`Failure::ReflectionCap`] when that stops at its cap, and
-/// [`Failure::TooManyOutcomes`] when there are more than 5000: the work is quadratic in their number,
-/// a second for 5000.
+/// [`Failure::TooManyOutcomes`] when there are more than 5000: the work is quadratic in their
+/// number, a second for 5000.
 pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Failure> {
     let elastic = problem.clone().with_restitution(1.0)?;
     let law = AllOutcomes::new();
