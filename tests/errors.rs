@@ -2,13 +2,14 @@
 //! what ends a run says where; the reason of a model comes back as it was given.
 
 use nalgebra::{DMatrix, DVector};
+use saltation::derivative::saltation_product;
 use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selection};
 use saltation::lcp::{self, LcpSolver, enumerate_until};
 use saltation::models::{BouncingBall, Hopper};
 use saltation::{
-    Crossed, Error, EventFunction, Flow, InputError, Integrator, Interrupt, Mode, NoDerivative,
-    Status, Stop, flow_fn,
+    Crossed, Error, EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Mode,
+    NoDerivative, Status, Stop, flow_fn,
 };
 
 /// Free fall onto a floor that refuses the first landing for a reason of its own.
@@ -199,6 +200,27 @@ fn a_breakdown_is_one_variant_whether_it_ends_a_start_or_a_run() {
     assert_eq!(Breakdown::from(stop.clone()), breakdown);
     assert!(expected(&Error::from(stop.clone())));
     assert!(expected(&Error::from(NoDerivative::from(stop))));
+}
+
+#[test]
+fn what_does_not_exist_is_named_with_its_number() {
+    let no_such = |what, index, count| InputError::NoSuch { what, index, count };
+    let drift = flow_fn(1, |_t, _x, _mode, dx| dx[0] = 1.0).with_events(1, |_k, _t, x| x[0]);
+    let (at, mode, up) = ([0.0], Mode::new(1), Guard::rising(0));
+    let beyond = saltation_product(&drift, &[Guard::rising(3)], 0.0, &at, &mode);
+    let expected = no_such("event function", 3, 1);
+    assert_eq!(beyond.unwrap_err(), NoDerivative::Input(expected));
+    // Nothing throws the state back: it crosses once, and the second crossing does not come.
+    let again = saltation_product(&drift, &[up, up], 0.0, &at, &mode);
+    let expected = no_such("crossing of the order", 1, 1);
+    assert_eq!(again.unwrap_err(), NoDerivative::Input(expected.clone()));
+    assert_eq!(
+        expected.to_string(),
+        "there is no crossing of the order 1: there are 1, counted from 0"
+    );
+    let ball = EventDriven::new(BouncingBall::default());
+    let refused = ball.decoupling(0.0, &[0.0], &[-1.0], &[2]).unwrap_err();
+    assert_eq!(refused, Breakdown::Input(no_such("contact", 2, 1)));
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //!   directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
 //! * `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
-//! * `verdict`: which kind of derivative it is; `parameters`: parameters as states.
+//! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`:
+//!   parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
 //!   comparison.
 //!

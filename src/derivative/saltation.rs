@@ -70,8 +70,9 @@ where
 /// again: where resets throw the state back at it.
 ///
 /// # Errors
-/// As [`saltation_matrix`]; [`InputError::NoSuch`] also when a reset keeps a guard of the order
-/// from being met, or does not throw the state back at one that comes again.
+/// As [`saltation_matrix`]; [`InputError::NoSuch`] also for a crossing of the order that does not
+/// come: a reset keeps the guard from being met, or does not throw the state back at one that comes
+/// again.
 pub fn saltation_product<S>(
     system: &S,
     order: &[Guard],
@@ -117,14 +118,14 @@ where
     graph.begin(context, &point)?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));
-    for &guard in order {
+    for (place, &guard) in order.iter().enumerate() {
         graph.check_live(system, node)?;
         let members = &graph.node(node).members;
         let Some(m) = members.iter().position(|member| member.guard == guard) else {
             return Err(NoDerivative::Input(InputError::NoSuch {
-                what: "guard left to cross",
-                index: guard.event,
-                count: members.len(),
+                what: "crossing of the order",
+                index: place,
+                count: place,
             }));
         };
         time_shift = shift_row(&graph, node, m, &matrix);

@@ -32,9 +32,10 @@ where
     ///
     /// # Errors
     /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
-    /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`], a mass matrix
-    /// that is not symmetric and positive definite, a gap that is negative beyond the tolerance),
-    /// and what stands in the way of the impact or of settling.
+    /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
+    /// [`InputError::NegativeGap`] for a gap that is negative beyond the tolerance);
+    /// [`Breakdown::MassMatrix`] for one that is not symmetric and positive definite;
+    /// [`Breakdown::Restitution`]; what stands in the way of the impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
         self.start_by(t, q, v, |state, touching, new| {
             self.apply_impact(t, state, touching, new)

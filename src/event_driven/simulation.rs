@@ -174,8 +174,10 @@ where
     /// [`MechanicalRun::is_guaranteed`] are those of each run.
     ///
     /// # Errors
-    /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of
-    /// its trajectory.
+    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`]
+    /// for `tf` and settings. What the run meets on its way is in the
+    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it where
+    /// the motion of the bodies could not go on.
     pub fn run(
         &mut self,
         t0: f64,
@@ -271,7 +273,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// Bad input.
+    /// Those of [`EventDriven::start`] and of [`Integrator::derivative`].
     pub fn derivative(
         &mut self,
         t0: f64,
