@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use saltation::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+use saltation::{Crossed, EventFunction, Flow, Mode, Stop, Watch};
 
 use crate::draw::Draw;
 
@@ -369,7 +369,7 @@ impl EventFunction for Random {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         self.counted(|calls| calls.resets += 1);
         match self.reset {
             Reset::No => {}
@@ -383,9 +383,7 @@ impl EventFunction for Random {
             Reset::Scale(by) => x.iter_mut().for_each(|x| *x *= by),
             Reset::Flag(k) => mode.set(k, !mode.contains(k)),
             Reset::Refuse => {
-                return Err(Error::Model {
-                    reason: "no".to_owned(),
-                });
+                return Err(Stop::model("no"));
             }
             Reset::OtherMode(len) => *mode = Mode::new(len),
         }

@@ -3,7 +3,7 @@
 
 use super::repeat::reset_at;
 use crate::ode::difference::{self, resolved_along, step_along};
-use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
+use crate::{Crossed, CrossedGuard, EventFunction, Flow, Mode, NoDerivative, Stop, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
@@ -318,7 +318,7 @@ impl<'a> Reset<'a> {
         t: f64,
         x: &[f64],
         after: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let modes = (&self.modes.0, self.modes.1);
         let rates = (&mut self.rated, &mut self.field[..], &mut self.row[..]);
         let behind = (&mut *after, &mut self.mode_trial);
@@ -327,7 +327,7 @@ impl<'a> Reset<'a> {
             return Ok(());
         }
         let state = x.to_vec();
-        Err(Error::NotRepeatable { t, state })
+        Err(NoDerivative::NotRepeatable { t, state })
     }
 }
 
@@ -437,7 +437,7 @@ where
         crossed: &Crossed<'_>,
         state: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let (model, _) = self.model(state);
         let split = self.split();
         model.on_crossing(t, crossed, &mut state[..split], mode)

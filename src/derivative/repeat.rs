@@ -11,7 +11,8 @@ use crate::hybrid::options::Settings;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::ode::difference;
 use crate::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
+    At, Crossed, CrossedGuard, EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative, Quantity,
+    Rearm, Stop,
 };
 
 /// What a crossing is repeated with.
@@ -127,7 +128,7 @@ impl Repeat {
         crossed: CrossedGuard,
         place: Place<'_>,
         mut carried: Carried<'_>,
-    ) -> Result<Done, Error> {
+    ) -> Result<Done, NoDerivative> {
         let system = context.system;
         let mut done = Done {
             moved: false,
@@ -156,11 +157,10 @@ impl Repeat {
                 return Ok(done);
             }
         }
-        Err(Error::NoProgress {
+        Err(NoDerivative::Stop(Stop::NoProgress {
             guard: crossed.guard,
-            t,
-            state: x.to_vec(),
-        })
+            at: At::new(t, x, mode).into(),
+        }))
     }
 
     /// Carries tangents through the reset of the last transition.
@@ -170,7 +170,7 @@ impl Repeat {
         t: f64,
         carried: &mut Carried<'_>,
         done: &mut Done,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let dim = self.point.len();
         done.tangents = done.tangents.max(Passed::AsWritten);
         self.columns.clear();
@@ -191,7 +191,13 @@ impl Repeat {
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
                 let quantity = Quantity::ResetDerivative { component };
-                return Err(evaluate::not_finite(quantity, t, &self.before.x_before));
+                let Scratch {
+                    x_before,
+                    mode_before,
+                    ..
+                } = &self.before;
+                let stop = evaluate::not_finite(quantity, t, x_before, mode_before);
+                return Err(stop.into());
             }
         }
         Ok(())
@@ -201,7 +207,11 @@ impl Repeat {
     /// leads to the same mode. Told by one direction in which all components change, each by
     /// another amount: by the derivative along it, or where none is written by states on both
     /// sides.
-    fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
+    fn is_identity<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        t: f64,
+    ) -> Result<bool, NoDerivative> {
         let crossed = Crossed::new(&self.before.counted);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         for i in 0..x.len() {
@@ -245,7 +255,7 @@ impl Repeat {
         t: f64,
         dt: f64,
         dx: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Self {
             before,
             rated,
@@ -275,7 +285,7 @@ impl Repeat {
                 Ok(())
             } else {
                 let state = x.to_vec();
-                Err(Error::NotRepeatable { t, state })
+                Err(NoDerivative::NotRepeatable { t, state })
             }
         };
         let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
@@ -290,9 +300,9 @@ impl Repeat {
         let state = x_before.clone();
         Err(if half == beside {
             let quantity = Quantity::ResetDerivative { component };
-            Error::DifferencesDisagree { quantity, t, state }
+            NoDerivative::DifferencesDisagree { quantity, t, state }
         } else {
-            Error::NotRepeatable { t, state }
+            NoDerivative::NotRepeatable { t, state }
         })
     }
 
@@ -304,7 +314,7 @@ impl Repeat {
         (t, x): (f64, &[f64]),
         mode: &Mode,
         guard: Guard,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
         system.flow(t, x, mode, field);
         let rate = evaluate::rate(system, k, (t, x), mode, field, row).value;
@@ -354,7 +364,7 @@ impl Repeat {
         t: f64,
         (dt, dx): (f64, &[f64]),
         out: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         self.point.copy_from_slice(dx);
         self.difference(system, t, dt, out)
     }
@@ -367,10 +377,10 @@ impl Repeat {
         t: f64,
         (x, mode, arming): (&[f64], &Mode, &[Arming]),
         reset: Reset,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         system.flow(t, x, mode, &mut self.field);
-        evaluate::check_flow(&self.field, t, x)?;
+        evaluate::check_flow(&self.field, t, x, mode)?;
         // The place before is read while the scratch marks the guards of the last set.
         self.behind.copy_from_slice(&self.before.x_before);
         self.mode_trial.copy_from(&self.before.mode_before);
@@ -405,7 +415,7 @@ pub(crate) fn reset_at<S: Flow + EventFunction>(
     (before, sides): (&Mode, &Mode),
     (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
     (after, mode): (&mut [f64], &mut Mode),
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     system.flow(t, x, before, field);
     rated.clear();
     for &CrossedGuard { guard, .. } in crossed {

@@ -5,7 +5,7 @@ use super::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Crossed, Error, EventFunction, Mode, Watch};
+use crate::{Crossed, EventFunction, Mode, Stop, Watch};
 
 /// The event function whose side is the second half of the mode: it says what the mode says, and a
 /// start without a mode has no contact closed.
@@ -105,8 +105,9 @@ where
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
-        self.resolve_event(t, crossed, x, mode).map(|_| ())
+    ) -> Result<(), Stop> {
+        self.resolve_event(t, crossed, x, mode)?;
+        Ok(())
     }
 
     fn writes_reset_differences(&self) -> bool {

@@ -2,13 +2,13 @@
 //! behind it (Pace & Burden, eq. 3 and section 3.4).
 
 use super::EventDriven;
-use super::breakdown::explain;
+use super::breakdown::{Breakdown, explain};
 use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection};
 use crate::linalg::cholesky::norm_in;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Crossed, Error, Mode, Quantity};
+use crate::{At, Crossed, Mode, Quantity, Stop};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth
 /// of it.
@@ -25,7 +25,7 @@ where
         q: &[f64],
         v: &[f64],
         contacts: &[usize],
-    ) -> Result<Vec<bool>, Error> {
+    ) -> Result<Vec<bool>, Breakdown> {
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v) < -self.rate_tolerance)
@@ -41,7 +41,7 @@ where
         state: &mut [f64],
         touching: &[usize],
         new: &[bool],
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, Breakdown> {
         self.check_friction()?;
         let (q, v) = state.split_at(self.system().dof());
         let restitution: Vec<f64> = touching
@@ -60,7 +60,7 @@ where
         t: f64,
         state: &mut [f64],
         (touching, new): (&[usize], &[bool]),
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, Breakdown> {
         let before = state.to_vec();
         let (q, v) = state.split_at_mut(self.system().dof());
         if !self.system().constant_mass() {
@@ -89,12 +89,8 @@ where
                 law.resolve(&problem.with_interrupt(&self.interrupt))
             })
             .and_then(|outcomes| selection.select(outcomes, t));
-        let outcome = resolved.map_err(|reason| Error::Impact {
-            contacts: touching.to_vec(),
-            reason: Box::new(reason),
-            t,
-            state: before,
-        })?;
+        let outcome =
+            resolved.map_err(|reason| Breakdown::of_impact(reason, touching, t, before))?;
         let d = q.len();
         for (i, p) in outcome.impulses.iter().enumerate() {
             for (v, l) in v.iter_mut().zip(&lift[i * d..(i + 1) * d]) {
@@ -117,7 +113,7 @@ where
         v: &mut [f64],
         touching: &[usize],
         (outcome, noise): (&Outcome, f64),
-    ) -> Result<(), Error> {
+    ) -> Result<(), Breakdown> {
         let rates = self.in_frame(q, touching, |frame| {
             (0..touching.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))
@@ -149,7 +145,7 @@ where
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Breakdown> {
         let value = self.system().restitution(contact, q, v);
         let allowed = if self.any_restitution {
             value.is_finite()
@@ -158,7 +154,7 @@ where
         };
         allowed
             .then_some(value)
-            .ok_or(Error::Restitution { contact, value, t })
+            .ok_or(Breakdown::Restitution { contact, value, t })
     }
 
     /// Decides which of the contacts that touch are closed from here on, and brings the state onto
@@ -170,7 +166,7 @@ where
         touching: &[usize],
         released: &[usize],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Breakdown> {
         let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
         let mut parting = self.parting((t, state), touching, mode)?;
         // What holds the contacts that stay closed may keep a slow one from parting, or press it
@@ -214,7 +210,7 @@ where
         (t, state): (f64, &[f64]),
         contacts: &[usize],
         mode: &Mode,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>, Breakdown> {
         let (q, v) = state.split_at(self.system().dof());
         let (mut acceleration, mut bends) = (vec![0.0; q.len()], vec![0.0; contacts.len()]);
         self.motion((t, q, v), mode, &mut acceleration, None, false);
@@ -233,7 +229,7 @@ where
         (touching, parting): (&[usize], &[bool]),
         released: &[usize],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Breakdown> {
         let (q, v) = state.split_at(self.system().dof());
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {
@@ -255,26 +251,25 @@ where
                 super::projection::correct(self, state, mode);
                 Ok(())
             }
-            Settled::Nobody => Err(Error::SettleFailed {
+            Settled::Nobody => Err(Breakdown::NoConsistentMode {
                 contacts: candidates,
                 t,
             }),
-            Settled::Ambiguous => Err(Error::AmbiguousMode {
+            Settled::Ambiguous => Err(Breakdown::AmbiguousMode {
                 contacts: candidates,
                 t,
             }),
-            Settled::TooMany => Err(Error::TooManyContacts {
+            Settled::TooMany => Err(Breakdown::TooManyContacts {
                 contacts: candidates,
                 limit: crate::mechanics::mode_problem::TRY_ALL,
                 t,
             }),
-            Settled::NotFinite(component) => Err(Error::NotFinite {
+            Settled::NotFinite(component) => Err(Breakdown::Stop(Stop::NotFinite {
                 quantity: Quantity::Flow {
                     component: q.len() + component,
                 },
-                t,
-                state: state.to_vec(),
-            }),
+                at: At::new(t, state, mode).into(),
+            })),
             Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
         }
     }
@@ -286,7 +281,7 @@ where
         (t, state): (f64, &[f64]),
         touching: &[usize],
         mode: &Mode,
-    ) -> Result<Vec<bool>, Error> {
+    ) -> Result<Vec<bool>, Breakdown> {
         let (q, v) = state.split_at(self.system().dof());
         self.in_frame(q, touching, |frame| {
             let rates: Vec<f64> = (0..touching.len())
@@ -338,7 +333,7 @@ where
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<Event, Error> {
+    ) -> Result<Event, Breakdown> {
         let (touching, new, mut released) = self.taking_part(crossed, x, mode);
         super::projection::land(self, x, &self.closed(mode), &touching);
         let mut impulses = Vec::new();

@@ -4,9 +4,8 @@
 use std::cell::Cell;
 
 use super::options::Settings;
-use super::trajectory::Statistics;
-use super::{EventFunction, Flow, Mode, Rearm, evaluate};
-use crate::Error;
+use super::{EventFunction, Flow, Mode, Rearm, Statistics, evaluate};
+use crate::Stop;
 
 /// A hybrid system.
 pub(crate) trait System: Flow + EventFunction {}
@@ -101,15 +100,9 @@ impl<S: System> Context<'_, S> {
 
     /// `f(t, x; mode)`.
     #[inline]
-    pub(crate) fn field(
-        &self,
-        t: f64,
-        x: &[f64],
-        mode: &Mode,
-        dx: &mut [f64],
-    ) -> Result<(), Error> {
+    pub(crate) fn field(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) -> Result<(), Stop> {
         self.flow(t, x, mode, dx);
-        evaluate::check_flow(dx, t, x)
+        evaluate::check_flow(dx, t, x, mode)
     }
 
     /// Brings `f` up to date after side `k` of `mode` was flipped, if the user offers that.
@@ -129,16 +122,10 @@ impl<S: System> Context<'_, S> {
 
     /// All `h_k(t, x; mode)`.
     #[inline]
-    pub(crate) fn events(
-        &self,
-        t: f64,
-        x: &[f64],
-        mode: &Mode,
-        h: &mut [f64],
-    ) -> Result<(), Error> {
+    pub(crate) fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) -> Result<(), Stop> {
         self.system.events(t, x, mode, h);
         self.counts.events.add(1);
-        evaluate::check_events(h, t, x)
+        evaluate::check_events(h, t, x, mode)
     }
 
     /// The row `D_x h_k` if it is written, with `∂h_k/∂t`.

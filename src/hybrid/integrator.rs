@@ -9,7 +9,7 @@ use super::{
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard, Interrupt, validate};
+use crate::{Guard, InputError, Interrupt, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -49,9 +49,9 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// An integrator for `system`, whose sizes are read now and must not change.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::BadSetting`] for more than a million
-    /// states or event functions.
-    pub fn new(system: S) -> Result<Self, Error> {
+    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
+    /// million states or event functions.
+    pub fn new(system: S) -> Result<Self, InputError> {
         Self::with_buffers(system)
     }
 
@@ -60,18 +60,19 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// [`new`](Self::new).
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::WrongLength`] when it is not `N`.
-    pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, Error> {
+    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
+    /// `N`.
+    pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, InputError> {
         validate::length("the fixed state", system.dim(), N)?;
         Integrator::with_buffers(system)
     }
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    fn with_buffers(system: S) -> Result<Self, Error> {
+    fn with_buffers(system: S) -> Result<Self, InputError> {
         let dim = system.dim();
         if dim == 0 {
-            return Err(Error::EmptySystem);
+            return Err(InputError::EmptySystem);
         }
         validate::count("dim", dim)?;
         if system.count() > 0 {
@@ -240,7 +241,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// # Errors
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
-    pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, Error> {
+    pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, InputError> {
         let mut path = Path::new(self.settings.max_memory);
         let summary = self.observe(t0, x0, tf, &mut path)?;
         let tolerance = self.settings.corner_tolerance;
@@ -259,7 +260,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
         observer: &mut O,
-    ) -> Result<Summary, Error> {
+    ) -> Result<Summary, InputError> {
         let (summary, _) = self.observe_with(t0, x0, tf, |_, _, _| observer)?;
         Ok(summary)
     }
@@ -271,7 +272,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
         make: impl FnOnce(&'a S, &'a Rearm, &'a Settings) -> O,
-    ) -> Result<(Summary, O), Error> {
+    ) -> Result<(Summary, O), InputError> {
         self.check_input(t0, x0, tf)?;
         let Self {
             system,
@@ -344,14 +345,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.system
     }
 
-    fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
+    fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), InputError> {
         let (dim, count) = (self.run.state.dim(), self.run.state.count());
         validate::length("x0", dim, x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
         }
         if tf < t0 {
-            return Err(Error::TimeReversed { t0, tf });
+            return Err(InputError::TimeReversed { t0, tf });
         }
         if let Some(mode) = &self.start_mode {
             validate::length("the start mode", count, mode.len())?;

@@ -10,7 +10,7 @@
 //! * `transition`: what a crossing does; `context`, `evaluate`: the user's
 //!   functions, counted and checked.
 //! * `integrator`, `options`: the loop and its settings.
-//! * `observer`, `trajectory`, `corner`: what comes out.
+//! * `observer`, `trajectory`, `corner`: what comes out; `status`: how a run ended.
 //!
 //! Every search is bounded:
 //!
@@ -43,6 +43,7 @@ pub(crate) mod model;
 mod observer;
 pub(crate) mod options;
 mod run;
+pub(crate) mod status;
 pub(crate) mod trajectory;
 pub(crate) mod transition;
 
@@ -58,4 +59,5 @@ pub use model::{
 pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
-pub use trajectory::{ModeChange, Statistics, Status, Trajectory};
+pub use status::{At, ModelError, Statistics, Status, Stop};
+pub use trajectory::{ModeChange, Trajectory};

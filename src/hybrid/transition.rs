@@ -9,7 +9,7 @@
 use super::model::rearm::{Arming, Effect};
 use super::{Crossed, CrossedGuard, EventFunction, Flow, Mode, Rearm, RearmMatrix, evaluate};
 use crate::ode::Buffer;
-use crate::{Error, Guard, Quantity, validate};
+use crate::{Guard, Quantity, Stop, validate};
 
 /// Where a transition happens, and what it changes.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
     mut place: Place<'_>,
     scratch: &mut Scratch<B>,
     mut flipped: impl FnMut(&[f64], &Mode, usize),
-) -> Result<Reset, Error> {
+) -> Result<Reset, Stop> {
     scratch.keep(place.x, place.mode, place.arming);
     scratch.counted.clear();
     for c in set {
@@ -163,12 +163,12 @@ fn take_reset<S: Flow + EventFunction, B: Buffer>(
     mut place: Place<'_>,
     scratch: &mut Scratch<B>,
     reset: Reset,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     let count = scratch.mode_crossed.len();
     validate::length("the mode after a reset", count, place.mode.len())?;
     if let Some(component) = place.x.iter().position(|v| !v.is_finite()) {
         let quantity = Quantity::Reset { component };
-        return Err(evaluate::not_finite(quantity, t, place.x));
+        return Err(evaluate::not_finite(quantity, t, place.x, place.mode));
     }
     if !reset.mode {
         return Ok(());
@@ -260,13 +260,13 @@ fn apply_row<S: EventFunction, B>(
 /// # Errors
 /// Those of `carried`.
 #[inline]
-pub(crate) fn carried_across<B>(
+pub(crate) fn carried_across<B, E>(
     reset: Reset,
     arming: &[Arming],
     set: &mut Vec<CrossedGuard>,
     scratch: &mut Scratch<B>,
-    mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CrossedGuard>, Error>,
-) -> Result<(), Error> {
+    mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CrossedGuard>, E>,
+) -> Result<(), E> {
     scratch.own.fill(false);
     if !reset.state {
         for c in &*set {

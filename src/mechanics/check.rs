@@ -9,7 +9,7 @@ use crate::event_driven::initial::check_input;
 use crate::linalg::dot;
 use crate::linalg::symmetric::matrix_fault;
 use crate::ode::difference::step_along;
-use crate::{Error, MatrixFault, Quantity};
+use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop};
 
 /// Rows within this of their differences, relative to the largest entry, are good enough to take
 /// differences of.
@@ -66,16 +66,16 @@ const RIGHT: f64 = 1e-6;
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input;
-/// [`Error::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and positive
-/// definite at `q`, or not finite close to it; [`Error::NotFinite`] when the effort or a gap is not
-/// finite there.
+/// [`InputError::EmptySystem`], [`InputError::WrongLength`] and [`InputError::NotFinite`] for bad
+/// input; [`InputError::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and
+/// positive definite at `q`, or not finite close to it; [`Stop::NotFinite`] when the effort or a
+/// gap is not finite there.
 pub fn check_mechanics<S>(
     system: &S,
     t: f64,
     q: &[f64],
     v: &[f64],
-) -> Result<DerivativeReport, Error>
+) -> Result<DerivativeReport, Stop>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
@@ -111,10 +111,10 @@ impl<'a, S> Point<'a, S>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    fn new(system: &'a S, t: f64, q: &'a [f64], v: &[f64]) -> Result<Self, Error> {
+    fn new(system: &'a S, t: f64, q: &'a [f64], v: &[f64]) -> Result<Self, Stop> {
         let dof = system.dof();
         if dof == 0 {
-            return Err(Error::EmptySystem);
+            return Err(Stop::Input(InputError::EmptySystem));
         }
         check_input(dof, t, q, v)?;
         Ok(Self { system, t, q })
@@ -126,28 +126,27 @@ where
         mass
     }
 
-    fn check_mass(&self) -> Result<(), Error> {
+    fn check_mass(&self) -> Result<(), Stop> {
         let (mass, name) = (self.mass(self.q), "mass");
         if let Some(fault) = matrix_fault(&mass) {
-            return Err(Error::BadMatrix { name, fault });
+            return Err(Stop::Input(InputError::BadMatrix { name, fault }));
         }
         let value = mass.symmetric_eigenvalues().min();
         if value > 0.0 {
             return Ok(());
         }
         let fault = MatrixFault::NotPositive { value };
-        Err(Error::BadMatrix { name, fault })
+        Err(Stop::Input(InputError::BadMatrix { name, fault }))
     }
 
-    fn not_finite(&self, quantity: Quantity) -> Error {
-        Error::NotFinite {
+    fn not_finite(&self, quantity: Quantity) -> Stop {
+        Stop::NotFinite {
             quantity,
-            t: self.t,
-            state: self.q.to_vec(),
+            at: At::new(self.t, self.q, &Mode::default()).into(),
         }
     }
 
-    fn check_effort(&self, v: &[f64]) -> Result<(), Error> {
+    fn check_effort(&self, v: &[f64]) -> Result<(), Stop> {
         let mut effort = vec![f64::NAN; self.q.len()];
         self.system.effort(self.t, self.q, v, &mut effort);
         match effort.iter().position(|f| !f.is_finite()) {
@@ -156,7 +155,7 @@ where
         }
     }
 
-    fn compare_effort(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Error> {
+    fn compare_effort(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Stop> {
         let (d, t) = (self.q.len(), self.t);
         let (mut x, mut along) = ([self.q, v].concat(), vec![0.0; 2 * d]);
         let (mut given, mut found) = (vec![f64::NAN; d], vec![0.0; d]);
@@ -196,7 +195,7 @@ where
         &self,
         report: &mut DerivativeReport,
         contact: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if !self.system.constant_row(contact) {
             return Ok(());
         }
@@ -230,7 +229,7 @@ where
     }
 
     /// The derivative of the mass matrix along `v`, by a difference of this step.
-    fn mass_rate(&self, v: &[f64], step: f64) -> Result<DMatrix<f64>, Error> {
+    fn mass_rate(&self, v: &[f64], step: f64) -> Result<DMatrix<f64>, Stop> {
         let at = |s: f64| {
             let moved: Vec<f64> = self.q.iter().zip(v).map(|(q, v)| q + s * v).collect();
             self.mass(&moved)
@@ -242,24 +241,24 @@ where
                 let (column, row) = (entry / rate.nrows(), entry % rate.nrows());
                 let value = rate[(row, column)];
                 let fault = MatrixFault::NotFinite { row, column, value };
-                Err(Error::BadMatrix {
+                Err(Stop::Input(InputError::BadMatrix {
                     name: "mass",
                     fault,
-                })
+                }))
             }
         }
     }
 
     /// The derivative of the mass matrix by a coordinate, with the step of that coordinate: others
     /// may have another unit.
-    fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Error> {
+    fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Stop> {
         let mut axis = vec![0.0; self.q.len()];
         axis[coordinate] = 1.0;
         let step = step_along(0.0, &[self.q[coordinate]], 0.0, &[1.0]);
         self.mass_rate(&axis, step)
     }
 
-    fn compare_constant_mass(&self, report: &mut DerivativeReport) -> Result<(), Error> {
+    fn compare_constant_mass(&self, report: &mut DerivativeReport) -> Result<(), Stop> {
         if !self.system.constant_mass() {
             return Ok(());
         }
@@ -281,7 +280,7 @@ where
         Ok(())
     }
 
-    fn compare_coriolis(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Error> {
+    fn compare_coriolis(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Stop> {
         let d = self.q.len();
         let mut given = vec![f64::NAN; d];
         if !self.system.coriolis(self.q, v, &mut given) {
@@ -311,7 +310,7 @@ where
     }
 
     /// Returns true when the row is written and right.
-    fn compare_row(&self, report: &mut DerivativeReport, contact: usize) -> Result<bool, Error> {
+    fn compare_row(&self, report: &mut DerivativeReport, contact: usize) -> Result<bool, Stop> {
         let d = self.q.len();
         let mut given = vec![f64::NAN; d];
         if !self.system.gap_row(contact, self.q, &mut given) {
@@ -341,7 +340,7 @@ where
         contact: usize,
         rows: bool,
         v: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let Some(given) = self.system.curvature(contact, self.q, v) else {
             return Ok(());
         };

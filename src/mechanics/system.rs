@@ -39,8 +39,8 @@ pub trait MechanicalSystem {
     /// `true`: a muscle that is switched by a touch sensor, or adhesion (Pace & Burden, section
     /// 5.7). The provided method adds nothing and returns `false`; it must not be `true` for some
     /// sets only. With such efforts several contact modes can be consistent at one state, or none:
-    /// [`Error::AmbiguousMode`](crate::Error::AmbiguousMode),
-    /// [`Error::SettleFailed`](crate::Error::SettleFailed).
+    /// [`Breakdown::AmbiguousMode`](crate::event_driven::Breakdown::AmbiguousMode),
+    /// [`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode).
     fn contact_effort(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),

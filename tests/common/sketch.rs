@@ -1,12 +1,12 @@
 //! Systems made of closures, for tests of phenomena that no model shows.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use saltation::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+use saltation::{Crossed, EventFunction, Flow, Mode, Stop, Watch};
 
 type FlowBox = Box<dyn Fn(f64, &[f64], &Mode, &mut [f64])>;
 type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
 type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
-type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
+type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Stop>>;
 
 /// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients,
 /// resets.
@@ -89,7 +89,7 @@ impl Sketch {
 
     pub(crate) fn reset(
         mut self,
-        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error> + 'static,
+        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Stop> + 'static,
     ) -> Self {
         self.reset = Box::new(reset);
         self
@@ -133,7 +133,7 @@ impl EventFunction for Sketch {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         (self.reset)(t, crossed, x, mode)
     }
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use saltation::derivative::WithParameters;
-use saltation::{Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Watch};
+use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Mode, Stop, Watch};
 
 type Names = BTreeSet<String>;
 
@@ -150,7 +150,7 @@ impl EventFunction for Own {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         asked("on_crossing");
         x[0] *= -0.5 * crossed.guards()[0].rate;
         mode.set(1, true);
@@ -369,7 +369,7 @@ mod dual {
             crossed: &GuardSet<'_>,
             x: &mut [T],
             mode: &mut Mode,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Stop> {
             asked("on_crossing");
             assert!(crossed.contains(0));
             x[0] = -x[0];

@@ -3,7 +3,9 @@
 
 use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltation_matrix};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+use saltation::{
+    Crossed, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Stop, Watch,
+};
 
 /// Height and velocity over a table at `A sin ω t`.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +85,7 @@ impl EventFunction for Ball {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if self.written == Written::ByRate {
             x[1] -= (1.0 + self.restitution) * crossed.guards()[0].rate;
         } else {
@@ -253,7 +255,14 @@ fn state_parameters_and_time_shifts_are_those_of_the_closed_form() {
             }
         }
         let shift = d.event_time_shift(3, &[1.0, 0.0, 0.0, 0.0]);
-        assert_eq!(shift, Err(Error::NoSuchCrossing { index: 3, count: 3 }));
+        assert_eq!(
+            shift,
+            Err(NoDerivative::Input(InputError::NoSuch {
+                what: "crossing",
+                index: 3,
+                count: 3
+            }))
+        );
     }
 }
 
@@ -319,7 +328,7 @@ fn a_wrong_derivative_of_the_reset_is_named() {
             crossed: &Crossed<'_>,
             x: &mut [f64],
             mode: &mut Mode,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Stop> {
             self.0.on_crossing(t, crossed, x, mode)
         }
         fn reset_times(

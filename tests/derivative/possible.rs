@@ -4,7 +4,7 @@
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+use saltation::{Crossed, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
 
 use crate::draw::Draw;
 
@@ -154,7 +154,7 @@ fn a_corner_is_never_classical_however_coarse_the_run() {
                     found[1] += 1;
                     assert!(guards.len() > 1, "{said}");
                     assert!(
-                        matches!(d.matrix(), Err(Error::PossibleCorner { .. })),
+                        matches!(d.matrix(), Err(NoDerivative::PossibleCorner { .. })),
                         "{said}"
                     );
                     let maps = d.possible_regions().unwrap();
@@ -283,7 +283,7 @@ impl EventFunction for Thrown {
         c: &Crossed<'_>,
         x: &mut [f64],
         _m: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         // Each throws both back, the one that was hit more than the other.
         let own = if c.contains(0) { 2 } else { 3 };
         x[own] *= -1.0;
@@ -320,7 +320,10 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
         other => panic!("{other}"),
     }
     // Directions that meet the first bar first: x smaller than y. Farther away is later.
-    assert!(matches!(late, Err(Error::Discontinuous { .. })), "{late:?}");
+    assert!(
+        matches!(late, Err(NoDerivative::Discontinuous { .. })),
+        "{late:?}"
+    );
     assert!(early.is_ok(), "{early:?}");
     let (verdict, crossings, orders, late, early) = run(0.0, 1e-10, Some([second, first]));
     assert_eq!((crossings, orders), (1, 2));
@@ -330,7 +333,7 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
     );
     assert!(late.is_ok(), "{late:?}");
     assert!(
-        matches!(early, Err(Error::Discontinuous { .. })),
+        matches!(early, Err(NoDerivative::Discontinuous { .. })),
         "{early:?}"
     );
     // A hair apart, and less than a coarse run can tell.
@@ -391,7 +394,7 @@ impl EventFunction for Moved {
         c: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if c.contains(0) {
             match self.reset {
                 Behind::Throws(far) => x[1] += far,

@@ -3,7 +3,7 @@
 
 use saltation::derivative::{Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+use saltation::{Crossed, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
 
 use crate::sketch::Sketch;
 
@@ -75,7 +75,9 @@ fn a_flow_without_a_derivative_where_it_rests_is_not_guaranteed() {
     assert!(
         matches!(
             &d,
-            Ok(Verdict::NotGuaranteed(Error::DifferencesDisagree { .. }))
+            Ok(Verdict::NotGuaranteed(
+                NoDerivative::DifferencesDisagree { .. }
+            ))
         ),
         "{d:?}"
     );
@@ -187,7 +189,10 @@ fn a_reset_that_leaves_the_state_and_chooses_a_mode_by_it_is_not_the_identity() 
     let d = integrator.derivative(0.0, &[0.0, 0.5], 2.0).unwrap();
     let verdict = d.verdict();
     assert!(
-        matches!(verdict, Verdict::NotGuaranteed(Error::NotRepeatable { .. })),
+        matches!(
+            verdict,
+            Verdict::NotGuaranteed(NoDerivative::NotRepeatable { .. })
+        ),
         "{verdict}"
     );
 }
@@ -225,7 +230,7 @@ impl EventFunction for Written {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if crossed.contains(0) {
             x[2] += x[1];
         }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use nalgebra::DVector;
 use saltation::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Integrator, Mode, Projection, Trajectory,
+    Crossed, CrossedGuard, EventFunction, Flow, Integrator, Mode, Projection, Stop, Trajectory,
     Watch,
 };
 
@@ -157,7 +157,7 @@ impl<S: EventFunction> EventFunction for Permuted<S> {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let mut set: Vec<CrossedGuard> = crossed.guards().to_vec();
         for c in &mut set {
             c.guard.event = self.inside[c.guard.event];
@@ -253,7 +253,7 @@ impl<S: EventFunction> EventFunction for Counting<S> {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         count(&self.on_crossing);
         self.system.on_crossing(t, crossed, x, mode)
     }

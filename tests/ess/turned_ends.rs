@@ -2,7 +2,7 @@
 //! first, crossings that follow by projection, and clocks that no smooth step stops at.
 
 use saltation::{
-    Arrival, CrossingEvent, Doubt, Error, Integrator, Interrupt, Observer, Projection, Status,
+    Arrival, CrossingEvent, Doubt, Integrator, Interrupt, Observer, Projection, Status, Stop,
     Trajectory, Watch,
 };
 
@@ -129,14 +129,14 @@ fn before_a_run_is_refused() {
         });
         let mut integrator = integrator(system).interrupt(&interrupt);
         let run = integrator.integrate(0.0, &START, 2.0).unwrap();
-        assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
+        assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
         run
     });
     for last in behind() {
         check("too many events", |above| {
             let mut integrator = integrator(kink(above, [1.0, last], BOTH)).max_events(1);
             let run = integrator.integrate(0.0, &START, 2.0).unwrap();
-            let Status::Refused(Error::TooManyEvents { .. }) = run.status() else {
+            let Status::Refused(Stop::TooManyEvents { .. }) = run.status() else {
                 panic!("{:?}", run.status());
             };
             run

@@ -5,8 +5,8 @@ use saltation::derivative::{
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Derivative, Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Verdict,
-    Watch,
+    Crossed, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop,
+    Verdict, Watch,
 };
 
 use super::integrate::{Limits, Span, look, settings, span};
@@ -111,7 +111,7 @@ pub fn answers<S: Flow + EventFunction>(
         d.event_time_row(draw.size(100)).map(column),
     );
     corners(trial, draw, &d);
-    let pieces: Result<Vec<Piece>, Error> = d.pieces();
+    let pieces: Result<Vec<Piece>, NoDerivative> = d.pieces();
     match pieces {
         Err(error) => trial.refused("pieces", &error),
         Ok(pieces) => {
@@ -234,7 +234,7 @@ impl EventFunction for Ball {
         _c: &Crossed<'_>,
         x: &mut [f64],
         _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         x[1] *= -self.restitution;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use nalgebra::RealField;
 use num_dual::Dual64;
 
-use crate::{Crossed, Error, EventFunction, Flow, Guard, Mode, Watch};
+use crate::{Crossed, EventFunction, Flow, Guard, Mode, Stop, Watch};
 
 /// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a
 /// [`Flow`] of it.
@@ -89,14 +89,14 @@ pub trait SmoothEvents {
     /// reset.
     ///
     /// # Errors
-    /// What the model cannot resolve: [`Error::Model`].
+    /// What the model cannot resolve: [`Stop::Model`].
     fn on_crossing<T: RealField + Copy>(
         &self,
         t: T,
         crossed: &GuardSet<'_>,
         x: &mut [T],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let _ = (t, crossed, x, mode);
         Ok(())
     }
@@ -281,7 +281,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         self.0.on_crossing(t, &GuardSet(*crossed), x, mode)
     }
 
@@ -400,7 +400,7 @@ mod tests {
             _crossed: &GuardSet<'_>,
             x: &mut [T],
             mode: &mut Mode,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Stop> {
             x[0] = -x[0];
             mode.set(1, true);
             Ok(())

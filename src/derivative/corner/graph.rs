@@ -13,7 +13,7 @@ use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::ode::difference;
-use crate::{CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity};
+use crate::{CrossedGuard, EventFunction, Flow, Guard, Mode, NoDerivative, Quantity};
 
 /// Nodes of one corner at a time, at most; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
@@ -183,7 +183,7 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         corner: &CornerPoint,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         self.t = corner.t;
         self.used_nodes = 0;
         self.used_edges = 0;
@@ -208,7 +208,7 @@ impl CornerGraph {
         node.moved = false;
         let (t, system) = (corner.t, context.system);
         system.flow(t, &corner.x, &corner.mode, &mut node.field);
-        evaluate::check_flow(&node.field, t, &corner.x)?;
+        evaluate::check_flow(&node.field, t, &corner.x, &corner.mode)?;
         note_most(&mut self.speed, &node.field);
         note_most(&mut self.largest, &node.x);
         for &guard in &corner.guards {
@@ -255,7 +255,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         node: usize,
         guard: Guard,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Node {
             x,
             mode,
@@ -270,7 +270,7 @@ impl CornerGraph {
         let moving = row_of(context, k, (t, x), mode, (row, &mut self.scratch))?;
         let rate = moving + dot(row, field);
         if !rate.is_finite() || row.iter().any(|v| !v.is_finite()) {
-            return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x));
+            return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x, mode).into());
         }
         members.push(Member {
             guard,
@@ -313,7 +313,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         from: usize,
         m: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, NoDerivative> {
         let guard = self.nodes[from].members[m].guard;
         let mut known = self.nodes[from].first_edge;
         while let Some(edge) = known {
@@ -345,9 +345,9 @@ impl CornerGraph {
 
     /// The refusal of a corner that is larger than searches go.
     #[cold]
-    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> Error {
+    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> NoDerivative {
         let guards = self.nodes.first().map_or(0, |root| root.members.len());
-        Error::CornerTooLarge {
+        NoDerivative::CornerTooLarge {
             guards,
             what,
             limit,
@@ -383,7 +383,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         from: usize,
         m: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, NoDerivative> {
         let system = context.system;
         let (dim, count) = {
             let node = &self.nodes[from];
@@ -429,7 +429,7 @@ impl CornerGraph {
         if !(only_this && system.flip(t, x, mode, guard.event, &mut after.field)) {
             system.flow(t, x, mode, &mut after.field);
         }
-        evaluate::check_flow(&after.field, t, x)?;
+        evaluate::check_flow(&after.field, t, x, mode)?;
         note_most(&mut self.speed, &after.field);
         note_most(&mut self.largest, &after.x);
         for i in 0..dim {
@@ -474,7 +474,7 @@ impl CornerGraph {
         (from, to): (usize, usize),
         m: usize,
         moved: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         let keeps_rows = !moved && system.ignores_mode();
         for other in 0..self.nodes[from].members.len() {
@@ -512,7 +512,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         to: usize,
         k: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         let node = &self.nodes[to];
         let (t, x, mode) = (self.t, &node.x[..], &node.mode);
@@ -535,21 +535,21 @@ impl CornerGraph {
 /// `scratch` is overwritten.
 ///
 /// # Errors
-/// [`Error::DifferencesDisagree`].
+/// [`NoDerivative::DifferencesDisagree`].
 pub(crate) fn row_of<S: EventFunction>(
     context: Context<'_, S>,
     k: usize,
     (t, x): (f64, &[f64]),
     mode: &Mode,
     (row, scratch): (&mut [f64], &mut [f64]),
-) -> Result<f64, Error> {
+) -> Result<f64, NoDerivative> {
     let system = context.system;
     if let Some(moving) = system.gradient(k, t, x, mode, row) {
         return Ok(moving);
     }
     let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
     let moving = difference::resolved_gradient(h, (t, x), |i| context.size(i), row, scratch);
-    moving.ok_or_else(|| Error::DifferencesDisagree {
+    moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
         quantity: Quantity::Gradient { event: k },
         t,
         state: x.to_vec(),

@@ -2,7 +2,7 @@
 
 use super::graph::CornerPoint;
 use crate::hybrid::model::rearm::Arming;
-use crate::{Arrival, CrossedSet, Error, Flow, Mode};
+use crate::{Arrival, CrossedSet, Flow, Mode, NoDerivative};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ pub(crate) fn check_sides<S: Flow>(
     system: &S,
     (t, x): (f64, &[f64]),
     [before, after]: [&Mode; 2],
-) -> Result<(), Error> {
+) -> Result<(), NoDerivative> {
     if before.is(after) {
         return Ok(());
     }
@@ -111,6 +111,6 @@ pub(crate) fn check_sides<S: Flow>(
     if fields[0] == fields[1] {
         Ok(())
     } else {
-        Err(Error::ModeWithoutGuard { t })
+        Err(NoDerivative::ModeWithoutGuard { t })
     }
 }

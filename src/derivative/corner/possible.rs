@@ -9,7 +9,7 @@
 use super::graph::{CornerPoint, row_of};
 use crate::derivative::repeat::{Context, zero};
 use crate::hybrid::evaluate;
-use crate::{Error, EventFunction, Flow, Guard};
+use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// A guard that the run had still before it when it crossed others.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +41,12 @@ pub(crate) enum LeftOut {
 /// by `error`.
 ///
 /// # Errors
-/// [`Error::DifferencesDisagree`] where a row is not known.
+/// [`NoDerivative::DifferencesDisagree`] where a row is not known.
 pub(crate) fn close_guards<S: Flow + EventFunction>(
     context: Context<'_, S>,
     point: &CornerPoint,
     error: &[f64],
-) -> Result<Vec<Close>, Error> {
+) -> Result<Vec<Close>, NoDerivative> {
     let system = context.system;
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let dim = x.len();
@@ -120,7 +120,7 @@ fn shift_row<S: EventFunction>(
     point: &CornerPoint,
     field: &[f64],
     k: usize,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<f64>, NoDerivative> {
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let mut row = vec![0.0; x.len()];
     let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);

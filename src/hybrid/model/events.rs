@@ -1,6 +1,6 @@
 //! `EventFunction`: the functions whose zeros are the guards, and what a crossing does.
 
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::{Crossed, Mode, Watch};
 
 /// The event functions `h_k(t, x)`, `k = 0 … count − 1`, of a hybrid system, and what a crossing
@@ -22,7 +22,7 @@ pub trait EventFunction {
     /// A value that is not finite means "not defined here", as in
     /// [`Flow::flow`](crate::Flow::flow): the step is shortened, down to the shortest, and a run
     /// that comes to the end of the domain ends there with
-    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the event function. A guard before
+    /// [`Stop::NotFinite`](crate::Stop::NotFinite), naming the event function. A guard before
     /// that end is found. Differences in place of a gradient that is not written reach about 6e-6
     /// of the size of the state ahead of it.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
@@ -114,15 +114,15 @@ pub trait EventFunction {
     /// again): such a guard counts as crossed, and the state goes on through it.
     ///
     /// # Errors
-    /// What the model cannot resolve: [`Error::Model`]. It ends the run, which keeps all it
-    /// computed.
+    /// What the model cannot resolve: [`Stop::model`] takes an error of any type, or a text. It
+    /// ends the run, which keeps all it computed.
     fn on_crossing(
         &self,
         t: f64,
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let _ = (t, crossed, x, mode);
         Ok(())
     }

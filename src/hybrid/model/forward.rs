@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::{Crossed, EventFunction, Flow, Mode, Watch};
 
 macro_rules! forward {
@@ -86,7 +86,7 @@ macro_rules! forward {
                 crossed: &Crossed<'_>,
                 x: &mut [f64],
                 mode: &mut Mode,
-            ) -> Result<(), Error> {
+            ) -> Result<(), Stop> {
                 (**self).on_crossing(t, crossed, x, mode)
             }
             #[inline]

@@ -1,9 +1,8 @@
 //! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson
 //! & Revzen, section 3.1).
 
-use crate::Error;
 use crate::hybrid::Watch;
-use crate::{Direction, Guard, validate};
+use crate::{Direction, Guard, InputError, validate};
 
 /// Most conflicts of a matrix that are listed.
 const MOST_CONFLICTS: usize = 1_000_000;
@@ -70,7 +69,7 @@ impl Arming {
 /// When guard `j` fires, row `j` is applied once, before the next guard is chosen:
 ///
 /// * `arm` (+1): guard `k` is put before its surface (its side bit is set so) and watched. The
-///   state must not lie beyond the surface, else [`Error::ArmedBeyond`].
+///   state must not lie beyond the surface, else [`Stop::ArmedBeyond`](crate::Stop::ArmedBeyond).
 /// * `retire` (−1): guard `k` counts as crossed (its side bit is set so) and is no longer watched.
 /// * nothing (0): guard `k` is left as it is.
 ///
@@ -149,8 +148,8 @@ impl RearmMatrix {
     /// one.
     ///
     /// # Errors
-    /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
-    pub fn arm(self, by: Guard, guard: Guard) -> Result<Self, Error> {
+    /// [`InputError::SelfRearming`] on the diagonal, [`InputError::NoSuch`] beyond the matrix.
+    pub fn arm(self, by: Guard, guard: Guard) -> Result<Self, InputError> {
         self.entry(by, guard, Effect::Arm)
     }
 
@@ -158,22 +157,26 @@ impl RearmMatrix {
     /// earlier one.
     ///
     /// # Errors
-    /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
-    pub fn retire(self, by: Guard, guard: Guard) -> Result<Self, Error> {
+    /// [`InputError::SelfRearming`] on the diagonal, [`InputError::NoSuch`] beyond the matrix.
+    pub fn retire(self, by: Guard, guard: Guard) -> Result<Self, InputError> {
         self.entry(by, guard, Effect::Retire)
     }
 
-    fn entry(mut self, by: Guard, guard: Guard, effect: Effect) -> Result<Self, Error> {
+    fn entry(mut self, by: Guard, guard: Guard, effect: Effect) -> Result<Self, InputError> {
         for guard in [by, guard] {
             if guard.event >= self.count {
-                return Err(Error::NoSuchGuard {
-                    guard,
+                return Err(InputError::NoSuch {
+                    what: "event function",
+                    index: guard.event,
                     count: self.count,
                 });
             }
         }
         if by == guard {
-            return Err(Error::SelfRearming { guard });
+            return Err(InputError::SelfRearming {
+                event: guard.event,
+                direction: guard.direction.name(),
+            });
         }
         let row = &mut self.rows[by.index()];
         row.retain(|&(other, _)| other != guard);
@@ -223,14 +226,26 @@ mod tests {
     fn the_diagonal_is_refused() {
         let guard = Guard::rising(1);
         let refused = RearmMatrix::new(2).arm(guard, guard);
-        assert_eq!(refused, Err(Error::SelfRearming { guard }));
+        assert_eq!(
+            refused,
+            Err(InputError::SelfRearming {
+                event: 1,
+                direction: "rising"
+            })
+        );
         let guard = Guard::falling(0);
         let refused = RearmMatrix::new(2).retire(guard, guard);
-        assert_eq!(refused, Err(Error::SelfRearming { guard }));
+        assert_eq!(
+            refused,
+            Err(InputError::SelfRearming {
+                event: 0,
+                direction: "falling"
+            })
+        );
     }
 
     #[test]
-    fn pairs_can_be_added_to() -> Result<(), Error> {
+    fn pairs_can_be_added_to() -> Result<(), InputError> {
         let (a, b) = (Guard::rising(0), Guard::falling(1));
         let matrix = RearmMatrix::pairs(2);
         assert_eq!(matrix.row(a), [(a.partner(), Effect::Arm)]);
@@ -241,11 +256,18 @@ mod tests {
     #[test]
     fn guards_beyond_the_matrix_are_refused() {
         let refused = RearmMatrix::new(2).arm(Guard::rising(0), Guard::rising(2));
-        assert!(matches!(refused, Err(Error::NoSuchGuard { count: 2, .. })));
+        assert!(matches!(
+            refused,
+            Err(InputError::NoSuch {
+                what: "event function",
+                index: 2,
+                count: 2
+            })
+        ));
     }
 
     #[test]
-    fn rows_that_disagree_over_a_guard_are_reported() -> Result<(), Error> {
+    fn rows_that_disagree_over_a_guard_are_reported() -> Result<(), InputError> {
         let (a, b, c) = (Guard::rising(0), Guard::rising(1), Guard::falling(2));
         let matrix = RearmMatrix::new(3).arm(a, c)?.retire(b, c)?.arm(a, b)?;
         let conflict = RowConflict {
@@ -259,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn conflicts_of_many_guards_are_found_at_once() -> Result<(), Error> {
+    fn conflicts_of_many_guards_are_found_at_once() -> Result<(), InputError> {
         let count = 20_000;
         let (by, guard) = (Guard::rising(7), Guard::falling(count - 1));
         let conflicts = RearmMatrix::pairs(count).retire(by, guard)?.conflicts();
@@ -273,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_million_conflicts_are_not_listed() -> Result<(), Error> {
+    fn more_than_a_million_conflicts_are_not_listed() -> Result<(), InputError> {
         let many = 1_100;
         let mut matrix = RearmMatrix::new(many + 1);
         let guard = Guard::rising(many);

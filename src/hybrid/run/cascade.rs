@@ -12,7 +12,7 @@ use crate::hybrid::options::Settings;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::hybrid::{Arrival, CrossedGuard, CrossedSet, CrossingEvent, Mode, Observer, Rearm};
 use crate::ode::Buffer;
-use crate::{Error, Guard};
+use crate::{Guard, Stop};
 
 /// Most crossings of guards that have crossed at the same instant before, in a corner whose order
 /// was asked for.
@@ -66,15 +66,14 @@ impl<B: Buffer> Cascade<B> {
         crossings: usize,
         (state, guards): (&State<B>, &mut GuardTable<B>),
         set: &[CrossedGuard],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let allowed = settings.max_events.saturating_sub(crossings);
         let counts = |c: &&CrossedGuard| guards.watch[c.guard.event].sees(c.guard.direction);
         if let Some(beyond) = set.iter().filter(counts).nth(allowed) {
-            return Err(Error::TooManyEvents {
+            return Err(Stop::TooManyEvents {
                 limit: settings.max_events,
                 guard: beyond.guard,
-                t: state.t,
-                state: state.to_vec(),
+                at: state.at(),
             });
         }
         let progress = 8.0 * f64::EPSILON * state.t.abs();
@@ -93,10 +92,9 @@ impl<B: Buffer> Cascade<B> {
                 0
             };
             if self.repeats > most {
-                return Err(Error::NoProgress {
+                return Err(Stop::NoProgress {
                     guard,
-                    t: state.t,
-                    state: state.to_vec(),
+                    at: state.at(),
                 });
             }
             *last = state.t;
@@ -112,7 +110,7 @@ impl<B: Buffer> Cascade<B> {
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
         cluster: &mut Cluster,
         knows_field: bool,
-    ) -> Result<Reset, Error> {
+    ) -> Result<Reset, Stop> {
         let Context { system, rearm, .. } = *context;
         let reads_mode = !system.ignores_mode();
         let mut fresh = knows_field;
@@ -158,7 +156,7 @@ impl<B: Buffer> Cascade<B> {
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
         cluster: &Cluster,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let anew = self.jumped;
         if anew || matches!(context.rearm, Rearm::Matrix(_)) {
             for k in 0..state.count() {
@@ -207,7 +205,7 @@ impl<B: Buffer> Cascade<B> {
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
         set: &[CrossedGuard],
         (reset, arrival): (Reset, Arrival),
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let changes = Changes {
             reset,
             jumped: self.jumped,
@@ -229,12 +227,11 @@ impl<B: Buffer> Cascade<B> {
             && let Some(found) = armed_beyond(guards, set, &mut self.scratch)
         {
             undo((state, guards), &self.scratch);
-            return Err(Error::ArmedBeyond {
+            return Err(Stop::ArmedBeyond {
                 guard: found.guard,
                 by: found.by,
                 beyond: found.beyond,
-                t: state.t,
-                state: state.to_vec(),
+                at: state.at(),
             });
         }
         Ok(())
@@ -244,7 +241,7 @@ impl<B: Buffer> Cascade<B> {
         &self,
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
         found: Option<NotLive>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let Some(found) = found else {
             return Ok(());
         };
@@ -259,7 +256,7 @@ impl<B: Buffer> Cascade<B> {
         guards: &GuardTable<B>,
         set: &mut Vec<CrossedGuard>,
         reset: Reset,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, Stop> {
         if !self.jumped {
             return Ok(false);
         }
@@ -273,7 +270,7 @@ impl<B: Buffer> Cascade<B> {
                 None => crossing.guard.sign() * before[k],
             };
             let is_carried = transition::is_carried(before, guards.own_h(k), guards.zero[k]);
-            Ok(is_carried.then_some(crossing))
+            Ok::<_, Stop>(is_carried.then_some(crossing))
         })?;
         Ok(!set.is_empty())
     }
@@ -289,7 +286,7 @@ pub(crate) fn fire<S: System, B: Buffer>(
     observer: &mut dyn Observer,
     arrival: Arrival,
     knows_field: bool,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
     loop {
         match cross(context, run, observer, arrival, fresh) {
@@ -321,7 +318,7 @@ fn cross<S: System, B: Buffer>(
     observer: &mut dyn Observer,
     arrival: Arrival,
     knows_field: bool,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     let Run {
         state,
         guards,
@@ -374,9 +371,9 @@ fn refresh<S: System, B: Buffer>(
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     cluster: &Cluster,
     (fresh, reset): (bool, Reset),
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     if fresh {
-        crate::hybrid::evaluate::check_flow(state.field(), state.t, state.x.get())?;
+        crate::hybrid::evaluate::check_flow(state.field(), state.t, state.x.get(), &state.mode)?;
     } else {
         state.refresh_field(context)?;
     }

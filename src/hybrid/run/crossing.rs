@@ -12,7 +12,7 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, CrossedGuard, Observer, Projection};
 use crate::ode::Buffer;
-use crate::{Error, Guard};
+use crate::{Guard, Stop};
 
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
 /// distance of samples, since what happens between the ends of a projection is not looked at.
@@ -91,7 +91,7 @@ impl Cluster {
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
-    ) -> Result<Option<(usize, f64)>, Error> {
+    ) -> Result<Option<(usize, f64)>, Stop> {
         let mut ranking = match self.ranking.take() {
             Some(ranking) => ranking,
             None => guards.rank(),
@@ -187,7 +187,7 @@ impl Cluster {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         trial: &mut Trial<B>,
         (mut j, tau): (usize, f64),
-    ) -> Result<Option<(usize, Landing)>, Error> {
+    ) -> Result<Option<(usize, Landing)>, Stop> {
         let (order, estimate) = match context.settings.projection {
             Projection::Off => return Ok(None),
             Projection::Eps { order, .. } | Projection::Horizon { order, .. } => (order, false),
@@ -261,7 +261,7 @@ impl Cluster {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         landing: &[f64],
         j: usize,
-    ) -> Result<Late, Error> {
+    ) -> Result<Late, Stop> {
         let mut found = Late::Nobody;
         let mut most = 0.0;
         for &k in &self.near {
@@ -308,7 +308,7 @@ pub(crate) fn crossing_phase<S: System, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     let settings = context.settings;
     // Good for the first guard reached only: what comes after it is near or not by itself.
     let mut entered = run.cluster.entered.take();
@@ -365,7 +365,7 @@ pub(crate) fn crossing_phase<S: System, B: Buffer>(
                     return Ok(true);
                 }
             }
-            Err(Error::NotLive { .. } | Error::ArmedBeyond { .. }) if run.trial.is_pending => {
+            Err(Stop::NotLive { .. } | Stop::ArmedBeyond { .. }) if run.trial.is_pending => {
                 // A landing is an approximation, and no proof that liveness fails: a smooth step
                 // decides.
                 context.counts.projections_failed.add(1);
@@ -387,7 +387,7 @@ fn land<S: System, B: Buffer>(
     run: &mut Run<B>,
     j: usize,
     landing: Landing,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     let Run {
         state,
         guards,
@@ -425,7 +425,7 @@ fn take_back<S: System, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     start: f64,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     let Run {
         state,
         guards,

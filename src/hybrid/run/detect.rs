@@ -6,10 +6,10 @@ use super::doubt::{Doubt, Doubts, Top};
 use super::examine::{Finding, Passage, examine, passage_of};
 use super::guard_table::GuardTable;
 use super::state::State;
-use super::stop::{Candidates, Stop, stop_of};
+use super::stop::{Candidates, StepEnd, stop_of};
 use super::turned::Turned;
 use super::window::{Crossed, Look, Sampled, Window};
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
@@ -52,7 +52,7 @@ const LEAST_SAMPLES: f64 = 100.0;
 pub(crate) enum Met {
     /// No guard; the next step is to be no longer than so much (s).
     Nothing(f64),
-    Guard(Stop),
+    Guard(StepEnd),
     /// Guards change too fast for a step of this length; this part of it is settled.
     TooMuch(f64),
 }
@@ -169,7 +169,7 @@ impl<B: Buffer> Search<B> {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         (doubts, turned): (&mut Doubts, &mut Turned<B>),
         step: f64,
-    ) -> Result<Met, Error> {
+    ) -> Result<Met, Stop> {
         let mut adaptive = context.settings.resolution == Resolution::Adaptive;
         let may_shorten = adaptive && context.settings.fixed_step.is_none();
         // Within less than the shortest step times are rounded to the same.
@@ -357,7 +357,7 @@ impl<B: Buffer> Search<B> {
 
 /// True when a guard that left its surface with a rate of zero is back on it, but still moves away:
 /// positions and velocities of the step are not exact enough to follow so low an excursion.
-fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: Stop) -> bool {
+fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
     let away = |rate: Rate| guards.sign[stop.k] * rate.value < guards.min_rate[stop.k];
     !guards.arming[stop.k].is_ready() && stop.rate.is_some_and(away)
 }
@@ -377,7 +377,7 @@ fn first_passed<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     lists: &mut Lists<'_>,
     narrowable: Narrowable,
-) -> Result<First, Error> {
+) -> Result<First, Stop> {
     let (context, state) = (look.context, look.state);
     look.sampled.take(context, state, look.window)?;
     context.counts.windows.add(1);

@@ -7,7 +7,7 @@
 
 use super::cubic::{Cubic, FRACTIONS, SLOPE_DOUBT};
 use super::window::{Crossed, Look};
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::context::System;
 use crate::ode::Buffer;
 use crate::ode::root::{Sample, peak};
@@ -163,7 +163,7 @@ pub(crate) fn examine<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     hovers: bool,
-) -> Result<Finding, Error> {
+) -> Result<Finding, Stop> {
     if moves_away_in(look, k)? {
         return Ok(Finding::NotPassed(None));
     }
@@ -203,7 +203,7 @@ pub(crate) fn examine<S: System, B: Buffer>(
 pub(crate) fn moves_away_in<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     if look.window.step > UNTOLD * look.state.least_step() {
         return Ok(false);
     }
@@ -226,7 +226,7 @@ fn examine_on_surface<S: System, B: Buffer>(
     k: usize,
     own: [f64; 4],
     zero: f64,
-) -> Result<Finding, Error> {
+) -> Result<Finding, Stop> {
     if look.guards.arming[k].is_ready() && !look.window.is_first() {
         // A window before was too short to tell.
         let way = look.guards.own_rate(k) * look.window.seconds();
@@ -360,7 +360,7 @@ fn look_closer<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     samples: &Samples,
     doubt: f64,
-) -> Result<Finding, Error> {
+) -> Result<Finding, Stop> {
     let (k, zero) = (samples.k, samples.zero);
     let spread = samples.spread();
     let open = Finding::Open(doubt);

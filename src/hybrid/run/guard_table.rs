@@ -9,7 +9,7 @@ use crate::hybrid::evaluate::{self, Rate};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::{CrossedGuard, Mode, Watch};
 use crate::ode::Buffer;
-use crate::{Direction, Error, Guard, Quantity};
+use crate::{Direction, Guard, Quantity, Stop};
 
 /// Whether a guard is zero is asked when it is this part of its motion in the last step away from
 /// it.
@@ -341,7 +341,7 @@ impl<B: Buffer> GuardTable<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         context.events(state.t, state.x.get(), &state.mode, &mut self.h)
     }
 
@@ -353,13 +353,13 @@ impl<B: Buffer> GuardTable<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         k: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let at = (state.t, state.x.get());
         let row = self.row.get_mut();
         let mut rate = context.rate(k, at, &state.mode, state.field(), row);
         if !rate.value.is_finite() {
             let quantity = Quantity::Gradient { event: k };
-            return Err(evaluate::not_finite(quantity, at.0, at.1));
+            return Err(evaluate::not_finite(quantity, at.0, at.1, &state.mode));
         }
         if rate.written {
             let spread = state.tolerance.along(row, at.1);
@@ -395,7 +395,7 @@ impl<B: Buffer> GuardTable<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         k: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if self.stale[k] {
             self.refresh_rate(context, state, k)?;
         }
@@ -409,7 +409,7 @@ impl<B: Buffer> GuardTable<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         self.stale.fill(true);
         for k in 0..self.h.len() {
             if self.arming[k].is_armed() {
@@ -426,7 +426,7 @@ impl<B: Buffer> GuardTable<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         near: &[usize],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         self.stale.fill(true);
         self.renew_near(context, state, near)
     }
@@ -438,7 +438,7 @@ impl<B: Buffer> GuardTable<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         near: &[usize],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         for &k in near {
             self.need_rate(context, state, k)?;
         }
@@ -502,25 +502,23 @@ impl<B: Buffer> GuardTable<B> {
         guard: Guard,
         rate_before: f64,
         rate_after: f64,
-    ) -> Error {
-        Error::NotLive {
+    ) -> Stop {
+        Stop::NotLive {
             guard,
             rate_before,
             rate_after,
             min_rate: self.min_rate[guard.event],
-            t: state.t,
-            state: state.to_vec(),
+            at: state.at(),
         }
     }
 
     /// The refusal of a start on `guard`.
     #[cold]
-    pub(crate) fn tangent(&self, state: &State<B>, guard: Guard) -> Error {
-        Error::Tangent {
+    pub(crate) fn tangent(&self, state: &State<B>, guard: Guard) -> Stop {
+        Stop::Tangent {
             guard,
             rate: self.rate[guard.event],
-            t: state.t,
-            state: state.to_vec(),
+            at: state.at(),
         }
     }
 }

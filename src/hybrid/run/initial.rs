@@ -4,7 +4,7 @@ use super::Run;
 use super::doubt::Doubt;
 use super::guard_table::GuardTable;
 use super::state::State;
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
@@ -18,7 +18,7 @@ pub(crate) fn start<S: System, B: Buffer>(
     run: &mut Run<B>,
     given: Option<&Mode>,
     observer: &mut dyn Observer,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     let Run {
         state,
         guards,
@@ -52,7 +52,7 @@ fn take_sides<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     mode: &Mode,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     state.mode.copy_from(mode);
     guards.follow(mode);
     state.refresh_field(context)?;
@@ -64,7 +64,7 @@ fn take_sides<S: System, B: Buffer>(
 fn decide_sides<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     guards.refresh_events(context, state)?;
     for k in 0..state.count() {
         guards.set_side(&mut state.mode, k, guards.h[k] > 0.0);
@@ -138,7 +138,7 @@ fn exclude_rounding<S: System, B: Buffer>(
 fn arm<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     for k in 0..state.count() {
         guards.refresh_rate(context, state, k)?;
         if guards.h[k].abs() <= 4.0 * guards.zero[k] {

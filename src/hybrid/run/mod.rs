@@ -32,7 +32,7 @@ pub use doubt::Doubt;
 
 use super::context::{Context, System};
 use super::{Mode, Observer, Status, Summary};
-use crate::Error;
+use crate::Stop;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 
@@ -118,7 +118,7 @@ fn run_on<S: System, B: Buffer>(
     run: &mut Run<B>,
     start_mode: Option<&Mode>,
     observer: &mut dyn Observer,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     initial::start(context, run, start_mode, observer)?;
     loop {
         context.settings.interrupt.check()?;

@@ -6,13 +6,13 @@ use super::detect::Met;
 use super::guard_table::GuardTable;
 use super::state::State;
 use super::steps::SHORTER;
-use super::stop::Stop;
+use super::stop::StepEnd;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that
 /// ends the run.
@@ -20,7 +20,7 @@ pub(crate) fn smooth_step<S: System, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     let settings = context.settings;
     let Run {
         state,
@@ -63,7 +63,7 @@ pub(crate) fn smooth_step<S: System, B: Buffer>(
             None => return stop_at(context, run, observer, (stop, step)),
         },
         Ok((Met::TooMuch(settled), _)) => step * settled.min(SHORTER),
-        Err(Error::NotFinite { .. }) if may_shorten(settings, state, step) => {
+        Err(Stop::NotFinite { .. }) if may_shorten(settings, state, step) => {
             // The end of the step may lie beyond the domain of an event function, and a guard
             // before it.
             steps.shorten(step);
@@ -93,7 +93,7 @@ fn correct<S: System, B: Buffer>(
     context: &Context<'_, S>,
     state: &mut State<B>,
     end: f64,
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     let State { ode, mode, .. } = state;
     if !ode.correct(|x| context.system.correct(end, x, mode)) {
         return Ok(false);
@@ -102,7 +102,7 @@ fn correct<S: System, B: Buffer>(
     match x.iter().position(|x| !x.is_finite()) {
         Some(component) => {
             let quantity = Quantity::Correction { component };
-            Err(evaluate::not_finite(quantity, end, x))
+            Err(evaluate::not_finite(quantity, end, x, mode))
         }
         None => Ok(true),
     }
@@ -114,7 +114,7 @@ fn take_step<S: System, B: Buffer>(
     run: &mut Run<B>,
     observer: &mut dyn Observer,
     (end, corrected): (f64, bool),
-) -> Result<bool, Error> {
+) -> Result<bool, Stop> {
     let Run {
         state,
         guards,
@@ -155,7 +155,7 @@ fn arm_all<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     observer: &mut dyn Observer,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     for k in 0..state.count() {
         guards.refresh_rate(context, state, k)?;
     }
@@ -188,8 +188,8 @@ fn stop_at<S: System, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-    (stop, step): (Stop, f64),
-) -> Result<bool, Error> {
+    (stop, step): (StepEnd, f64),
+) -> Result<bool, Stop> {
     let Run {
         state,
         guards,

@@ -1,11 +1,11 @@
 //! What moves in a run: time, state, mode and field, with the stepper that moves them and the error
 //! made so far.
 
-use crate::Error;
 use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::ode::{Buffer, DormandPrince, Tolerance};
+use crate::{At, Stop};
 
 /// Errors of steps grow along a run; they are taken to do so by this factor.
 pub(crate) const GROWTH: f64 = 3.0;
@@ -77,7 +77,7 @@ impl<B: Buffer> State<B> {
     pub(crate) fn refresh_field<S: System>(
         &mut self,
         context: &Context<'_, S>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let field = self.ode.first_stage();
         context.field(self.t, self.x.get(), &self.mode, field)
     }
@@ -106,9 +106,9 @@ impl<B: Buffer> State<B> {
         (8.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE / f64::EPSILON)
     }
 
-    /// The state, for an error.
+    /// The place, for an error.
     #[cold]
-    pub(crate) fn to_vec(&self) -> Vec<f64> {
-        self.x.get().to_vec()
+    pub(crate) fn at(&self) -> Box<At> {
+        At::new(self.t, self.x.get(), &self.mode).into()
     }
 }

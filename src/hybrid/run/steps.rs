@@ -2,12 +2,12 @@
 //! they stop at a guard with too large an error.
 
 use super::state::{GROWTH, State};
-use super::stop::Stop;
+use super::stop::StepEnd;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::ode::{Buffer, STAGES_APART, StepControl, first_step};
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// The error where a step stops may be this many times what the size of the state there allows:
 /// that of the interpolant in a step which just passes the error test.
@@ -88,14 +88,13 @@ impl<B: Buffer> Steps<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &mut State<B>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Stop> {
         let (settings, counts) = (context.settings, &context.counts);
         loop {
             if counts.steps.get() + counts.rejections.get() >= settings.max_steps {
-                return Err(Error::TooManySteps {
+                return Err(Stop::TooManySteps {
                     limit: settings.max_steps,
-                    t: state.t,
-                    state: state.to_vec(),
+                    at: state.at(),
                 });
             }
             let remaining = state.tf - state.t;
@@ -164,7 +163,7 @@ impl<B: Buffer> Steps<B> {
         &mut self,
         settings: &Settings,
         state: &State<B>,
-        stop: Stop,
+        stop: StepEnd,
         step: f64,
     ) -> Option<f64> {
         let (ode, point) = (&state.ode, self.point.get_mut());
@@ -193,16 +192,18 @@ fn moves<B: Buffer>(state: &State<B>, step: f64) -> bool {
 
 /// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
 #[cold]
-fn step_failed<B: Buffer>(state: &State<B>, step: f64) -> Error {
+fn step_failed<B: Buffer>(state: &State<B>, step: f64) -> Stop {
     let not_finite = |stage: &[f64]| stage.iter().position(|v| !v.is_finite());
     match state.ode.stages().find_map(not_finite) {
-        Some(component) => {
-            evaluate::not_finite(Quantity::Flow { component }, state.t, state.x.get())
-        }
-        None => Error::StepTooSmall {
+        Some(component) => evaluate::not_finite(
+            Quantity::Flow { component },
+            state.t,
+            state.x.get(),
+            &state.mode,
+        ),
+        None => Stop::StepTooSmall {
             step,
-            t: state.t,
-            state: state.to_vec(),
+            at: state.at(),
         },
     }
 }

@@ -9,11 +9,11 @@ use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Rate};
 use crate::ode::Buffer;
 use crate::ode::root::{Sample, root};
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// Where a smooth step has to end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StepEnd {
     /// The event function.
     pub(crate) k: usize,
     /// Fraction of the step.
@@ -46,7 +46,7 @@ pub(crate) fn stop_of<S: System, B: Buffer>(
     mut passage: Passage,
     candidates: Candidates<'_>,
     narrowable: bool,
-) -> Result<Option<Stop>, Error> {
+) -> Result<Option<StepEnd>, Stop> {
     let Candidates {
         passages,
         tried,
@@ -84,7 +84,7 @@ pub(crate) fn stop_of<S: System, B: Buffer>(
             (Some(cubic), None) => cubic.bend(s) / (seconds * seconds),
             _ => 0.0,
         };
-        return Ok(Some(Stop {
+        return Ok(Some(StepEnd {
             k: passage.k,
             fraction: look.window.at(s),
             on_guard,
@@ -95,7 +95,7 @@ pub(crate) fn stop_of<S: System, B: Buffer>(
 }
 
 /// Fraction of the window at which the guard passes its level.
-fn locate<S: System, B: Buffer>(look: &mut Look<'_, S, B>, passage: Passage) -> Result<f64, Error> {
+fn locate<S: System, B: Buffer>(look: &mut Look<'_, S, B>, passage: Passage) -> Result<f64, Stop> {
     look.context.counts.locations.add(1);
     let (t, step) = (look.state.t, look.window.step);
     let end = (t + step).abs().max(t.abs());
@@ -119,7 +119,7 @@ fn rate_at<S: System, B: Buffer>(
     k: usize,
     s: f64,
     field: &mut [f64],
-) -> Result<Rate, Error> {
+) -> Result<Rate, Stop> {
     let (state, guards) = (look.state, &mut *look.guards);
     let t = state.t + look.window.seconds_to(s);
     let (x, mode) = (look.sampled.point.get(), &state.mode);
@@ -132,7 +132,12 @@ fn rate_at<S: System, B: Buffer>(
         rate.magnitude = guards.terms[k].magnitude;
     }
     if !rate.value.is_finite() {
-        return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x));
+        return Err(evaluate::not_finite(
+            Quantity::Gradient { event: k },
+            t,
+            x,
+            mode,
+        ));
     }
     Ok(rate)
 }
@@ -176,7 +181,7 @@ fn passed_before<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     s: f64,
     tried: &[bool],
-) -> Result<Option<Passage>, Error> {
+) -> Result<Option<Passage>, Stop> {
     let (state, window) = (look.state, look.window);
     let fraction = window.at(s);
     let t = state.t + fraction * window.step;

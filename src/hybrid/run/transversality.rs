@@ -116,17 +116,18 @@ pub(crate) fn not_live_last<S: System, B: Buffer>(
     (mode, field): (&mut Mode, &mut [f64]),
 ) -> Option<NotLive> {
     let (t, x) = (state.t, state.x.get());
+    mode.copy_from(&state.mode);
     for &CrossedGuard { guard, rate } in set {
         let k = guard.event;
         // One that is not watched both ways has a side bit that is a memory.
         if !(guards.watch[k].rising && guards.watch[k].falling) {
             continue;
         }
-        mode.copy_from(&state.mode);
         mode.set(k, !guard.side_after());
         context.flow(t, x, mode, field);
         let row = guards.row.get_mut();
         let last = context.rate(k, (t, x), mode, field, row).value;
+        mode.set(k, guard.side_after());
         let is_live = guard.sign() * last >= guards.min_rate[k];
         if !is_live {
             return Some(NotLive {

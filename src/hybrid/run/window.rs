@@ -10,7 +10,7 @@ use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// A part of the smooth step just made, as fractions of it.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ impl<B: Buffer> Sampled<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         window: Window,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         for (h, s) in self.h.iter_mut().zip(&FRACTIONS[1..]) {
             let fraction = window.at(*s);
             let t = state.t + fraction * window.step;
@@ -250,7 +250,7 @@ impl<S: System, B: Buffer> Look<'_, S, B> {
 
     /// Evaluates the rate of event function `k` at the start of the step, if it is stale.
     #[inline]
-    pub(crate) fn need_rate(&mut self, k: usize) -> Result<(), Error> {
+    pub(crate) fn need_rate(&mut self, k: usize) -> Result<(), Stop> {
         self.guards.need_rate(self.context, self.state, k)
     }
 
@@ -271,7 +271,7 @@ impl<S: System, B: Buffer> Look<'_, S, B> {
     }
 
     /// Refuses a value on the interpolant that is not finite.
-    pub(crate) fn check_sample(&mut self, k: usize, sample: Sample) -> Result<(), Error> {
+    pub(crate) fn check_sample(&mut self, k: usize, sample: Sample) -> Result<(), Stop> {
         if sample.value.is_finite() {
             return Ok(());
         }
@@ -282,6 +282,6 @@ impl<S: System, B: Buffer> Look<'_, S, B> {
             Quantity::Event { event: k },
             self.state.t + fraction * self.window.step,
         );
-        Err(evaluate::not_finite(quantity, t, point))
+        Err(evaluate::not_finite(quantity, t, point, &self.state.mode))
     }
 }
