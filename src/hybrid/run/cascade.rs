@@ -2,7 +2,7 @@
 //! across; what is known of the guards behind each, and what observers are told.
 
 use super::Run;
-use super::crossing::Cluster;
+use super::cluster::Cluster;
 use super::guard_table::GuardTable;
 use super::state::State;
 use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};

@@ -5,11 +5,13 @@
 //! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says. `detect`: the
 //!   first guard that it passes, window by window: `window`, `cubic` and `examine` say what samples
 //!   of event functions leave open, `stop` where the step ends.
-//! * `crossing`: the crossing phase; `project`: one step in the event variable (listing 1).
+//! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
+//!   the event variable (listing 1).
 //! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
 
 mod cascade;
+mod cluster;
 mod crossing;
 mod cubic;
 mod detect;
@@ -43,7 +45,7 @@ pub(crate) struct Run<B> {
     guards: guard_table::GuardTable<B>,
     steps: steps::Steps<B>,
     search: detect::Search<B>,
-    cluster: crossing::Cluster,
+    cluster: cluster::Cluster,
     trial: project::Trial<B>,
     cascade: cascade::Cascade<B>,
     turned: turned::Turned<B>,
@@ -57,7 +59,7 @@ impl<B: Buffer> Run<B> {
             guards: guard_table::GuardTable::new(dim, count),
             steps: steps::Steps::new(dim),
             search: detect::Search::new(dim, count),
-            cluster: crossing::Cluster::new(count),
+            cluster: cluster::Cluster::new(count),
             trial: project::Trial::new(dim, count),
             cascade: cascade::Cascade::new(dim, count),
             turned: turned::Turned::new(dim, count),
