@@ -137,10 +137,10 @@ pub use nalgebra;
 pub use quantity::Quantity;
 
 pub use hybrid::{
-    Arrival, At, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Direction,
-    Doubt, EventFunction, Flow, Guard, Integrator, Mode, ModeChange, ModelError, Observer,
-    PerEntry, Projection, Rearm, RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status,
-    Stop, Summary, Trajectory, Watch, flow_fn,
+    Arrival, At, Corner, Crossed, CrossedGuard, Crossing, Direction, Doubt, EventFunction, Flow,
+    Guard, GuardCrossing, Integrator, Mode, ModeChange, ModelError, Observer, PerEntry, Projection,
+    Rearm, RearmMatrix, Record, Resolution, RowConflict, Segment, Statistics, Status, Stop,
+    Summary, Trajectory, Transition, Watch, flow_fn,
 };
 
 /// The code in the README is a test.

@@ -8,7 +8,7 @@ use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selecti
 use saltation::lcp::{self, LcpSolver, enumerate_until};
 use saltation::models::{BouncingBall, Hopper};
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Mode,
+    Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Mode,
     NoDerivative, Status, Stop, flow_fn,
 };
 
@@ -37,13 +37,7 @@ impl EventFunction for Refuses {
     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
         x[0]
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _crossed: &Crossed<'_>,
-        _x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, _crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         Err((self.0)())
     }
 }

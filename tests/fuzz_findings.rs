@@ -8,7 +8,7 @@ use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, DormandPrince};
 use saltation::{
-    Crossed, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Quantity,
+    Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Quantity,
     RearmMatrix, Sensitivities, Status, Stop, flow_fn,
 };
 
@@ -141,13 +141,8 @@ fn a_derivative_that_overflows_is_refused() {
         fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
             x[0] - [0.3, 0.6][k]
         }
-        fn on_crossing(
-            &self,
-            _t: f64,
-            _crossed: &Crossed<'_>,
-            x: &mut [f64],
-            _mode: &mut Mode,
-        ) -> Result<(), Stop> {
+        fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+            let x = &mut *crossing.x;
             x[1] *= 1e200;
             Ok(())
         }

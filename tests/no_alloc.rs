@@ -365,14 +365,8 @@ impl EventFunction for Bouncing {
     fn watch(&self, _k: usize) -> saltation::Watch {
         saltation::Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _crossed: &saltation::Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut saltation::Mode,
-    ) -> Result<(), saltation::Stop> {
-        x[1] *= -0.8;
+    fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), saltation::Stop> {
+        crossing.x[1] *= -0.8;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use saltation::{Crossed, EventFunction, Flow, Mode, Stop, Watch};
+use saltation::{Crossing, EventFunction, Flow, Mode, Stop, Watch};
 
 use crate::draw::Draw;
 
@@ -363,13 +363,8 @@ impl EventFunction for Random {
         self.ignores_mode
     }
 
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, mode) = crossing.parts();
         self.counted(|calls| calls.resets += 1);
         match self.reset {
             Reset::No => {}

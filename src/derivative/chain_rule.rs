@@ -38,7 +38,8 @@ use crate::{
 ///     fn count(&self) -> usize { 1 }
 ///     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 { x[0] - self.slope - self.half }
 ///     fn watch(&self, _k: usize) -> Watch { Watch::RISING.and_stop() }
-///     fn on_crossing(&self, _t: f64, _c: &Crossed<'_>, x: &mut [f64], _m: &mut Mode) -> Result<(), Stop> {
+///     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+///         let x = &mut *crossing.x;
 ///         x[0] = self.slope - self.half; // the next spoke
 ///         x[1] *= (2.0 * self.half).cos();
 ///         Ok(())

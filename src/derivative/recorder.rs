@@ -16,8 +16,8 @@ use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::hybrid::trajectory::Path;
 use crate::{
-    CrossedSet, CrossingEvent, Doubt, EventFunction, Flow, Guard, Mode, NoDerivative, Observer,
-    Segment, Status, Stop,
+    Doubt, EventFunction, Flow, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment,
+    Status, Stop, Transition,
 };
 
 /// Most states of a run whose derivative is recorded.
@@ -421,7 +421,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         }
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         if self.failure.is_some() {
             return;
         }
@@ -443,7 +443,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         self.mode.copy_from(set.mode);
     }
 
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         self.waiting.push(crossing.guard);
     }
 

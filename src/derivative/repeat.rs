@@ -11,8 +11,8 @@ use crate::hybrid::options::Settings;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::ode::difference;
 use crate::{
-    At, Crossed, CrossedGuard, EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative, Quantity,
-    Rearm, Stop,
+    At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative,
+    Quantity, Rearm, Record, Stop,
 };
 
 /// What a crossing is repeated with.
@@ -86,6 +86,8 @@ pub(crate) struct Carried<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
+    /// Number of the last transition in the run.
+    index: usize,
     /// The last transition, and the place before it.
     before: Scratch<Vec<f64>>,
     mode_trial: Mode,
@@ -107,6 +109,7 @@ impl Repeat {
         Self {
             set: Vec::with_capacity(count),
             rated: Vec::with_capacity(count),
+            index: 0,
             before: Scratch::new(dim, count),
             mode_trial: Mode::new(count),
             point: state(),
@@ -124,7 +127,7 @@ impl Repeat {
     pub(crate) fn cross<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
-        t: f64,
+        (t, index): (f64, usize),
         crossed: CrossedGuard,
         place: Place<'_>,
         mut carried: Carried<'_>,
@@ -139,10 +142,18 @@ impl Repeat {
         self.set.push(crossed);
         let Place { x, mode, arming } = place;
         // A reset that carries across more guards than there are goes round in circles.
-        for _ in 0..=2 * system.count() {
+        for step in 0..=2 * system.count() {
+            self.index = index + step;
             let place = Place { x, mode, arming };
             let (rule, before) = ((system, context.rearm), &mut self.before);
-            let reset = transition::step(rule, t, &self.set, place, before, |_, _, _| {})?;
+            let reset = transition::step(
+                rule,
+                (t, self.index),
+                &self.set,
+                place,
+                before,
+                |_, _, _| {},
+            )?;
             let counted = &self.before.counted;
             done.stops |= counted.iter().any(|c| system.watch(c.guard.event).stop);
             done.moved |= reset.state;
@@ -212,7 +223,7 @@ impl Repeat {
         system: &S,
         t: f64,
     ) -> Result<bool, NoDerivative> {
-        let crossed = Crossed::new(&self.before.counted);
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         for i in 0..x.len() {
             let size = 1e-6 / (1.0 + 0.3 * i as f64);
@@ -233,14 +244,7 @@ impl Repeat {
                 (&mut self.rated, &mut self.field[..], &mut self.row[..]),
             );
             let after = (&mut self.trial[..], &mut self.mode_trial);
-            reset_at(
-                system,
-                (t, &self.point),
-                &self.before.counted,
-                modes,
-                rates,
-                after,
-            )?;
+            reset_at(system, (t, &self.point), crossed, modes, rates, after)?;
             if self.trial != self.point || !self.mode_trial.is(&self.before.mode_after) {
                 return Ok(false);
             }
@@ -257,6 +261,7 @@ impl Repeat {
         dx: &mut [f64],
     ) -> Result<(), NoDerivative> {
         let Self {
+            index,
             before,
             rated,
             mode_trial,
@@ -280,7 +285,8 @@ impl Repeat {
             let modes = (&*mode_before, &*mode_crossed);
             let rates = (&mut *rated, &mut field[..], &mut row[..]);
             let after = (&mut *out, &mut *mode_trial);
-            reset_at(system, (t, x), counted, modes, rates, after)?;
+            let set = Crossed::new(counted).of_transition(*index);
+            reset_at(system, (t, x), set, modes, rates, after)?;
             if mode_trial.is(mode_after) {
                 Ok(())
             } else {
@@ -326,8 +332,14 @@ impl Repeat {
         self.before.mode_crossed.set(k, guard.side_after());
         self.before.mode_after.copy_from(&self.before.mode_crossed);
         self.trial.copy_from_slice(x);
-        let crossed = Crossed::new(&self.before.counted);
-        system.on_crossing(t, &crossed, &mut self.trial, &mut self.before.mode_after)
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
+        system.on_crossing(&mut Crossing {
+            t,
+            crossed,
+            x: &mut self.trial,
+            mode: &mut self.before.mode_after,
+            record: &mut Record::default(),
+        })
     }
 
     /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not
@@ -339,7 +351,7 @@ impl Repeat {
         direction: (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let crossed = Crossed::new(&self.before.counted);
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         system.reset_times(t, &crossed, x, sides, direction, out)
     }
@@ -352,7 +364,7 @@ impl Repeat {
         directions: (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let crossed = Crossed::new(&self.before.counted);
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         system.reset_times_each(t, &crossed, x, sides, directions, out)
     }
@@ -411,20 +423,26 @@ impl Repeat {
 pub(crate) fn reset_at<S: Flow + EventFunction>(
     system: &S,
     (t, x): (f64, &[f64]),
-    crossed: &[CrossedGuard],
+    crossed: Crossed<'_>,
     (before, sides): (&Mode, &Mode),
     (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
     (after, mode): (&mut [f64], &mut Mode),
 ) -> Result<(), Stop> {
     system.flow(t, x, before, field);
     rated.clear();
-    for &CrossedGuard { guard, .. } in crossed {
+    for &CrossedGuard { guard, .. } in crossed.guards() {
         let rate = evaluate::rate(system, guard.event, (t, x), before, field, row).value;
         rated.push(CrossedGuard { guard, rate });
     }
     after.copy_from_slice(x);
     mode.copy_from(sides);
-    system.on_crossing(t, &Crossed::new(rated), after, mode)
+    system.on_crossing(&mut Crossing {
+        t,
+        crossed: Crossed::new(rated).of_transition(crossed.transition()),
+        x: after,
+        mode,
+        record: &mut Record::default(),
+    })
 }
 
 /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make

@@ -12,8 +12,8 @@ use super::variational::Columns;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{
-    CrossedSet, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Observer, Segment,
-    Status, Summary, validate,
+    EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Observer, Segment, Status,
+    Summary, Transition, validate,
 };
 
 /// Most numbers of all directions.
@@ -237,7 +237,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
         }
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         let joins = self.tangents.group.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();

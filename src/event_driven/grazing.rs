@@ -7,7 +7,7 @@ use super::zeno::Accumulation;
 use crate::hybrid::options::Settings;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{CrossedSet, Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop};
+use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// What to do with a gap that is touched without an impact worth the name: to within a tenth of
 /// what the errors of the steps leave open of it (see [`Doubt`](crate::Doubt)).
@@ -248,7 +248,7 @@ where
         }
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         self.low = self.low.take().or_else(|| self.model.low_bounces(set));
     }
 

@@ -5,7 +5,7 @@ use super::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Crossed, EventFunction, Mode, Stop, Watch};
+use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
 /// The event function whose side is the second half of the mode: it says what the mode says, and a
 /// start without a mode has no contact closed.
@@ -99,13 +99,8 @@ where
         }
     }
 
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, mode) = crossing.parts();
         self.resolve_event(t, crossed, x, mode)?;
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::zeno::Accumulation;
 use crate::impact::{Failure, ImpactLaw, Selection, Unilateral};
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{CrossedSet, Flow, Integrator, Interrupt, Mode, Statistics, Status, Stop};
+use crate::{Flow, Integrator, Interrupt, Mode, Statistics, Status, Stop, Transition};
 
 /// Where a run is.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ where
     L: ImpactLaw,
 {
     /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
-    pub(crate) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
+    pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
         let (q, v) = set.state.split_at(self.system().dof());
         let n = self.system().contacts();
         let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);

@@ -47,16 +47,16 @@ pub(crate) mod status;
 pub(crate) mod trajectory;
 pub(crate) mod transition;
 
-pub use corner::{Corner, Crossing};
+pub use corner::{Corner, GuardCrossing};
 pub use integrator::{Integrator, Summary};
 // What [`flow_fn`] returns has no use of its own.
 #[doc(hidden)]
 pub use model::GuardedFn;
 pub use model::{
-    Crossed, CrossedGuard, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones, Rearm,
-    RearmMatrix, RowConflict, Watch, flow_fn,
+    Crossed, CrossedGuard, Crossing, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones,
+    Rearm, RearmMatrix, Record, RowConflict, Watch, flow_fn,
 };
-pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
+pub use observer::{Arrival, Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
 pub use status::{At, ModelError, Statistics, Status, Stop};

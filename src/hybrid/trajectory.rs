@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
-use super::corner::{self, Corner, Crossing};
-use super::{At, CrossingEvent, Doubt, Mode, Observer, Segment, Statistics, Status};
+use super::corner::{self, Corner};
+use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Statistics, Status};
 use crate::ode::Interpolant;
 use crate::{InputError, Stop};
 
@@ -128,7 +128,7 @@ impl Trajectory {
     }
 
     /// The guards crossed, in order of time.
-    pub fn crossings(&self) -> &[Crossing] {
+    pub fn crossings(&self) -> &[GuardCrossing] {
         &self.path.crossings
     }
 
@@ -165,7 +165,7 @@ pub(crate) struct Path {
     ends: Vec<usize>,
     spans: Vec<(f64, f64)>,
     coefficients: Vec<f64>,
-    crossings: Vec<Crossing>,
+    crossings: Vec<GuardCrossing>,
     modes: Vec<ModeChange>,
     mode: Mode,
     doubts: Vec<Doubt>,
@@ -307,18 +307,9 @@ impl Observer for Path {
         self.kept += size_of::<(usize, f64, f64)>();
     }
 
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
-        self.crossings.push(Crossing {
-            time: crossing.time,
-            guard: crossing.guard,
-            state: DVector::from_column_slice(crossing.state),
-            rate_before: crossing.rate_before,
-            rate_after: crossing.rate_after,
-            min_rate: crossing.min_rate,
-            arrival: crossing.arrival,
-            time_error: crossing.time_error,
-        });
-        self.kept += size_of::<Crossing>() + size_of_val(crossing.state);
+    fn crossing(&mut self, crossing: &GuardCrossing) {
+        self.crossings.push(crossing.clone());
+        self.kept += size_of::<GuardCrossing>() + size_of_val(crossing.state.as_slice());
     }
 
     fn doubt(&mut self, doubt: &Doubt) {

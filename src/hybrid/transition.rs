@@ -7,7 +7,10 @@
 //! also refuses.
 
 use super::model::rearm::{Arming, Effect};
-use super::{Crossed, CrossedGuard, EventFunction, Flow, Mode, Rearm, RearmMatrix, evaluate};
+use super::{
+    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, Rearm, RearmMatrix, Record,
+    evaluate,
+};
 use crate::ode::Buffer;
 use crate::{Guard, Quantity, Stop, validate};
 
@@ -61,6 +64,8 @@ pub(crate) struct Scratch<B> {
     pub(crate) armed_by: Vec<Option<Guard>>,
     /// Event functions of the last set.
     own: Vec<bool>,
+    /// What the model left of the transition.
+    pub(crate) record: Record,
 }
 
 impl<B: Buffer> Scratch<B> {
@@ -75,6 +80,7 @@ impl<B: Buffer> Scratch<B> {
             declared: vec![false; count],
             armed_by: vec![None; count],
             own: vec![false; count],
+            record: Record::default(),
         }
     }
 
@@ -87,7 +93,8 @@ impl<B: Buffer> Scratch<B> {
     }
 }
 
-/// Lets the guards of `set`, which are zero at `(t, x)`, cross together. `flipped` is called after
+/// Lets the guards of `set`, which are zero at `(t, x)`, cross together; the run made `index`
+/// transitions before. `flipped` is called after
 /// each side that changes before the model acts, with the state, the mode and the event function. After an
 /// error the place is undefined, and the scratch holds the one before.
 ///
@@ -96,7 +103,7 @@ impl<B: Buffer> Scratch<B> {
 #[inline]
 pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
     (system, rearm): (&S, &Rearm),
-    t: f64,
+    (t, index): (f64, usize),
     set: &[CrossedGuard],
     mut place: Place<'_>,
     scratch: &mut Scratch<B>,
@@ -104,6 +111,7 @@ pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
 ) -> Result<Reset, Stop> {
     scratch.keep(place.x, place.mode, place.arming);
     scratch.counted.clear();
+    scratch.record.clear();
     for c in set {
         if system.watch(c.guard.event).sees(c.guard.direction) {
             scratch.counted.push(*c);
@@ -137,8 +145,13 @@ pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
         scratch.mode_after.copy_from(place.mode);
         return Ok(Reset::NONE);
     }
-    let crossed = Crossed::new(&scratch.counted);
-    system.on_crossing(t, &crossed, place.x, place.mode)?;
+    system.on_crossing(&mut Crossing {
+        t,
+        crossed: Crossed::new(&scratch.counted).of_transition(index),
+        x: place.x,
+        mode: place.mode,
+        record: &mut scratch.record,
+    })?;
     let reset = Reset {
         state: *place.x != *scratch.x_before.get(),
         mode: !place.mode.is(&scratch.mode_crossed),

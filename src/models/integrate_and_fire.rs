@@ -1,7 +1,7 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
 use super::slices::store_unit;
-use crate::{Crossed, EventFunction, Flow, InputError, Mode, Stop, Watch, validate};
+use crate::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch, validate};
 
 /// Leaky cells `v_i' = d_i − γ v_i` that fire at a threshold and push each other.
 ///
@@ -129,13 +129,8 @@ impl EventFunction for IntegrateAndFire {
         Watch::RISING
     }
 
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, _) = crossing.parts();
         let pulse = self.coupling * crossed.guards().len() as f64;
         for v in x.iter_mut().filter(|v| **v != 0.0) {
             *v += pulse;
@@ -162,7 +157,7 @@ impl EventFunction for IntegrateAndFire {
 mod tests {
     use super::super::test_support::{assert_events, assert_flips, assert_jacobian};
     use super::*;
-    use crate::{CrossedGuard, Guard};
+    use crate::{CrossedGuard, Guard, Record};
 
     fn fire(cells: &IntegrateAndFire, who: &[usize], x: &mut [f64]) {
         let set: Vec<_> = who
@@ -174,7 +169,13 @@ mod tests {
             .collect();
         let mut mode = Mode::with(x.len(), who);
         cells
-            .on_crossing(0.0, &Crossed::new(&set), x, &mut mode)
+            .on_crossing(&mut Crossing::new(
+                0.0,
+                &set,
+                x,
+                &mut mode,
+                &mut Record::default(),
+            ))
             .unwrap();
     }
 

@@ -1,6 +1,7 @@
 //! Systems made of closures, for tests of phenomena that no model shows.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use saltation::Crossing;
 use saltation::{Crossed, EventFunction, Flow, Mode, Stop, Watch};
 
 type FlowBox = Box<dyn Fn(f64, &[f64], &Mode, &mut [f64])>;
@@ -127,13 +128,8 @@ impl EventFunction for Sketch {
     fn ignores_mode(&self) -> bool {
         self.ignores_mode
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, mode) = crossing.parts();
         (self.reset)(t, crossed, x, mode)
     }
 }

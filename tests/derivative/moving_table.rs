@@ -4,7 +4,8 @@
 use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltation_matrix};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
-    Crossed, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Stop, Watch,
+    Crossed, Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative,
+    Stop, Watch,
 };
 
 /// Height and velocity over a table at `A sin ω t`.
@@ -79,13 +80,8 @@ impl EventFunction for Ball {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, _) = crossing.parts();
         if self.written == Written::ByRate {
             x[1] -= (1.0 + self.restitution) * crossed.guards()[0].rate;
         } else {
@@ -322,14 +318,8 @@ fn a_wrong_derivative_of_the_reset_is_named() {
         fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
             self.0.event(k, t, x, mode)
         }
-        fn on_crossing(
-            &self,
-            t: f64,
-            crossed: &Crossed<'_>,
-            x: &mut [f64],
-            mode: &mut Mode,
-        ) -> Result<(), Stop> {
-            self.0.on_crossing(t, crossed, x, mode)
+        fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+            self.0.on_crossing(crossing)
         }
         fn reset_times(
             &self,

@@ -4,7 +4,9 @@
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Crossed, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
+use saltation::{
+    Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
+};
 
 use crate::draw::Draw;
 
@@ -192,7 +194,7 @@ fn guards_that_come_one_after_the_other_are_classical_when_the_run_can_tell() {
         };
         let mut exact = Integrator::new(&system).unwrap().rtol(1e-13).atol(1e-13);
         let exact = exact.integrate(0.0, &start, time + 0.3).unwrap();
-        let order = |crossings: &[saltation::Crossing]| -> Vec<Guard> {
+        let order = |crossings: &[saltation::GuardCrossing]| -> Vec<Guard> {
             crossings.iter().map(|c| c.guard).collect()
         };
         for rtol in TOLERANCES {
@@ -277,13 +279,8 @@ impl EventFunction for Thrown {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        c: &Crossed<'_>,
-        x: &mut [f64],
-        _m: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, c, x, _) = crossing.parts();
         // Each throws both back, the one that was hit more than the other.
         let own = if c.contains(0) { 2 } else { 3 };
         x[own] *= -1.0;
@@ -388,13 +385,8 @@ impl EventFunction for Moved {
     fn watch(&self, _k: usize) -> Watch {
         Watch::RISING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        c: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, c, x, mode) = crossing.parts();
         if c.contains(0) {
             match self.reset {
                 Behind::Throws(far) => x[1] += far,

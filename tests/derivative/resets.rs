@@ -334,14 +334,8 @@ impl saltation::EventFunction for Written {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _c: &saltation::Crossed<'_>,
-        x: &mut [f64],
-        _m: &mut Mode,
-    ) -> Result<(), Stop> {
-        x[1] *= -0.8;
+    fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), Stop> {
+        crossing.x[1] *= -0.8;
         Ok(())
     }
     fn reset_times(

@@ -3,7 +3,9 @@
 
 use saltation::derivative::{Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Crossed, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
+use saltation::{
+    Crossed, Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
+};
 
 use crate::sketch::Sketch;
 
@@ -224,13 +226,8 @@ impl EventFunction for Written {
     fn watch(&self, _k: usize) -> Watch {
         Watch::RISING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, _) = crossing.parts();
         if crossed.contains(0) {
             x[2] += x[1];
         }

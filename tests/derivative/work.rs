@@ -5,7 +5,7 @@ use std::cell::Cell;
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    At, Crossed, EventFunction, Flow, Integrator, Interrupt, Mode, NoDerivative, Sensitivities,
+    At, Crossing, EventFunction, Flow, Integrator, Interrupt, Mode, NoDerivative, Sensitivities,
     Status, Stop, Watch,
 };
 
@@ -110,14 +110,8 @@ impl<S: EventFunction> EventFunction for Watched<'_, S> {
     fn watch(&self, k: usize) -> Watch {
         self.inner.watch(k)
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
-        self.inner.on_crossing(t, crossed, x, mode)
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        self.inner.on_crossing(crossing)
     }
 }
 

@@ -2,7 +2,7 @@
 //! first, crossings that follow by projection, and clocks that no smooth step stops at.
 
 use saltation::{
-    Arrival, CrossingEvent, Doubt, Integrator, Interrupt, Observer, Projection, Status, Stop,
+    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Observer, Projection, Status, Stop,
     Trajectory, Watch,
 };
 
@@ -92,7 +92,7 @@ fn before_the_end_of_the_run() {
 struct Until(usize, Vec<Doubt>);
 
 impl Observer for Until {
-    fn crossing(&mut self, _: &CrossingEvent<'_>) {
+    fn crossing(&mut self, _: &GuardCrossing) {
         self.0 -= 1;
     }
     fn doubt(&mut self, doubt: &Doubt) {

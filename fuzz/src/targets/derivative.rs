@@ -5,7 +5,7 @@ use saltation::derivative::{
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop,
+    Crossing, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop,
     Verdict, Watch,
 };
 
@@ -228,13 +228,8 @@ impl EventFunction for Ball {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _c: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let x = &mut *crossing.x;
         x[1] *= -self.restitution;
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use saltation::hybrid::{FlowFn, GuardedFn};
 use saltation::{
-    Arrival, Corner, CrossedSet, Crossing, CrossingEvent, Doubt, EventFunction, Flow, Guard,
-    InputError, Integrator, Interrupt, Mode, ModeChange, Observer, PerEntry, Projection, Rearm,
-    RearmMatrix, Resolution, Segment, Statistics, Status, Stop, Summary, Trajectory,
+    Arrival, Corner, Doubt, EventFunction, Flow, Guard, GuardCrossing, InputError, Integrator,
+    Interrupt, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix, Resolution,
+    Segment, Statistics, Status, Stop, Summary, Trajectory, Transition,
 };
 
 use crate::draw::Draw;
@@ -262,7 +262,7 @@ pub fn look(
         "nodes without a time".to_owned()
     });
     for crossing in kept.crossings() {
-        let crossing: &Crossing = crossing;
+        let crossing: &GuardCrossing = crossing;
         trial.note("margin", &crossing.margin());
         trial.finite("state of a crossing", crossing.state.as_slice());
         trial.finite("time of a crossing", &[crossing.time]);
@@ -342,10 +342,10 @@ impl Observer for Follower {
         segment.interpolant.at_fraction(0.5, &mut x);
         self.end = segment.time;
     }
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         self.together += set.guards.len();
     }
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         self.crossings +=
             usize::from(crossing.time <= self.end || crossing.arrival == Arrival::Projected);
     }

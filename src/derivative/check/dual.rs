@@ -1,5 +1,6 @@
 //! `Dual`: a model written once for any scalar, with exact derivatives.
 
+use crate::Crossing;
 use nalgebra::RealField;
 use num_dual::Dual64;
 
@@ -275,13 +276,8 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, mode) = crossing.parts();
         self.0.on_crossing(t, &GuardSet(*crossed), x, mode)
     }
 
@@ -336,6 +332,7 @@ pub(crate) fn on_scratch<T: Copy, R>(zero: T, size: usize, work: impl FnOnce(&mu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Record;
     use crate::derivative::{check_derivatives, convert, flow_jacobian, gradient_row};
 
     /// A ring of `n` pendulums with a drag that acts in mode bit 0, above a floor that heaves.
@@ -477,7 +474,13 @@ mod tests {
         assert!(wrapped.ignores_mode());
         let (mut after, mut mode) = (x.clone(), mode);
         wrapped
-            .on_crossing(T, &Crossed::new(&[]), &mut after, &mut mode)
+            .on_crossing(&mut Crossing::new(
+                T,
+                &[],
+                &mut after,
+                &mut mode,
+                &mut Record::default(),
+            ))
             .unwrap();
         assert_eq!((after[0], mode.contains(1)), (-x[0], true));
     }

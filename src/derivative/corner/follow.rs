@@ -73,9 +73,10 @@ impl CornerGraph {
             self.scratch.copy_from_slice(&node.x);
             self.mode.copy_from(&node.mode);
             self.arming.copy_from_slice(&node.arming);
+            let at = (self.t, self.index + node.level);
             self.repeat.cross(
                 context,
-                self.t,
+                at,
                 CrossedGuard { guard, rate },
                 Place {
                     x: &mut self.scratch,

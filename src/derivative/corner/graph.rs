@@ -26,6 +26,8 @@ pub(crate) struct CornerPoint {
     /// State on the guards, before any crossing.
     pub(crate) x: Vec<f64>,
     pub(crate) mode: Mode,
+    /// How many transitions the run made before it.
+    pub(crate) index: usize,
     /// Which guards are armed there; outside of runs empty, and all that are watched are.
     pub(crate) arming: Vec<Arming>,
     /// The guards, in the order in which the run crossed them.
@@ -101,6 +103,8 @@ pub(crate) struct Edge {
 #[derive(Clone, Debug)]
 pub(crate) struct CornerGraph {
     pub(crate) t: f64,
+    /// How many transitions the run made before the corner.
+    pub(crate) index: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) used_nodes: usize,
     pub(crate) edges: Vec<Edge>,
@@ -148,6 +152,7 @@ impl CornerGraph {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             t: 0.0,
+            index: 0,
             nodes: Vec::new(),
             used_nodes: 0,
             edges: Vec::new(),
@@ -185,6 +190,7 @@ impl CornerGraph {
         corner: &CornerPoint,
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
+        self.index = corner.index;
         self.used_nodes = 0;
         self.used_edges = 0;
         self.order.clear();
@@ -411,9 +417,10 @@ impl CornerGraph {
         after.arming.copy_from_slice(&before.arming);
         let jump = &mut self.edges[edge].jump;
         jump.copy_from_slice(&before.field);
+        let at = (self.t, self.index + before.level);
         let done = self.repeat.cross(
             context,
-            self.t,
+            at,
             CrossedGuard { guard, rate },
             Place {
                 x: &mut after.x,

@@ -9,7 +9,7 @@ use crate::event_driven::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::random::below;
-use crate::{Crossed, CrossedGuard, EventFunction, Guard, Mode};
+use crate::{Crossed, CrossedGuard, Guard, Mode};
 
 /// Up to this many contacts all orders are taken.
 const ALL_ORDERS: usize = 4;
@@ -112,7 +112,7 @@ where
             let guard = Guard::falling(contact);
             mode.set(contact, guard.side_after());
             let crossed = [CrossedGuard { guard, rate }];
-            self.on_crossing(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
+            self.resolve_event(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
             rates = self.approach(&state, order);
             word.push(contact);
         }

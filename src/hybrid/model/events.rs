@@ -1,7 +1,7 @@
 //! `EventFunction`: the functions whose zeros are the guards, and what a crossing does.
 
 use crate::Stop;
-use crate::hybrid::{Crossed, Mode, Watch};
+use crate::hybrid::{Crossed, Crossing, Mode, Watch};
 
 /// The event functions `h_k(t, x)`, `k = 0 … count − 1`, of a hybrid system, and what a crossing
 /// does.
@@ -61,7 +61,7 @@ pub trait EventFunction {
     /// An approach that slows down to a millionth of earlier rates is grazing. A guard that is met
     /// at the only rate that was seen of it is crossed, however small that rate is; only a rate
     /// within the rounding of its own evaluation counts as zero at the start. What a crossing was
-    /// held against is in [`Crossing::min_rate`](crate::Crossing::min_rate).
+    /// held against is in [`GuardCrossing::min_rate`](crate::GuardCrossing::min_rate).
     fn min_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
         None
@@ -105,7 +105,8 @@ pub trait EventFunction {
     /// reset otherwise.
     ///
     /// Called once for all guards that cross at the same instant in a watched direction, with their
-    /// side bits already flipped in `mode`. It may change `x` and `mode`. A reset that throws the
+    /// side bits already flipped in `mode`. It may change `x` and `mode`, and leave what observers
+    /// are to know in `record`. A reset that throws the
     /// state back over a guard (a bouncing ball) needs nothing else: under
     /// [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, counted or
     /// not. A reset that carries guards across makes them fire at the same instant. A reset that
@@ -116,14 +117,8 @@ pub trait EventFunction {
     /// # Errors
     /// What the model cannot resolve: [`Stop::model`] takes an error of any type, or a text. It
     /// ends the run, which keeps all it computed.
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
-        let _ = (t, crossed, x, mode);
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let _ = crossing;
         Ok(())
     }
 

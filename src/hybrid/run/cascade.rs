@@ -10,7 +10,7 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::hybrid::{Arrival, CrossedGuard, CrossedSet, CrossingEvent, Mode, Observer, Rearm};
+use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Observer, Rearm, Transition};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};
 
@@ -33,6 +33,10 @@ pub(crate) struct Cascade<B> {
     pub(crate) stopping: Vec<Guard>,
     /// Errors of the times of crossings (s).
     time_errors: Vec<f64>,
+    /// Transitions made so far.
+    index: usize,
+    /// A crossing as observers are told of it.
+    told: GuardCrossing,
     /// Scratch: another mode, and the field in it.
     mode: Mode,
     field: B,
@@ -47,6 +51,8 @@ impl<B: Buffer> Cascade<B> {
             repeats: 0,
             stopping: Vec::with_capacity(2 * count),
             time_errors: vec![0.0; count],
+            index: 0,
+            told: GuardCrossing::blank(dim),
             mode: Mode::new(count),
             field: B::zeros(dim),
         }
@@ -55,6 +61,7 @@ impl<B: Buffer> Cascade<B> {
     /// Forgets the last run.
     pub(crate) fn begin(&mut self) {
         self.repeats = 0;
+        self.index = 0;
         self.stopping.clear();
     }
 
@@ -123,8 +130,8 @@ impl<B: Buffer> Cascade<B> {
         let GuardTable { arming, sign, .. } = &mut *guards;
         let (x, field) = (x.get_mut(), ode.first_stage());
         let place = Place { x, mode, arming };
-        let (set, scratch) = (&cluster.set[..], &mut self.scratch);
-        let reset = transition::step((system, rearm), *t, set, place, scratch, |x, mode, k| {
+        let (set, scratch, at) = (&cluster.set[..], &mut self.scratch, (*t, self.index));
+        let reset = transition::step((system, rearm), at, set, place, scratch, |x, mode, k| {
             sign[k] = Guard::ahead(k, mode.contains(k)).sign();
             // Keeps the field up to date when the user offers `flip`.
             fresh = fresh && context.flip(*t, x, mode, k, field);
@@ -423,12 +430,14 @@ fn tell<S: System, B: Buffer>(
         turned.by_order(context, (state, guards, doubts), &cluster.set, latest);
     }
     doubts.tell(observer);
-    observer.together(&CrossedSet {
+    observer.transition(&Transition {
         time: state.t,
         guards: &cluster.set,
         min_rates: &guards.min_rate,
         arrival,
         arming_before: &scratch.arming_before,
+        index: cascade.index,
+        record: &scratch.record,
         state_before: scratch.x_before.get(),
         mode_before: &scratch.mode_before,
         state: state.x.get(),
@@ -440,16 +449,17 @@ fn tell<S: System, B: Buffer>(
         if guards.watch[k].stop {
             cascade.stopping.push(guard);
         }
-        observer.crossing(&CrossingEvent {
-            time: state.t,
-            guard,
-            state: scratch.x_before.get(),
-            rate_before: rate,
-            rate_after: guards.rate[k],
-            min_rate: guards.min_rate[k],
-            arrival,
-            time_error: cascade.time_errors[k],
-        });
+        let told = &mut cascade.told;
+        told.time = state.t;
+        told.guard = guard;
+        told.state.copy_from_slice(scratch.x_before.get());
+        told.rate_before = rate;
+        told.rate_after = guards.rate[k];
+        told.min_rate = guards.min_rate[k];
+        told.arrival = arrival;
+        told.time_error = cascade.time_errors[k];
+        observer.crossing(told);
     }
+    cascade.index += 1;
     cluster.bend = (0, 0.0);
 }
