@@ -3,8 +3,21 @@
 
 use nalgebra::DVector;
 
-use super::Arrival;
 use crate::Guard;
+
+/// How the state came to lie on a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    /// The root was located on the interpolant of a smooth step.
+    Located,
+    /// A projection, one step in the event variable, ended there.
+    Projected,
+    /// The state was already on the guard: it crosses at the same instant as another one.
+    AlreadyThere,
+    /// A reset carried the state across, or the guard's event function reads the mode and is
+    /// another one now.
+    Jumped,
+}
 
 /// One guard crossed, with the state there: what a trajectory keeps, and observers see as it
 /// happens. Guards that cross at the same instant follow each other.

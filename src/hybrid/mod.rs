@@ -47,7 +47,7 @@ pub(crate) mod status;
 pub(crate) mod trajectory;
 pub(crate) mod transition;
 
-pub use corner::{Corner, GuardCrossing};
+pub use corner::{Arrival, Corner, GuardCrossing};
 pub use integrator::{Integrator, Summary};
 // What [`flow_fn`] returns has no use of its own.
 #[doc(hidden)]
@@ -56,7 +56,7 @@ pub use model::{
     Crossed, CrossedGuard, Crossing, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones,
     Rearm, RearmMatrix, Record, RowConflict, Watch, flow_fn,
 };
-pub use observer::{Arrival, Observer, Segment, Transition};
+pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
 pub use status::{At, ModelError, Statistics, Status, Stop};

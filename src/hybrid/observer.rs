@@ -2,22 +2,8 @@
 //! allocates nothing.
 
 use super::model::rearm::Arming;
-use super::{CrossedGuard, Doubt, GuardCrossing, Mode, Record};
+use super::{Arrival, CrossedGuard, Doubt, GuardCrossing, Mode, Record};
 use crate::ode::Interpolant;
-
-/// How the state came to lie on a guard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Arrival {
-    /// The root was located on the interpolant of a smooth step.
-    Located,
-    /// A projection, one step in the event variable, ended there.
-    Projected,
-    /// The state was already on the guard: it crosses at the same instant as another one.
-    AlreadyThere,
-    /// A reset carried the state across, or the guard's event function reads the mode and is
-    /// another one now.
-    Jumped,
-}
 
 /// A piece of the run without events: a smooth step, the part of one before a located event, or a
 /// projection.

@@ -79,7 +79,7 @@ impl Narrowable {
 
 /// The search of a smooth step for guards, and what it remembers from step to step.
 #[derive(Clone, Debug)]
-pub(crate) struct Search<B> {
+pub(crate) struct GuardSearch<B> {
     pub(crate) sampled: Sampled<B>,
     /// The field where a step stops on a guard.
     pub(crate) stop_field: B,
@@ -123,7 +123,7 @@ impl Pace {
     };
 }
 
-impl<B: Buffer> Search<B> {
+impl<B: Buffer> GuardSearch<B> {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             sampled: Sampled::new(dim, count),
