@@ -111,26 +111,23 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ) -> Result<Derivative<'_, S>, NoDerivative> {
         let max_memory = self.max_memory_set();
         check_size(self.system().dim(), max_memory)?;
-        let mut path = crate::hybrid::trajectory::Path::new(max_memory);
-        let (summary, (_, mut recorder), tolerance) = {
+        let mut path =
+            crate::hybrid::trajectory::Path::new(max_memory, self.corner_tolerance_set());
+        let (summary, (_, mut recorder)) = {
             let path = &mut path;
-            let mut tolerance = 0.0;
-            let (summary, observers) =
-                self.observe_with(t0, x0, tf, |system, rearm, settings| {
-                    tolerance = settings.corner_tolerance;
-                    let context = Context {
-                        system,
-                        rearm,
-                        tolerance,
-                        settings: Some(settings),
-                        interrupt: &settings.interrupt,
-                    };
-                    (path, Recorder::new(context, settings))
-                })?;
-            (summary, observers, tolerance)
+            self.observe_with(t0, x0, tf, |system, rearm, settings| {
+                let context = Context {
+                    system,
+                    rearm,
+                    tolerance: settings.corner_tolerance,
+                    settings: Some(settings),
+                    interrupt: &settings.interrupt,
+                };
+                (path, Recorder::new(context, settings))
+            })?
         };
         let status = recorder.status(path.status(summary.status), &path);
-        let trajectory = Trajectory::new(path, status, summary.statistics, tolerance);
+        let trajectory = Trajectory::new(path, status, summary.statistics);
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
         recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
         let Recorder {

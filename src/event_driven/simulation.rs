@@ -11,6 +11,7 @@ use super::recovery::{Bounds, Place};
 use super::system::EventDriven;
 use super::zeno::{Accumulation, Detector, Zeno};
 use crate::derivative::Derivative;
+use crate::hybrid::trajectory::Path;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, Integrator, Statistics, Status, Stop, Trajectory, validate};
@@ -192,11 +193,9 @@ where
         }
         let (start, kind) = self.begin(t0, q, v)?;
         let n = self.model().system().contacts();
-        let mut recorder = ContactRecorder::new(
-            Detector::new(n, near, tf),
-            n,
-            self.integrator.max_memory_set(),
-        );
+        let tolerance = self.integrator.corner_tolerance_set();
+        let path = Path::new(self.integrator.max_memory_set(), tolerance);
+        let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), n, path);
         recorder.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
         let initial = closed(&start.mode, n);
         let mut place = Place {
@@ -206,7 +205,6 @@ where
         };
         let mut statistics = Statistics::default();
         let mut guaranteed = kind == ContactEventKind::Contact;
-        let tolerance = self.integrator.corner_tolerance_set();
         // When something was dealt with last, how often at that time, and how much more may be.
         let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
         let mut left = self.integrator.max_events_set();
@@ -245,7 +243,7 @@ where
         let (path, events) = recorder.finish(self.model(), self.cluster);
         let status = path.status(status);
         Ok(MechanicalRun {
-            trajectory: Trajectory::new(path, status, statistics, tolerance),
+            trajectory: Trajectory::new(path, status, statistics),
             events,
             initial,
             guaranteed,

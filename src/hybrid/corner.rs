@@ -3,6 +3,8 @@
 
 use nalgebra::DVector;
 
+use super::CrossedGuard;
+use super::observer::Transition;
 use crate::Guard;
 
 /// How the state came to lie on a guard.
@@ -78,14 +80,15 @@ pub struct Corner {
     pub spread: f64,
     /// The tolerance that made them simultaneous (s).
     pub tolerance: f64,
-    /// The guards in the order in which they were resolved; those at exactly the same time in
-    /// rising order.
+    /// The guards in the order in which they were resolved, each event function once; those at
+    /// exactly the same time in rising order.
     pub order: Vec<Guard>,
     /// For each guard of `order` the liveness margin: the smaller of its rates before and after, in
     /// the direction of crossing, divided by its least rate `c_k`. At least 1 for an event-selected
     /// system; below 0 when a reset threw the state back.
     pub margins: Vec<f64>,
-    /// Index of the first crossing among the trajectory's crossings; the others follow it.
+    /// Index of the first crossing among the trajectory's crossings; the others follow it. There are
+    /// more of them than guards where a reset threw the state back over a guard at once.
     pub first: usize,
 }
 
@@ -96,36 +99,101 @@ impl Corner {
     }
 }
 
-/// Groups crossings, in order of time, that lie within `tolerance` of the first of their group.
+/// Which transitions of a run are one corner, for the trajectory and for the derivative: those within
+/// a tolerance of the first of them.
 ///
-/// A partner re-armed inside a corner does not take part in it: an event function that comes a
-/// second time begins a new group. Groups of one are no corners.
-pub(crate) fn group(crossings: &[GuardCrossing], tolerance: f64) -> Vec<Corner> {
+/// What a reset carries across belongs to the crossing that caused it. An event function that comes
+/// a second time begins a new corner, unless a reset has thrown the state back at it.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouping {
+    /// Time of the first transition (s).
+    t: f64,
+    /// Event functions that were crossed.
+    events: Vec<usize>,
+    /// A reset changed the state.
+    pub(crate) moved: bool,
+    /// There are transitions in it.
+    pub(crate) is_open: bool,
+}
+
+/// What a transition is to the corner before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joins {
+    /// It is the first of a new one.
+    Opens,
+    /// It belongs to it.
+    Extends,
+}
+
+impl Grouping {
+    pub(crate) fn new(count: usize) -> Self {
+        Self {
+            t: f64::NAN,
+            events: Vec::with_capacity(count),
+            moved: false,
+            is_open: false,
+        }
+    }
+
+    /// Whether a transition belongs to the corner as it is.
+    pub(crate) fn joins(&self, set: &Transition<'_>, tolerance: f64) -> Joins {
+        let new = |c: &CrossedGuard| !self.events.contains(&c.guard.event);
+        let near = self.is_open && set.time - self.t <= tolerance;
+        let caused = self.moved || set.arrival == Arrival::Jumped;
+        if near && (caused || set.guards.iter().all(new)) {
+            Joins::Extends
+        } else {
+            Joins::Opens
+        }
+    }
+
+    /// Takes a transition in, as the first of a new corner or as one more of this one.
+    pub(crate) fn take(&mut self, set: &Transition<'_>, joins: Joins) {
+        if joins == Joins::Opens {
+            self.is_open = true;
+            self.moved = false;
+            self.t = set.time;
+            self.events.clear();
+        }
+        for c in set.guards {
+            if !self.events.contains(&c.guard.event) {
+                self.events.push(c.guard.event);
+            }
+        }
+        self.moved |= set.state != set.state_before;
+    }
+}
+
+/// The corners among crossings, of which `groups` says which belong together. Groups with one event
+/// function are no corners.
+pub(crate) fn corners(
+    crossings: &[GuardCrossing],
+    groups: &[usize],
+    tolerance: f64,
+) -> Vec<Corner> {
     let mut corners = Vec::new();
     let mut first = 0;
-    while let Some(start) = crossings.get(first) {
-        let mut last = first + 1;
-        while let Some(next) = crossings.get(last) {
-            let seen = crossings[first..last]
-                .iter()
-                .any(|c| c.guard.event == next.guard.event);
-            if seen || next.time - start.time > tolerance {
-                break;
+    for group in groups.chunk_by(|a, b| a == b) {
+        let Some(members) = crossings.get(first..first + group.len()) else {
+            break;
+        };
+        let mut order: Vec<&GuardCrossing> = Vec::new();
+        for c in members {
+            if order.iter().all(|known| known.guard.event != c.guard.event) {
+                order.push(c);
             }
-            last += 1;
         }
-        let members = &crossings[first..last];
-        if members.len() > 1 {
+        if let ([start, .., last], true) = (members, order.len() > 1) {
             corners.push(Corner {
                 time: start.time,
-                spread: members[members.len() - 1].time - start.time,
+                spread: last.time - start.time,
                 tolerance,
-                order: members.iter().map(|c| c.guard).collect(),
-                margins: members.iter().map(GuardCrossing::margin).collect(),
+                order: order.iter().map(|c| c.guard).collect(),
+                margins: order.iter().map(|c| c.margin()).collect(),
                 first,
             });
         }
-        first = last;
+        first += group.len();
     }
     corners
 }

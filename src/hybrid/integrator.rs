@@ -242,11 +242,15 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
     pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, InputError> {
-        let mut path = Path::new(self.settings.max_memory);
+        let Settings {
+            max_memory,
+            corner_tolerance,
+            ..
+        } = self.settings;
+        let mut path = Path::new(max_memory, corner_tolerance);
         let summary = self.observe(t0, x0, tf, &mut path)?;
-        let tolerance = self.settings.corner_tolerance;
         let status = path.status(summary.status);
-        Ok(Trajectory::new(path, status, summary.statistics, tolerance))
+        Ok(Trajectory::new(path, status, summary.statistics))
     }
 
     /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing
