@@ -1,18 +1,21 @@
 //! The derivative of a run: the chain rule along its smooth parts, single crossings and corners.
 
+use std::sync::Arc;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
 use super::check::jacobian::check_derivative;
+use super::context::Context;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::classify::SAMPLES;
 use super::corner::graph::CornerGraph;
 use super::corner::region::Region;
 use super::recorder::{Boundary, Link, Recorder, Shift, check_size};
-use super::repeat::Context;
+use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{
-    EventFunction, Flow, InputError, Integrator, NoDerivative, Status, Trajectory, validate,
+    EventFunction, Flow, InputError, Integrator, NoDerivative, Rearm, Status, Trajectory, validate,
 };
 
 /// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
@@ -58,9 +61,23 @@ use crate::{
 ///
 /// A parameter is a state variable that does not change
 /// ([`WithParameters`](super::WithParameters)).
+///
+/// It owns its run and shares the system with the integrator, which may run again meanwhile:
+///
+/// ```
+/// use saltation::{Integrator, models::Affine};
+/// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
+/// let [x, y, z] = Affine::CORNER_START;
+/// let at_corner = integrator.derivative(0.0, &[x, y, z], 0.25)?;
+/// let beside = integrator.derivative(0.0, &[x + 1e-3, y, z], 0.25)?;
+/// assert_eq!((at_corner.pieces()?.len(), beside.pieces()?.len()), (6, 1)); // both evaluate the model
+/// # Ok::<(), saltation::Error>(())
+/// ```
 #[derive(Debug)]
-pub struct Derivative<'a, S> {
-    pub(crate) context: Context<'a, S>,
+pub struct Derivative<S> {
+    system: Arc<S>,
+    rearm: Rearm,
+    settings: Settings,
     pub(crate) trajectory: Trajectory,
     pub(crate) chain: Vec<Link>,
     shifts: Vec<Shift>,
@@ -107,7 +124,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         t0: f64,
         x0: &[f64],
         tf: f64,
-    ) -> Result<Derivative<'_, S>, NoDerivative> {
+    ) -> Result<Derivative<S>, NoDerivative> {
         let max_memory = self.max_memory_set();
         check_size(self.system().dim(), max_memory)?;
         let mut path = crate::hybrid::trajectory::Path::new(max_memory);
@@ -117,13 +134,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             let (summary, observers) =
                 self.observe_with(t0, x0, tf, |system, rearm, settings| {
                     tolerance = settings.corner_tolerance;
-                    let context = Context {
-                        system,
-                        rearm,
-                        tolerance,
-                        settings: Some(settings),
-                        interrupt: &settings.interrupt,
-                    };
+                    let context = Context::of_run(system, rearm, settings);
                     (path, Recorder::new(context, settings))
                 })?;
             (summary, observers, tolerance)
@@ -133,7 +144,6 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
         recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
         let Recorder {
-            context,
             chain,
             shifts,
             verdict,
@@ -146,8 +156,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             Status::Refused(reason) => Some(reason.clone().into()),
             _ => None,
         });
+        let (system, rearm, settings) = self.shared();
         Ok(Derivative {
-            context,
+            system,
+            rearm,
+            settings,
             trajectory,
             chain,
             shifts,
@@ -159,7 +172,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 }
 
-impl<S: Flow + EventFunction> Derivative<'_, S> {
+impl<S: Flow + EventFunction> Derivative<S> {
+    /// What its questions ask the model with.
+    pub(crate) fn context(&self) -> Context<'_, S> {
+        Context::of_run(&self.system, &self.rearm, &self.settings)
+    }
+
     /// What kind of derivative it is, or why there is none.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
@@ -201,7 +219,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 count,
             }));
         };
-        corner.regions(self.context, &mut self.graph())
+        corner.regions(self.context(), &mut self.graph())
     }
 
     /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its
@@ -219,7 +237,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         let Some(corner) = &self.possible else {
             return Ok(Vec::new());
         };
-        corner.regions(self.context, &mut self.graph())
+        corner.regions(self.context(), &mut self.graph())
     }
 
     /// The same derivative for a run that was refused: with respect to the start of the state at
@@ -336,7 +354,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         self.product(|corner, map| {
             let mut delta = map * DVector::from_column_slice(v);
             self.pass(corner, &mut graph, &mut delta)?;
-            graph.map_along_order(self.context, |_, _| {})
+            graph.map_along_order(self.context(), |_, _| {})
         })
     }
 
@@ -445,7 +463,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 
     pub(crate) fn graph(&self) -> CornerGraph {
-        CornerGraph::new(self.context.system.dim(), self.context.system.count())
+        CornerGraph::new(self.system.dim(), self.system.count())
     }
 
     /// The displacement that enters link `link`.
@@ -485,9 +503,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         graph: &mut CornerGraph,
         delta: &mut DVector<f64>,
     ) -> Result<(), NoDerivative> {
-        graph.begin(self.context, &corner.point)?;
-        let passed = graph.pass(self.context, delta.as_mut_slice())?;
-        if graph.is_exit(self.context, passed, &corner.point) {
+        graph.begin(self.context(), &corner.point)?;
+        let passed = graph.pass(self.context(), delta.as_mut_slice())?;
+        if graph.is_exit(self.context(), passed, &corner.point) {
             return Ok(());
         }
         Err(NoDerivative::Discontinuous {

@@ -7,7 +7,7 @@
 //! * `chain_rule`: the derivative of a run, on what `recorder` leaves; `sensitivities`: a few
 //!   directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
-//! * `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
+//! * `context`: what all of these are given; `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`:
 //!   parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
@@ -19,6 +19,7 @@
 
 mod chain_rule;
 mod check;
+mod context;
 mod corner;
 mod defect;
 mod no_derivative;

@@ -4,13 +4,13 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
+use super::context::Context;
 use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
-use super::corner::graph::{CornerGraph, row_of};
+use super::corner::graph::CornerGraph;
 use super::corner::group::{Group, Joins, check_sides};
 use super::corner::possible::{Close, LeftOut, close_guards};
 use super::corner::region::shift_row;
 use super::defect::Defect;
-use super::repeat::{Context, zero};
 use super::variational::Columns;
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
@@ -366,7 +366,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
             let (own, zero) = (
                 guard.sign() * system.event(k, t, x, mode),
-                zero(self.context, k, t, rate),
+                self.context.zero(k, t, rate),
             );
             // At the end only a guard that is about to be crossed counts: of one just left, the
             // crossing is known.
@@ -375,7 +375,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, time: t });
                 let rows = (&mut row[..], &mut field_scratch[..]);
-                if let Err(error) = row_of(self.context, k, (t, x), mode, rows) {
+                if let Err(error) = self.context.row(k, (t, x), mode, rows) {
                     return self.fail(error);
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);

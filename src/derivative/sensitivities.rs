@@ -4,10 +4,10 @@
 use nalgebra::{DMatrix, DMatrixView};
 
 use super::Verdict;
+use super::context::Context;
 use super::corner::graph::CornerGraph;
 use super::corner::group::{Group, Joins, check_sides};
 use super::corner::rounding;
-use super::repeat::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
@@ -153,13 +153,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
                 tangents.begin(system.count(), settings);
-                let context = Context {
-                    system,
-                    rearm,
-                    tolerance: settings.corner_tolerance,
-                    settings: Some(settings),
-                    interrupt: &settings.interrupt,
-                };
+                let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
                     context,
                     tangents,

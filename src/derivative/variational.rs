@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 
-use super::repeat::Context;
+use super::context::Context;
 use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};

@@ -23,7 +23,7 @@ fn is_inside(cone: &Cone, v: &[f64]) -> bool {
 /// their own cone.
 pub(crate) fn pieces_cover(
     course: &Course,
-    d: &Derivative<'_, FieldTable>,
+    d: &Derivative<FieldTable>,
     directions: usize,
     draw: &mut Draw,
 ) -> usize {

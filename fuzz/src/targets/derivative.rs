@@ -62,7 +62,7 @@ pub fn answers<S: Flow + EventFunction>(
     draw: &mut Draw,
     asked: &Span,
     limits: Option<Limits>,
-    mut d: Derivative<'_, S>,
+    mut d: Derivative<S>,
 ) {
     let verdict: &Verdict = d.verdict();
     trial.note("verdict", verdict);
@@ -131,7 +131,7 @@ pub fn answers<S: Flow + EventFunction>(
     trial.note("trajectory", &d.into_trajectory().time());
 }
 
-fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<'_, S>) {
+fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<S>) {
     let mut count = 0;
     let regions = d.possible_regions().map_or(0, |regions| regions.len());
     trial.note("possible regions", &regions);

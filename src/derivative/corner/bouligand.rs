@@ -11,7 +11,7 @@ use super::map_scale::MapScale;
 use super::region;
 use super::region::Region;
 use super::rounding;
-use crate::derivative::repeat::Context;
+use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative, Stop};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs

@@ -18,7 +18,7 @@ use super::graph::{CornerGraph, CornerPoint};
 use super::map_scale::{Excess, MapScale, Sizes};
 use super::region::shift_row;
 use super::rounding;
-use crate::derivative::repeat::Context;
+use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// Directions whose orders are compared at larger corners.

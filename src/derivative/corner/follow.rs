@@ -5,7 +5,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::graph::{CornerGraph, CornerPoint, Edge, Met, Node};
 use super::region::shift_row;
-use crate::derivative::repeat::{Carried, Context};
+use crate::derivative::context::Context;
+use crate::derivative::repeat::Carried;
 use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::{At, CrossedGuard, EventFunction, Flow, Guard, NoDerivative, Stop};

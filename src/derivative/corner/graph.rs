@@ -7,12 +7,12 @@
 //! for one direction through `n` guards.
 
 use super::map_scale::Sizes;
-use crate::derivative::repeat::{Carried, Context, Passed, Repeat, zero};
+use crate::derivative::context::Context;
+use crate::derivative::repeat::{Carried, Passed, Repeat};
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::Place;
 use crate::linalg::dot;
-use crate::ode::difference;
 use crate::{CrossedGuard, EventFunction, Flow, Guard, Mode, NoDerivative, Quantity};
 
 /// Nodes of one corner at a time, at most; 4,096 are all sets of twelve guards.
@@ -267,7 +267,7 @@ impl CornerGraph {
         let from = self.rows.len();
         self.rows.resize(from + x.len(), 0.0);
         let row = &mut self.rows[from..];
-        let moving = row_of(context, k, (t, x), mode, (row, &mut self.scratch))?;
+        let moving = context.row(k, (t, x), mode, (row, &mut self.scratch))?;
         let rate = moving + dot(row, field);
         if !rate.is_finite() || row.iter().any(|v| !v.is_finite()) {
             return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x, mode).into());
@@ -464,7 +464,7 @@ impl CornerGraph {
         let node = &self.nodes[node];
         let (t, x, mode) = (self.t, &node.x[..], &node.mode);
         let rate = evaluate::rate(system, k, (t, x), mode, &node.field, &mut self.scratch);
-        guard.sign() * system.event(k, t, x, mode) < -zero(context, k, t, rate)
+        guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, rate)
     }
 
     /// Members of a node that are left after the crossing of its member `m`.
@@ -523,37 +523,12 @@ impl CornerGraph {
         }
         let row = &mut self.scratch;
         let rate = evaluate::rate(system, k, (t, x), mode, &node.field, row);
-        let off = system.event(k, t, x, mode).abs() > zero(context, k, t, rate);
+        let off = system.event(k, t, x, mode).abs() > context.zero(k, t, rate);
         if off || guard.sign() * rate.value < self.min_rate(system, k) {
             return Ok(());
         }
         self.add_member(context, to, guard)
     }
-}
-
-/// The row `D_x h_k`, written by the user or by central differences, into `row`; returns `∂h_k/∂t`.
-/// `scratch` is overwritten.
-///
-/// # Errors
-/// [`NoDerivative::DifferencesDisagree`].
-pub(crate) fn row_of<S: EventFunction>(
-    context: Context<'_, S>,
-    k: usize,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
-    (row, scratch): (&mut [f64], &mut [f64]),
-) -> Result<f64, NoDerivative> {
-    let system = context.system;
-    if let Some(moving) = system.gradient(k, t, x, mode, row) {
-        return Ok(moving);
-    }
-    let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
-    let moving = difference::resolved_gradient(h, (t, x), |i| context.size(i), row, scratch);
-    moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
-        quantity: Quantity::Gradient { event: k },
-        t,
-        state: x.to_vec(),
-    })
 }
 
 /// Keeps the largest size of each entry.

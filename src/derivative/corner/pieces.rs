@@ -49,7 +49,7 @@ impl Piece {
     }
 }
 
-impl<S: Flow + EventFunction> Derivative<'_, S> {
+impl<S: Flow + EventFunction> Derivative<S> {
     /// All linear pieces with the cones on which they hold; one without inequalities where the
     /// derivative is linear.
     ///
@@ -73,7 +73,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             classes: Vec::new(),
         }];
         for link in &self.chain {
-            self.context.interrupt.check()?;
+            self.context().interrupt.check()?;
             let map = match link {
                 Link::Map(map) => Ok(map),
                 Link::Corner(corner) => corner.linear().ok_or(corner),
@@ -86,7 +86,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 }
                 Err(corner) => {
                     let regions = self.regions_to_list(corner, &mut graph)?;
-                    let go_on = || self.context.interrupt.check().map_err(NoDerivative::from);
+                    let go_on = || self.context().interrupt.check().map_err(NoDerivative::from);
                     let divided = divide(&parts, &regions, MOST_CONES, go_on)?;
                     parts = divided.ok_or(NoDerivative::TooManyPieces {
                         limit: MOST_CONES,
@@ -126,7 +126,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         corner: &CornerDerivative,
         graph: &mut CornerGraph,
     ) -> Result<Vec<Region>, NoDerivative> {
-        let regions = corner.regions(self.context, graph)?;
+        let regions = corner.regions(self.context(), graph)?;
         let jumps = matches!(corner.kind, CornerKind::Discontinuous);
         match regions.iter().find(|r| jumps || !r.is_nominal) {
             None => Ok(regions),

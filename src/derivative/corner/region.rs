@@ -8,7 +8,7 @@ use super::cone;
 use super::follow::Passed;
 use super::graph::CornerGraph;
 use super::map_scale::MapScale;
-use crate::derivative::repeat::Context;
+use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one

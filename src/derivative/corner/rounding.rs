@@ -16,7 +16,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::graph::{CornerGraph, CornerPoint, Node};
 use super::region::shift_row;
-use crate::derivative::repeat::Context;
+use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
 use crate::{EventFunction, Flow, Guard, NoDerivative};
 
