@@ -10,7 +10,7 @@ use super::context::Context;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::classify::SAMPLES;
 use super::corner::graph::CornerGraph;
-use super::corner::region::Region;
+use super::corner::piece::transposed_times;
 use super::recorder::{Boundary, Link, Recorder, Shift, check_size};
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
@@ -83,7 +83,7 @@ pub struct Derivative<S> {
     shifts: Vec<Shift>,
     verdict: Verdict,
     boundaries: Vec<Boundary>,
-    possible: Option<Box<CornerDerivative>>,
+    pub(crate) possible: Option<Box<CornerDerivative>>,
     /// Why nothing is given: there is no derivative, or the run was refused.
     failure: Option<NoDerivative>,
 }
@@ -201,43 +201,10 @@ impl<S: Flow + EventFunction> Derivative<S> {
         })
     }
 
-    /// The regions of corner `index` of [`corners`](Self::corners): each order in which
-    /// displacements pass it, with the outcome, the map and the cone. Where outcomes jump these are
-    /// the one-sided limits and maps.
-    ///
-    /// # Errors
-    /// [`NoDerivative::TooManyOrders`] above six guards, [`NoDerivative::CornerTooLarge`] where
-    /// resets make more of them than are followed, [`InputError::NoSuch`] beyond the corners,
-    /// [`Stop::Interrupted`](crate::Stop::Interrupted), and what the model makes of orders that the
-    /// run did not take.
-    pub fn regions(&self, index: usize) -> Result<Vec<Region>, NoDerivative> {
-        let Some(corner) = self.corners().nth(index) else {
-            let count = self.corners().count();
-            return Err(NoDerivative::Input(InputError::NoSuch {
-                what: "corner",
-                index,
-                count,
-            }));
-        };
-        corner.regions(self.context(), &mut self.graph())
-    }
-
     /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its
     /// kind, as if all its guards were met at the first of them.
     pub fn possible_corner(&self) -> Option<&CornerDerivative> {
         self.possible.as_deref()
-    }
-
-    /// The regions of [`possible_corner`](Self::possible_corner): each order that displacements may
-    /// take, with its outcome and map. Empty when there is none.
-    ///
-    /// # Errors
-    /// As [`regions`](Self::regions).
-    pub fn possible_regions(&self) -> Result<Vec<Region>, NoDerivative> {
-        let Some(corner) = &self.possible else {
-            return Ok(Vec::new());
-        };
-        corner.regions(self.context(), &mut self.graph())
     }
 
     /// The same derivative for a run that was refused: with respect to the start of the state at
@@ -579,13 +546,4 @@ fn not_linear(corner: Option<&CornerDerivative>) -> NoDerivative {
         },
         _ => NoDerivative::PiecewiseLinear { t, guards },
     }
-}
-
-/// `matrixᵀ w`.
-pub(crate) fn transposed_times(
-    matrix: &DMatrix<f64>,
-    w: &[f64],
-) -> Result<DVector<f64>, NoDerivative> {
-    validate::length("w", matrix.nrows(), w.len())?;
-    Ok(matrix.tr_mul(&DVector::from_column_slice(w)))
 }

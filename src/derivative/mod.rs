@@ -4,8 +4,8 @@
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
 //! Burden et al. (SIADS 15 (2016) 1227).
 //!
-//! * `chain_rule`: the derivative of a run, on what `recorder` leaves; `sensitivities`: a few
-//!   directions carried along a run.
+//! * `chain_rule`: the derivative of a run, on what `recorder` leaves; `pieces`: its linear
+//!   pieces; `sensitivities`: a few directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
 //! * `context`: what all of these are given; `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`:
@@ -24,6 +24,7 @@ mod corner;
 mod defect;
 mod no_derivative;
 mod parameters;
+mod pieces;
 mod recorder;
 mod repeat;
 mod saltation;
@@ -37,7 +38,7 @@ pub(crate) use check::on_scratch;
 pub use check::{DerivativeReport, Entry, Partial, check_derivatives, flow_jacobian, gradient_row};
 #[cfg(feature = "dual")]
 pub use check::{Dual, GuardSet, SmoothEvents, SmoothFlow};
-pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece, Region};
+pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
 pub use no_derivative::NoDerivative;

@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::check::jacobian::check_derivative;
 use super::context::Context;
+use super::corner::branches::shift_row;
 use super::corner::graph::{CornerGraph, CornerPoint};
-use super::corner::region::shift_row;
 use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.

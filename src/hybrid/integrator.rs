@@ -207,7 +207,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Of use where the order matters (a reset that depends on who came first): the run is then the
     /// limit of runs whose start is displaced so that the guards are met in this order, and its
     /// derivative that of such displacements. See
-    /// [`Derivative::regions`](crate::Derivative::regions).
+    /// [`Derivative::pieces_at`](crate::Derivative::pieces_at).
     #[must_use]
     pub fn corner_order(mut self, order: impl Into<Vec<Guard>>) -> Self {
         self.settings.corner_order = order.into();

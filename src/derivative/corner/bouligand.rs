@@ -3,13 +3,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::branches::{self, Branch};
 use super::classify;
 use super::classify::Judge;
 use super::cone::decompose;
 use super::graph::{CornerGraph, CornerPoint};
 use super::map_scale::MapScale;
-use super::region;
-use super::region::Region;
 use super::rounding;
 use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative, Stop};
@@ -173,11 +172,11 @@ impl CornerDerivative {
         corner
     }
 
-    pub(crate) fn regions<S: Flow + EventFunction>(
+    pub(crate) fn branches<S: Flow + EventFunction>(
         &self,
         context: Context<'_, S>,
         graph: &mut CornerGraph,
-    ) -> Result<Vec<Region>, NoDerivative> {
+    ) -> Result<Vec<Branch>, NoDerivative> {
         if self.point.guards.len() > LIST_ALL {
             return Err(NoDerivative::TooManyOrders {
                 guards: self.point.guards.len(),
@@ -190,7 +189,7 @@ impl CornerDerivative {
             ..context
         };
         graph.begin(context, &self.point)?;
-        region::regions(context, graph, self.rounding.as_ref(), |graph, passed| {
+        branches::branches(context, graph, self.rounding.as_ref(), |graph, passed| {
             graph.is_exit(context, passed, &self.point)
         })
     }
@@ -251,12 +250,12 @@ impl CornerDerivative {
             Err(error) if n > LIST_ALL => return Err(error),
             _ => {}
         }
-        self.compare_regions(context, graph)
+        self.compare_branches(context, graph)
     }
 
     /// Compares the orders that directions take: some of all orders may be met by no direction at
     /// all.
-    fn compare_regions<S: Flow + EventFunction>(
+    fn compare_branches<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
         graph: &mut CornerGraph,
@@ -268,16 +267,16 @@ impl CornerDerivative {
                 .insert(rounding::of_maps(context, &self.point)?),
         };
         graph.begin(context, &self.point)?;
-        let regions = region::regions(context, graph, Some(rounding), |graph, passed| {
+        let branches = branches::branches(context, graph, Some(rounding), |graph, passed| {
             graph.is_exit(context, passed, &self.point)
         })?;
         let scale = MapScale::of(graph, Some(rounding));
-        let jumps = |r: &Region| !r.is_nominal;
-        if regions.iter().any(jumps) || !region::is_continuous(&regions, &scale) {
+        let jumps = |b: &Branch| !b.is_nominal;
+        if branches.iter().any(jumps) || !branches::is_continuous(&branches, &scale) {
             return Ok(CornerKind::Discontinuous);
         }
-        match regions.split_first() {
-            Some((first, others)) if others.iter().all(|r| r.class == first.class) => {
+        match branches.split_first() {
+            Some((first, others)) if others.iter().all(|b| b.class == first.class) => {
                 let (matrix, compared) = (first.matrix.clone(), Compared::AllOrders);
                 Ok(CornerKind::Linear { matrix, compared })
             }

@@ -13,10 +13,10 @@
 use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
+use super::branches::shift_row;
 use super::follow::Passed;
 use super::graph::{CornerGraph, CornerPoint};
 use super::map_scale::{Excess, MapScale, Sizes};
-use super::region::shift_row;
 use super::rounding;
 use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, NoDerivative};

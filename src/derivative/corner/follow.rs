@@ -3,8 +3,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::branches::shift_row;
 use super::graph::{CornerGraph, CornerPoint, Edge, Met, Node};
-use super::region::shift_row;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::Carried;
 use crate::hybrid::transition::Place;

@@ -5,22 +5,21 @@
 //!   run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
 //!   crossings between them; `follow`: the way of one displacement.
-//! * `region`: all orders with their cones and maps; `pieces`, `cone`: the pieces of a derivative.
+//! * `branches`: all orders with their maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
 //!   the derivative of a corner.
 
 pub(crate) mod bouligand;
+pub(crate) mod branches;
 pub(crate) mod classify;
 pub(crate) mod cone;
 pub(crate) mod follow;
 pub(crate) mod graph;
 pub(crate) mod group;
 pub(crate) mod map_scale;
-pub(crate) mod pieces;
+pub(crate) mod piece;
 pub(crate) mod possible;
-pub(crate) mod region;
 pub(crate) mod rounding;
 
 pub use bouligand::{Compared, CornerDerivative, CornerKind};
-pub use pieces::{Cone, Piece};
-pub use region::Region;
+pub use piece::{Cone, Piece};

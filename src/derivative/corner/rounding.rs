@@ -14,8 +14,8 @@
 use crate::random::{in_sequence, symmetric};
 use nalgebra::{DMatrix, DVector};
 
+use super::branches::shift_row;
 use super::graph::{CornerGraph, CornerPoint, Node};
-use super::region::shift_row;
 use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
 use crate::{EventFunction, Flow, Guard, NoDerivative};

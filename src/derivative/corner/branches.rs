@@ -11,30 +11,44 @@ use super::map_scale::MapScale;
 use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
 
-/// The directions that meet the guards of a corner in one order, and what becomes of them: one
-/// linear piece.
+/// One order of the guards of a corner that some directions take, and what becomes of these. Fields
+/// that have the names of those of [`Piece`](super::piece::Piece) and
+/// [`Cone`](super::piece::Cone) mean the same.
 #[derive(Clone, Debug)]
-pub struct Region {
-    /// The guards in that order; guards that a reset turns the state away from are missing.
-    pub order: Vec<Guard>,
-    /// The state just behind the corner, for starts that are displaced by as little as you please
-    /// within this region.
-    pub state: DVector<f64>,
-    /// The mode there.
-    pub mode: Mode,
-    /// The map from a displacement at fixed time just before the corner to one just after it,
-    /// `d × d`: the product of the saltation matrices along the order.
-    pub matrix: DMatrix<f64>,
-    /// Rows `a` with `a · δ ≥ 0` for each displacement `δ` of this region.
-    pub inequalities: DMatrix<f64>,
-    /// A unit displacement well inside.
-    pub sample: DVector<f64>,
-    /// True when the run itself, which met all guards at once, went on in this state and mode.
-    pub is_nominal: bool,
+pub(crate) struct Branch {
+    pub(crate) order: Vec<Guard>,
+    /// The node of the graph at which it comes out.
+    pub(crate) node: usize,
+    pub(crate) state: DVector<f64>,
+    pub(crate) mode: Mode,
+    pub(crate) matrix: DMatrix<f64>,
+    pub(crate) inequalities: DMatrix<f64>,
+    pub(crate) sample: DVector<f64>,
+    pub(crate) is_nominal: bool,
     /// For each pair of neighbours in the order the row that is zero where they are met at once.
-    pub(crate) faces: Vec<DVector<f64>>,
-    /// Regions with the same map have the same number.
+    faces: Vec<DVector<f64>>,
+    /// The first branch of the list that has the same map.
     pub(crate) class: usize,
+}
+
+#[cfg(test)]
+impl Branch {
+    /// A branch with a map on a cone, and nothing else.
+    pub(crate) fn with_map(matrix: DMatrix<f64>, inequalities: DMatrix<f64>, class: usize) -> Self {
+        let dim = matrix.nrows();
+        Self {
+            order: Vec::new(),
+            node: 0,
+            state: DVector::zeros(dim),
+            mode: Mode::new(0),
+            matrix,
+            inequalities,
+            sample: DVector::zeros(dim),
+            is_nominal: true,
+            faces: Vec::new(),
+            class,
+        }
+    }
 }
 
 /// Most beginnings of orders that are looked at; six guards have 1,957.
@@ -53,16 +67,16 @@ struct Path {
     waiting: Vec<(Guard, DVector<f64>)>,
 }
 
-/// Finds all regions of the corner at which `graph` stands; `rounding` is what was measured of
+/// Finds all branches of the corner at which `graph` stands; `rounding` is what was measured of
 /// their maps.
-pub(crate) fn regions<S: Flow + EventFunction>(
+pub(crate) fn branches<S: Flow + EventFunction>(
     context: Context<'_, S>,
     graph: &mut CornerGraph,
     rounding: Option<&DMatrix<f64>>,
     is_exit: impl Fn(&CornerGraph, Passed) -> bool,
-) -> Result<Vec<Region>, NoDerivative> {
+) -> Result<Vec<Branch>, NoDerivative> {
     let dim = graph.node(0).x.len();
-    let mut found: Vec<Region> = Vec::new();
+    let mut found: Vec<Branch> = Vec::new();
     let mut open = vec![Path {
         node: 0,
         stopped: false,
@@ -106,8 +120,9 @@ pub(crate) fn regions<S: Flow + EventFunction>(
                 node: path.node,
                 stopped,
             };
-            found.push(Region {
+            found.push(Branch {
                 order: path.order,
+                node: path.node,
                 state: DVector::from_column_slice(&node.x),
                 mode: node.mode.clone(),
                 matrix: path.map,
@@ -218,13 +233,13 @@ fn matrix_of(rows: &[DVector<f64>], dim: usize) -> DMatrix<f64> {
     DMatrix::from_fn(rows.len(), dim, |r, j| rows[r][j])
 }
 
-/// True when regions that share a face agree on it: their maps may differ only across it.
-pub(crate) fn is_continuous(regions: &[Region], scale: &MapScale) -> bool {
-    regions.iter().all(|a| {
+/// True when branches that share a face agree on it: their maps may differ only across it.
+pub(crate) fn is_continuous(branches: &[Branch], scale: &MapScale) -> bool {
+    branches.iter().all(|a| {
         (0..a.faces.len()).all(|i| {
             let mut swapped = a.order.clone();
             swapped.swap(i, i + 1);
-            let Some(b) = regions.iter().find(|b| b.order == swapped) else {
+            let Some(b) = branches.iter().find(|b| b.order == swapped) else {
                 return true;
             };
             if a.faces[i].iter().any(|f| f.is_nan()) {
