@@ -9,7 +9,8 @@ use super::check::jacobian::check_derivative;
 use super::context::Context;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::classify::SAMPLES;
-use super::corner::graph::CornerGraph;
+use super::corner::explorer::Explorer;
+use super::corner::follow::Course;
 use super::corner::piece::transposed_times;
 use super::recorder::{Boundary, Link, Recorder, Shift, check_size};
 use crate::hybrid::options::Settings;
@@ -230,7 +231,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// leaves numbers, for what they are worth: those of neighbours that do not cross it.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         self.check(v)?;
-        let delta = self.carry(v, self.chain.len(), &mut self.graph())?;
+        let delta = self.carry(v, self.chain.len(), &mut self.explorer())?;
         for boundary in &self.boundaries {
             self.check_boundary(boundary, v, &delta)?;
         }
@@ -317,11 +318,11 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// As [`apply`](Self::apply).
     pub fn matrix_towards(&self, v: &[f64]) -> Result<DMatrix<f64>, NoDerivative> {
         self.check(v)?;
-        let mut graph = self.graph();
+        let mut explorer = self.explorer();
         self.product(|corner, map| {
             let mut delta = map * DVector::from_column_slice(v);
-            self.pass(corner, &mut graph, &mut delta)?;
-            graph.map_along_order(self.context(), |_, _| {})
+            let course = self.pass(corner, &mut explorer, &mut delta)?;
+            course.map(self.context(), &mut explorer, |_, _| {})
         })
     }
 
@@ -406,11 +407,11 @@ impl<S: Flow + EventFunction> Derivative<S> {
                 count,
             }));
         };
-        let mut graph = self.graph();
+        let mut explorer = self.explorer();
         match shift {
-            Shift::Row(link, row) => Ok(row.dot(&self.carry(v, *link, &mut graph)?)),
+            Shift::Row(link, row) => Ok(row.dot(&self.carry(v, *link, &mut explorer)?)),
             Shift::Corner(link, guard) => {
-                let mut delta = self.carry(v, *link, &mut graph)?;
+                let mut delta = self.carry(v, *link, &mut explorer)?;
                 let Some(Link::Corner(corner)) = self.chain.get(*link) else {
                     return Err(NoDerivative::Input(InputError::NoSuch {
                         what: "crossing",
@@ -418,19 +419,18 @@ impl<S: Flow + EventFunction> Derivative<S> {
                         count,
                     }));
                 };
-                self.pass(corner, &mut graph, &mut delta)?;
-                graph
-                    .shift_of(*guard)
-                    .ok_or_else(|| NoDerivative::Discontinuous {
-                        t: corner.time(),
-                        order: graph.order_met(),
-                    })
+                let course = self.pass(corner, &mut explorer, &mut delta)?;
+                let shift = course.shift_of(explorer.graph(), *guard);
+                shift.ok_or_else(|| NoDerivative::Discontinuous {
+                    t: corner.time(),
+                    order: course.guards(),
+                })
             }
         }
     }
 
-    pub(crate) fn graph(&self) -> CornerGraph {
-        CornerGraph::new(self.system.dim(), self.system.count())
+    pub(crate) fn explorer(&self) -> Explorer {
+        Explorer::new(self.system.dim(), self.system.count())
     }
 
     /// The displacement that enters link `link`.
@@ -438,7 +438,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         &self,
         v: &[f64],
         link: usize,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
     ) -> Result<DVector<f64>, NoDerivative> {
         let mut delta = DVector::from_column_slice(v);
         for link in self.chain.iter().take(link) {
@@ -446,7 +446,9 @@ impl<S: Flow + EventFunction> Derivative<S> {
                 Link::Map(map) => delta = map * delta,
                 Link::Corner(corner) => match corner.proved() {
                     Some(map) => delta = map * delta,
-                    None => self.pass(corner, graph, &mut delta)?,
+                    None => {
+                        self.pass(corner, explorer, &mut delta)?;
+                    }
                 },
             }
         }
@@ -463,21 +465,22 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     /// Carries a displacement through a corner, and refuses it where it comes out elsewhere than
-    /// the run.
+    /// the run. The guards that it meets.
     fn pass(
         &self,
         corner: &CornerDerivative,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
         delta: &mut DVector<f64>,
-    ) -> Result<(), NoDerivative> {
-        graph.begin(self.context(), &corner.point)?;
-        let passed = graph.pass(self.context(), delta.as_mut_slice())?;
-        if graph.is_exit(self.context(), passed, &corner.point) {
-            return Ok(());
+    ) -> Result<Course, NoDerivative> {
+        let (context, mut course) = (self.context(), Course::default());
+        explorer.begin(context, &corner.point)?;
+        let passed = course.pass(context, explorer, delta.as_mut_slice())?;
+        if explorer.is_exit(context, passed, &corner.point) {
+            return Ok(course);
         }
         Err(NoDerivative::Discontinuous {
             t: corner.time(),
-            order: graph.order_met(),
+            order: course.guards(),
         })
     }
 

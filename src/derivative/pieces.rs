@@ -6,7 +6,7 @@ use super::chain_rule::Derivative;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::branches::Branch;
 use super::corner::cone;
-use super::corner::graph::CornerGraph;
+use super::corner::explorer::Explorer;
 use super::corner::piece::{self, Cone, Piece, holds};
 use super::recorder::Link;
 use crate::{EventFunction, Flow, Guard, InputError, NoDerivative};
@@ -26,7 +26,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     pub fn pieces(&self) -> Result<Vec<Piece>, NoDerivative> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
-        let mut graph = self.graph();
+        let mut explorer = self.explorer();
         let mut parts = vec![Part {
             matrix: DMatrix::identity(dim, dim),
             orders: Vec::new(),
@@ -47,7 +47,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
                     }
                 }
                 Err(corner) => {
-                    let branches = self.branches_to_list(corner, &mut graph)?;
+                    let branches = self.branches_to_list(corner, &mut explorer)?;
                     let go_on = || self.context().interrupt.check().map_err(NoDerivative::from);
                     let divided = divide(&parts, &branches, MOST_CONES, go_on)?;
                     parts = divided.ok_or(NoDerivative::TooManyPieces {
@@ -102,7 +102,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
                 count,
             }));
         };
-        let branches = corner.branches(self.context(), &mut self.graph())?;
+        let branches = corner.branches(self.context(), &mut self.explorer())?;
         Ok(piece::of_corner(branches))
     }
 
@@ -114,7 +114,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         let Some(corner) = &self.possible else {
             return Ok(Vec::new());
         };
-        let branches = corner.branches(self.context(), &mut self.graph())?;
+        let branches = corner.branches(self.context(), &mut self.explorer())?;
         Ok(piece::of_corner(branches))
     }
 
@@ -122,9 +122,9 @@ impl<S: Flow + EventFunction> Derivative<S> {
     fn branches_to_list(
         &self,
         corner: &CornerDerivative,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
     ) -> Result<Vec<Branch>, NoDerivative> {
-        let branches = corner.branches(self.context(), graph)?;
+        let branches = corner.branches(self.context(), explorer)?;
         let jumps = matches!(corner.kind, CornerKind::Discontinuous);
         match branches.iter().find(|b| jumps || !b.is_nominal) {
             None => Ok(branches),

@@ -6,8 +6,8 @@ use nalgebra::{DMatrix, DVector};
 use super::Verdict;
 use super::context::Context;
 use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
-use super::corner::branches::shift_row;
-use super::corner::graph::CornerGraph;
+use super::corner::explorer::Explorer;
+use super::corner::follow::{Course, go_on_to_exit};
 use super::corner::group::{Group, Joins, check_sides};
 use super::corner::possible::{Close, LeftOut, close_guards};
 use super::defect::Defect;
@@ -84,7 +84,7 @@ pub(crate) struct Recorder<'a, S> {
     error: DVector<f64>,
     new_error: DVector<f64>,
     defect: Defect,
-    graph: CornerGraph,
+    explorer: Explorer,
     group: Group,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
@@ -118,7 +118,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             error: DVector::zeros(dim),
             new_error: DVector::zeros(dim),
             defect: Defect::new(dim),
-            graph: CornerGraph::new(dim, count),
+            explorer: Explorer::new(dim, count),
             group: Group::new(dim, count),
             total: DMatrix::identity(dim, dim),
             waiting: Vec::new(),
@@ -153,8 +153,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let mut error = self.error.clone();
-        let begun = self.graph.begin(self.context, &corner.point);
-        if begun.is_ok_and(|()| self.graph.pass(self.context, error.as_mut_slice()).is_ok()) {
+        let explorer = &mut self.explorer;
+        let begun = explorer.begin(self.context, &corner.point);
+        let pass = |()| Course::default().pass(self.context, explorer, error.as_mut_slice());
+        if begun.and_then(pass).is_ok() {
             self.error = error;
         }
     }
@@ -175,14 +177,14 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let point = self.group.point.clone();
-        let corner = CornerDerivative::examine(self.context, &mut self.graph, point);
+        let corner = CornerDerivative::examine(self.context, &mut self.explorer, point);
         let (t, guards) = (corner.time(), corner.guards().to_vec());
         if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
-            match self.graph.begin(self.context, &corner.point) {
+            match self.explorer.begin(self.context, &corner.point) {
                 Ok(()) => {}
                 Err(error) => return self.fail(error),
             }
-            let row = shift_row(&self.graph, 0, 0, &self.total);
+            let row = self.explorer.graph().shift_row(0, 0, &self.total);
             let link = self.chain.len();
             self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
             self.shifts.extend(
@@ -272,8 +274,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.possible_until = point.t + tolerance;
         let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
         // An order that is refused is refused again.
-        let _ = self.graph.go_on_to_exit(context, &mut point);
-        let corner = CornerDerivative::examine(context, &mut self.graph, point);
+        let _ = go_on_to_exit(context, &mut self.explorer, &mut point);
+        let corner = CornerDerivative::examine(context, &mut self.explorer, point);
         match &corner.kind {
             CornerKind::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted)) => {
                 return self.fail(Stop::Interrupted.into());

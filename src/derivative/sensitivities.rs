@@ -5,7 +5,8 @@ use nalgebra::{DMatrix, DMatrixView};
 
 use super::Verdict;
 use super::context::Context;
-use super::corner::graph::CornerGraph;
+use super::corner::explorer::Explorer;
+use super::corner::follow::Course;
 use super::corner::group::{Group, Joins, check_sides};
 use super::corner::rounding;
 use super::variational::Columns;
@@ -44,7 +45,8 @@ pub struct Sensitivities {
     /// The columns just before the group of crossings.
     before: Vec<f64>,
     group: Group,
-    graph: CornerGraph,
+    explorer: Explorer,
+    course: Course,
     mode: Mode,
     verdict: Verdict,
     failure: Option<NoDerivative>,
@@ -70,7 +72,8 @@ impl Sensitivities {
             before: columns.delta.clone(),
             columns,
             group: Group::new(dim, 0),
-            graph: CornerGraph::new(dim, 0),
+            explorer: Explorer::new(dim, 0),
+            course: Course::default(),
             mode: Mode::new(0),
             verdict: Verdict::Classical,
             failure: None,
@@ -117,7 +120,7 @@ impl Sensitivities {
     fn begin(&mut self, count: usize, settings: &Settings) {
         if self.group.point.mode.len() != count {
             self.group = Group::new(self.dim, count);
-            self.graph = CornerGraph::new(self.dim, count);
+            self.explorer = Explorer::new(self.dim, count);
             self.mode = Mode::new(count);
         }
         self.group.is_open = false;
@@ -281,26 +284,27 @@ impl Sensitivities {
             columns,
             before,
             group,
-            graph,
+            explorer,
+            course,
             ..
         } = self;
         let point = &group.point;
         if point.guards.len() > 1 {
             self.verdict.worsen(Verdict::Bouligand);
         }
-        graph.begin(context, point)?;
+        explorer.begin(context, point)?;
         columns.changed();
         if before.is_empty() {
             return Ok(());
         }
         let mut pass = |deltas: &mut [f64]| {
-            let Some(passed) = graph.pass_together(context, deltas)? else {
+            let Some(passed) = course.pass_together(context, explorer, deltas)? else {
                 return Ok(false);
             };
-            if !graph.is_exit(context, passed, point) {
+            if !explorer.is_exit(context, passed, point) {
                 return Err(NoDerivative::Discontinuous {
                     t: point.t,
-                    order: graph.order_met(),
+                    order: course.guards(),
                 });
             }
             Ok(true)

@@ -3,10 +3,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::classify::MOST_NUMBERS;
 use super::cone;
-use super::follow::Passed;
-use super::graph::CornerGraph;
+use super::exit::Passed;
+use super::explorer::{Explorer, MOST_NUMBERS};
+use super::graph::{CornerGraph, Node};
 use super::map_scale::MapScale;
 use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
@@ -67,82 +67,43 @@ struct Path {
     waiting: Vec<(Guard, DVector<f64>)>,
 }
 
-/// Finds all branches of the corner at which `graph` stands; `rounding` is what was measured of
+/// Finds all branches of the corner at which `explorer` stands; `rounding` is what was measured of
 /// their maps.
 pub(crate) fn branches<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     rounding: Option<&DMatrix<f64>>,
-    is_exit: impl Fn(&CornerGraph, Passed) -> bool,
+    is_exit: impl Fn(&Explorer, Passed) -> bool,
 ) -> Result<Vec<Branch>, NoDerivative> {
-    let dim = graph.node(0).x.len();
+    let dim = explorer.graph().dim();
     let mut found: Vec<Branch> = Vec::new();
-    let mut open = vec![Path {
-        node: 0,
-        stopped: false,
-        map: DMatrix::identity(dim, dim),
-        rows: Vec::new(),
-        faces: Vec::new(),
-        order: Vec::new(),
-        waiting: Vec::new(),
-    }];
     // Depth first; the last pushed is looked at first, so members are pushed in reverse.
+    let mut open = vec![Path::start(dim)];
     let mut looked_at = 0;
     while let Some(path) = open.pop() {
         looked_at += 1;
         context.interrupt.check()?;
+        let graph = explorer.graph();
         if looked_at > MOST_PATHS {
             return Err(graph.too_large("beginnings of orders", MOST_PATHS));
         }
-        if let Some(&last) = path.order.last()
-            && path.order.len() > graph.most_met()
-        {
-            return Err(graph.no_end(path.node, last));
-        }
-        let members = graph.node(path.node).members.len();
-        let live: Vec<usize> = (0..members)
-            .filter(|&m| graph.is_live(context.system, path.node, m))
-            .collect();
-        let stopped = path.stopped;
-        if !stopped {
-            graph.check_live(context.system, path.node)?;
-        }
-        if live.is_empty() || stopped {
-            let rows = matrix_of(&path.rows, dim);
-            let Some(sample) = cone::inside(&rows) else {
-                continue;
-            };
-            if (found.len() + 1) * dim * dim > MOST_NUMBERS {
-                return Err(graph.too_large("numbers in the maps of its orders", MOST_NUMBERS));
-            }
-            let node = graph.node(path.node);
-            let passed = Passed {
-                node: path.node,
-                stopped,
-            };
-            found.push(Branch {
-                order: path.order,
-                node: path.node,
-                state: DVector::from_column_slice(&node.x),
-                mode: node.mode.clone(),
-                matrix: path.map,
-                inequalities: rows,
-                sample,
-                is_nominal: is_exit(graph, passed),
-                faces: path.faces,
-                class: 0,
-            });
+        let live = path.live(context, graph)?;
+        if !live.is_empty() {
+            extend(context, explorer, &path, &live, &mut open)?;
             continue;
         }
-        let shifts: Vec<DVector<f64>> = live
-            .iter()
-            .map(|&m| shift_row(graph, path.node, m, &path.map))
-            .collect();
-        for chosen in (0..live.len()).rev() {
-            open.extend(advance(context, graph, &path, &live, &shifts, chosen)?);
+        let rows = matrix_of(&path.rows, dim);
+        let Some(sample) = cone::inside(&rows) else {
+            continue;
+        };
+        if (found.len() + 1) * dim * dim > MOST_NUMBERS {
+            return Err(graph.too_large("numbers in the maps of its orders", MOST_NUMBERS));
         }
+        let (node, stopped) = (path.node, path.stopped);
+        let is_nominal = is_exit(explorer, Passed { node, stopped });
+        found.push(path.end(graph.node(node), (rows, sample), is_nominal));
     }
-    let scale = MapScale::of(graph, rounding);
+    let scale = explorer.map_scale(rounding);
     for i in 0..found.len() {
         let twin = found[..i]
             .iter()
@@ -152,17 +113,88 @@ pub(crate) fn branches<S: Flow + EventFunction>(
     Ok(found)
 }
 
+impl Path {
+    fn start(dim: usize) -> Self {
+        Self {
+            node: 0,
+            stopped: false,
+            map: DMatrix::identity(dim, dim),
+            rows: Vec::new(),
+            faces: Vec::new(),
+            order: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The members of its node that may be crossed next; none where it ends.
+    fn live<S: EventFunction>(
+        &self,
+        context: Context<'_, S>,
+        graph: &CornerGraph,
+    ) -> Result<Vec<usize>, NoDerivative> {
+        if let Some(&last) = self.order.last()
+            && self.order.len() > graph.most_met()
+        {
+            return Err(graph.no_end(self.node, last));
+        }
+        if self.stopped {
+            return Ok(Vec::new());
+        }
+        graph.check_live(context.system, self.node)?;
+        let members = 0..graph.node(self.node).members.len();
+        let live = members.filter(|&m| graph.is_live(context.system, self.node, m));
+        Ok(live.collect())
+    }
+
+    /// The branch of a path that ends at `node`.
+    fn end(
+        self,
+        node: &Node,
+        (inequalities, sample): (DMatrix<f64>, DVector<f64>),
+        is_nominal: bool,
+    ) -> Branch {
+        Branch {
+            order: self.order,
+            node: self.node,
+            state: DVector::from_column_slice(&node.x),
+            mode: node.mode.clone(),
+            matrix: self.map,
+            inequalities,
+            sample,
+            is_nominal,
+            faces: self.faces,
+            class: 0,
+        }
+    }
+}
+
+/// Adds the paths that go on from `path` across each of the members `live` of its node.
+fn extend<S: Flow + EventFunction>(
+    context: Context<'_, S>,
+    explorer: &mut Explorer,
+    path: &Path,
+    live: &[usize],
+    open: &mut Vec<Path>,
+) -> Result<(), NoDerivative> {
+    let shift = |&m: &usize| explorer.graph().shift_row(path.node, m, &path.map);
+    let shifts: Vec<DVector<f64>> = live.iter().map(shift).collect();
+    for chosen in (0..live.len()).rev() {
+        open.extend(advance(context, explorer, path, live, &shifts, chosen)?);
+    }
+    Ok(())
+}
+
 /// The path that takes member `live[chosen]` next; none when no direction does.
 fn advance<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     path: &Path,
     live: &[usize],
     shifts: &[DVector<f64>],
     chosen: usize,
 ) -> Result<Option<Path>, NoDerivative> {
-    let guard_of = |graph: &CornerGraph, m: usize| graph.node(path.node).members[m].guard;
-    let guard = guard_of(graph, live[chosen]);
+    let guard_of = |m: usize| explorer.graph().node(path.node).members[m].guard;
+    let guard = guard_of(live[chosen]);
     let (mut rows, mut waiting) = (path.rows.clone(), Vec::new());
     let size = shifts
         .iter()
@@ -173,7 +205,7 @@ fn advance<S: Flow + EventFunction>(
             continue;
         }
         let row = &shifts[other] - &shifts[chosen];
-        waiting.push((guard_of(graph, live[other]), row.clone()));
+        waiting.push((guard_of(live[other]), row.clone()));
         // Two guards that all directions meet at once set no bound.
         if row.amax() > 1e-12 * size {
             rows.push(row);
@@ -182,17 +214,11 @@ fn advance<S: Flow + EventFunction>(
     if rows.len() > path.rows.len() && cone::inside(&matrix_of(&rows, shifts[0].len())).is_none() {
         return Ok(None);
     }
-    let edge = graph.follow(context, path.node, live[chosen])?;
     let mut map = path.map.clone();
     let tau = &shifts[chosen];
-    graph.carry(
-        context,
-        (path.node, edge),
-        tau.as_slice(),
-        map.as_mut_slice(),
-    )?;
-    let node = graph.edge(edge).to;
-    let stopped = graph.edge(edge).stops;
+    let edge = explorer.carry_map(context, (path.node, live[chosen]), tau, &mut map)?;
+    let graph = explorer.graph();
+    let (node, stopped) = (graph.edge(edge).to, graph.edge(edge).stops);
     if stopped {
         graph.to_event(node, tau.as_slice(), map.as_mut_slice());
     }
@@ -214,19 +240,6 @@ fn advance<S: Flow + EventFunction>(
         order,
         waiting,
     }))
-}
-
-/// The shift of the time of member `m` as a row on displacements before the corner, which `map`
-/// carries to the node.
-pub(crate) fn shift_row(
-    graph: &CornerGraph,
-    node: usize,
-    m: usize,
-    map: &DMatrix<f64>,
-) -> DVector<f64> {
-    DVector::from_fn(map.ncols(), |j, _| {
-        graph.shift(node, m, map.column(j).as_slice())
-    })
 }
 
 fn matrix_of(rows: &[DVector<f64>], dim: usize) -> DMatrix<f64> {

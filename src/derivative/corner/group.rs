@@ -1,6 +1,6 @@
 //! Which crossings of a run are one corner.
 
-use super::graph::CornerPoint;
+use super::point::CornerPoint;
 use crate::hybrid::model::rearm::Arming;
 use crate::{Arrival, CrossedSet, Flow, Mode, NoDerivative};
 

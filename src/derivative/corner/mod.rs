@@ -13,11 +13,14 @@ pub(crate) mod bouligand;
 pub(crate) mod branches;
 pub(crate) mod classify;
 pub(crate) mod cone;
+pub(crate) mod exit;
+pub(crate) mod explorer;
 pub(crate) mod follow;
 pub(crate) mod graph;
 pub(crate) mod group;
 pub(crate) mod map_scale;
 pub(crate) mod piece;
+pub(crate) mod point;
 pub(crate) mod possible;
 pub(crate) mod rounding;
 

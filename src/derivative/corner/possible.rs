@@ -6,7 +6,7 @@
 //! the time between two guards is off by `(τ_k − τ_j) δ`: guards that shift together keep their
 //! order however large the error is.
 
-use super::graph::CornerPoint;
+use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate;
 use crate::{EventFunction, Flow, Guard, NoDerivative};
