@@ -4,10 +4,11 @@
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
 //! Burden et al. (SIADS 15 (2016) 1227).
 //!
-//! * `chain_rule`: the derivative of a run, on what `recorder` leaves; `pieces`: its linear
-//!   pieces; `sensitivities`: a few directions carried along a run.
+//! * `of_run`: the derivative of a run; `directions`, `pieces`: along a direction, and piece by
+//!   piece; `recorder` leaves the links of the `chain_rule` that they read; `sensitivities`: a few directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
-//! * `context`: what all of these are given; `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
+//! * `context`: what all of these are given; `repeat`, `saltation`: one crossing with its reset;
+//!   `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`:
 //!   parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
@@ -22,7 +23,9 @@ mod check;
 mod context;
 mod corner;
 mod defect;
+mod directions;
 mod no_derivative;
+mod of_run;
 mod parameters;
 mod pieces;
 mod recorder;
@@ -32,7 +35,6 @@ mod sensitivities;
 mod variational;
 mod verdict;
 
-pub use chain_rule::Derivative;
 #[cfg(feature = "dual")]
 pub(crate) use check::on_scratch;
 pub use check::{DerivativeReport, Entry, Partial, check_derivatives, flow_jacobian, gradient_row};
@@ -42,6 +44,7 @@ pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
 pub use no_derivative::NoDerivative;
+pub use of_run::Derivative;
 pub use parameters::WithParameters;
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use sensitivities::Sensitivities;

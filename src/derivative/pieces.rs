@@ -2,13 +2,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::chain_rule::Derivative;
+use super::chain_rule::Link;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::branches::Branch;
 use super::corner::cone;
 use super::corner::explorer::Explorer;
 use super::corner::piece::{self, Cone, Piece, holds};
-use super::recorder::Link;
+use super::of_run::Derivative;
 use crate::{EventFunction, Flow, Guard, InputError, NoDerivative};
 
 impl<S: Flow + EventFunction> Derivative<S> {
@@ -34,7 +34,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
             sample: axis(dim),
             classes: Vec::new(),
         }];
-        for link in &self.chain {
+        for link in self.chain.links() {
             self.context().interrupt.check()?;
             let map = match link {
                 Link::Map(map) => Ok(map),
@@ -102,7 +102,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
                 count,
             }));
         };
-        let branches = corner.branches(self.context(), &mut self.explorer())?;
+        let mut explorer = self.explorer();
+        let branches = corner.branches(self.context(), &mut explorer)?;
         Ok(piece::of_corner(branches))
     }
 
@@ -114,7 +115,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
         let Some(corner) = &self.possible else {
             return Ok(Vec::new());
         };
-        let branches = corner.branches(self.context(), &mut self.explorer())?;
+        let mut explorer = self.explorer();
+        let branches = corner.branches(self.context(), &mut explorer)?;
         Ok(piece::of_corner(branches))
     }
 

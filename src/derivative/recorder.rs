@@ -4,6 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
+use super::chain_rule::{Boundary, Chain, Link, Shift};
 use super::context::Context;
 use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::corner::explorer::Explorer;
@@ -44,35 +45,6 @@ pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), NoDeriv
     })
 }
 
-/// A link of the chain rule along a run; displacements at fixed time go in and come out.
-#[derive(Clone, Debug)]
-pub(crate) enum Link {
-    /// Smooth motion and single crossings.
-    Map(DMatrix<f64>),
-    /// Several guards at one instant.
-    Corner(Box<CornerDerivative>),
-}
-
-/// How the time of a crossing shifts.
-#[derive(Clone, Debug)]
-pub(crate) enum Shift {
-    /// By a row on the displacement that enters this link.
-    Row(usize, DVector<f64>),
-    /// As found when this corner is passed.
-    Corner(usize, Guard),
-}
-
-/// A displacement that the derivative of one side does not speak of.
-#[derive(Clone, Debug)]
-pub(crate) enum Boundary {
-    /// The start lies on a guard: those `v` with `row · v > 0` put it on the other side.
-    Start(Guard, f64, DVector<f64>),
-    /// The run ends at this crossing: those that make it later do not get there.
-    Crossed(Guard, f64, usize),
-    /// The run ends before this guard: those that end with `row · B(v) > 0` cross it.
-    Ahead(Guard, f64, DVector<f64>),
-}
-
 /// The observer that records a derivative.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a, S> {
@@ -92,12 +64,10 @@ pub(crate) struct Recorder<'a, S> {
     waiting: Vec<Guard>,
     mode: Mode,
     t0: f64,
-    pub(crate) chain: Vec<Link>,
-    pub(crate) shifts: Vec<Shift>,
+    pub(crate) chain: Chain,
     /// Bytes of the workspace, and of what is kept.
     kept: usize,
     pub(crate) verdict: Verdict,
-    pub(crate) boundaries: Vec<Boundary>,
     /// A corner that the run met if its errors are what they may be, and that would change its
     /// derivative.
     pub(crate) possible: Option<Box<CornerDerivative>>,
@@ -124,11 +94,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             waiting: Vec::new(),
             mode: Mode::new(count),
             t0: f64::NAN,
-            chain: Vec::new(),
-            shifts: Vec::new(),
+            chain: Chain::default(),
             kept: workspace(dim),
             verdict: Verdict::Classical,
-            boundaries: Vec::new(),
             possible: None,
             possible_seen: Vec::new(),
             possible_until: f64::NEG_INFINITY,
@@ -185,13 +153,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 Err(error) => return self.fail(error),
             }
             let row = self.explorer.graph().shift_row(0, 0, &self.total);
-            let link = self.chain.len();
             self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
-            self.shifts.extend(
-                self.waiting
-                    .drain(..)
-                    .map(|_| Shift::Row(link, row.clone())),
-            );
+            self.chain.push_shifts(&row, self.waiting.len());
+            self.waiting.clear();
             self.total = matrix * &self.total;
             self.error = matrix * &self.error;
             return;
@@ -219,14 +183,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
         self.kept += map.len() * size_of::<f64>() + 2 * size_of::<Link>() + corner.bytes();
         self.kept += self.waiting.len() * size_of::<Shift>();
-        self.chain.push(Link::Map(map));
-        let link = self.chain.len();
-        self.shifts.extend(
-            self.waiting
-                .drain(..)
-                .map(|guard| Shift::Corner(link, guard)),
-        );
-        self.chain.push(Link::Corner(Box::new(corner)));
+        self.chain.push_map(map);
+        self.chain.push_corner(corner, self.waiting.drain(..));
     }
 
     /// Takes in guards that the resets of the group left out at its instant: neighbours may meet
@@ -322,17 +280,18 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.collect();
         let dim = self.total.nrows();
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
-        self.chain.push(Link::Map(map));
+        self.chain.push_map(map);
         match status {
             Status::ReachedEnd | Status::Ended => {
                 if let Some((Some(guard), time)) = last
                     && t - time <= self.context.tolerance
                 {
                     self.verdict.worsen(Verdict::OneSided { guard, time });
-                    let from = self.shifts.len().saturating_sub(last_reported);
-                    let indices = from..self.shifts.len();
-                    self.boundaries
-                        .extend(indices.map(|index| Boundary::Crossed(guard, time, index)));
+                    let count = self.chain.shifts().len();
+                    for index in count.saturating_sub(last_reported)..count {
+                        let edge = Boundary::Crossed(guard, time, index);
+                        self.chain.push_boundary(edge);
+                    }
                 }
                 if self.failure.is_none() {
                     self.look_for_edge(t, x, mode);
@@ -342,8 +301,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 // Neighbours that come later do not get to the guard.
                 if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
                     self.verdict.worsen(Verdict::OneSided { guard, time: t });
-                    if let Some(index) = self.shifts.len().checked_sub(1) {
-                        self.boundaries.push(Boundary::Crossed(guard, t, index));
+                    if let Some(index) = self.chain.shifts().len().checked_sub(1) {
+                        let edge = Boundary::Crossed(guard, t, index);
+                        self.chain.push_boundary(edge);
                     }
                 }
             }
@@ -372,7 +332,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             );
             // At the end only a guard that is about to be crossed counts: of one just left, the
             // crossing is known.
-            let at_start = self.chain.is_empty();
+            let at_start = self.chain.links().is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, time: t });
@@ -381,7 +341,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                     return self.fail(error);
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);
-                self.boundaries.push(if at_start {
+                self.chain.push_boundary(if at_start {
                     Boundary::Start(guard, t, own_row)
                 } else {
                     Boundary::Ahead(guard, t, own_row)
