@@ -91,6 +91,40 @@ impl TimeRows {
     }
 }
 
+/// The maps to nodes whose turn is still to come.
+struct Maps {
+    of_nodes: Vec<Option<DMatrix<f64>>>,
+    kept: usize,
+}
+
+impl Maps {
+    fn of_root(map: DMatrix<f64>) -> Self {
+        Self {
+            of_nodes: vec![Some(map)],
+            kept: 1,
+        }
+    }
+
+    fn take(&mut self, node: usize) -> Option<DMatrix<f64>> {
+        let map = self.of_nodes[node].take()?;
+        self.kept -= 1;
+        Some(map)
+    }
+
+    /// Keeps the first map to a node; compares others with it.
+    fn meet(&mut self, node: usize, map: DMatrix<f64>, excess: &mut Excess) {
+        if node >= self.of_nodes.len() {
+            self.of_nodes.resize(node + 1, None);
+        }
+        if let Some(known) = &self.of_nodes[node] {
+            excess.note(known, &map);
+            return;
+        }
+        self.of_nodes[node] = Some(map);
+        self.kept += 1;
+    }
+}
+
 /// Compares the maps of all orders, also of those that no direction takes.
 pub(crate) fn all_orders<S: Flow + EventFunction>(
     context: Context<'_, S>,
@@ -103,14 +137,13 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
     explorer.note_entries(&start);
     // Nodes are found level by level: of the maps behind `k` and `k + 1` guards none is needed
     // any more when its turn is over.
-    let (mut maps, mut kept) = (vec![Some(start)], 1);
+    let mut maps = Maps::of_root(start);
     let mut node = 0;
-    while node < maps.len() {
-        let Some(map) = maps[node].take() else {
+    while node < maps.of_nodes.len() {
+        let Some(map) = maps.take(node) else {
             node += 1;
             continue;
         };
-        kept -= 1;
         let graph = explorer.graph();
         graph.check_live(context.system, node)?;
         let members = graph.node(node).members.len();
@@ -144,16 +177,8 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
                 // Back where it was before.
                 return Err(graph.no_end(to, guard));
             }
-            if to >= maps.len() {
-                maps.resize(to + 1, None);
-            }
-            if let Some(known) = &maps[to] {
-                found.excess.note(known, &next);
-                continue;
-            }
-            maps[to] = Some(next);
-            kept += 1;
-            if kept * dim * dim > MOST_NUMBERS {
+            maps.meet(to, next, &mut found.excess);
+            if maps.kept * dim * dim > MOST_NUMBERS {
                 return Err(graph.too_large("numbers in their maps", MOST_NUMBERS));
             }
         }
