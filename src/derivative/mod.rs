@@ -5,12 +5,13 @@
 //! Burden et al. (SIADS 15 (2016) 1227).
 //!
 //! * `of_run`: the derivative of a run; `directions`, `pieces`: along a direction, and piece by
-//!   piece; `recorder` leaves the links of the `chain_rule` that they read; `sensitivities`: a few directions carried along a run.
+//!   piece; `chain_rule`: the links that they read, left by `recorder`; `sensitivities`: a few
+//!   directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
 //! * `context`: what all of these are given; `repeat`, `saltation`: one crossing with its reset;
 //!   `corner`: several guards at one instant.
-//! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`:
-//!   parameters as states.
+//! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`,
+//!   `parameter_differences`: parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
 //!   comparison.
 //!
@@ -26,6 +27,7 @@ mod defect;
 mod directions;
 mod no_derivative;
 mod of_run;
+mod parameter_differences;
 mod parameters;
 mod pieces;
 mod recorder;

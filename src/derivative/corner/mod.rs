@@ -1,11 +1,12 @@
 //! Derivatives at corners: guards crossed at one instant (Burden et al., SIADS 15 (2016) 1227;
 //! Council et al.).
 //!
-//! * `group`: which crossings are one corner; `possible`: which may be one within the error of the
-//!   run.
+//! * `point`: where guards are crossed; `group`: which crossings are one corner; `possible`: which
+//!   may be one within the error of the run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
-//!   crossings between them; `follow`: the way of one displacement.
-//! * `branches`: all orders with their maps; `piece`, `cone`: what they are to the user.
+//!   crossings between them; `explorer`: what finds them; `exit`: where the run itself went on.
+//! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
+//!   maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
 //!   the derivative of a corner.
 
