@@ -278,7 +278,7 @@ where
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<Derivative<'_, EventDriven<S, L>>, Breakdown> {
+    ) -> Result<Derivative<EventDriven<S, L>>, Breakdown> {
         let start = self.model().start(t0, q, v)?;
         self.integrator.set_start_mode(start.mode);
         Ok(self.integrator.derivative(t0, &start.state, tf)?)

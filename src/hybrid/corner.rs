@@ -155,9 +155,11 @@ impl Grouping {
             self.t = set.time;
             self.events.clear();
         }
-        for c in set.guards {
-            if !self.events.contains(&c.guard.event) {
-                self.events.push(c.guard.event);
+        if joins == Joins::Opens || set.arrival != Arrival::Jumped {
+            for c in set.guards {
+                if !self.events.contains(&c.guard.event) {
+                    self.events.push(c.guard.event);
+                }
             }
         }
         self.moved |= set.state != set.state_before;

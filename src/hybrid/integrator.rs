@@ -1,5 +1,7 @@
 //! The loop: crossing phase, smooth phase, until the end.
 
+use std::sync::Arc;
+
 use super::context::{Context, Counts};
 use super::options::{Resolution, Settings};
 use super::run::{Run, run_to_end};
@@ -27,7 +29,7 @@ use crate::{Guard, InputError, Interrupt, validate};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Integrator<S, B = Vec<f64>> {
-    system: S,
+    system: Arc<S>,
     settings: Settings,
     rearm: Rearm,
     start_mode: Option<Mode>,
@@ -80,7 +82,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         }
         let run = Run::new(dim, system.count());
         Ok(Self {
-            system,
+            system: Arc::new(system),
             settings: Settings::default(),
             rearm: Rearm::default(),
             start_mode: None,
@@ -205,7 +207,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Of use where the order matters (a reset that depends on who came first): the run is then the
     /// limit of runs whose start is displaced so that the guards are met in this order, and its
     /// derivative that of such displacements. See
-    /// [`Derivative::regions`](crate::Derivative::regions).
+    /// [`Derivative::pieces_at`](crate::Derivative::pieces_at).
     #[must_use]
     pub fn corner_order(mut self, order: impl Into<Vec<Guard>>) -> Self {
         self.settings.corner_order = order.into();
@@ -285,7 +287,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             start_mode,
             run,
         } = self;
-        let (system, settings, rearm) = (&*system, &*settings, &*rearm);
+        let (system, settings, rearm) = (&**system, &*settings, &*rearm);
         let mut observer = make(system, rearm, settings);
         run.begin(settings, t0, x0, tf);
         let context = Context {
@@ -347,6 +349,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// The system.
     pub fn system(&self) -> &S {
         &self.system
+    }
+
+    /// What the derivative of a run keeps of it, beside what it recorded.
+    pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
+        let (rearm, settings) = (self.rearm.clone(), self.settings.clone());
+        (Arc::clone(&self.system), rearm, settings)
     }
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), InputError> {

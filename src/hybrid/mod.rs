@@ -36,7 +36,7 @@
 //!
 
 pub(crate) mod context;
-mod corner;
+pub(crate) mod corner;
 pub(crate) mod evaluate;
 mod integrator;
 pub(crate) mod model;
