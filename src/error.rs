@@ -656,6 +656,12 @@ pub enum Error {
         restitution: f64,
     },
 
+    /// Velocities are not the rates of the coordinates, and the Coriolis force is not written.
+    #[error(
+        "the velocities are not the rates of the coordinates (configuration_rate is written): the mass matrix alone does not tell the Coriolis force; write MechanicalSystem::coriolis"
+    )]
+    CoriolisUnwritten,
+
     /// A coefficient of friction is given to what ignores it.
     #[error(
         "contact {contact} has the coefficient of friction {friction}, which {law} ignores; frictionless() says that it does not matter"

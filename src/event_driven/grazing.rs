@@ -109,18 +109,17 @@ where
     #[cold]
     fn leaves(&self, segment: &Segment<'_>, contact: usize, gap: f64) -> bool {
         let system = self.model.system();
-        let d = system.dof();
         let mut start = self.point.clone();
         segment.interpolant.at(segment.start, &mut start);
-        let q = &start[..d];
+        let (q, _) = self.model.parts(&start);
         if system.gap(contact, q).abs() > self.model.gap_tolerance {
             return false;
         }
-        let (mut row, mut point) = (vec![0.0; d], vec![0.0; d]);
-        crate::mechanics::acceleration::gap_row(system, contact, q, &mut row, &mut point);
+        let mut row = vec![0.0; q.len()];
+        self.model.gap_by_coordinate(contact, q, &mut row);
         let Settings { rtol, atol, .. } = self.settings;
         let allowed = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
-        -gap <= (0..d).map(allowed).sum()
+        -gap <= (0..q.len()).map(allowed).sum()
     }
 
     /// Notes which contacts were closed or opened before a segment, and where their forces and gaps
@@ -211,7 +210,7 @@ where
         for part in LOOKED_AT {
             let t = segment.start + part * length;
             segment.interpolant.at(t, &mut self.point);
-            let (q, _) = self.point.split_at(system.dof());
+            let (q, _) = model.parts(&self.point);
             for contact in 0..system.contacts() {
                 let gap = system.gap(contact, q);
                 if gap < -100.0 * model.gap_tolerance

@@ -43,7 +43,7 @@ where
         new: &[bool],
     ) -> Result<Outcome, Error> {
         self.check_friction()?;
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         let restitution: Vec<f64> = touching
             .iter()
             .map(|&j| self.checked_restitution(j, t, q, v))
@@ -62,11 +62,11 @@ where
         (touching, new): (&[usize], &[bool]),
     ) -> Result<Outcome, Error> {
         let before = state.to_vec();
-        let (q, v) = state.split_at_mut(self.system().dof());
+        let (q, v) = self.parts_mut(state);
         if !self.system().constant_mass() {
             self.check_mass(q)?;
         }
-        let mut mass = vec![0.0; q.len() * q.len()];
+        let mut mass = vec![0.0; v.len() * v.len()];
         self.system().mass(q, &mut mass);
         let momentum = norm_in(&mass, v);
         let m = touching.len();
@@ -95,7 +95,7 @@ where
             t,
             state: before,
         })?;
-        let d = q.len();
+        let d = v.len();
         for (i, p) in outcome.impulses.iter().enumerate() {
             for (v, l) in v.iter_mut().zip(&lift[i * d..(i + 1) * d]) {
                 *v += p * l;
@@ -215,8 +215,8 @@ where
         contacts: &[usize],
         mode: &Mode,
     ) -> Result<Vec<f64>, Error> {
-        let (q, v) = state.split_at(self.system().dof());
-        let (mut acceleration, mut bends) = (vec![0.0; q.len()], vec![0.0; contacts.len()]);
+        let (q, v) = self.parts(state);
+        let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
         self.motion((t, q, v), mode, &mut acceleration, None, false);
         self.in_frame(q, contacts, |frame| {
             frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
@@ -234,7 +234,7 @@ where
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Error> {
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {
             self.set_closed(mode, j, false);
@@ -287,7 +287,7 @@ where
         touching: &[usize],
         mode: &Mode,
     ) -> Result<Vec<bool>, Error> {
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         self.in_frame(q, touching, |frame| {
             let rates: Vec<f64> = (0..touching.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))
@@ -298,7 +298,7 @@ where
             if thrown.is_empty() {
                 return parting;
             }
-            let (mut free, mut falls) = (vec![0.0; q.len()], vec![0.0; touching.len()]);
+            let (mut free, mut falls) = (vec![0.0; v.len()], vec![0.0; touching.len()]);
             frame.free_acceleration(self.system(), (t, q, v), &[], &mut free);
             frame.gap_acceleration(self.system(), (q, v), &free, &mut falls);
             for i in thrown {
@@ -362,7 +362,7 @@ where
 
     /// True when a gap is zero and neither closes nor opens.
     pub(crate) fn rests(&self, contact: usize, x: &[f64]) -> bool {
-        let (q, _) = x.split_at(self.system().dof());
+        let (q, _) = self.parts(x);
         self.system().gap(contact, q).abs() <= self.gap_tolerance
             && self
                 .approach(x, &[contact])
@@ -372,7 +372,7 @@ where
 
     /// `Da v` of contacts at a state; NaN where there is none.
     pub(crate) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))

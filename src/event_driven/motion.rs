@@ -6,6 +6,7 @@ use super::projection;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
+use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Flow, Mode};
 
@@ -38,15 +39,15 @@ where
     /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
     /// state or a mode of another length.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
-        let (d, n) = (self.system().dof(), self.system().contacts());
-        if state.len() != 2 * d || mode.len() != 2 * n {
+        let n = self.system().contacts();
+        if state.len() != self.dim() || mode.len() != 2 * n {
             let values = vec![f64::NAN; n];
             let unique = false;
             return Multipliers { values, unique };
         }
-        let (q, v) = state.split_at(d);
+        let (q, v) = self.parts(state);
         let mut values = vec![0.0; n];
-        let mut acceleration = vec![0.0; q.len()];
+        let mut acceleration = vec![0.0; v.len()];
         let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values), false);
         Multipliers { values, unique }
     }
@@ -115,13 +116,12 @@ where
     L: ImpactLaw,
 {
     fn dim(&self) -> usize {
-        2 * self.system().dof()
+        self.system().coordinates() + self.system().dof()
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
-        let d = self.system().dof();
-        let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
-        dq.copy_from_slice(v);
+        let ((q, v), (dq, dv)) = (self.parts(x), self.parts_mut(dx));
+        configuration::rate(self.system(), q, v, dq);
         self.motion((t, q, v), mode, dv, None, false);
     }
 

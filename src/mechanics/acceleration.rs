@@ -5,12 +5,14 @@
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
 //! ```
 
+use super::configuration;
+use super::gaps::{curvature, gap_row};
+use super::kinetic::coriolis;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::linalg::cholesky::{factor, inverse, solve, solve_lower, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::Cut;
-use crate::ode::difference;
 
 /// What stands in the way of an acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,13 +26,13 @@ pub(crate) enum Trouble {
 
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
 const IDLE: f64 = 1e-3;
-/// Rounding of a difference of gaps or of their rates, relative to its terms.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// A mechanical system, and the inverse of its mass matrix if that does not change.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies<S> {
     pub(crate) system: S,
+    /// `q̇ = v`.
+    pub(crate) identity: bool,
     /// Of a constant mass matrix: for a few coordinates a product is several times faster than a
     /// factor.
     inverse: Option<Vec<f64>>,
@@ -41,13 +43,14 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     pub(crate) fn new(system: S) -> Self {
-        let d = system.dof();
+        let (d, origin) = (system.dof(), vec![0.0; system.coordinates()]);
         let inverse = system.constant_mass().then(|| {
             let mut mass = vec![0.0; d * d];
-            system.mass(&vec![0.0; d], &mut mass);
+            system.mass(&origin, &mut mass);
             factor(&mut mass, d).map(|_| inverse(&mass, d))
         });
         Self {
+            identity: origin.len() == d && configuration::is_identity(&system, &origin),
             system,
             inverse: inverse.flatten(),
         }
@@ -55,14 +58,14 @@ where
 
     /// Size of the scratch space of a [`Frame`] of `m` contacts.
     pub(crate) fn frame_size(&self, m: usize) -> usize {
-        let d = self.system.dof();
+        let (d, nq) = (self.system.dof(), self.system.coordinates());
         let coriolis = if self.inverse.is_some() {
             0
         } else {
             d * d + 2 * d
         };
         let mass = if self.inverse.is_some() { 0 } else { d * d };
-        mass + 2 * m * d + m * m + m + coriolis.max(3 * d)
+        mass + 2 * m * d + m * m + m + coriolis.max(d + 3 * nq)
     }
 }
 
@@ -105,6 +108,8 @@ pub(crate) struct Frame<'a> {
     written: bool,
     /// The largest acceleration of a gap if none of its terms cancelled, in units of its row.
     pub(crate) size: f64,
+    /// There is a Coriolis force.
+    has_coriolis: bool,
     /// What of the accelerations of gaps is rounding of their curvatures, in units of rows.
     bent: f64,
     work: &'a mut [f64],
@@ -121,7 +126,7 @@ impl<'a> Frame<'a> {
     where
         S: MechanicalSystem + UnilateralConstraints,
     {
-        let (d, m) = (q.len(), contacts.len());
+        let (d, m) = (bodies.system.dof(), contacts.len());
         let mut cut = Cut(scratch);
         let inertia = if let Some(inverse) = &bodies.inverse {
             Mass::Inverse(inverse)
@@ -136,7 +141,7 @@ impl<'a> Frame<'a> {
         let mut written = true;
         for (i, &j) in contacts.iter().enumerate() {
             let row = &mut rows[i * d..(i + 1) * d];
-            written &= gap_row(&bodies.system, j, q, row, &mut work[..d]);
+            written &= gap_row(&bodies.system, j, q, row, work);
         }
         for i in 0..m {
             let row = i * d..(i + 1) * d;
@@ -159,6 +164,7 @@ impl<'a> Frame<'a> {
             diagonal,
             written,
             size: 0.0,
+            has_coriolis: !(bodies.identity && bodies.system.constant_mass()),
             bent: 0.0,
             work,
         })
@@ -218,7 +224,7 @@ impl<'a> Frame<'a> {
         let force = cut.take(d);
         system.effort(t, q, v, force);
         system.contact_effort((t, q, v), closed, force);
-        if !system.constant_mass() {
+        if self.has_coriolis {
             coriolis(system, q, v, acceleration, cut.0);
             for i in 0..d {
                 force[i] += acceleration[i];
@@ -229,18 +235,17 @@ impl<'a> Frame<'a> {
 
     /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`;
     /// keeps their size.
-    pub(crate) fn gap_acceleration<S: UnilateralConstraints>(
+    pub(crate) fn gap_acceleration<S: MechanicalSystem + UnilateralConstraints>(
         &mut self,
         system: &S,
         (q, v): (&[f64], &[f64]),
         acceleration: &[f64],
         out: &mut [f64],
     ) {
-        let (d, m) = (self.d, self.contacts.len());
+        let m = self.contacts.len();
         (self.size, self.bent) = (0.0, 0.0);
         for i in 0..m {
-            let (bent, rounding) =
-                curvature(system, self.contacts[i], q, v, &mut self.work[..3 * d]);
+            let (bent, rounding) = curvature(system, self.contacts[i], q, v, self.work);
             let (mut sum, mut size) = (bent, bent.abs());
             for (row, a) in self.row(i).iter().zip(acceleration) {
                 sum += row * a;
@@ -342,115 +347,4 @@ where
         frame.push(i, multipliers[i], acceleration);
     }
     Ok(unique)
-}
-
-/// The row `Da_j(q)`, written (true) or by differences.
-pub(crate) fn gap_row<S: UnilateralConstraints + ?Sized>(
-    system: &S,
-    j: usize,
-    q: &[f64],
-    row: &mut [f64],
-    point: &mut [f64],
-) -> bool {
-    let written = system.gap_row(j, q, row);
-    if !written {
-        difference::gradient(|_, q| system.gap(j, q), (0.0, q), row, point);
-    }
-    written
-}
-
-/// `κ_j = vᵀ D²a_j v`, written, or the difference of `Da_j v` along `v`; and what of it is
-/// rounding. `work` has `3 d` entries.
-pub(crate) fn curvature<S: UnilateralConstraints>(
-    system: &S,
-    j: usize,
-    q: &[f64],
-    v: &[f64],
-    work: &mut [f64],
-) -> (f64, f64) {
-    if system.constant_row(j) {
-        return (0.0, 0.0);
-    }
-    if let Some(written) = system.curvature(j, q, v) {
-        return (written, 0.0);
-    }
-    if v.iter().all(|&v| v == 0.0) {
-        return (0.0, 0.0);
-    }
-    let mut cut = Cut(work);
-    let (row, point, moved) = (cut.take(q.len()), cut.take(q.len()), cut.take(q.len()));
-    if system.gap_row(j, q, row) {
-        let rate = |_: f64, q: &[f64]| {
-            system.gap_row(j, q, row);
-            dot(row, v)
-        };
-        let bent = difference::scalar_along(rate, (0.0, q), (0.0, v), moved);
-        let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
-        let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, v);
-        return (bent, rounding);
-    }
-    // A second difference along v: the step is the fourth root of rounding.
-    let s = difference::step_along(0.0, q, 0.0, v).powf(0.75);
-    let mut at = |s: f64| {
-        for i in 0..q.len() {
-            point[i] = q[i] + s * v[i];
-        }
-        system.gap(j, point)
-    };
-    let (ahead, here, behind) = (at(s), at(0.0), at(-s));
-    let bent = ahead - 2.0 * here + behind;
-    // A straight gap has none, not the rounding of its values and of the coordinates.
-    let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
-    let rounding = ROUNDING * largest;
-    if bent.abs() <= rounding {
-        return (0.0, rounding / (s * s));
-    }
-    (bent / (s * s), rounding / (s * s))
-}
-
-/// The Coriolis force `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q`, written or by differences; `work` has `d² + d`
-/// entries.
-pub(crate) fn coriolis<S: MechanicalSystem>(
-    system: &S,
-    q: &[f64],
-    v: &[f64],
-    force: &mut [f64],
-    work: &mut [f64],
-) {
-    if system.coriolis(q, v, force) {
-        return;
-    }
-    force.fill(0.0);
-    if v.iter().all(|&v| v == 0.0) {
-        return;
-    }
-    let d = q.len();
-    let mut cut = Cut(work);
-    let (mass, point) = (cut.take(d * d), cut.take(d));
-    let s = difference::step_along(0.0, q, 0.0, v);
-    for sign in [1.0, -1.0] {
-        for i in 0..d {
-            point[i] = q[i] + sign * s * v[i];
-        }
-        system.mass(point, mass);
-        for i in 0..d {
-            for k in 0..d {
-                force[i] -= sign * mass[k * d + i] * v[k] / (2.0 * s);
-            }
-        }
-    }
-    point.copy_from_slice(q);
-    for i in 0..d {
-        let step = difference::step_along(0.0, &[q[i]], 0.0, &[1.0]);
-        let mut energy = [0.0; 2];
-        for (value, at) in energy.iter_mut().zip([q[i] + step, q[i] - step]) {
-            point[i] = at;
-            system.mass(point, mass);
-            for (k, v_k) in v.iter().enumerate() {
-                *value += 0.5 * v_k * dot(&mass[k * d..(k + 1) * d], v);
-            }
-        }
-        force[i] += (energy[0] - energy[1]) / (2.0 * step);
-        point[i] = q[i];
-    }
 }

@@ -12,23 +12,26 @@ pub trait UnilateralConstraints {
     /// force to the effort, or make the table a heavy body of its own.
     fn gap(&self, j: usize, q: &[f64]) -> f64;
 
-    /// Writes the row `Da_j(q)` and returns `true`; the provided method returns `false`, and the
-    /// crate takes differences.
+    /// Writes the row `Da_j(q)` that acts on velocities, `ȧ_j = Da_j v`, and returns `true`; the
+    /// provided method returns `false`, and the crate takes differences. Where `q̇ = N(q) v`
+    /// ([`configuration_rate`](super::MechanicalSystem::configuration_rate)), entry `i` is the
+    /// derivative of the gap along `N(q) e_i`.
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
         let _ = (j, q, row);
         false
     }
 
-    /// True when the row `Da_j` does not depend on `q`: the gap is an affine function, without
-    /// curvature. Spares evaluations.
+    /// True when the row `Da_j` does not depend on `q`: the gap has no curvature. Spares
+    /// evaluations.
     fn constant_row(&self, j: usize) -> bool {
         let _ = j;
         false
     }
 
     /// The curvature term `κ_j = vᵀ D²a_j(q) v`, the part of the gap's acceleration that is not
-    /// `Da_j q̈`; the provided method returns `None`, and the crate takes the difference of
-    /// `Da_j v` along `v`.
+    /// `Da_j v̇`; the provided method returns `None`, and the crate takes the difference of
+    /// `Da_j v` along `v`. Where `q̇ = N(q) v` it is the derivative of `Da_j v` along `N(q) v`, with
+    /// `v` held.
     fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
         let _ = (j, q, v);
         None

@@ -6,8 +6,12 @@
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
 //!   [`UnilateralConstraints`]; `dual`: the same, once for any scalar; `forward`: references and
 //!   smart pointers.
+//! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
 //!   contacts that depend on each other.
+//! * `configuration`: `q̇ = N(q) v`.
+//! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
+//!   blocks of the mass matrix.
 //! * `mode_problem`: which contacts stay closed.
 //! * `check`: what the user wrote against differences.
 //!
@@ -15,13 +19,17 @@
 
 pub(crate) mod acceleration;
 mod check;
+pub(crate) mod configuration;
 mod constraints;
 #[cfg(feature = "dual")]
 mod dual;
 mod forward;
+pub(crate) mod gaps;
+pub(crate) mod kinetic;
 pub(crate) mod mode_problem;
 pub(crate) mod redundant;
 mod system;
+mod trees;
 
 pub use check::check_mechanics;
 pub use constraints::UnilateralConstraints;

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -70,6 +71,37 @@ impl MechanicalSystem for Own {
         asked("coriolis");
         force[0] = 8.0 * v[0];
         true
+    }
+    fn coordinates(&self) -> usize {
+        asked("coordinates");
+        2
+    }
+    fn configuration_rate(&self, _q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+        asked("configuration_rate");
+        rate.fill(0.5 * v[0]);
+        true
+    }
+    fn project_configuration(&self, q: &mut [f64]) -> bool {
+        asked("project_configuration");
+        q[0] = 0.75;
+        true
+    }
+    fn kinetic_gradient(&self, _q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+        asked("kinetic_gradient");
+        gradient[0] = 9.0 * v[0];
+        true
+    }
+    fn trees(&self) -> usize {
+        asked("trees");
+        4
+    }
+    fn tree(&self, i: usize) -> Range<usize> {
+        asked("tree");
+        i..i + 5
+    }
+    fn tree_mass(&self, i: usize, _q: &[f64], mass: &mut [f64]) {
+        asked("tree_mass");
+        mass[0] = 10.0 + i as f64;
     }
     fn constant_mass(&self) -> bool {
         asked("constant_mass");
@@ -139,6 +171,12 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.push(flag(s.effort_along((t, q, v), &[0.5, 0.25], &mut out)) + out[0]);
     said.push(flag(s.contact_effort((t, q, v), &[0, 2], &mut out)) + out[0]);
     said.push(flag(s.coriolis(q, v, &mut out)) + out[0]);
+    said.push(flag(s.kinetic_gradient(q, v, &mut out)) + out[0]);
+    s.tree_mass(3, q, &mut out);
+    said.extend([out[0], s.trees() as f64, s.tree(2).end as f64]);
+    let mut rate = [3.0, 4.0];
+    said.push(s.coordinates() as f64 + flag(s.project_configuration(&mut rate)));
+    said.push(flag(s.configuration_rate(&rate, v, &mut out)) + rate[0] + out[0]);
     said.extend([s.contacts() as f64, s.gap(2, q)]);
     said.push(flag(s.gap_row(1, q, &mut out)) + out[0]);
     said.extend([flag(s.constant_row(3)), s.curvature(1, q, v).unwrap()]);

@@ -28,6 +28,8 @@ mod plain;
 mod point;
 #[path = "../common/polygon.rs"]
 mod polygon;
+#[cfg(feature = "dual")]
+mod quaternions;
 #[path = "../common/random.rs"]
 mod random;
 mod reference;
@@ -40,6 +42,7 @@ mod spreads;
 mod stacks;
 mod table;
 mod throws;
+mod trees;
 mod trot;
 mod trot_derivative;
 mod unwritten;

@@ -7,7 +7,6 @@ use nalgebra::{DMatrix, DVector};
 
 use super::orders::{OrderOutcome, orders};
 use crate::event_driven::EventDriven;
-use crate::event_driven::initial::check_input;
 use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -53,8 +52,8 @@ pub struct DecouplingReport {
     /// effort, `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of
     /// two limbs: zero when forces between limbs go through the body only, and add up there. Steps
     /// go forward and back, by 1e-2 and 1e-6 of the coordinate; differences that may be rounding of
-    /// the efforts and of their terms count as zero. Infinite without limbs, and where efforts are
-    /// not finite.
+    /// the efforts and of their terms count as zero. Infinite without limbs, where efforts are not
+    /// finite, and where velocities are not the rates of the coordinates.
     pub effort_coupling: f64,
     /// The verdict.
     pub verdict: Coupling,
@@ -142,10 +141,11 @@ where
         let contacts = &distinct[..];
         self.check_friction()?;
         let x = self.checked_corner(t, q, v, contacts)?;
+        let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
             let m = contacts.len();
             let gram = DMatrix::from_column_slice(m, m, frame.gram);
-            (gram, DMatrix::from_column_slice(q.len(), m, frame.lift))
+            (gram, DMatrix::from_column_slice(v.len(), m, frame.lift))
         })?;
         let cosines = DMatrix::from_fn(gram.nrows(), gram.ncols(), |i, j| {
             gram[(i, j)] / (gram[(i, i)] * gram[(j, j)]).sqrt()
@@ -237,14 +237,14 @@ where
         v: &[f64],
         contacts: &[usize],
     ) -> Result<Vec<f64>, Error> {
-        check_input(self.system().dof(), t, q, v)?;
+        let x = self.checked_state(t, q, v)?;
+        let (q, v) = self.parts(&x);
         let count = self.system().contacts();
         if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
             let guard = Guard::falling(event);
             return Err(Error::NoSuchGuard { guard, count });
         }
         self.check_mass(q)?;
-        let x = [q, v].concat();
         let approaching = self.approaching(q, v, contacts)?;
         if let Some(at_rest) = approaching.iter().position(|&a| !a) {
             let event = contacts[at_rest];
@@ -274,13 +274,13 @@ where
             touching.sort_unstable();
             self.apply_impact(t, &mut state, &touching, &vec![true; touching.len()])?;
         }
-        Ok(DVector::from_column_slice(&state[x.len() / 2..]))
+        Ok(DVector::from_column_slice(self.parts(&state).1))
     }
 
     /// Differences of each velocity that count as zero, by rounding: parts of the largest that it
     /// has with the energy at hand.
     fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
-        let d = q.len();
+        let d = v.len();
         let mut mass = vec![0.0; d * d];
         self.system().mass(q, &mut mass);
         let speeds = DVector::from_column_slice(v);
