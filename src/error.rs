@@ -662,6 +662,19 @@ pub enum Error {
     )]
     CoriolisUnwritten,
 
+    /// Contacts of one problem have different numbers of tangents, or more than two.
+    #[error(
+        "contact {contact} has {found} tangents where {expected} are possible: all contacts of a problem have 0, all have 1 (in the plane) or all have 2 (in space)"
+    )]
+    Tangents {
+        /// The contact.
+        contact: usize,
+        /// The number that it may have, that of the contacts before it.
+        expected: usize,
+        /// The number that it has.
+        found: usize,
+    },
+
     /// A coefficient of friction is given to what ignores it.
     #[error(
         "contact {contact} has the coefficient of friction {friction}, which {law} ignores; frictionless() says that it does not matter"

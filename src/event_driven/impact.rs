@@ -3,11 +3,16 @@
 
 use super::EventDriven;
 use super::breakdown::explain;
-use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection};
+use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection, Unilateral};
 use crate::linalg::cholesky::norm_in;
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::acceleration::Trouble;
+use crate::mechanics::delassus;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::redundant::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+};
 use crate::{Crossed, Error, Mode, Quantity};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth
@@ -44,19 +49,62 @@ where
     ) -> Result<Outcome, Error> {
         self.check_friction()?;
         let (q, v) = self.parts(state);
-        let restitution: Vec<f64> = touching
-            .iter()
-            .map(|&j| self.checked_restitution(j, t, q, v))
-            .collect::<Result<_, _>>()?;
+        let wanted = Wanted {
+            restitution_at: Some(v),
+            ..Wanted::default()
+        };
+        let contacts = self.contacts(q, touching, wanted)?;
+        for of in contacts.all_parameters() {
+            self.check_restitution(of.contact, t, of.restitution)?;
+        }
         let by = (&self.law, &self.selection);
-        self.apply_impact_by(by, &restitution, t, state, (touching, new))
+        self.apply_impact_by(by, &contacts, t, state, (touching, new))
     }
 
-    /// The same by another law and with other coefficients of restitution.
-    pub(crate) fn apply_impact_by<K: ImpactLaw>(
+    /// The same by [`Unilateral`], with coefficients of restitution of zero.
+    pub(crate) fn apply_plastic_impact(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        touching: &[usize],
+        new: &[bool],
+    ) -> Result<Outcome, Error> {
+        let (q, _) = self.parts(state);
+        let contacts = self.contacts(q, touching, Wanted::default())?;
+        let by = (&Unilateral, &Selection::Single);
+        self.apply_impact_by(by, &contacts, t, state, (touching, new))
+    }
+
+    /// The values of these contacts.
+    pub(crate) fn contacts(
+        &self,
+        q: &[f64],
+        touching: &[usize],
+        wanted: Wanted<'_>,
+    ) -> Result<Contacts, Error> {
+        let mut contacts = Contacts::new();
+        let set = ContactSet::Listed(touching);
+        self.system().fill(q, set, wanted, &mut contacts)?;
+        Ok(contacts)
+    }
+
+    /// The impact problem of contacts; what makes it none is the inner error.
+    pub(crate) fn impact_problem(
+        &self,
+        (q, v): (&[f64], &[f64]),
+        contacts: &Contacts,
+        momentum: f64,
+    ) -> Result<Result<ImpactProblem, Error>, Trouble> {
+        with_zeros(v.len() * v.len(), |space| {
+            let mass = self.bodies.mass(q, space)?;
+            Ok(delassus::impact_problem(contacts, &mass, v, momentum))
+        })
+    }
+
+    fn apply_impact_by<K: ImpactLaw>(
         &self,
         (law, selection): (&K, &Selection),
-        restitution: &[f64],
+        contacts: &Contacts,
         t: f64,
         state: &mut [f64],
         (touching, new): (&[usize], &[bool]),
@@ -69,38 +117,26 @@ where
         let mut mass = vec![0.0; v.len() * v.len()];
         self.system().mass(q, &mut mass);
         let momentum = norm_in(&mass, v);
-        let m = touching.len();
-        let (problem, lift) = self.in_frame(q, touching, |frame| {
-            let speeds: Vec<f64> = (0..m)
-                .map(|i| crate::linalg::dot(frame.row(i), v))
-                .collect();
-            let gram = nalgebra::DMatrix::from_column_slice(m, m, frame.gram);
-            let speeds = nalgebra::DVector::from_vec(speeds);
-            let problem = ImpactProblem::of_motion(gram, speeds, momentum);
-            (problem, frame.lift.to_vec())
-        })?;
-        let fresh: Vec<usize> = (0..m).filter(|&i| new[i]).collect();
+        let problem = self
+            .impact_problem((q, v), contacts, momentum)
+            .map_err(|trouble| explain(trouble, q, touching))?;
+        let fresh: Vec<usize> = (0..touching.len()).filter(|&i| new[i]).collect();
         let mut noise = None;
         let resolved = problem
-            .and_then(|problem| problem.with_any_restitutions(restitution))
             .and_then(|problem| problem.with_new_contacts(&fresh))
             .and_then(|problem| {
                 noise = (!problem.dependent().is_empty()).then(|| problem.noise());
-                law.resolve(&problem.with_interrupt(&self.interrupt))
-            })
-            .and_then(|outcomes| selection.select(outcomes, t));
+                let problem = problem.with_interrupt(&self.interrupt);
+                let outcome = selection.select(law.resolve(&problem)?, t)?;
+                problem.push(outcome.impulses.as_slice(), v);
+                Ok(outcome)
+            });
         let outcome = resolved.map_err(|reason| Error::Impact {
             contacts: touching.to_vec(),
             reason: Box::new(reason),
             t,
             state: before,
         })?;
-        let d = v.len();
-        for (i, p) in outcome.impulses.iter().enumerate() {
-            for (v, l) in v.iter_mut().zip(&lift[i * d..(i + 1) * d]) {
-                *v += p * l;
-            }
-        }
         if let Some(noise) = noise {
             self.stop_slow_approaches(q, v, touching, (&outcome, noise))?;
         }
@@ -151,6 +187,10 @@ where
         v: &[f64],
     ) -> Result<f64, Error> {
         let value = self.system().restitution(contact, q, v);
+        self.check_restitution(contact, t, value)
+    }
+
+    fn check_restitution(&self, contact: usize, t: f64, value: f64) -> Result<f64, Error> {
         let allowed = if self.any_restitution {
             value.is_finite()
         } else {

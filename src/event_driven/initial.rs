@@ -2,9 +2,10 @@
 //! that stay closed.
 
 use super::EventDriven;
-use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral};
+use crate::impact::{ImpactLaw, Outcome};
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::check_configuration;
+use crate::mechanics::contacts::common_tangents;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Error, MatrixFault, Mode, Quantity, validate};
 
@@ -33,7 +34,7 @@ where
     ///
     /// # Errors
     /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a
-    /// tolerance, [`Error::FrictionIgnored`], [`Error::CoriolisUnwritten`], a mass matrix that is not symmetric and positive
+    /// tolerance, [`Error::FrictionIgnored`], [`Error::CoriolisUnwritten`], [`Error::Tangents`], a mass matrix that is not symmetric and positive
     /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the
     /// impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
@@ -42,12 +43,10 @@ where
         })
     }
 
-    /// Likewise, with a plastic impact by [`Unilateral`].
+    /// Likewise, with a plastic impact.
     pub(crate) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
-        let by = (&Unilateral, &Selection::Single);
         self.start_by(t, q, v, |state, touching, new| {
-            let restitution = vec![0.0; touching.len()];
-            self.apply_impact_by(by, &restitution, t, state, (touching, new))
+            self.apply_plastic_impact(t, state, touching, new)
         })
     }
 
@@ -67,6 +66,7 @@ where
         }
         let mut state = self.checked_state(t, q, v)?;
         self.check_friction()?;
+        common_tangents(self.system())?;
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         self.check_mass(q)?;
         let n = self.system().contacts();

@@ -4,7 +4,7 @@
 use super::EventDriven;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
-use crate::impact::{ImpactLaw, Selection, Unilateral};
+use crate::impact::ImpactLaw;
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{CrossedSet, Error, Flow, Integrator, Interrupt, Mode, Statistics, Status};
@@ -173,9 +173,7 @@ where
         }
         let new = self.approaching(q, v, &touching)?;
         if new.iter().any(|&new| new) {
-            let restitution = vec![0.0; touching.len()];
-            let by = (&Unilateral, &Selection::Single);
-            let outcome = self.apply_impact_by(by, &restitution, t, state, (&touching, &new))?;
+            let outcome = self.apply_plastic_impact(t, state, &touching, &new)?;
             for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
                 *sum += p;
             }

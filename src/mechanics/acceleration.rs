@@ -6,11 +6,12 @@
 //! ```
 
 use super::configuration;
-use super::gaps::{curvature, gap_row};
+use super::contacts::ContactRows;
+use super::delassus::{Mass, delassus};
+use super::gaps::curvature;
 use super::kinetic::coriolis;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
-use crate::linalg::cholesky::{factor, inverse, solve, solve_lower, symmetric_times};
-use crate::linalg::dot;
+use crate::linalg::cholesky::{factor, inverse, solve, solve_lower};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::Cut;
 
@@ -56,6 +57,16 @@ where
         }
     }
 
+    /// The mass matrix at `q`, to be inverted; `space` has a square of the number of velocities.
+    pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
+        if let Some(inverse) = &self.inverse {
+            return Ok(Mass::Inverse(inverse));
+        }
+        self.system.mass(q, space);
+        factor(space, self.system.dof()).ok_or(Trouble::Mass)?;
+        Ok(Mass::Factor(space))
+    }
+
     /// Size of the scratch space of a [`Frame`] of `m` contacts.
     pub(crate) fn frame_size(&self, m: usize) -> usize {
         let (d, nq) = (self.system.dof(), self.system.coordinates());
@@ -69,43 +80,18 @@ where
     }
 }
 
-/// How a mass matrix is inverted.
-enum Mass<'a> {
-    Inverse(&'a [f64]),
-    /// Cholesky factor.
-    Factor(&'a [f64]),
-}
-
-impl Mass<'_> {
-    /// `out = M⁻¹ force`.
-    fn solve(&self, force: &[f64], out: &mut [f64]) {
-        match self {
-            Self::Factor(l) => {
-                out.copy_from_slice(force);
-                solve(l, force.len(), out);
-            }
-            Self::Inverse(inverse) => symmetric_times(inverse, force, out),
-        }
-    }
-}
-
 /// A configuration with its mass matrix factorised and some contacts with their rows and their Gram
 /// matrix.
 pub(crate) struct Frame<'a> {
     pub(crate) d: usize,
-    /// Contacts, in the order of rows.
-    pub(crate) contacts: &'a [usize],
     mass: Mass<'a>,
-    /// `Da`, one row after the other.
-    pub(crate) rows: &'a mut [f64],
+    pub(crate) rows: ContactRows<'a>,
     /// `M⁻¹ Daᵀ`, one column after the other.
     pub(crate) lift: &'a mut [f64],
     /// `G = Da M⁻¹ Daᵀ`.
     pub(crate) gram: &'a mut [f64],
     /// The diagonal of `G`.
     diagonal: &'a mut [f64],
-    /// All rows are written by the user, none is a difference.
-    written: bool,
     /// The largest acceleration of a gap if none of its terms cancelled, in units of its row.
     pub(crate) size: f64,
     /// There is a Coriolis force.
@@ -128,41 +114,19 @@ impl<'a> Frame<'a> {
     {
         let (d, m) = (bodies.system.dof(), contacts.len());
         let mut cut = Cut(scratch);
-        let inertia = if let Some(inverse) = &bodies.inverse {
-            Mass::Inverse(inverse)
-        } else {
-            let mass = cut.take(d * d);
-            bodies.system.mass(q, mass);
-            factor(mass, d).ok_or(Trouble::Mass)?;
-            Mass::Factor(mass)
-        };
+        let space = if bodies.inverse.is_some() { 0 } else { d * d };
+        let mass = bodies.mass(q, cut.take(space))?;
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
-        let mut written = true;
-        for (i, &j) in contacts.iter().enumerate() {
-            let row = &mut rows[i * d..(i + 1) * d];
-            written &= gap_row(&bodies.system, j, q, row, work);
-        }
-        for i in 0..m {
-            let row = i * d..(i + 1) * d;
-            inertia.solve(&rows[row.clone()], &mut lift[row]);
-        }
-        for i in 0..m {
-            for k in 0..=i {
-                let entry = dot(&rows[k * d..(k + 1) * d], &lift[i * d..(i + 1) * d]);
-                gram[i * m + k] = entry;
-                gram[k * m + i] = entry;
-            }
-        }
+        let rows = ContactRows::new(&bodies.system, q, contacts, rows, work);
+        delassus(&mass, d, rows.rows, lift, gram);
         Ok(Self {
             d,
-            contacts,
-            mass: inertia,
+            mass,
             rows,
             lift,
             gram,
             diagonal,
-            written,
             size: 0.0,
             has_coriolis: !(bodies.identity && bodies.system.constant_mass()),
             bent: 0.0,
@@ -173,7 +137,7 @@ impl<'a> Frame<'a> {
     /// What of the accelerations of gaps is rounding, in units of rows: more where rows or
     /// curvatures are differences.
     fn rounding(&self) -> f64 {
-        let part = if self.written { 1e-12 } else { 1e-10 };
+        let part = if self.rows.written { 1e-12 } else { 1e-10 };
         part * self.size + self.bent
     }
 
@@ -196,7 +160,7 @@ impl<'a> Frame<'a> {
     }
 
     pub(crate) fn row(&self, i: usize) -> &[f64] {
-        &self.rows[i * self.d..(i + 1) * self.d]
+        self.rows.row(i)
     }
 
     /// `x += M⁻¹ Da_iᵀ p`.
@@ -242,10 +206,10 @@ impl<'a> Frame<'a> {
         acceleration: &[f64],
         out: &mut [f64],
     ) {
-        let m = self.contacts.len();
+        let m = self.rows.contacts.len();
         (self.size, self.bent) = (0.0, 0.0);
         for i in 0..m {
-            let (bent, rounding) = curvature(system, self.contacts[i], q, v, self.work);
+            let (bent, rounding) = curvature(system, self.rows.contacts[i], q, v, self.work);
             let (mut sum, mut size) = (bent, bent.abs());
             for (row, a) in self.row(i).iter().zip(acceleration) {
                 sum += row * a;
@@ -267,7 +231,7 @@ impl<'a> Frame<'a> {
         let Mass::Inverse(inverse) = self.mass else {
             return false;
         };
-        let (d, m) = (self.d, self.contacts.len());
+        let (d, m) = (self.d, self.rows.contacts.len());
         out.copy_from_slice(inverse);
         // With G = C Cᵀ, P = M⁻¹ − K Kᵀ, K = M⁻¹ Daᵀ C⁻ᵀ; K replaces the columns of M⁻¹ Daᵀ.
         for i in 0..d {
@@ -295,7 +259,7 @@ impl<'a> Frame<'a> {
         b: &mut [f64],
         redundant: Redundant,
     ) -> Result<bool, Trouble> {
-        let m = self.contacts.len();
+        let m = self.rows.contacts.len();
         for i in 0..m {
             self.diagonal[i] = self.gram[i * m + i];
         }
@@ -334,8 +298,8 @@ pub(crate) fn accelerate<S>(
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    frame.free_acceleration(system, (t, q, v), frame.contacts, acceleration);
-    if frame.contacts.is_empty() {
+    frame.free_acceleration(system, (t, q, v), frame.rows.contacts, acceleration);
+    if frame.rows.contacts.is_empty() {
         return Ok(true);
     }
     frame.gap_acceleration(system, (q, v), acceleration, multipliers);
@@ -343,7 +307,7 @@ where
         *l = -*l;
     }
     let unique = frame.solve_gram(multipliers, redundant)?;
-    for i in 0..frame.contacts.len() {
+    for i in 0..frame.rows.contacts.len() {
         frame.push(i, multipliers[i], acceleration);
     }
     Ok(unique)

@@ -43,6 +43,20 @@ pub trait UnilateralConstraints {
         0.0
     }
 
+    /// Stiffness of contact `j` (N/m), > 0: the normal force is `(−k a − τ k ȧ)₊` where a driver is
+    /// compliant. Provided: `INFINITY`, as stiff as the driver resolves. Rigid drivers do not ask.
+    fn stiffness(&self, j: usize) -> f64 {
+        let _ = j;
+        f64::INFINITY
+    }
+
+    /// Dissipation time `τ` of contact `j` (s), ≥ 0, with the [`stiffness`](Self::stiffness);
+    /// provided: 0, without dissipation.
+    fn dissipation_time(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
+
     /// Coefficient of friction, ≥ 0. What knows no friction refuses one that is not zero.
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
@@ -50,13 +64,15 @@ pub trait UnilateralConstraints {
     }
 
     /// Number of tangential directions of contact `j`: 0 without friction, 1 in the plane, 2 in
-    /// space.
+    /// space. All contacts have the same number.
     fn tangents(&self, j: usize) -> usize {
         let _ = j;
         0
     }
 
-    /// Writes the rows of the tangential velocities of contact `j`, one after the other.
+    /// Writes the rows of the tangential velocities of contact `j`, one after the other, each with
+    /// an entry a velocity: of unit tangents, orthogonal to each other and to the normal. Their
+    /// sign is that of the slip. Units and signs are those of [`Contacts`](super::Contacts).
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
         let _ = (j, q);
         rows.fill(0.0);

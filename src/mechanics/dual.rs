@@ -154,6 +154,18 @@ pub trait SmoothConstraints {
         0.0
     }
 
+    /// As [`UnilateralConstraints::stiffness`].
+    fn stiffness(&self, j: usize) -> f64 {
+        let _ = j;
+        f64::INFINITY
+    }
+
+    /// As [`UnilateralConstraints::dissipation_time`].
+    fn dissipation_time(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
+
     /// As [`UnilateralConstraints::friction`].
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
@@ -411,6 +423,16 @@ impl<M: SmoothMechanics + SmoothConstraints> UnilateralConstraints for Dual<M> {
     #[inline]
     fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
         self.0.restitution(j, q, v)
+    }
+
+    #[inline]
+    fn stiffness(&self, j: usize) -> f64 {
+        self.0.stiffness(j)
+    }
+
+    #[inline]
+    fn dissipation_time(&self, j: usize) -> f64 {
+        self.0.dissipation_time(j)
     }
 
     #[inline]

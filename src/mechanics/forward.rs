@@ -102,6 +102,14 @@ macro_rules! forward {
                 (**self).restitution(j, q, v)
             }
             #[inline]
+            fn stiffness(&self, j: usize) -> f64 {
+                (**self).stiffness(j)
+            }
+            #[inline]
+            fn dissipation_time(&self, j: usize) -> f64 {
+                (**self).dissipation_time(j)
+            }
+            #[inline]
             fn friction(&self, j: usize) -> f64 {
                 (**self).friction(j)
             }

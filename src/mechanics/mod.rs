@@ -6,6 +6,8 @@
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
 //!   [`UnilateralConstraints`]; `dual`: the same, once for any scalar; `forward`: references and
 //!   smart pointers.
+//! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `delassus`: these in
+//!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
 //!   contacts that depend on each other.
@@ -21,6 +23,8 @@ pub(crate) mod acceleration;
 mod check;
 pub(crate) mod configuration;
 mod constraints;
+pub(crate) mod contacts;
+pub(crate) mod delassus;
 #[cfg(feature = "dual")]
 mod dual;
 mod forward;
@@ -33,6 +37,7 @@ mod trees;
 
 pub use check::check_mechanics;
 pub use constraints::UnilateralConstraints;
+pub use contacts::{ContactParameters, ContactSet, ContactSource, Contacts, RowBlock, Wanted};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use redundant::Redundant;

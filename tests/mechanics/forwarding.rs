@@ -143,6 +143,14 @@ impl UnilateralConstraints for Own {
         asked("restitution");
         0.125 * j as f64
     }
+    fn stiffness(&self, j: usize) -> f64 {
+        asked("stiffness");
+        1e3 + j as f64
+    }
+    fn dissipation_time(&self, j: usize) -> f64 {
+        asked("dissipation_time");
+        0.5 + j as f64
+    }
     fn friction(&self, j: usize) -> f64 {
         asked("friction");
         0.25 * j as f64
@@ -181,6 +189,7 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.push(flag(s.gap_row(1, q, &mut out)) + out[0]);
     said.extend([flag(s.constant_row(3)), s.curvature(1, q, v).unwrap()]);
     said.extend([s.restitution(3, q, v), s.friction(2), s.tangents(2) as f64]);
+    said.extend([s.stiffness(2), s.dissipation_time(3)]);
     let mut rows = [0.0; 2];
     s.tangent_rows(2, q, &mut rows);
     said.extend(rows);

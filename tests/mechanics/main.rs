@@ -8,6 +8,7 @@ mod ball;
 mod by_differences;
 mod checked;
 mod choices;
+mod contacts;
 mod continuity;
 mod cuts;
 mod decoupled;

@@ -7,9 +7,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::orders::{OrderOutcome, orders};
 use crate::event_driven::EventDriven;
-use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
+use crate::event_driven::breakdown::explain;
+use crate::impact::{ImpactLaw, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::{Error, Guard, Mode};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the
@@ -206,7 +207,7 @@ where
         } else if largest_cosine > SMALL {
             // Orders of impacts that feel each other have maps of their own, even where their
             // outcomes agree.
-            Coupling::ContinuousOnly(self.class((q, v), contacts, gram)?)
+            Coupling::ContinuousOnly(self.class((q, v), contacts)?)
         } else if !same_map {
             Coupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
@@ -297,14 +298,16 @@ where
         &self,
         (q, v): (&[f64], &[f64]),
         contacts: &[usize],
-        gram: DMatrix<f64>,
     ) -> Result<ContinuityClass, Error> {
         let all = |value: f64| {
             let mut each = contacts.iter();
             each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
         };
-        let still = DVector::zeros(contacts.len());
-        let problem = ImpactProblem::new(gram, still)?;
+        let values = self.contacts(q, contacts, Wanted::default())?;
+        let still = vec![0.0; v.len()];
+        let problem = self
+            .impact_problem((q, &still), &values, 0.0)
+            .map_err(|trouble| explain(trouble, q, contacts))??;
         let cosines = problem.cosines();
         let pairs = || (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
         if all(0.0) && pairs().all(|at| cosines[at] <= SMALL) {

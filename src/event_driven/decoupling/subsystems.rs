@@ -44,7 +44,7 @@ where
             }
         }
         let size = coupled.amax();
-        let rows = self.in_frame(q, contacts, |frame| frame.rows.to_vec())?;
+        let rows = self.in_frame(q, contacts, |frame| frame.rows.rows.to_vec())?;
         let mut limbs: Vec<Vec<usize>> = Vec::new();
         for row in rows.chunks_exact(d) {
             let mut limb: Vec<usize> = (0..d).filter(|&i| row[i] != 0.0).collect();

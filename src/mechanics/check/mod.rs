@@ -4,6 +4,7 @@ mod gaps;
 mod inertia;
 
 use super::configuration::{self, check_configuration};
+use super::contacts::common_tangents;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::event_driven::initial::check_input;
@@ -65,7 +66,7 @@ use crate::{Error, Quantity};
 /// ```
 ///
 /// # Errors
-/// [`Error::CoriolisUnwritten`], [`Error::EmptySystem`], [`Error::WrongLength`] (of `q`, `v`, or trees that do not cover the
+/// [`Error::CoriolisUnwritten`], [`Error::Tangents`], [`Error::EmptySystem`], [`Error::WrongLength`] (of `q`, `v`, or trees that do not cover the
 /// velocities) and [`Error::NotFiniteInput`] for bad input;
 /// [`Error::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and positive
 /// definite at `q`, or not finite close to it; [`Error::NotFinite`] when the effort or a gap is not
@@ -120,6 +121,7 @@ where
         }
         check_input((system.coordinates(), dof), t, q, v)?;
         check_configuration(system, q, v)?;
+        common_tangents(system)?;
         Ok(Self { system, t, q })
     }
 
