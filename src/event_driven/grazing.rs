@@ -1,6 +1,6 @@
 //! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4).
 
-use super::log::{ContactEvent, ContactEventKind, closed};
+use super::log::{ContactEvent, ContactEventKind};
 use super::system::EventDriven;
 use super::zeno::Accumulation;
 use crate::hybrid::options::Settings;
@@ -172,7 +172,7 @@ where
         if self.grazing == Grazing::Contact {
             let mut state = segment.state.to_vec();
             segment.interpolant.at(t, &mut state);
-            let mode = closed(segment.mode, self.model.system().contacts());
+            let mode = self.model.closed(segment.mode);
             let event = ContactEvent {
                 activated: (!is_closed).then_some(contact).into_iter().collect(),
                 mode_before: mode.clone(),

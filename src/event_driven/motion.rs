@@ -3,6 +3,7 @@
 
 use super::EventDriven;
 use super::projection;
+use super::system::closed_contacts;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
@@ -52,14 +53,12 @@ where
         Multipliers { values, unique }
     }
 
-    /// The closed contacts, in space for all.
+    /// The closed contacts, in space for all contacts.
     pub(crate) fn gather_closed<'a>(&self, mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
-        let mut m = 0;
-        for j in 0..self.system().contacts() {
-            if self.is_closed(mode, j) {
-                space[m] = j;
-                m += 1;
-            }
+        let (mut m, n) = (0, space.len());
+        for (place, j) in space.iter_mut().zip(closed_contacts(mode, n)) {
+            *place = j;
+            m += 1;
         }
         &space[..m]
     }

@@ -4,7 +4,7 @@
 
 use super::Start;
 use super::grazing::{Grazing, Watcher};
-use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
+use super::log::{ContactEvent, ContactEventKind, ContactMode, sequence};
 use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
 use super::system::EventDriven;
@@ -183,7 +183,7 @@ where
             self.integrator.max_memory_set(),
         );
         recorder.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
-        let initial = closed(&start.mode, n);
+        let initial = self.model().closed(&start.mode);
         let mut place = Place {
             t: t0,
             state: start.state,

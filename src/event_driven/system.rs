@@ -57,6 +57,11 @@ pub struct EventDriven<S, L = Unilateral> {
     pub(crate) interrupt: Interrupt,
 }
 
+/// The closed contacts of a mode of `n` contacts, in rising order.
+pub(crate) fn closed_contacts(mode: &Mode, n: usize) -> impl Iterator<Item = usize> + '_ {
+    (0..n).filter(move |j| mode.contains(n + j))
+}
+
 impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -182,9 +187,7 @@ where
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
     pub fn closed(&self, mode: &Mode) -> Vec<usize> {
-        (0..self.system().contacts())
-            .filter(|&j| self.is_closed(mode, j))
-            .collect()
+        closed_contacts(mode, self.system().contacts()).collect()
     }
 
     pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
