@@ -13,6 +13,7 @@
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
 use super::EventDriven;
+use super::system::gather_closed;
 use crate::Mode;
 use crate::impact::ImpactLaw;
 use crate::linalg::cholesky::{solve, symmetric_times};
@@ -44,7 +45,7 @@ where
         let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
         let count = directions.len() / dim;
         with_indices(n, |closed| {
-            let closed = self.gather_closed(mode, closed);
+            let closed = gather_closed(mode, closed);
             let m = closed.len();
             let own = d + m + count * d + Residuals::size((nq, d), m);
             with_zeros(self.bodies.frame_size(m) + own, |scratch| {

@@ -3,7 +3,7 @@
 
 use super::EventDriven;
 use super::projection;
-use super::system::closed_contacts;
+use super::system::gather_closed;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
@@ -53,16 +53,6 @@ where
         Multipliers { values, unique }
     }
 
-    /// The closed contacts, in space for all contacts.
-    pub(crate) fn gather_closed<'a>(&self, mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
-        let (mut m, n) = (0, space.len());
-        for (place, j) in space.iter_mut().zip(closed_contacts(mode, n)) {
-            *place = j;
-            m += 1;
-        }
-        &space[..m]
-    }
-
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
     /// `multipliers` has one entry a contact, zero for those that are open; `lifted`, they are
     /// raised by what is rounding, so that a contact that carries nothing is not released by it.
@@ -77,7 +67,7 @@ where
     ) -> bool {
         let n = self.system().contacts();
         with_indices(n, |closed| {
-            let closed = self.gather_closed(mode, closed);
+            let closed = gather_closed(mode, closed);
             let m = closed.len();
             with_zeros(self.bodies.frame_size(m) + m, |scratch| {
                 let (forces, scratch) = scratch.split_at_mut(m);

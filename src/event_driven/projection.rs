@@ -4,6 +4,7 @@
 //! Where contacts depend on each other the shift is unique still.
 
 use super::EventDriven;
+use super::system::gather_closed;
 use crate::Mode;
 use crate::impact::ImpactLaw;
 use crate::linalg::dot;
@@ -22,7 +23,7 @@ where
     L: ImpactLaw,
 {
     with_indices(model.system().contacts(), |space| {
-        hold_all(model, x, model.gather_closed(mode, space))
+        hold_all(model, x, gather_closed(mode, space))
     })
 }
 

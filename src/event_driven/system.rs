@@ -62,6 +62,16 @@ pub(crate) fn closed_contacts(mode: &Mode, n: usize) -> impl Iterator<Item = usi
     (0..n).filter(move |j| mode.contains(n + j))
 }
 
+/// The same, in space for all contacts.
+pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
+    let (mut m, n) = (0, space.len());
+    for (place, j) in space.iter_mut().zip(closed_contacts(mode, n)) {
+        *place = j;
+        m += 1;
+    }
+    &space[..m]
+}
+
 impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,

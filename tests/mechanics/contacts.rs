@@ -28,7 +28,7 @@ impl Bodies {
     fn random(seed: u64, tangents: usize) -> Self {
         let mut draw = SplitMix64(seed);
         let mut cuts = vec![0];
-        for _ in 0..1 + draw.next() % 4 {
+        for _ in 0..=draw.next() % 4 {
             let width = 1 + usize::try_from(draw.next() % 3).unwrap();
             cuts.push(cuts[cuts.len() - 1] + width);
         }

@@ -46,5 +46,7 @@ mod throws;
 mod trees;
 mod trot;
 mod trot_derivative;
+#[cfg(feature = "dual")]
+mod tumbling;
 mod unwritten;
 mod wedges;
