@@ -109,14 +109,14 @@ where
         state: &mut [f64],
         (touching, new): (&[usize], &[bool]),
     ) -> Result<Outcome, Error> {
-        let before = state.to_vec();
         let (q, v) = self.parts_mut(state);
         if !self.system().constant_mass() {
             self.check_mass(q)?;
         }
-        let mut mass = vec![0.0; v.len() * v.len()];
-        self.system().mass(q, &mut mass);
-        let momentum = norm_in(&mass, v);
+        let momentum = with_zeros(v.len() * v.len(), |mass| {
+            self.system().mass(q, mass);
+            norm_in(mass, v)
+        });
         let problem = self
             .impact_problem((q, v), contacts, momentum)
             .map_err(|trouble| explain(trouble, q, touching))?;
@@ -135,7 +135,7 @@ where
             contacts: touching.to_vec(),
             reason: Box::new(reason),
             t,
-            state: before,
+            state: [&*q, &*v].concat(),
         })?;
         if let Some(noise) = noise {
             self.stop_slow_approaches(q, v, touching, (&outcome, noise))?;

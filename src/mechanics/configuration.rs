@@ -81,3 +81,38 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
         Err(Error::CoriolisUnwritten)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `q̇ = q v`.
+    struct Exponential;
+
+    impl MechanicalSystem for Exponential {
+        fn dof(&self) -> usize {
+            1
+        }
+        fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+            mass[0] = 1.0;
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort[0] = 0.0;
+        }
+        fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+            rate[0] = q[0] * v[0];
+            true
+        }
+    }
+
+    #[test]
+    fn rates_change_with_coordinates_and_velocities() {
+        let (mut out, mut work) = ([f64::NAN], [0.0; 3]);
+        for (q, dq, expected) in [(3.0, 0.5, 6.5), (3.0, 0.0, 6.0), (1e10, 0.0, 2e10)] {
+            let (point, along) = (([q], [1.0]), ([dq], [2.0]));
+            let (point, along) = ((&point.0[..], &point.1[..]), (&along.0[..], &along.1[..]));
+            rate_along(&Exponential, point, along, &mut out, &mut work);
+            assert!((out[0] - expected).abs() < 1e-9 * expected, "{}", out[0]);
+        }
+    }
+}
