@@ -20,7 +20,7 @@ use common::flags::{Outcome, ensure};
 use nalgebra::{DMatrix, Vector2};
 use plotters::prelude::*;
 use saltation::models::FieldTable;
-use saltation::{Error, Integrator, Status, Trajectory};
+use saltation::{Error, InputError, Integrator, Status, Trajectory};
 
 const HELP: &str = "\
 Two guards cross in one point: what happens to trajectories that pass on either side, and right through it?
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
 }
 
 /// The plane with its two guards and four fields.
-fn plane() -> Result<FieldTable, Error> {
+fn plane() -> Result<FieldTable, InputError> {
     let normals = DMatrix::from_row_slice(2, 2, NORMALS.as_flattened());
     let offsets = NORMALS.map(|n| n[0] * CORNER.x + n[1] * CORNER.y);
     FieldTable::new(

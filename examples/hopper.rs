@@ -22,7 +22,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
 use saltation::models::Hopper;
-use saltation::{Error, Integrator, Projection, Status, Trajectory};
+use saltation::{Error, InputError, Integrator, Projection, Status, Trajectory};
 use setting::{projection, row};
 
 const HELP: &str = "\
@@ -111,7 +111,7 @@ impl Setup {
         })
     }
 
-    fn run(&self, projection: &Projection, step: Option<f64>) -> Result<Trajectory, Error> {
+    fn run(&self, projection: &Projection, step: Option<f64>) -> Result<Trajectory, InputError> {
         let mut integrator = Integrator::fixed::<2>(&self.hopper)?
             .rtol(self.rtol)
             .atol(self.atol)

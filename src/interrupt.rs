@@ -3,22 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::Error;
-
 /// Stops a run or a search from outside: from a signal handler, another thread, a window that is
 /// closed.
 ///
 /// Clones share one flag. Everything that a user can wait for takes an interrupt, looks at it about
-/// once per millisecond of work or more often, and ends with [`Error::Interrupted`]; a run keeps
-/// all it computed until then. An interrupt that is never set changes no result.
+/// once per millisecond of work or more often, and ends with the variant `Interrupted` of its
+/// error; a run keeps all it computed until then. An interrupt that is never set changes no result.
 ///
 /// ```
-/// use saltation::{Error, Integrator, Interrupt, Status, models::Hopper};
+/// use saltation::{Integrator, Interrupt, Status, Stop, models::Hopper};
 /// let interrupt = Interrupt::new();
 /// let mut integrator = Integrator::new(Hopper::default())?.interrupt(&interrupt);
 /// interrupt.set(); // elsewhere, at any time
 /// let run = integrator.integrate(0.0, &[2.0, 0.0], 1e9)?;
-/// assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
+/// assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -47,13 +45,17 @@ impl Interrupt {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// The error when it is set.
+    /// [`Interrupted`] when it is set.
     #[inline]
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Interrupted> {
         if self.is_set() {
-            Err(Error::Interrupted)
+            Err(Interrupted)
         } else {
             Ok(())
         }
     }
 }
+
+/// That an interrupt was set. Each room turns it into its own error.
+#[derive(Debug)]
+pub(crate) struct Interrupted;

@@ -83,6 +83,14 @@
 //! A derivative is that of the run's limit, direction by direction, wherever its verdict is not
 //! [`Verdict::NotGuaranteed`]; a matrix is given only where there is a single one.
 //!
+//! # When something goes wrong
+//!
+//! Bad input is refused before any work begins, with an [`InputError`]. What a run meets on its way
+//! ends it with [`Status::Refused`] and a [`Stop`], which says where; a reset may refuse with a
+//! reason of its own ([`Stop::model`]). Each room has one error of its own beside these:
+//! [`NoDerivative`], [`event_driven::Breakdown`], [`impact::Failure`], [`lcp::Failure`]. [`Error`]
+//! is over all of them, for `?`.
+//!
 //! # When not to use it
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
@@ -102,6 +110,7 @@ mod error;
 pub mod event_driven;
 pub mod hybrid;
 pub mod impact;
+mod input;
 mod interrupt;
 pub mod lcp;
 mod linalg;
@@ -114,10 +123,13 @@ mod quantity;
 mod random;
 mod validate;
 
-pub use derivative::{Derivative, DerivativeReport, Sensitivities, Verdict, check_derivatives};
+pub use derivative::{
+    Derivative, DerivativeReport, NoDerivative, Sensitivities, Verdict, check_derivatives,
+};
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;
+pub use input::InputError;
 pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
 /// The version of nalgebra whose vectors and matrices this crate returns.
@@ -125,10 +137,10 @@ pub use nalgebra;
 pub use quantity::Quantity;
 
 pub use hybrid::{
-    Arrival, Corner, Crossed, CrossedGuard, CrossedSet, Crossing, CrossingEvent, Direction, Doubt,
-    EventFunction, Flow, Guard, Integrator, Mode, ModeChange, Observer, PerEntry, Projection,
-    Rearm, RearmMatrix, Resolution, RowConflict, Segment, Statistics, Status, Summary, Trajectory,
-    Watch, flow_fn,
+    Arrival, At, Corner, Crossed, CrossedGuard, Crossing, Direction, Doubt, EventFunction, Flow,
+    Guard, GuardCrossing, Integrator, Mode, ModeChange, ModelError, Observer, PerEntry, Projection,
+    Rearm, RearmMatrix, Record, Resolution, RowConflict, Segment, Statistics, Status, Stop,
+    Summary, Trajectory, Transition, Watch, flow_fn,
 };
 
 /// The code in the README is a test.

@@ -1,13 +1,13 @@
 //! Input validation shared by all public entry points.
 
-use crate::Error;
+use crate::InputError;
 
 /// Most springs, masses or cells of a model: beyond it a typing error is likelier than a wish.
 pub(crate) const MOST: usize = 1_000_000;
 
 /// Refuses values that are NaN or infinite.
 #[inline]
-pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
+pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), InputError> {
     // Zero times a finite number is zero, and NaN otherwise: without branches, since impacts and
     // solvers ask often.
     if values.iter().map(|v| v * 0.0).sum::<f64>() == 0.0 {
@@ -15,7 +15,7 @@ pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
     }
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
-        Some(entry) => Err(Error::NotFiniteInput {
+        Some(entry) => Err(InputError::NotFinite {
             name,
             entry,
             value: values[entry],
@@ -24,12 +24,12 @@ pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), Error> {
 }
 
 /// Refuses values that are not finite or not > 0.
-pub(crate) fn positive(name: &'static str, values: &[f64]) -> Result<(), Error> {
+pub(crate) fn positive(name: &'static str, values: &[f64]) -> Result<(), InputError> {
     accepted(name, values, "must be finite and > 0", |v| v > 0.0)
 }
 
 /// Refuses values that are not finite or not ≥ 0.
-pub(crate) fn not_negative(name: &'static str, values: &[f64]) -> Result<(), Error> {
+pub(crate) fn not_negative(name: &'static str, values: &[f64]) -> Result<(), InputError> {
     accepted(name, values, "must be finite and ≥ 0", |v| v >= 0.0)
 }
 
@@ -39,10 +39,10 @@ pub(crate) fn accepted(
     values: &[f64],
     rule: &'static str,
     accept: impl Fn(f64) -> bool,
-) -> Result<(), Error> {
+) -> Result<(), InputError> {
     match values.iter().position(|&v| !(v.is_finite() && accept(v))) {
         None => Ok(()),
-        Some(entry) => Err(Error::BadSetting {
+        Some(entry) => Err(InputError::BadSetting {
             name,
             entry,
             value: values[entry],
@@ -57,7 +57,7 @@ pub(crate) fn unless(
     name: &'static str,
     value: f64,
     rule: &'static str,
-) -> Result<(), Error> {
+) -> Result<(), InputError> {
     if kept {
         return Ok(());
     }
@@ -65,9 +65,11 @@ pub(crate) fn unless(
 }
 
 /// What is refused in a part that starts at entry `start`, as an entry of the whole.
-pub(crate) fn counted_from(start: usize) -> impl Fn(Error) -> Error {
+pub(crate) fn counted_from(start: usize) -> impl Fn(InputError) -> InputError {
     move |mut error| {
-        if let Error::NotFiniteInput { entry, .. } | Error::BadSetting { entry, .. } = &mut error {
+        if let InputError::NotFinite { entry, .. } | InputError::BadSetting { entry, .. } =
+            &mut error
+        {
             *entry += start;
         }
         error
@@ -75,18 +77,18 @@ pub(crate) fn counted_from(start: usize) -> impl Fn(Error) -> Error {
 }
 
 /// Refuses a number of parts outside 1 … [`MOST`].
-pub(crate) fn count(name: &'static str, found: usize) -> Result<(), Error> {
+pub(crate) fn count(name: &'static str, found: usize) -> Result<(), InputError> {
     let rule = "must lie between 1 and 1000000";
     unless((1..=MOST).contains(&found), name, found as f64, rule)
 }
 
 /// Refuses a wrong length.
 #[inline]
-pub(crate) fn length(name: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+pub(crate) fn length(name: &'static str, expected: usize, found: usize) -> Result<(), InputError> {
     if expected == found {
         return Ok(());
     }
-    Err(Error::WrongLength {
+    Err(InputError::WrongLength {
         name,
         expected,
         found,
@@ -102,12 +104,15 @@ mod tests {
         let refused = finite("v", &[1.0, f64::NAN]);
         assert!(matches!(
             refused,
-            Err(Error::NotFiniteInput { entry: 1, .. })
+            Err(InputError::NotFinite { entry: 1, .. })
         ));
         for check in [positive, not_negative] {
             for wrong in [f64::NAN, f64::INFINITY] {
                 let refused = check("v", &[1.0, wrong]);
-                assert!(matches!(refused, Err(Error::BadSetting { entry: 1, .. })));
+                assert!(matches!(
+                    refused,
+                    Err(InputError::BadSetting { entry: 1, .. })
+                ));
             }
         }
     }
@@ -116,7 +121,7 @@ mod tests {
     fn zero_is_not_positive_and_not_negative() {
         assert!(matches!(
             positive("v", &[1.0, 0.0]),
-            Err(Error::BadSetting { entry: 1, .. })
+            Err(InputError::BadSetting { entry: 1, .. })
         ));
         assert_eq!(not_negative("v", &[0.0]), Ok(()));
         assert!(not_negative("v", &[-1e-300]).is_err());

@@ -8,8 +8,8 @@ use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, DormandPrince};
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Quantity, RearmMatrix,
-    Sensitivities, Status, flow_fn,
+    Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Quantity,
+    RearmMatrix, Sensitivities, Status, Stop, flow_fn,
 };
 
 #[test]
@@ -58,7 +58,7 @@ fn sizes_that_no_machine_has_are_cut() {
         if numbers > 0 {
             assert!(matches!(
                 tangents.set(&[1.0]),
-                Err(Error::WrongLength { .. })
+                Err(InputError::WrongLength { .. })
             ));
         }
     }
@@ -66,7 +66,7 @@ fn sizes_that_no_machine_has_are_cut() {
     let mut step = DormandPrince::<Vec<f64>>::new(most);
     let mut still = |_t: f64, _x: &[f64], dx: &mut [f64]| dx.fill(0.0);
     let refused = step.step(&mut still, 0.0, &[1.0], 0.1);
-    assert!(matches!(refused, Err(Error::WrongLength { .. })));
+    assert!(matches!(refused, Err(InputError::WrongLength { .. })));
     let ball = EventDriven::new(BouncingBall::default());
     assert!(!ball.is_closed(&Mode::with(2, &[0, 1]), most));
 }
@@ -88,9 +88,9 @@ fn the_contacts_of_a_hopper_are_not_listed_without_end() {
     assert_eq!(times.len(), 1_000_000);
 }
 
-fn is_overflow<T: std::fmt::Debug>(result: Result<T, Error>, what: Quantity) {
-    let quantity = match result {
-        Err(Error::NotFinite { quantity, .. }) => quantity,
+fn is_overflow<T: std::fmt::Debug>(result: Result<T, impl Into<NoDerivative>>, what: Quantity) {
+    let quantity = match result.map_err(Into::into) {
+        Err(NoDerivative::Stop(Stop::NotFinite { quantity, .. })) => quantity,
         other => panic!("{other:?}"),
     };
     assert_eq!(quantity, what);
@@ -141,13 +141,8 @@ fn a_derivative_that_overflows_is_refused() {
         fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
             x[0] - [0.3, 0.6][k]
         }
-        fn on_crossing(
-            &self,
-            _t: f64,
-            _crossed: &Crossed<'_>,
-            x: &mut [f64],
-            _mode: &mut Mode,
-        ) -> Result<(), Error> {
+        fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+            let x = &mut *crossing.x;
             x[1] *= 1e200;
             Ok(())
         }
@@ -163,10 +158,10 @@ fn a_derivative_that_overflows_is_refused() {
         assert!(
             matches!(
                 result,
-                Err(Error::NotFinite {
+                Err(NoDerivative::Stop(Stop::NotFinite {
                     quantity: Quantity::Derivative { .. },
                     ..
-                })
+                }))
             ),
             "{result:?}"
         );
@@ -212,7 +207,7 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
     let run = simulation.run(0.0, &[1.0], &[0.0], 2.0).unwrap();
     let run = run.trajectory();
     assert!(
-        matches!(run.status(), Status::Refused(Error::TooManySteps { .. })),
+        matches!(run.status(), Status::Refused(Stop::TooManySteps { .. })),
         "{}",
         run.status()
     );

@@ -285,7 +285,7 @@ fn complementarity_problems_allocate_nothing() {
         let found = allocations(|| failure = solver.solve(&w, &[-2.0, -1.0]).err());
         assert_eq!(
             (found, failure),
-            (0, Some(saltation::Error::LcpRay { infeasible }))
+            (0, Some(saltation::lcp::Failure::Ray { infeasible }))
         );
     }
     // More pivots than are kept: the basis is made anew.
@@ -365,14 +365,8 @@ impl EventFunction for Bouncing {
     fn watch(&self, _k: usize) -> saltation::Watch {
         saltation::Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _crossed: &saltation::Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut saltation::Mode,
-    ) -> Result<(), saltation::Error> {
-        x[1] *= -0.8;
+    fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), saltation::Stop> {
+        crossing.x[1] *= -0.8;
         Ok(())
     }
 }

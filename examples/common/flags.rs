@@ -38,13 +38,24 @@ pub(crate) fn run(
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            if error.is::<BadFlag>() || error.is::<saltation::Error>() {
+            if error.is::<BadFlag>() || is_of_library(&*error) {
                 eprintln!("--help lists the flags");
                 return ExitCode::from(2);
             }
             ExitCode::FAILURE
         }
     }
+}
+
+/// True for the errors of all rooms of the library, and for the one over them.
+fn is_of_library(error: &(dyn Error + 'static)) -> bool {
+    error.is::<saltation::Error>()
+        || error.is::<saltation::InputError>()
+        || error.is::<saltation::Stop>()
+        || error.is::<saltation::NoDerivative>()
+        || error.is::<saltation::event_driven::Breakdown>()
+        || error.is::<saltation::impact::Failure>()
+        || error.is::<saltation::lcp::Failure>()
 }
 
 /// Who pipes the table into `head` is not told about it.

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, Vector3};
 use plotters::prelude::{Circle as Dot, *};
 use saltation::derivative::{Derivative, Piece};
 use saltation::models::FieldTable;
-use saltation::{Error, Guard, Integrator, Trajectory};
+use saltation::{Error, Guard, InputError, Integrator, Trajectory};
 
 use crate::common::chart::{Area, Chart, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;
@@ -63,7 +63,7 @@ struct Image<'a> {
 /// has, the other two run at speed 4 until the next has: a strong dependence on the order, for
 /// kinks that can be seen. Fields are constant, so that the B-derivative is exact for displacements
 /// of any size.
-fn integrator() -> Result<Integrator<FieldTable>, Error> {
+fn integrator() -> Result<Integrator<FieldTable>, InputError> {
     let fields = DMatrix::from_fn(3, 8, |k, word: usize| {
         let only_one = word.is_power_of_two();
         if only_one && word >> k & 1 == 0 {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use nalgebra::DVector;
-use saltation::{Error, Integrator};
+use saltation::{Error, Integrator, NoDerivative};
 
 use crate::common::flags::Outcome;
 use crate::corner::ExactCorner;
@@ -95,8 +95,8 @@ impl Table {
         }
         let pieces = match derivative.pieces() {
             Ok(pieces) => Some(pieces.len()),
-            Err(Error::TooManyOrders { .. }) => None,
-            Err(error) => return Err(error),
+            Err(NoDerivative::TooManyOrders { .. }) => None,
+            Err(error) => return Err(error.into()),
         };
         Ok(Examined { errors, pieces })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Projection, Trajectory};
+use saltation::{EventFunction, Flow, InputError, Integrator, Mode, Projection, Trajectory};
 
 use crate::common::flags::{Flags, Outcome, ensure};
 use crate::setting::{projection, row};
@@ -77,7 +77,7 @@ impl Plate {
         self.parameters.springs
     }
 
-    pub(crate) fn run(&self) -> Result<Trajectory, Error> {
+    pub(crate) fn run(&self) -> Result<Trajectory, InputError> {
         let parameters = self.parameters;
         match self.law {
             Law::Vertical => self.integrate(VerticalPlate::new(parameters)?),
@@ -85,7 +85,7 @@ impl Plate {
         }
     }
 
-    fn integrate(&self, plate: impl Flow + EventFunction) -> Result<Trajectory, Error> {
+    fn integrate(&self, plate: impl Flow + EventFunction) -> Result<Trajectory, InputError> {
         Integrator::fixed::<6>(plate)?
             .rtol(self.rtol)
             .atol(self.atol)

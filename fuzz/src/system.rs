@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use saltation::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+use saltation::{Crossing, EventFunction, Flow, Mode, Stop, Watch};
 
 use crate::draw::Draw;
 
@@ -363,13 +363,8 @@ impl EventFunction for Random {
         self.ignores_mode
     }
 
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, mode) = crossing.parts();
         self.counted(|calls| calls.resets += 1);
         match self.reset {
             Reset::No => {}
@@ -383,9 +378,7 @@ impl EventFunction for Random {
             Reset::Scale(by) => x.iter_mut().for_each(|x| *x *= by),
             Reset::Flag(k) => mode.set(k, !mode.contains(k)),
             Reset::Refuse => {
-                return Err(Error::Model {
-                    reason: "no".to_owned(),
-                });
+                return Err(Stop::model("no"));
             }
             Reset::OtherMode(len) => *mode = Mode::new(len),
         }

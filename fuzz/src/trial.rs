@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Debug, Display, Write};
 
-use saltation::Error;
-
 /// One run of one case.
 #[derive(Debug)]
 pub struct Trial {
@@ -54,7 +52,11 @@ impl Trial {
     }
 
     /// Takes down a result, the message of its error included.
-    pub fn result<T: Debug>(&mut self, what: &str, result: Result<T, Error>) -> Option<T> {
+    pub fn result<T: Debug, E: Debug + Display>(
+        &mut self,
+        what: &str,
+        result: Result<T, E>,
+    ) -> Option<T> {
         match result {
             Ok(value) => {
                 self.note(what, &value);
@@ -68,17 +70,17 @@ impl Trial {
     }
 
     /// Takes down a result whose value has numbers that must be finite.
-    pub fn numbers<T: Debug + AsRef<[f64]>>(
+    pub fn numbers<T: Debug + AsRef<[f64]>, E: Debug + Display>(
         &mut self,
         what: &str,
-        result: Result<T, Error>,
+        result: Result<T, E>,
     ) -> Option<T> {
         let value = self.result(what, result)?;
         self.finite(what, value.as_ref());
         Some(value)
     }
 
-    pub fn refused(&mut self, what: &str, error: &Error) {
+    pub fn refused(&mut self, what: &str, error: &(impl Debug + Display)) {
         self.note(what, error);
         self.say(error);
     }

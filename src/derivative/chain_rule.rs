@@ -11,7 +11,9 @@ use super::corner::region::Region;
 use super::recorder::{Boundary, Link, Recorder, Shift, check_size};
 use super::repeat::Context;
 use crate::ode::Buffer;
-use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate};
+use crate::{
+    EventFunction, Flow, InputError, Integrator, NoDerivative, Status, Trajectory, validate,
+};
 
 /// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
 /// kind of derivative it is.
@@ -24,7 +26,7 @@ use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate
 /// from one impact to the next:
 ///
 /// ```
-/// use saltation::{Crossed, Error, EventFunction, Flow, Integrator, Mode, Watch};
+/// use saltation::{Crossed, EventFunction, Flow, Integrator, Mode, Stop, Watch};
 /// struct Wheel { slope: f64, half: f64 } // radians; half the angle between two spokes
 /// impl Flow for Wheel {
 ///     fn dim(&self) -> usize { 2 } // angle of the spoke on the ground from the vertical, and its rate
@@ -36,7 +38,8 @@ use crate::{Error, EventFunction, Flow, Integrator, Status, Trajectory, validate
 ///     fn count(&self) -> usize { 1 }
 ///     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 { x[0] - self.slope - self.half }
 ///     fn watch(&self, _k: usize) -> Watch { Watch::RISING.and_stop() }
-///     fn on_crossing(&self, _t: f64, _c: &Crossed<'_>, x: &mut [f64], _m: &mut Mode) -> Result<(), Error> {
+///     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+///         let x = &mut *crossing.x;
 ///         x[0] = self.slope - self.half; // the next spoke
 ///         x[1] *= (2.0 * self.half).cos();
 ///         Ok(())
@@ -66,7 +69,7 @@ pub struct Derivative<'a, S> {
     boundaries: Vec<Boundary>,
     possible: Option<Box<CornerDerivative>>,
     /// Why nothing is given: there is no derivative, or the run was refused.
-    failure: Option<Error>,
+    failure: Option<NoDerivative>,
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
@@ -98,9 +101,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// crossing a row.
     ///
     /// # Errors
-    /// As [`integrate`](Self::integrate), and [`Error::DerivativeTooLarge`]. What stands in the way
-    /// of a derivative is in its [`verdict`](Derivative::verdict).
-    pub fn derivative(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Derivative<'_, S>, Error> {
+    /// As [`integrate`](Self::integrate), and [`NoDerivative::DerivativeTooLarge`]. What stands in
+    /// the way of a derivative is in its [`verdict`](Derivative::verdict).
+    pub fn derivative(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+    ) -> Result<Derivative<'_, S>, NoDerivative> {
         let max_memory = self.max_memory_set();
         check_size(self.system().dim(), max_memory)?;
         let mut path = crate::hybrid::trajectory::Path::new(max_memory);
@@ -121,7 +129,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                 })?;
             (summary, observers, tolerance)
         };
-        let status = recorder.status(path.status(summary.status), summary.time);
+        let status = recorder.status(path.status(summary.status), &path);
         let trajectory = Trajectory::new(path, status, summary.statistics, tolerance);
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
         recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
@@ -136,7 +144,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             ..
         } = recorder;
         let failure = failure.or_else(|| match trajectory.status() {
-            Status::Refused(reason) => Some(reason.clone()),
+            Status::Refused(reason) => Some(reason.clone().into()),
             _ => None,
         });
         Ok(Derivative {
@@ -181,13 +189,18 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// the one-sided limits and maps.
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] above six guards, [`Error::CornerTooLarge`] where resets make more
-    /// of them than are followed, [`Error::NoSuchCorner`] beyond the corners,
-    /// [`Error::Interrupted`], and what the model makes of orders that the run did not take.
-    pub fn regions(&self, index: usize) -> Result<Vec<Region>, Error> {
+    /// [`NoDerivative::TooManyOrders`] above six guards, [`NoDerivative::CornerTooLarge`] where
+    /// resets make more of them than are followed, [`InputError::NoSuch`] beyond the corners,
+    /// [`Stop::Interrupted`](crate::Stop::Interrupted), and what the model makes of orders that the
+    /// run did not take.
+    pub fn regions(&self, index: usize) -> Result<Vec<Region>, NoDerivative> {
         let Some(corner) = self.corners().nth(index) else {
             let count = self.corners().count();
-            return Err(Error::NoSuchCorner { index, count });
+            return Err(NoDerivative::Input(InputError::NoSuch {
+                what: "corner",
+                index,
+                count,
+            }));
         };
         corner.regions(self.context, &mut self.graph())
     }
@@ -203,7 +216,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     ///
     /// # Errors
     /// As [`regions`](Self::regions).
-    pub fn possible_regions(&self) -> Result<Vec<Region>, Error> {
+    pub fn possible_regions(&self) -> Result<Vec<Region>, NoDerivative> {
         let Some(corner) = &self.possible else {
             return Ok(Vec::new());
         };
@@ -215,7 +228,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     #[must_use]
     pub fn up_to_refusal(mut self) -> Self {
         if let Status::Refused(reason) = self.trajectory.status()
-            && self.failure.as_ref() == Some(reason)
+            && self.failure == Some(reason.clone().into())
         {
             self.failure = None;
         }
@@ -225,13 +238,13 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// `B(v)`: the derivative of the final state along `v`, for displacements forward along it.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::Discontinuous`] when this
-    /// direction takes another outcome than the run; [`Error::OneSided`] when it puts the start on
-    /// the other side of a guard on which it lies, or the final time on the other side of an event
-    /// at which it lies; the reason when the run was refused, or when something in it left no
-    /// derivative. A verdict of [`Verdict::NotGuaranteed`] for a guard that is touched leaves
-    /// numbers, for what they are worth: those of neighbours that do not cross it.
-    pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, Error> {
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`]; [`NoDerivative::Discontinuous`] when
+    /// this direction takes another outcome than the run; [`NoDerivative::OneSided`] when it puts
+    /// the start on the other side of a guard on which it lies, or the final time on the other side
+    /// of an event at which it lies; the reason when the run was refused, or when something in it
+    /// left no derivative. A verdict of [`Verdict::NotGuaranteed`] for a guard that is touched
+    /// leaves numbers, for what they are worth: those of neighbours that do not cross it.
+    pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         self.check(v)?;
         let delta = self.carry(v, self.chain.len(), &mut self.graph())?;
         for boundary in &self.boundaries {
@@ -247,7 +260,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         boundary: &Boundary,
         v: &[f64],
         delta: &DVector<f64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let beyond = |row: &DVector<f64>, v: &[f64]| {
             let terms = || row.iter().zip(v).map(|(a, v)| a * v);
             terms().sum::<f64>() > 1e-9 * terms().map(f64::abs).sum::<f64>()
@@ -260,7 +273,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             }
         };
         if other_side {
-            return Err(Error::OneSided {
+            return Err(NoDerivative::OneSided {
                 guard: *guard,
                 t: *t,
             });
@@ -274,7 +287,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
-    pub fn apply_backward(&self, v: &[f64]) -> Result<DVector<f64>, Error> {
+    pub fn apply_backward(&self, v: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         let turned: Vec<f64> = v.iter().map(|v| -v).collect();
         Ok(-self.apply(&turned)?)
     }
@@ -283,18 +296,18 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// state along axis `j`.
     ///
     /// # Errors
-    /// Where the verdict is not [`Verdict::Classical`]: [`Error::PiecewiseLinear`],
-    /// [`Error::OrdersNotCompared`], [`Error::OneSided`], [`Error::Discontinuous`], or the reason
-    /// why nothing is guaranteed.
-    pub fn matrix(&self) -> Result<DMatrix<f64>, Error> {
+    /// Where the verdict is not [`Verdict::Classical`]: [`NoDerivative::PiecewiseLinear`],
+    /// [`NoDerivative::OrdersNotCompared`], [`NoDerivative::OneSided`],
+    /// [`NoDerivative::Discontinuous`], or the reason why nothing is guaranteed.
+    pub fn matrix(&self) -> Result<DMatrix<f64>, NoDerivative> {
         match &self.verdict {
             Verdict::Classical => self.product(|corner, _| only_map(corner)),
             Verdict::Bouligand => Err(self.unexpected()),
-            Verdict::OneSided { guard, time } => Err(Error::OneSided {
+            Verdict::OneSided { guard, time } => Err(NoDerivative::OneSided {
                 guard: *guard,
                 t: *time,
             }),
-            Verdict::Discontinuous { time, guards } => Err(Error::Discontinuous {
+            Verdict::Discontinuous { time, guards } => Err(NoDerivative::Discontinuous {
                 t: *time,
                 order: guards.clone(),
             }),
@@ -303,7 +316,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 guards,
                 apart,
                 error,
-            } => Err(Error::PossibleCorner {
+            } => Err(NoDerivative::PossibleCorner {
                 t: *time,
                 guards: guards.clone(),
                 apart: *apart,
@@ -318,7 +331,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
-    pub fn matrix_towards(&self, v: &[f64]) -> Result<DMatrix<f64>, Error> {
+    pub fn matrix_towards(&self, v: &[f64]) -> Result<DMatrix<f64>, NoDerivative> {
         self.check(v)?;
         let mut graph = self.graph();
         self.product(|corner, map| {
@@ -332,9 +345,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// `w`: `matrixᵀ w`.
     ///
     /// # Errors
-    /// As [`matrix`](Self::matrix), and [`Error::WrongLength`]. Pieces have a
+    /// As [`matrix`](Self::matrix), and [`InputError::WrongLength`]. Pieces have a
     /// [`vjp`](super::Piece::vjp) of their own.
-    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, Error> {
+    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         transposed_times(&self.matrix()?, w)
     }
 
@@ -342,8 +355,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// the others.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply), and [`Error::WrongLength`].
-    pub fn vjp_towards(&self, v: &[f64], w: &[f64]) -> Result<DVector<f64>, Error> {
+    /// As [`apply`](Self::apply), and [`InputError::WrongLength`].
+    pub fn vjp_towards(&self, v: &[f64], w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         transposed_times(&self.matrix_towards(v)?, w)
     }
 
@@ -352,28 +365,40 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// at a corner where all orders have the same row for this guard.
     ///
     /// # Errors
-    /// [`Error::NoSuchCrossing`]; [`Error::TimeDependsOnOrder`] when the crossing belongs to a
+    /// [`InputError::NoSuch`]; [`NoDerivative::TimeDependsOnOrder`] when the crossing belongs to a
     /// corner whose orders have other rows for it, or were not all compared;
-    /// [`Error::PiecewiseLinear`] and [`Error::OrdersNotCompared`] when it comes after one that is
-    /// not linear; otherwise as [`apply`](Self::apply).
-    pub fn event_time_row(&self, index: usize) -> Result<DVector<f64>, Error> {
+    /// [`NoDerivative::PiecewiseLinear`] and [`NoDerivative::OrdersNotCompared`] when it comes
+    /// after one that is not linear; otherwise as [`apply`](Self::apply).
+    pub fn event_time_row(&self, index: usize) -> Result<DVector<f64>, NoDerivative> {
         self.check_failure()?;
         let count = self.shifts.len();
         let (link, row) = match self.shifts.get(index) {
-            None => return Err(Error::NoSuchCrossing { index, count }),
+            None => {
+                return Err(NoDerivative::Input(InputError::NoSuch {
+                    what: "crossing",
+                    index,
+                    count,
+                }));
+            }
             Some(Shift::Row(link, row)) => (*link, row),
             Some(Shift::Corner(link, guard)) => match self.chain.get(*link) {
                 Some(Link::Corner(corner)) => match corner.time_row(*guard) {
                     Some(row) => (*link, row),
                     None => {
-                        return Err(Error::TimeDependsOnOrder {
+                        return Err(NoDerivative::TimeDependsOnOrder {
                             guard: *guard,
                             t: corner.time(),
                             guards: corner.guards().to_vec(),
                         });
                     }
                 },
-                _ => return Err(Error::NoSuchCrossing { index, count }),
+                _ => {
+                    return Err(NoDerivative::Input(InputError::NoSuch {
+                        what: "crossing",
+                        index,
+                        count,
+                    }));
+                }
             },
         };
         let before = self.product_of(link, |corner, _| only_map(corner))?;
@@ -385,13 +410,17 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// unit of `v`).
     ///
     /// # Errors
-    /// [`Error::NoSuchCrossing`]; otherwise as [`apply`](Self::apply). A guard that was not reached
+    /// [`InputError::NoSuch`]; otherwise as [`apply`](Self::apply). A guard that was not reached
     /// has no crossing.
-    pub fn event_time_shift(&self, index: usize, v: &[f64]) -> Result<f64, Error> {
+    pub fn event_time_shift(&self, index: usize, v: &[f64]) -> Result<f64, NoDerivative> {
         self.check(v)?;
         let count = self.shifts.len();
         let Some(shift) = self.shifts.get(index) else {
-            return Err(Error::NoSuchCrossing { index, count });
+            return Err(NoDerivative::Input(InputError::NoSuch {
+                what: "crossing",
+                index,
+                count,
+            }));
         };
         let mut graph = self.graph();
         match shift {
@@ -399,13 +428,19 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             Shift::Corner(link, guard) => {
                 let mut delta = self.carry(v, *link, &mut graph)?;
                 let Some(Link::Corner(corner)) = self.chain.get(*link) else {
-                    return Err(Error::NoSuchCrossing { index, count });
+                    return Err(NoDerivative::Input(InputError::NoSuch {
+                        what: "crossing",
+                        index,
+                        count,
+                    }));
                 };
                 self.pass(corner, &mut graph, &mut delta)?;
-                graph.shift_of(*guard).ok_or_else(|| Error::Discontinuous {
-                    t: corner.time(),
-                    order: graph.order_met(),
-                })
+                graph
+                    .shift_of(*guard)
+                    .ok_or_else(|| NoDerivative::Discontinuous {
+                        t: corner.time(),
+                        order: graph.order_met(),
+                    })
             }
         }
     }
@@ -420,7 +455,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         v: &[f64],
         link: usize,
         graph: &mut CornerGraph,
-    ) -> Result<DVector<f64>, Error> {
+    ) -> Result<DVector<f64>, NoDerivative> {
         let mut delta = DVector::from_column_slice(v);
         for link in self.chain.iter().take(link) {
             match link {
@@ -436,9 +471,11 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 
     /// Refuses a derivative that overflows.
-    pub(crate) fn check_finite(&self, entries: &[f64]) -> Result<(), Error> {
+    pub(crate) fn check_finite(&self, entries: &[f64]) -> Result<(), NoDerivative> {
         let (t, x) = (self.trajectory.time(), self.trajectory.state());
-        check_derivative(entries, x.len(), (t, x.as_slice()))
+        let mode = self.trajectory.mode();
+        check_derivative(entries, x.len(), (t, x.as_slice()), mode)?;
+        Ok(())
     }
 
     /// Carries a displacement through a corner, and refuses it where it comes out elsewhere than
@@ -448,13 +485,13 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         corner: &CornerDerivative,
         graph: &mut CornerGraph,
         delta: &mut DVector<f64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         graph.begin(self.context, &corner.point)?;
         let passed = graph.pass(self.context, delta.as_mut_slice())?;
         if graph.is_exit(self.context, passed, &corner.point) {
             return Ok(());
         }
-        Err(Error::Discontinuous {
+        Err(NoDerivative::Discontinuous {
             t: corner.time(),
             order: graph.order_met(),
         })
@@ -464,8 +501,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// and is told the product before it.
     fn product(
         &self,
-        piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, Error>,
-    ) -> Result<DMatrix<f64>, Error> {
+        piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, NoDerivative>,
+    ) -> Result<DMatrix<f64>, NoDerivative> {
         self.product_of(self.chain.len(), piece)
     }
 
@@ -473,8 +510,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     fn product_of(
         &self,
         end: usize,
-        mut piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, Error>,
-    ) -> Result<DMatrix<f64>, Error> {
+        mut piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, NoDerivative>,
+    ) -> Result<DMatrix<f64>, NoDerivative> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
         let mut product = DMatrix::identity(dim, dim);
@@ -492,15 +529,15 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 
     /// The refusal of a matrix where a corner is not known to be linear.
-    fn unexpected(&self) -> Error {
+    fn unexpected(&self) -> NoDerivative {
         not_linear(self.corners().find(|corner| corner.linear().is_none()))
     }
 
-    pub(crate) fn check_failure(&self) -> Result<(), Error> {
+    pub(crate) fn check_failure(&self) -> Result<(), NoDerivative> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    fn check(&self, v: &[f64]) -> Result<(), Error> {
+    fn check(&self, v: &[f64]) -> Result<(), NoDerivative> {
         validate::length("v", self.trajectory.state().len(), v.len())?;
         validate::finite("v", v)?;
         self.check_failure()
@@ -508,27 +545,30 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
 }
 
 /// The map of a corner that has only one, as far as is known.
-fn only_map(corner: &CornerDerivative) -> Result<DMatrix<f64>, Error> {
+fn only_map(corner: &CornerDerivative) -> Result<DMatrix<f64>, NoDerivative> {
     let map = corner.linear().cloned();
     map.ok_or_else(|| not_linear(Some(corner)))
 }
 
 /// Why a corner has no single matrix.
-fn not_linear(corner: Option<&CornerDerivative>) -> Error {
+fn not_linear(corner: Option<&CornerDerivative>) -> NoDerivative {
     let t = corner.map_or(f64::NAN, CornerDerivative::time);
     let guards = corner.map_or_else(Vec::new, |corner| corner.guards().to_vec());
     match corner.map(CornerDerivative::kind) {
-        Some(CornerKind::Linear { .. }) => Error::OrdersNotCompared {
+        Some(CornerKind::Linear { .. }) => NoDerivative::OrdersNotCompared {
             t,
             guards,
             directions: SAMPLES,
         },
-        _ => Error::PiecewiseLinear { t, guards },
+        _ => NoDerivative::PiecewiseLinear { t, guards },
     }
 }
 
 /// `matrixᵀ w`.
-pub(crate) fn transposed_times(matrix: &DMatrix<f64>, w: &[f64]) -> Result<DVector<f64>, Error> {
+pub(crate) fn transposed_times(
+    matrix: &DMatrix<f64>,
+    w: &[f64],
+) -> Result<DVector<f64>, NoDerivative> {
     validate::length("w", matrix.nrows(), w.len())?;
     Ok(matrix.tr_mul(&DVector::from_column_slice(w)))
 }

@@ -11,7 +11,7 @@ use nalgebra::DVector;
 use super::repeat::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
-use crate::{Error, Flow, Segment};
+use crate::{Flow, NoDerivative, Segment};
 
 /// Nodes and weights of Gauss & Legendre with four nodes, on [0, 1].
 const NODES: [(f64, f64); 4] = [
@@ -67,7 +67,7 @@ impl Defect {
         context: Context<'_, S>,
         segment: &Segment<'_>,
         error: &mut DVector<f64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         if error.iter().any(|e| *e != 0.0) {
             self.column.delta.copy_from_slice(error.as_slice());
             self.column.changed();

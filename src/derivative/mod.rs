@@ -8,7 +8,8 @@
 //!   directions carried along a run.
 //! * `variational`: smooth parts; `defect`: how far the run is off its solution.
 //! * `repeat`, `saltation`: one crossing with its reset; `corner`: several guards at one instant.
-//! * `verdict`: which kind of derivative it is; `parameters`: parameters as states.
+//! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`:
+//!   parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
 //!   comparison.
 //!
@@ -20,6 +21,7 @@ mod chain_rule;
 mod check;
 mod corner;
 mod defect;
+mod no_derivative;
 mod parameters;
 mod recorder;
 mod repeat;
@@ -37,6 +39,7 @@ pub use check::{Dual, GuardSet, SmoothEvents, SmoothFlow};
 pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece, Region};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
+pub use no_derivative::NoDerivative;
 pub use parameters::WithParameters;
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use sensitivities::Sensitivities;

@@ -3,7 +3,9 @@
 
 use super::repeat::reset_at;
 use crate::ode::difference::{self, resolved_along, step_along};
-use crate::{Crossed, CrossedGuard, Error, EventFunction, Flow, Mode, Watch};
+use crate::{
+    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, NoDerivative, Record, Stop, Watch,
+};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
@@ -271,7 +273,7 @@ where
 
 /// The reset of a crossing, to be repeated close by.
 struct Reset<'a> {
-    crossed: &'a [CrossedGuard],
+    crossed: Crossed<'a>,
     /// Before the crossing, and with its sides crossed.
     modes: (Mode, &'a Mode),
     /// Behind it.
@@ -298,10 +300,16 @@ impl<'a> Reset<'a> {
         }
         let (mut after, mut mode_after) = (x.to_vec(), sides.clone());
         model
-            .on_crossing(t, crossed, &mut after, &mut mode_after)
+            .on_crossing(&mut Crossing {
+                t,
+                crossed: *crossed,
+                x: &mut after,
+                mode: &mut mode_after,
+                record: &mut Record::default(),
+            })
             .ok()?;
         Some(Self {
-            crossed: crossed.guards(),
+            crossed: *crossed,
             modes: (before, sides),
             mode_after,
             mode_trial: sides.clone(),
@@ -318,7 +326,7 @@ impl<'a> Reset<'a> {
         t: f64,
         x: &[f64],
         after: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let modes = (&self.modes.0, self.modes.1);
         let rates = (&mut self.rated, &mut self.field[..], &mut self.row[..]);
         let behind = (&mut *after, &mut self.mode_trial);
@@ -327,7 +335,7 @@ impl<'a> Reset<'a> {
             return Ok(());
         }
         let state = x.to_vec();
-        Err(Error::NotRepeatable { t, state })
+        Err(NoDerivative::NotRepeatable { t, state })
     }
 }
 
@@ -431,16 +439,9 @@ where
         self.nominal.ignores_mode()
     }
 
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        state: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
-        let (model, _) = self.model(state);
-        let split = self.split();
-        model.on_crossing(t, crossed, &mut state[..split], mode)
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (model, _) = self.model(crossing.x);
+        model.on_crossing(&mut crossing.of_part(..self.split()))
     }
 
     fn reset_times(

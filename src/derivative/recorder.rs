@@ -14,9 +14,10 @@ use super::repeat::{Context, zero};
 use super::variational::Columns;
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
+use crate::hybrid::trajectory::Path;
 use crate::{
-    CrossedSet, CrossingEvent, Doubt, Error, EventFunction, Flow, Guard, Mode, Observer, Segment,
-    Status,
+    Doubt, EventFunction, Flow, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment,
+    Status, Stop, Transition,
 };
 
 /// Most states of a run whose derivative is recorded.
@@ -31,12 +32,12 @@ fn workspace(dim: usize) -> usize {
 }
 
 /// Refuses more states than `max_memory` allows, or than 8192.
-pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), Error> {
+pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), NoDerivative> {
     let (bytes, limit) = (workspace(states), max_memory.min(workspace(MOST_STATES)));
     if bytes <= limit {
         return Ok(());
     }
-    Err(Error::DerivativeTooLarge {
+    Err(NoDerivative::DerivativeTooLarge {
         states,
         bytes,
         limit,
@@ -104,7 +105,7 @@ pub(crate) struct Recorder<'a, S> {
     possible_seen: Vec<Guard>,
     possible_until: f64,
     /// Why there is no derivative from here on.
-    pub(crate) failure: Option<Error>,
+    pub(crate) failure: Option<NoDerivative>,
 }
 
 impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
@@ -198,7 +199,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             // A single crossing has one order; that it comes out otherwise says nothing of order.
             _ if guards.len() == 1 => {
                 let state = corner.point.x;
-                return self.fail(Error::NotRepeatable { t, state });
+                return self.fail(NoDerivative::NotRepeatable { t, state });
             }
             CornerKind::Linear {
                 compared: Compared::AllOrders | Compared::Pairs,
@@ -234,9 +235,10 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
             match c.left_out {
                 None => {}
-                Some(LeftOut::TurnedAway) if !self.group.moved => self
-                    .verdict
-                    .worsen(Verdict::NotGuaranteed(Error::Touch { guard, t, gap })),
+                Some(LeftOut::TurnedAway) if !self.group.moved => {
+                    let touch = NoDerivative::Touch { guard, t, gap };
+                    self.verdict.worsen(Verdict::NotGuaranteed(touch));
+                }
                 Some(_) => self.group.point.guards.push(guard),
             }
         }
@@ -273,7 +275,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let _ = self.graph.go_on_to_exit(context, &mut point);
         let corner = CornerDerivative::examine(context, &mut self.graph, point);
         match &corner.kind {
-            CornerKind::NotGuaranteed(Error::Interrupted) => return self.fail(Error::Interrupted),
+            CornerKind::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted)) => {
+                return self.fail(Stop::Interrupted.into());
+            }
             _ if corner.linear().is_some() => return,
             _ => {}
         }
@@ -286,18 +290,19 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         });
     }
 
-    fn fail(&mut self, error: Error) {
+    fn fail(&mut self, error: NoDerivative) {
         self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
         self.failure.get_or_insert(error);
     }
 
-    /// How a run ended that was recorded until `t`.
-    pub(crate) fn status(&self, status: Status, t: f64) -> Status {
+    /// How a run ended that was recorded along `path`.
+    pub(crate) fn status(&self, status: Status, path: &Path) -> Status {
         if !(self.is_full() && matches!(status, Status::Ended)) {
             return status;
         }
         let limit = self.settings.max_memory;
-        Status::Refused(Error::TrajectoryTooLarge { limit, t })
+        let at = path.end().into();
+        Status::Refused(Stop::TrajectoryTooLarge { limit, at })
     }
 
     fn is_full(&self) -> bool {
@@ -341,7 +346,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 }
             }
             Status::Refused(reason) => {
-                self.verdict.worsen(Verdict::NotGuaranteed(reason.clone()));
+                let reason = reason.clone().into();
+                self.verdict.worsen(Verdict::NotGuaranteed(reason));
             }
         }
     }
@@ -415,7 +421,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         }
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         if self.failure.is_some() {
             return;
         }
@@ -437,7 +443,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         self.mode.copy_from(set.mode);
     }
 
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         self.waiting.push(crossing.guard);
     }
 

@@ -6,11 +6,13 @@
 //! by differences.
 
 use crate::hybrid::evaluate;
+use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
+use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::ode::difference;
 use crate::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Interrupt, Mode, Quantity, Rearm,
-    validate,
+    At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative,
+    Quantity, Rearm, Record, Stop,
 };
 
 /// What a crossing is repeated with.
@@ -84,12 +86,11 @@ pub(crate) struct Carried<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
-    counted: Vec<CrossedGuard>,
-    mode_before: Mode,
-    mode_crossed: Mode,
-    mode_after: Mode,
+    /// Number of the last transition in the run.
+    index: usize,
+    /// The last transition, and the place before it.
+    before: Scratch<Vec<f64>>,
     mode_trial: Mode,
-    x_before: Vec<f64>,
     point: Vec<f64>,
     trial: Vec<f64>,
     behind: Vec<f64>,
@@ -107,13 +108,10 @@ impl Repeat {
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
-            counted: Vec::with_capacity(count),
             rated: Vec::with_capacity(count),
-            mode_before: Mode::new(count),
-            mode_crossed: Mode::new(count),
-            mode_after: Mode::new(count),
+            index: 0,
+            before: Scratch::new(dim, count),
             mode_trial: Mode::new(count),
-            x_before: state(),
             point: state(),
             trial: state(),
             behind: state(),
@@ -124,16 +122,16 @@ impl Repeat {
         }
     }
 
-    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`; leaves state and mode after
-    /// it in `x` and `mode`, and carries tangents along.
+    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`, and what its reset carries
+    /// across with it; leaves the place after it in `place`, and carries tangents along.
     pub(crate) fn cross<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
-        t: f64,
+        (t, index): (f64, usize),
         crossed: CrossedGuard,
-        (x, mode): (&mut [f64], &mut Mode),
+        place: Place<'_>,
         mut carried: Carried<'_>,
-    ) -> Result<Done, Error> {
+    ) -> Result<Done, NoDerivative> {
         let system = context.system;
         let mut done = Done {
             moved: false,
@@ -142,61 +140,49 @@ impl Repeat {
         };
         self.set.clear();
         self.set.push(crossed);
+        let Place { x, mode, arming } = place;
         // A reset that carries across more guards than there are goes round in circles.
-        for _ in 0..=2 * system.count() {
-            self.x_before.copy_from_slice(x);
-            self.mode_before.copy_from(mode);
-            for c in &self.set {
-                context.rearm.cross(c.guard, mode);
+        for step in 0..=2 * system.count() {
+            self.index = index + step;
+            let place = Place { x, mode, arming };
+            let (rule, before) = ((system, context.rearm), &mut self.before);
+            let reset = transition::step(
+                rule,
+                (t, self.index),
+                &self.set,
+                place,
+                before,
+                |_, _, _| {},
+            )?;
+            let counted = &self.before.counted;
+            done.stops |= counted.iter().any(|c| system.watch(c.guard.event).stop);
+            done.moved |= reset.state;
+            if !counted.is_empty() && (reset.state || !self.is_identity(system, t)?) {
+                self.carry(system, t, &mut carried, &mut done)?;
             }
-            self.counted.clear();
-            let watched = |c: &&CrossedGuard| system.watch(c.guard.event).sees(c.guard.direction);
-            self.counted.extend(self.set.iter().filter(watched));
-            done.stops |= (self.counted.iter()).any(|c| system.watch(c.guard.event).stop);
-            let moved = self.reset(system, t, (x, mode), &mut carried, &mut done)?;
-            done.moved |= moved;
-            if !moved && system.ignores_mode() {
+            if !reset.state && system.ignores_mode() {
                 return Ok(done);
             }
-            self.carried_across(context, t, (x, mode), moved)?;
+            self.carried_across(context, t, (x, mode, arming), reset)?;
             if self.set.is_empty() {
                 return Ok(done);
             }
         }
-        Err(Error::NoProgress {
+        Err(NoDerivative::Stop(Stop::NoProgress {
             guard: crossed.guard,
-            t,
-            state: x.to_vec(),
-        })
+            at: At::new(t, x, mode).into(),
+        }))
     }
 
-    /// Lets the model act on the guards in `counted`; true when it changed the state.
-    fn reset<S: Flow + EventFunction>(
+    /// Carries tangents through the reset of the last transition.
+    fn carry<S: Flow + EventFunction>(
         &mut self,
         system: &S,
         t: f64,
-        (x, mode): (&mut [f64], &mut Mode),
         carried: &mut Carried<'_>,
         done: &mut Done,
-    ) -> Result<bool, Error> {
-        if self.counted.is_empty() {
-            return Ok(false);
-        }
-        self.mode_crossed.copy_from(mode);
-        system.on_crossing(t, &Crossed::new(&self.counted), x, mode)?;
-        validate::length(
-            "the mode after a reset",
-            self.mode_crossed.len(),
-            mode.len(),
-        )?;
-        if let Some(component) = x.iter().position(|v| !v.is_finite()) {
-            return Err(evaluate::not_finite(Quantity::Reset { component }, t, x));
-        }
-        let moved = *x != *self.x_before;
-        self.mode_after.copy_from(mode);
-        if !moved && self.is_identity(system, t)? {
-            return Ok(moved);
-        }
+    ) -> Result<(), NoDerivative> {
+        let dim = self.point.len();
         done.tangents = done.tangents.max(Passed::AsWritten);
         self.columns.clear();
         self.columns.extend_from_slice(carried.dx);
@@ -204,9 +190,9 @@ impl Repeat {
         carried.dx.fill(f64::NAN);
         let directions = (carried.dt, &*self.columns);
         let all_written = self.each_written(system, t, directions, carried.dx);
-        for (j, dx) in carried.dx.chunks_exact_mut(x.len()).enumerate() {
+        for (j, dx) in carried.dx.chunks_exact_mut(dim).enumerate() {
             if !all_written {
-                let column = &self.columns[j * x.len()..(j + 1) * x.len()];
+                let column = &self.columns[j * dim..(j + 1) * dim];
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
                 if !self.written(system, t, (carried.dt, &self.point), dx) {
@@ -216,19 +202,29 @@ impl Repeat {
             }
             if let Some(component) = dx.iter().position(|v| !v.is_finite()) {
                 let quantity = Quantity::ResetDerivative { component };
-                return Err(evaluate::not_finite(quantity, t, &self.x_before));
+                let Scratch {
+                    x_before,
+                    mode_before,
+                    ..
+                } = &self.before;
+                let stop = evaluate::not_finite(quantity, t, x_before, mode_before);
+                return Err(stop.into());
             }
         }
-        Ok(moved)
+        Ok(())
     }
 
     /// True when the reset, which left this state as it is, does so with states close by too, and
     /// leads to the same mode. Told by one direction in which all components change, each by
     /// another amount: by the derivative along it, or where none is written by states on both
     /// sides.
-    fn is_identity<S: Flow + EventFunction>(&mut self, system: &S, t: f64) -> Result<bool, Error> {
-        let crossed = Crossed::new(&self.counted);
-        let (x, sides) = (&self.x_before, &self.mode_crossed);
+    fn is_identity<S: Flow + EventFunction>(
+        &mut self,
+        system: &S,
+        t: f64,
+    ) -> Result<bool, NoDerivative> {
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
+        let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         for i in 0..x.len() {
             let size = 1e-6 / (1.0 + 0.3 * i as f64);
             self.behind[i] = if i.is_multiple_of(2) { size } else { -size };
@@ -239,17 +235,17 @@ impl Repeat {
             return Ok(self.trial == self.behind);
         }
         for sign in [1.0, -1.0] {
-            for i in 0..self.x_before.len() {
-                let here = self.x_before[i];
+            for i in 0..self.before.x_before.len() {
+                let here = self.before.x_before[i];
                 self.point[i] = here + sign * here.abs().max(1.0) * self.behind[i];
             }
             let (modes, rates) = (
-                (&self.mode_before, &self.mode_crossed),
+                (&self.before.mode_before, &self.before.mode_crossed),
                 (&mut self.rated, &mut self.field[..], &mut self.row[..]),
             );
             let after = (&mut self.trial[..], &mut self.mode_trial);
-            reset_at(system, (t, &self.point), &self.counted, modes, rates, after)?;
-            if self.trial != self.point || !self.mode_trial.is(&self.mode_after) {
+            reset_at(system, (t, &self.point), crossed, modes, rates, after)?;
+            if self.trial != self.point || !self.mode_trial.is(&self.before.mode_after) {
                 return Ok(false);
             }
         }
@@ -263,15 +259,12 @@ impl Repeat {
         t: f64,
         dt: f64,
         dx: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Self {
-            counted,
+            index,
+            before,
             rated,
-            mode_before,
-            mode_crossed,
-            mode_after,
             mode_trial,
-            x_before,
             point,
             trial,
             behind,
@@ -280,16 +273,25 @@ impl Repeat {
             trials: [half, beside],
             ..
         } = self;
+        let Scratch {
+            x_before,
+            counted,
+            mode_before,
+            mode_crossed,
+            mode_after,
+            ..
+        } = before;
         let mut map = |t: f64, x: &[f64], out: &mut [f64]| {
             let modes = (&*mode_before, &*mode_crossed);
             let rates = (&mut *rated, &mut field[..], &mut row[..]);
             let after = (&mut *out, &mut *mode_trial);
-            reset_at(system, (t, x), counted, modes, rates, after)?;
+            let set = Crossed::new(counted).of_transition(*index);
+            reset_at(system, (t, x), set, modes, rates, after)?;
             if mode_trial.is(mode_after) {
                 Ok(())
             } else {
                 let state = x.to_vec();
-                Err(Error::NotRepeatable { t, state })
+                Err(NoDerivative::NotRepeatable { t, state })
             }
         };
         let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
@@ -304,9 +306,9 @@ impl Repeat {
         let state = x_before.clone();
         Err(if half == beside {
             let quantity = Quantity::ResetDerivative { component };
-            Error::DifferencesDisagree { quantity, t, state }
+            NoDerivative::DifferencesDisagree { quantity, t, state }
         } else {
-            Error::NotRepeatable { t, state }
+            NoDerivative::NotRepeatable { t, state }
         })
     }
 
@@ -318,20 +320,26 @@ impl Repeat {
         (t, x): (f64, &[f64]),
         mode: &Mode,
         guard: Guard,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
         system.flow(t, x, mode, field);
         let rate = evaluate::rate(system, k, (t, x), mode, field, row).value;
-        self.counted.clear();
-        self.counted.push(CrossedGuard { guard, rate });
-        self.x_before.copy_from_slice(x);
-        self.mode_before.copy_from(mode);
-        self.mode_crossed.copy_from(mode);
-        self.mode_crossed.set(k, guard.side_after());
-        self.mode_after.copy_from(&self.mode_crossed);
+        self.before.counted.clear();
+        self.before.counted.push(CrossedGuard { guard, rate });
+        self.before.x_before.copy_from_slice(x);
+        self.before.mode_before.copy_from(mode);
+        self.before.mode_crossed.copy_from(mode);
+        self.before.mode_crossed.set(k, guard.side_after());
+        self.before.mode_after.copy_from(&self.before.mode_crossed);
         self.trial.copy_from_slice(x);
-        let crossed = Crossed::new(&self.counted);
-        system.on_crossing(t, &crossed, &mut self.trial, &mut self.mode_after)
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
+        system.on_crossing(&mut Crossing {
+            t,
+            crossed,
+            x: &mut self.trial,
+            mode: &mut self.before.mode_after,
+            record: &mut Record::default(),
+        })
     }
 
     /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not
@@ -343,8 +351,8 @@ impl Repeat {
         direction: (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let crossed = Crossed::new(&self.counted);
-        let (x, sides) = (&self.x_before, &self.mode_crossed);
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
+        let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         system.reset_times(t, &crossed, x, sides, direction, out)
     }
 
@@ -356,8 +364,8 @@ impl Repeat {
         directions: (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        let crossed = Crossed::new(&self.counted);
-        let (x, sides) = (&self.x_before, &self.mode_crossed);
+        let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
+        let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         system.reset_times_each(t, &crossed, x, sides, directions, out)
     }
 
@@ -368,49 +376,44 @@ impl Repeat {
         t: f64,
         (dt, dx): (f64, &[f64]),
         out: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         self.point.copy_from_slice(dx);
         self.difference(system, t, dt, out)
     }
 
-    /// Collects in `set` the guards that the last reset, or the mode it led to, carried across
-    /// their surface.
+    /// Collects in `set` the armed guards that the last transition carried across their surface. A
+    /// surface is as thick as the tolerance in time that makes events one.
     fn carried_across<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
         t: f64,
-        (x, mode): (&[f64], &Mode),
-        moved: bool,
-    ) -> Result<(), Error> {
+        (x, mode, arming): (&[f64], &Mode, &[Arming]),
+        reset: Reset,
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         system.flow(t, x, mode, &mut self.field);
-        evaluate::check_flow(&self.field, t, x)?;
-        // The guards of the set that led here move into `rated`.
-        std::mem::swap(&mut self.set, &mut self.rated);
-        self.set.clear();
-        for k in 0..system.count() {
-            let own = self.rated.iter().any(|c| c.guard.event == k);
+        evaluate::check_flow(&self.field, t, x, mode)?;
+        // The place before is read while the scratch marks the guards of the last set.
+        self.behind.copy_from_slice(&self.before.x_before);
+        self.mode_trial.copy_from(&self.before.mode_before);
+        let (field, row) = (&self.field, &mut self.row);
+        let (x_before, mode_before) = (&self.behind, &self.mode_trial);
+        let set = &mut self.set;
+        transition::carried_across(reset, arming, set, &mut self.before, |k, armed_by| {
             let guard = Guard::ahead(k, mode.contains(k));
-            let comes_back = moved && context.rearm.arms_partner(guard.partner());
-            if !system.watch(k).is_any() || (own && !comes_back) {
-                continue;
+            let after = guard.sign() * system.event(k, t, x, mode);
+            if after <= 0.0 {
+                return Ok(None);
             }
-            let beyond = guard.sign() * system.event(k, t, x, mode);
-            if beyond <= 0.0 {
-                continue;
-            }
-            let rate = evaluate::rate(system, k, (t, x), mode, &self.field, &mut self.row);
-            let before = guard.sign() * system.event(k, t, &self.x_before, &self.mode_before);
-            let zero = zero(context, k, t, rate);
-            // One that was beyond its surface before is not watched: its side is a memory.
-            if before <= zero && beyond > zero + 10.0 * before.max(0.0) {
-                self.set.push(CrossedGuard {
-                    guard,
-                    rate: rate.value,
-                });
-            }
-        }
-        Ok(())
+            let rate = evaluate::rate(system, k, (t, x), mode, field, row);
+            let before = match armed_by {
+                Some(_) => 0.0,
+                None => guard.sign() * system.event(k, t, x_before, mode_before),
+            };
+            let is_carried = transition::is_carried(before, after, zero(context, k, t, rate));
+            let rate = rate.value;
+            Ok(is_carried.then_some(CrossedGuard { guard, rate }))
+        })
     }
 }
 
@@ -420,20 +423,26 @@ impl Repeat {
 pub(crate) fn reset_at<S: Flow + EventFunction>(
     system: &S,
     (t, x): (f64, &[f64]),
-    crossed: &[CrossedGuard],
+    crossed: Crossed<'_>,
     (before, sides): (&Mode, &Mode),
     (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
     (after, mode): (&mut [f64], &mut Mode),
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     system.flow(t, x, before, field);
     rated.clear();
-    for &CrossedGuard { guard, .. } in crossed {
+    for &CrossedGuard { guard, .. } in crossed.guards() {
         let rate = evaluate::rate(system, guard.event, (t, x), before, field, row).value;
         rated.push(CrossedGuard { guard, rate });
     }
     after.copy_from_slice(x);
     mode.copy_from(sides);
-    system.on_crossing(t, &Crossed::new(rated), after, mode)
+    system.on_crossing(&mut Crossing {
+        t,
+        crossed: Crossed::new(rated).of_transition(crossed.transition()),
+        x: after,
+        mode,
+        record: &mut Record::default(),
+    })
 }
 
 /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make

@@ -7,7 +7,7 @@ use super::check::jacobian::check_derivative;
 use super::corner::graph::{CornerGraph, CornerPoint};
 use super::corner::region::shift_row;
 use super::repeat::Context;
-use crate::{Error, EventFunction, Flow, Guard, Interrupt, Mode, Rearm};
+use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,17 +46,18 @@ pub struct Saltation {
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`], [`Error::NotFiniteInput`] and
-/// [`Error::NoSuchGuard`] for bad input; [`Error::NotLive`] when the guard does not move across at
-/// its least rate; [`Error::NotFinite`], [`Error::Model`] and [`Error::NotRepeatable`] for what the
-/// model makes of it.
+/// [`InputError::EmptySystem`], [`InputError::WrongLength`], [`InputError::NotFinite`] and
+/// [`InputError::NoSuch`] for bad input; [`Stop::NotLive`](crate::Stop::NotLive) when the guard
+/// does not move across at its least rate; [`Stop::NotFinite`](crate::Stop::NotFinite),
+/// [`Stop::Model`](crate::Stop::Model) and [`NoDerivative::NotRepeatable`] for what the model makes
+/// of it.
 pub fn saltation_matrix<S>(
     system: &S,
     guard: Guard,
     t: f64,
     x: &[f64],
     mode: &Mode,
-) -> Result<Saltation, Error>
+) -> Result<Saltation, NoDerivative>
 where
     S: Flow + EventFunction + ?Sized,
 {
@@ -69,22 +70,27 @@ where
 /// again: where resets throw the state back at it.
 ///
 /// # Errors
-/// As [`saltation_matrix`]; [`Error::NoSuchGuard`] also when a reset keeps a guard of the order
-/// from being met, or does not throw the state back at one that comes again.
+/// As [`saltation_matrix`]; [`InputError::NoSuch`] also for a crossing of the order that does not
+/// come: a reset keeps the guard from being met, or does not throw the state back at one that comes
+/// again.
 pub fn saltation_product<S>(
     system: &S,
     order: &[Guard],
     t: f64,
     x: &[f64],
     mode: &Mode,
-) -> Result<Saltation, Error>
+) -> Result<Saltation, NoDerivative>
 where
     S: Flow + EventFunction + ?Sized,
 {
     super::check::jacobian::Point::new(system, t, x, mode)?;
     let count = system.count();
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
-        return Err(Error::NoSuchGuard { guard, count });
+        return Err(NoDerivative::Input(InputError::NoSuch {
+            what: "event function",
+            index: guard.event,
+            count,
+        }));
     }
     let mut guards: Vec<Guard> = Vec::with_capacity(order.len());
     for guard in order {
@@ -112,11 +118,15 @@ where
     graph.begin(context, &point)?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));
-    for &guard in order {
+    for (place, &guard) in order.iter().enumerate() {
         graph.check_live(system, node)?;
         let members = &graph.node(node).members;
         let Some(m) = members.iter().position(|member| member.guard == guard) else {
-            return Err(Error::NoSuchGuard { guard, count });
+            return Err(NoDerivative::Input(InputError::NoSuch {
+                what: "crossing of the order",
+                index: place,
+                count: place,
+            }));
         };
         time_shift = shift_row(&graph, node, m, &matrix);
         node = cross(context, &mut graph, (node, m), &mut matrix)?;
@@ -129,8 +139,8 @@ where
             node = cross(context, &mut graph, (node, back), &mut matrix)?;
         }
     }
-    check_derivative(matrix.as_slice(), x.len(), (t, x))?;
-    check_derivative(time_shift.as_slice(), x.len(), (t, x))?;
+    check_derivative(matrix.as_slice(), x.len(), (t, x), mode)?;
+    check_derivative(time_shift.as_slice(), x.len(), (t, x), mode)?;
     let after = graph.node(node);
     Ok(Saltation {
         matrix,
@@ -146,7 +156,7 @@ fn cross<S: Flow + EventFunction>(
     graph: &mut CornerGraph,
     (node, m): (usize, usize),
     matrix: &mut DMatrix<f64>,
-) -> Result<usize, Error> {
+) -> Result<usize, NoDerivative> {
     let tau = shift_row(graph, node, m, matrix);
     let edge = graph.follow(context, node, m)?;
     graph.carry(context, (node, edge), tau.as_slice(), matrix.as_mut_slice())?;

@@ -12,8 +12,8 @@ use super::variational::Columns;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{
-    CrossedSet, Error, EventFunction, Flow, Integrator, Mode, Observer, Segment, Status, Summary,
-    validate,
+    EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Observer, Segment, Status,
+    Summary, Transition, validate,
 };
 
 /// Most numbers of all directions.
@@ -47,7 +47,7 @@ pub struct Sensitivities {
     graph: CornerGraph,
     mode: Mode,
     verdict: Verdict,
-    failure: Option<Error>,
+    failure: Option<NoDerivative>,
 }
 
 impl Sensitivities {
@@ -80,8 +80,8 @@ impl Sensitivities {
     /// Sets the directions in which the start is displaced, one after the other.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
-    pub fn set(&mut self, directions: &[f64]) -> Result<(), Error> {
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`].
+    pub fn set(&mut self, directions: &[f64]) -> Result<(), InputError> {
         validate::length("directions", self.start.len(), directions.len())?;
         validate::finite("directions", directions)?;
         self.start.copy_from_slice(directions);
@@ -93,10 +93,10 @@ impl Sensitivities {
     /// directions themselves before the first run. They stay set for the next run.
     ///
     /// # Errors
-    /// Why there is none: the reason when the run was refused, [`Error::Discontinuous`] when a
-    /// direction takes another outcome than the run, or what a model function made of the crossings
-    /// that a direction takes.
-    pub fn columns(&self) -> Result<DMatrixView<'_, f64>, Error> {
+    /// Why there is none: the reason when the run was refused, [`NoDerivative::Discontinuous`] when
+    /// a direction takes another outcome than the run, or what a model function made of the
+    /// crossings that a direction takes.
+    pub fn columns(&self) -> Result<DMatrixView<'_, f64>, NoDerivative> {
         if let Some(error) = &self.failure {
             return Err(error.clone());
         }
@@ -127,7 +127,7 @@ impl Sensitivities {
         self.failure = None;
     }
 
-    fn fail(&mut self, error: Error) {
+    fn fail(&mut self, error: NoDerivative) {
         self.verdict.worsen(Verdict::NotGuaranteed(error.clone()));
         self.failure.get_or_insert(error);
     }
@@ -138,9 +138,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// along.
     ///
     /// # Errors
-    /// As [`integrate`](Self::integrate), and [`Error::WrongLength`] when the tangents have another
-    /// dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the columns
-    /// take at most [`max_steps`](Self::max_steps) steps of their own.
+    /// As [`integrate`](Self::integrate), and [`InputError::WrongLength`] when the tangents have
+    /// another dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the
+    /// columns take at most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,
@@ -148,7 +148,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
         tangents: &mut Sensitivities,
         observer: &mut O,
-    ) -> Result<Summary, Error> {
+    ) -> Result<Summary, InputError> {
         validate::length("a tangent", x0.len(), tangents.dim)?;
         let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
@@ -170,7 +170,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             })?;
         carrier.close_group();
         if let Status::Refused(reason) = &summary.status {
-            carrier.tangents.fail(reason.clone());
+            carrier.tangents.fail(reason.clone().into());
         }
         Ok(summary)
     }
@@ -186,7 +186,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
         directions: &DMatrix<f64>,
-    ) -> Result<DMatrix<f64>, Error> {
+    ) -> Result<DMatrix<f64>, NoDerivative> {
         let mut tangents = Sensitivities::new(directions.nrows(), directions.ncols());
         tangents.set(directions.as_slice())?;
         self.carry(t0, x0, tf, &mut tangents, &mut ())?;
@@ -202,7 +202,7 @@ struct Carrier<'a, 'b, S> {
     behind: bool,
     /// Why the group as it was last could not be passed; its other members may come within the
     /// corner tolerance.
-    stuck: Option<Error>,
+    stuck: Option<NoDerivative>,
 }
 
 impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
@@ -237,7 +237,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
         }
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         let joins = self.tangents.group.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();
@@ -263,10 +263,13 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
 
 impl Sensitivities {
     /// Carries the columns through the group as it is known now, from just before it.
-    fn cross<S: Flow + EventFunction>(&mut self, context: Context<'_, S>) -> Result<(), Error> {
+    fn cross<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+    ) -> Result<(), NoDerivative> {
         let passed = self.cross_once(context);
         let point = &mut self.group.point;
-        let differs = matches!(passed, Err(Error::Discontinuous { .. }));
+        let differs = matches!(passed, Err(NoDerivative::Discontinuous { .. }));
         if !differs || point.guards.len() < 2 {
             return passed;
         }
@@ -278,7 +281,7 @@ impl Sensitivities {
     fn cross_once<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Self {
             dim,
             columns,
@@ -301,7 +304,7 @@ impl Sensitivities {
                 return Ok(false);
             };
             if !graph.is_exit(context, passed, point) {
-                return Err(Error::Discontinuous {
+                return Err(NoDerivative::Discontinuous {
                     t: point.t,
                     order: graph.order_met(),
                 });

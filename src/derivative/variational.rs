@@ -12,7 +12,7 @@ use super::repeat::Context;
 use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
-use crate::{Error, Flow, Mode, Quantity, Segment};
+use crate::{At, Flow, Mode, NoDerivative, Quantity, Segment, Stop};
 
 /// How much larger than that of the run the relative error of a column may be.
 const SLACK: f64 = 10.0;
@@ -111,7 +111,7 @@ impl Columns {
         &mut self,
         context: Context<'_, S>,
         segment: &Segment<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         let (mut t, end) = (segment.start, segment.time);
         if self.delta.is_empty() {
@@ -124,11 +124,10 @@ impl Columns {
             context.interrupt.check()?;
             if self.steps >= self.max_steps {
                 path.at(t, &mut self.point);
-                return Err(Error::TooManySteps {
+                return Err(NoDerivative::Stop(Stop::TooManySteps {
                     limit: self.max_steps,
-                    t,
-                    state: self.point.clone(),
-                });
+                    at: At::new(t, &self.point, mode).into(),
+                }));
             }
             self.steps += 1;
             let Self {
@@ -173,8 +172,8 @@ impl Columns {
             if let Some(component) = bad {
                 path.at(t, &mut self.point);
                 let quantity = Quantity::Jacobian { component };
-                let state = self.point.clone();
-                return Err(Error::NotFinite { quantity, t, state });
+                let at = At::new(t, &self.point, mode).into();
+                return Err(NoDerivative::Stop(Stop::NotFinite { quantity, at }));
             }
             let error = self.error(step);
             if error <= 1.0 {
@@ -193,11 +192,10 @@ impl Columns {
                 rejections += 1;
                 if t + 0.1 * self.next_step <= t || rejections > MOST_REJECTIONS {
                     path.at(t, &mut self.point);
-                    return Err(Error::StepTooSmall {
+                    return Err(NoDerivative::Stop(Stop::StepTooSmall {
                         step: self.next_step,
-                        t,
-                        state: self.point[..dim].to_vec(),
-                    });
+                        at: At::new(t, &self.point[..dim], mode).into(),
+                    }));
                 }
             }
         }
@@ -210,7 +208,7 @@ impl Columns {
         &mut self,
         context: Context<'_, S>,
         segment: &Segment<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Self {
             dim,
             delta,
@@ -254,7 +252,7 @@ impl Columns {
             let sizes = Parts::along(start, (t, point), (0.0, column), |i| context.size(i));
             let Ok(step) = resolve(sizes, along, floor, [found, half, beside]);
             if let Some(component) = step.unknown {
-                return Err(Error::DifferencesDisagree {
+                return Err(NoDerivative::DifferencesDisagree {
                     quantity: Quantity::Jacobian { component },
                     t,
                     state: point.clone(),

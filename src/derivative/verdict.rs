@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Doubt, Error, Guard};
+use crate::{Doubt, Guard, NoDerivative};
 
 /// What kind of derivative the final state of a run has with respect to its start.
 ///
@@ -55,7 +55,7 @@ pub enum Verdict {
     },
     /// The theory does not cover the run, for this reason. Numbers are given only where they mean
     /// something: see [`Derivative::apply`](super::Derivative::apply).
-    NotGuaranteed(Error),
+    NotGuaranteed(NoDerivative),
 }
 
 impl Verdict {
@@ -86,17 +86,17 @@ impl Verdict {
     pub(crate) fn of_doubt(doubt: &Doubt) -> Self {
         match *doubt {
             Doubt::Touch { guard, t, gap, .. } => {
-                Self::NotGuaranteed(Error::Touch { guard, t, gap })
+                Self::NotGuaranteed(NoDerivative::Touch { guard, t, gap })
             }
             // The derivative looks at such guards itself, with a closer estimate of the error.
             Doubt::TurnedAway { .. } => Self::Classical,
             Doubt::Shallow {
                 guard, t, depth, ..
-            } => Self::NotGuaranteed(Error::Shallow { guard, t, depth }),
+            } => Self::NotGuaranteed(NoDerivative::Shallow { guard, t, depth }),
             Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, time: t },
-            Doubt::Unsearched { t } => Self::NotGuaranteed(Error::Unsearched { t }),
+            Doubt::Unsearched { t } => Self::NotGuaranteed(NoDerivative::Unsearched { t }),
             Doubt::Unresolved { guard, t, error } => {
-                Self::NotGuaranteed(Error::Unresolved { guard, t, error })
+                Self::NotGuaranteed(NoDerivative::Unresolved { guard, t, error })
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What keeps accelerations and impacts from being computed, as errors.
+//! Why the motion of bodies cannot go on.
 
 use super::EventDriven;
 use crate::impact::ImpactLaw;
@@ -6,7 +6,237 @@ use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::{Frame, Trouble};
 use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Error, MatrixFault, Mode};
+use crate::{InputError, MatrixFault, Mode, NoDerivative, Status, Stop, impact};
+
+/// Why the motion of bodies cannot go on.
+///
+/// Status [`Refused`](crate::Status::Refused) of a run carries it as the reason of a model:
+/// [`MechanicalRun::breakdown`](super::MechanicalRun::breakdown) gives it back.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Breakdown {
+    /// The mass matrix is not symmetric positive definite.
+    #[error("the mass matrix {fault} at q = {state:?}")]
+    MassMatrix {
+        /// What is wrong with it.
+        fault: MatrixFault,
+        /// Configuration.
+        state: Vec<f64>,
+    },
+
+    /// A gap closes, or is touched, at too low a speed.
+    #[error(
+        "contact {contact} grazes at t = {t}: its gap changes by {velocity:e} a second, too slowly for an impact"
+    )]
+    Grazing {
+        /// The contact.
+        contact: usize,
+        /// `Da_j v` (m/s).
+        velocity: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// The force of a closed contact falls to zero too slowly.
+    #[error("the release of contact {contact} grazes at t = {t}: its force falls at {rate:e}")]
+    GrazingRelease {
+        /// The contact.
+        contact: usize,
+        /// `dλ_j/dt` (N/s).
+        rate: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// Impacts accumulate.
+    #[error(
+        "impacts of contacts {contacts:?} accumulate at t = {time} (Zeno): their times shrink by {ratio} from one to the next; Zeno::Absorb goes on from there"
+    )]
+    Zeno {
+        /// The accumulation time (s).
+        time: f64,
+        /// The contacts.
+        contacts: Vec<usize>,
+        /// Ratio of successive times between impacts.
+        ratio: f64,
+        /// When it was found (s).
+        t: f64,
+    },
+
+    /// A contact that is open has a negative gap.
+    #[error(
+        "the gap of contact {contact} is {gap:e} at t = {t} although it is open: the contact mode does not fit the forces, or a bump was passed within one step, which max_step would shorten"
+    )]
+    InconsistentMode {
+        /// The contact.
+        contact: usize,
+        /// Its gap (m).
+        gap: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// A coefficient of restitution makes no sense.
+    #[error(
+        "the coefficient of restitution of contact {contact} is {value} at t = {t}: it must lie in [0, 1]; EventDriven::any_restitution takes others"
+    )]
+    Restitution {
+        /// The contact.
+        contact: usize,
+        /// Its coefficient.
+        value: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// An impact could not be resolved.
+    #[error(
+        "the impact of contacts {contacts:?} at t = {t} has no outcome: {reason} (contacts counted from 0 in this list)"
+    )]
+    Impact {
+        /// The contacts that took part. `reason` counts them from 0, in this order.
+        contacts: Vec<usize>,
+        /// What the law of impact said.
+        reason: Box<impact::Failure>,
+        /// Time (s).
+        t: f64,
+        /// `(q, v)` just before.
+        state: Vec<f64>,
+    },
+
+    /// No set of closed contacts is consistent with the accelerations.
+    #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
+    NoConsistentMode {
+        /// The contacts that touch.
+        contacts: Vec<usize>,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// Efforts depend on which contacts are closed, and there are too many to try all sets.
+    #[error(
+        "{} contacts touch at t = {t} and efforts depend on which are closed: sets are tried up to {limit}", contacts.len()
+    )]
+    TooManyContacts {
+        /// The contacts that touch.
+        contacts: Vec<usize>,
+        /// The limit.
+        limit: usize,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// More than one set of closed contacts is consistent with the accelerations.
+    #[error(
+        "several sets of the contacts {contacts:?} can stay closed at t = {t}, with different accelerations"
+    )]
+    AmbiguousMode {
+        /// The contacts that touch.
+        contacts: Vec<usize>,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// Contacts that are to stay closed depend on each other.
+    #[error(
+        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces are not unique; drop a redundant contact, or take least squares for them (EventDriven::redundant)"
+    )]
+    DependentContacts {
+        /// The contacts that depend on each other.
+        set: Vec<usize>,
+        /// How far they are from independent: the least eigenvalue over the greatest, or the least
+        /// pivot, of the Gram matrix of unit normals.
+        rcond: f64,
+    },
+
+    /// Impacts of one order of contacts do not end: a narrow cone, or a body between walls.
+    #[error(
+        "{limit} impacts one after another at t = {t}, and contact {contact} still approaches at {speed:e}: the contacts form a narrow cone, or squeeze a body"
+    )]
+    TooManyImpacts {
+        /// The limit.
+        limit: usize,
+        /// The contact that approaches.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// A derivative of an impact does not exist.
+    #[error(transparent)]
+    NoDerivative(Box<NoDerivative>),
+
+    /// What ends a run of the core.
+    #[error(transparent)]
+    Stop(Stop),
+
+    /// Bad input.
+    #[error(transparent)]
+    Input(#[from] InputError),
+}
+
+impl From<Stop> for Breakdown {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Input(error) => Self::Input(error),
+            stop => match stop.downcast::<Self>() {
+                Some(breakdown) => breakdown.clone(),
+                None => Self::Stop(stop),
+            },
+        }
+    }
+}
+
+impl From<NoDerivative> for Breakdown {
+    fn from(reason: NoDerivative) -> Self {
+        match reason {
+            NoDerivative::Input(error) => Self::Input(error),
+            NoDerivative::Stop(stop) => stop.into(),
+            reason => Self::NoDerivative(Box::new(reason)),
+        }
+    }
+}
+
+impl Breakdown {
+    /// Why the motion of bodies could not go on, where that ended a run with this status.
+    pub fn of(status: &Status) -> Option<&Self> {
+        match status {
+            Status::Refused(stop) => stop.downcast(),
+            _ => None,
+        }
+    }
+
+    /// What the law of impact said of `contacts` at time `t` and the state just before.
+    pub(crate) fn of_impact(
+        reason: impact::Failure,
+        contacts: &[usize],
+        t: f64,
+        state: Vec<f64>,
+    ) -> Self {
+        match reason {
+            impact::Failure::Interrupted => Self::Stop(Stop::Interrupted),
+            reason => Self::Impact {
+                contacts: contacts.to_vec(),
+                reason: Box::new(reason),
+                t,
+                state,
+            },
+        }
+    }
+}
+
+/// As the core carries it: [`Stop::downcast`] gives it back.
+impl From<Breakdown> for Stop {
+    fn from(breakdown: Breakdown) -> Self {
+        match breakdown {
+            Breakdown::Stop(stop) => stop,
+            Breakdown::Input(error) => Self::Input(error),
+            breakdown => Self::model(breakdown),
+        }
+    }
+}
 
 impl<S, L> EventDriven<S, L>
 where
@@ -19,7 +249,7 @@ where
         q: &[f64],
         contacts: &[usize],
         work: impl FnOnce(&mut Frame<'_>) -> R,
-    ) -> Result<R, Error> {
+    ) -> Result<R, Breakdown> {
         let size = self.bodies.frame_size(contacts.len());
         with_zeros(size, |scratch| {
             match Frame::new(&self.bodies, q, contacts, scratch) {
@@ -31,7 +261,7 @@ where
 
     /// What keeps the accelerations from being computed at a state, or a little ahead of it: within
     /// the step that begins there.
-    pub(crate) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Error> {
+    pub(crate) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Breakdown> {
         let (q, v) = self.parts(state);
         let contacts = self.closed(mode);
         let mut rate = vec![0.0; q.len()];
@@ -44,7 +274,7 @@ where
         std::iter::once(0.0).chain(times).find_map(ahead)
     }
 
-    fn trouble_at(&self, q: &[f64], contacts: &[usize]) -> Option<Error> {
+    fn trouble_at(&self, q: &[f64], contacts: &[usize]) -> Option<Breakdown> {
         self.in_frame(q, contacts, |frame| {
             let mut zero = vec![0.0; contacts.len()];
             frame.solve_gram(&mut zero, self.redundant)
@@ -56,13 +286,13 @@ where
 }
 
 /// What keeps accelerations or impacts from being computed, as an error.
-pub(crate) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Error {
+pub(crate) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Breakdown {
     match trouble {
-        Trouble::Mass => Error::MassMatrix {
+        Trouble::Mass => Breakdown::MassMatrix {
             fault: MatrixFault::NotPositive { value: 0.0 },
             state: q.to_vec(),
         },
-        Trouble::Dependent(rcond) => Error::DependentContacts {
+        Trouble::Dependent(rcond) => Breakdown::DependentContacts {
             set: contacts.to_vec(),
             rcond,
         },

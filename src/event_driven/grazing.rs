@@ -1,19 +1,20 @@
 //! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4).
 
+use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
 use super::system::EventDriven;
 use super::zeno::Accumulation;
 use crate::hybrid::options::Settings;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{CrossedSet, Doubt, Error, EventFunction, Flow, Mode, Observer, Segment};
+use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// What to do with a gap that is touched without an impact worth the name: to within a tenth of
 /// what the errors of the steps leave open of it (see [`Doubt`](crate::Doubt)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grazing {
-    /// End the run with [`Error::Grazing`], [`Error::GrazingRelease`] or
-    /// [`Error::InconsistentMode`], at the end of the step in which it happens.
+    /// End the run with [`Breakdown::Grazing`], [`Breakdown::GrazingRelease`] or
+    /// [`Breakdown::InconsistentMode`], at the end of the step in which it happens.
     #[default]
     Error,
     /// Go on as if there had been no touch; an approach below the least rate still ends the run.
@@ -52,7 +53,7 @@ struct Departure {
 pub(crate) struct Watcher<'a, S, L> {
     model: &'a EventDriven<S, L>,
     settings: &'a Settings,
-    pub(crate) trouble: Option<Error>,
+    pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
     point: Vec<f64>,
@@ -186,10 +187,10 @@ where
             self.touches.push(event);
         } else if is_closed {
             let rate = 0.0;
-            self.trouble = Some(Error::GrazingRelease { contact, rate, t });
+            self.trouble = Some(Breakdown::GrazingRelease { contact, rate, t });
         } else {
             let velocity = 0.0;
-            self.trouble = Some(Error::Grazing {
+            self.trouble = Some(Breakdown::Grazing {
                 contact,
                 velocity,
                 t,
@@ -217,7 +218,7 @@ where
                     && !model.is_closed(segment.mode, contact)
                     && !(part < 1.0 && self.leaves(segment, contact, gap))
                 {
-                    self.trouble = Some(Error::InconsistentMode { contact, gap, t });
+                    self.trouble = Some(Breakdown::InconsistentMode { contact, gap, t });
                     return;
                 }
             }
@@ -246,7 +247,7 @@ where
         }
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         self.low = self.low.take().or_else(|| self.model.low_bounces(set));
     }
 
@@ -256,36 +257,36 @@ where
 }
 
 /// The reason why the core refused a run, in the words of mechanics.
-pub(crate) fn explain<S, L>(model: &EventDriven<S, L>, mode: &Mode, reason: Error) -> Error
+pub(crate) fn explain<S, L>(model: &EventDriven<S, L>, mode: &Mode, reason: Stop) -> Breakdown
 where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
     match reason {
-        Error::NotLive {
+        Stop::NotLive {
             guard,
             rate_before,
-            t,
+            at,
             ..
         } if guard.event < model.system().contacts() => {
-            let contact = guard.event;
+            let (contact, t) = (guard.event, at.t);
             if model.is_closed(mode, contact) {
-                Error::GrazingRelease {
+                Breakdown::GrazingRelease {
                     contact,
                     rate: rate_before,
                     t,
                 }
             } else {
-                Error::Grazing {
+                Breakdown::Grazing {
                     contact,
                     velocity: rate_before,
                     t,
                 }
             }
         }
-        Error::NotFinite { quantity, t, state } => model
-            .trouble_ahead(&state, mode)
-            .unwrap_or(Error::NotFinite { quantity, t, state }),
-        other => other,
+        Stop::NotFinite { quantity, at } => model
+            .trouble_ahead(&at.state, mode)
+            .unwrap_or(Breakdown::Stop(Stop::NotFinite { quantity, at })),
+        other => other.into(),
     }
 }

@@ -6,7 +6,7 @@ use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Crossed, Error, EventFunction, Mode, Watch};
+use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
 /// The event function whose side is the second half of the mode: it says what the mode says, and a
 /// start without a mode has no contact closed.
@@ -116,14 +116,10 @@ where
         }
     }
 
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
-        self.resolve_event(t, crossed, x, mode).map(|_| ())
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, mode) = crossing.parts();
+        self.resolve_event(t, crossed, x, mode)?;
+        Ok(())
     }
 
     fn writes_reset_differences(&self) -> bool {

@@ -2,8 +2,8 @@
 //! behind it (Pace & Burden, eq. 3 and section 3.4).
 
 use super::EventDriven;
-use super::breakdown::explain;
-use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection, Unilateral};
+use super::breakdown::{Breakdown, explain};
+use crate::impact::{Failure, ImpactLaw, ImpactProblem, Outcome, Selection, Unilateral};
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::Trouble;
@@ -13,7 +13,7 @@ use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
 };
-use crate::{Crossed, Error, Mode, Quantity};
+use crate::{At, Crossed, Mode, Quantity, Stop};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth
 /// of it.
@@ -30,7 +30,7 @@ where
         q: &[f64],
         v: &[f64],
         contacts: &[usize],
-    ) -> Result<Vec<bool>, Error> {
+    ) -> Result<Vec<bool>, Breakdown> {
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v) < -self.rate_tolerance)
@@ -46,7 +46,7 @@ where
         state: &mut [f64],
         touching: &[usize],
         new: &[bool],
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, Breakdown> {
         self.check_friction()?;
         let (q, v) = self.parts(state);
         let wanted = Wanted {
@@ -68,7 +68,7 @@ where
         state: &mut [f64],
         touching: &[usize],
         new: &[bool],
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, Breakdown> {
         let (q, _) = self.parts(state);
         let contacts = self.contacts(q, touching, Wanted::default())?;
         let by = (&Unilateral, &Selection::Single);
@@ -81,7 +81,7 @@ where
         q: &[f64],
         touching: &[usize],
         wanted: Wanted<'_>,
-    ) -> Result<Contacts, Error> {
+    ) -> Result<Contacts, Breakdown> {
         let mut contacts = Contacts::new();
         let set = ContactSet::Listed(touching);
         self.system().fill(q, set, wanted, &mut contacts)?;
@@ -94,7 +94,7 @@ where
         (q, v): (&[f64], &[f64]),
         contacts: &Contacts,
         momentum: f64,
-    ) -> Result<Result<ImpactProblem, Error>, Trouble> {
+    ) -> Result<Result<ImpactProblem, Failure>, Trouble> {
         with_zeros(v.len() * v.len(), |space| {
             let mass = self.bodies.mass(q, space)?;
             Ok(delassus::impact_problem(contacts, &mass, v, momentum))
@@ -108,7 +108,7 @@ where
         t: f64,
         state: &mut [f64],
         (touching, new): (&[usize], &[bool]),
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, Breakdown> {
         let (q, v) = self.parts_mut(state);
         if !self.system().constant_mass() {
             self.check_mass(q)?;
@@ -131,12 +131,8 @@ where
                 problem.push(outcome.impulses.as_slice(), v);
                 Ok(outcome)
             });
-        let outcome = resolved.map_err(|reason| Error::Impact {
-            contacts: touching.to_vec(),
-            reason: Box::new(reason),
-            t,
-            state: [&*q, &*v].concat(),
-        })?;
+        let outcome = resolved
+            .map_err(|reason| Breakdown::of_impact(reason, touching, t, [&*q, &*v].concat()))?;
         if let Some(noise) = noise {
             self.stop_slow_approaches(q, v, touching, (&outcome, noise))?;
         }
@@ -153,7 +149,7 @@ where
         v: &mut [f64],
         touching: &[usize],
         (outcome, noise): (&Outcome, f64),
-    ) -> Result<(), Error> {
+    ) -> Result<(), Breakdown> {
         let rates = self.in_frame(q, touching, |frame| {
             (0..touching.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))
@@ -185,12 +181,12 @@ where
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, Breakdown> {
         let value = self.system().restitution(contact, q, v);
         self.check_restitution(contact, t, value)
     }
 
-    fn check_restitution(&self, contact: usize, t: f64, value: f64) -> Result<f64, Error> {
+    fn check_restitution(&self, contact: usize, t: f64, value: f64) -> Result<f64, Breakdown> {
         let allowed = if self.any_restitution {
             value.is_finite()
         } else {
@@ -198,7 +194,7 @@ where
         };
         allowed
             .then_some(value)
-            .ok_or(Error::Restitution { contact, value, t })
+            .ok_or(Breakdown::Restitution { contact, value, t })
     }
 
     /// Decides which of the contacts that touch are closed from here on, and brings the state onto
@@ -210,7 +206,7 @@ where
         touching: &[usize],
         released: &[usize],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Breakdown> {
         let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
         let mut parting = self.parting((t, state), touching, mode)?;
         // What holds the contacts that stay closed may keep a slow one from parting, or press it
@@ -254,7 +250,7 @@ where
         (t, state): (f64, &[f64]),
         contacts: &[usize],
         mode: &Mode,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>, Breakdown> {
         let (q, v) = self.parts(state);
         let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
         self.motion((t, q, v), mode, &mut acceleration, None, false);
@@ -273,7 +269,7 @@ where
         (touching, parting): (&[usize], &[bool]),
         released: &[usize],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Breakdown> {
         let (q, v) = self.parts(state);
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {
@@ -295,26 +291,25 @@ where
                 super::projection::correct(self, state, mode);
                 Ok(())
             }
-            Settled::Nobody => Err(Error::SettleFailed {
+            Settled::Nobody => Err(Breakdown::NoConsistentMode {
                 contacts: candidates,
                 t,
             }),
-            Settled::Ambiguous => Err(Error::AmbiguousMode {
+            Settled::Ambiguous => Err(Breakdown::AmbiguousMode {
                 contacts: candidates,
                 t,
             }),
-            Settled::TooMany => Err(Error::TooManyContacts {
+            Settled::TooMany => Err(Breakdown::TooManyContacts {
                 contacts: candidates,
                 limit: crate::mechanics::mode_problem::TRY_ALL,
                 t,
             }),
-            Settled::NotFinite(component) => Err(Error::NotFinite {
+            Settled::NotFinite(component) => Err(Breakdown::Stop(Stop::NotFinite {
                 quantity: Quantity::Flow {
                     component: q.len() + component,
                 },
-                t,
-                state: state.to_vec(),
-            }),
+                at: At::new(t, state, mode).into(),
+            })),
             Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
         }
     }
@@ -326,7 +321,7 @@ where
         (t, state): (f64, &[f64]),
         touching: &[usize],
         mode: &Mode,
-    ) -> Result<Vec<bool>, Error> {
+    ) -> Result<Vec<bool>, Breakdown> {
         let (q, v) = self.parts(state);
         self.in_frame(q, touching, |frame| {
             let rates: Vec<f64> = (0..touching.len())
@@ -378,7 +373,7 @@ where
         crossed: &Crossed<'_>,
         x: &mut [f64],
         mode: &mut Mode,
-    ) -> Result<Event, Error> {
+    ) -> Result<Event, Breakdown> {
         let (touching, new, mut released) = self.taking_part(crossed, x, mode);
         super::projection::land(self, x, &self.closed(mode), &touching);
         let mut impulses = Vec::new();

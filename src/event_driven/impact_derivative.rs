@@ -6,11 +6,12 @@
 //! for every law.
 
 use super::EventDriven;
+use super::breakdown::Breakdown;
 use super::projection;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
-use crate::{Crossed, Error, Mode};
+use crate::{Crossed, Mode};
 
 /// A step for differences changes speeds of approach by this part at most.
 const SLOW: f64 = 0.1;
@@ -138,7 +139,7 @@ where
     }
 
     /// The event at a state close by.
-    fn happen_beside(&self, t: f64, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Error> {
+    fn happen_beside(&self, t: f64, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
         projection::hold_all(self, x, &nearby.closed_before);
         if nearby.new.iter().any(|&new| new) {
             self.apply_impact(t, x, &nearby.touching, &nearby.new)?;

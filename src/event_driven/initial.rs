@@ -2,12 +2,13 @@
 //! that stay closed.
 
 use super::EventDriven;
+use super::breakdown::Breakdown;
 use crate::impact::{ImpactLaw, Outcome};
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::check_configuration;
 use crate::mechanics::contacts::common_tangents;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Error, MatrixFault, Mode, Quantity, validate};
+use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop, validate};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
 /// one.
@@ -33,18 +34,20 @@ where
     /// contacts that stay closed.
     ///
     /// # Errors
-    /// Bad input ([`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::BadSetting`] for a
-    /// tolerance, [`Error::FrictionIgnored`], [`Error::CoriolisUnwritten`], [`Error::Tangents`], a mass matrix that is not symmetric and positive
-    /// definite, a gap that is negative beyond the tolerance), and what stands in the way of the
+    /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
+    /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
+    /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
+    /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
+    /// symmetric and positive definite; [`Breakdown::Restitution`]; what stands in the way of the
     /// impact or of settling.
-    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
         self.start_by(t, q, v, |state, touching, new| {
             self.apply_impact(t, state, touching, new)
         })
     }
 
     /// Likewise, with a plastic impact.
-    pub(crate) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Error> {
+    pub(crate) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
         self.start_by(t, q, v, |state, touching, new| {
             self.apply_plastic_impact(t, state, touching, new)
         })
@@ -55,8 +58,8 @@ where
         t: f64,
         q: &[f64],
         v: &[f64],
-        impact: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Error>,
-    ) -> Result<Start, Error> {
+        impact: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Breakdown>,
+    ) -> Result<Start, Breakdown> {
         let tolerances = [
             ("gap_tolerance", self.gap_tolerance),
             ("rate_tolerance", self.rate_tolerance),
@@ -76,14 +79,17 @@ where
             self.checked_restitution(j, t, q, v)?;
             let gap = self.system().gap(j, q);
             if !gap.is_finite() {
-                return Err(Error::NotFinite {
+                return Err(Breakdown::Stop(Stop::NotFinite {
                     quantity: Quantity::Gap { contact: j },
-                    t,
-                    state: state.clone(),
-                });
+                    at: At::new(t, &state, &mode).into(),
+                }));
             }
             if gap < -self.gap_tolerance {
-                return Err(Error::NegativeGap { contact: j, gap, t });
+                return Err(Breakdown::Input(InputError::NegativeGap {
+                    contact: j,
+                    gap,
+                    t,
+                }));
             }
             mode.set(j, true);
             if gap <= self.gap_tolerance {
@@ -121,7 +127,12 @@ where
     }
 
     /// The state `(q, v)` on the manifold of the coordinates, if it is one of the system.
-    pub(crate) fn checked_state(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Vec<f64>, Error> {
+    pub(crate) fn checked_state(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<Vec<f64>, InputError> {
         let system = self.system();
         check_input((system.coordinates(), system.dof()), t, q, v)?;
         let mut state = [q, v].concat();
@@ -132,21 +143,21 @@ where
         Ok(state)
     }
 
-    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Error> {
+    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {
         let d = self.system().dof();
         let mut mass = vec![0.0; d * d];
         self.system().mass(q, &mut mass);
         let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
         let state = || q.to_vec();
         if let Some(fault) = matrix_fault(&matrix) {
-            return Err(Error::MassMatrix {
+            return Err(Breakdown::MassMatrix {
                 fault,
                 state: state(),
             });
         }
         match crate::linalg::cholesky::factor(&mut mass, d) {
             Some(_) => Ok(()),
-            None => Err(Error::MassMatrix {
+            None => Err(Breakdown::MassMatrix {
                 fault: MatrixFault::NotPositive { value: 0.0 },
                 state: state(),
             }),
@@ -160,7 +171,7 @@ pub(crate) fn check_input(
     t: f64,
     q: &[f64],
     v: &[f64],
-) -> Result<(), Error> {
+) -> Result<(), InputError> {
     validate::length("q", coordinates, q.len())?;
     validate::length("v", dof, v.len())?;
     for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {

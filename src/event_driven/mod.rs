@@ -29,6 +29,7 @@ mod simulation;
 mod system;
 mod zeno;
 
+pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
 pub use grazing::Grazing;
 pub use initial::Start;

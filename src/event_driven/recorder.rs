@@ -8,7 +8,7 @@ use super::{EventDriven, Start};
 use crate::hybrid::trajectory::Path;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{CrossedSet, CrossingEvent, Doubt, Mode, Observer, Segment};
+use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
 /// What a run leaves behind.
 pub(crate) struct ContactRecorder {
@@ -152,7 +152,7 @@ impl Observer for ContactRecorder {
         self.path.segment(segment);
     }
 
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         let n = self.n;
         let (mut activated, mut released) = (Vec::new(), Vec::new());
         for c in set.guards {
@@ -186,7 +186,7 @@ impl Observer for ContactRecorder {
         });
     }
 
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         self.path.crossing(crossing);
     }
 

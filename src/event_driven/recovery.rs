@@ -2,12 +2,13 @@
 //! closed, idle contacts opened, impacts that follow each other too fast taken as one.
 
 use super::EventDriven;
+use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
-use crate::impact::ImpactLaw;
+use crate::impact::{Failure, ImpactLaw};
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{CrossedSet, Error, Flow, Integrator, Interrupt, Mode, Statistics, Status};
+use crate::{Flow, Integrator, Interrupt, Mode, Statistics, Status, Stop, Transition};
 
 /// Where a run is.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ where
     L: ImpactLaw,
 {
     /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
-    pub(crate) fn low_bounces(&self, set: &CrossedSet<'_>) -> Option<Accumulation> {
+    pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);
         let n = self.system().contacts();
         let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
@@ -84,7 +85,7 @@ where
     /// on the way; gives what it cost.
     ///
     /// # Errors
-    /// [`Error::TooManySteps`] and [`Error::Interrupted`], as the run of which this is a part; what
+    /// [`Stop::TooManySteps`] and [`Stop::Interrupted`], as the run of which this is a part; what
     /// else ends the flight.
     pub(crate) fn fly_to(
         &self,
@@ -92,7 +93,7 @@ where
         tf: f64,
         place: &mut Place,
         bounds: &Bounds,
-    ) -> Result<Statistics, Error> {
+    ) -> Result<Statistics, Breakdown> {
         let end = found.time.clamp(place.t, tf.max(place.t));
         let mode = &place.mode;
         let free = crate::flow_fn(self.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
@@ -106,12 +107,12 @@ where
             .interrupt(&bounds.interrupt)
             .integrate(place.t, &place.state, end)?;
         if let Status::Refused(
-            reason @ (Error::TooManySteps { .. }
-            | Error::TrajectoryTooLarge { .. }
-            | Error::Interrupted),
+            reason @ (Stop::TooManySteps { .. }
+            | Stop::TrajectoryTooLarge { .. }
+            | Stop::Interrupted),
         ) = run.status()
         {
-            return Err(reason.clone());
+            return Err(reason.clone().into());
         }
         let cost = *run.statistics();
         let clear = |part: f64| {
@@ -139,7 +140,7 @@ where
         contacts: &[usize],
         kind: ContactEventKind,
         place: &mut Place,
-    ) -> Result<ContactEvent, Error> {
+    ) -> Result<ContactEvent, Breakdown> {
         let mut event = self.event_at(kind, place);
         event.activated = contacts.to_vec();
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
@@ -189,7 +190,11 @@ where
     }
 
     /// Opens a closed contact whose force falls to zero too slowly for a release.
-    pub(crate) fn open(&self, contact: usize, place: &mut Place) -> Result<ContactEvent, Error> {
+    pub(crate) fn open(
+        &self,
+        contact: usize,
+        place: &mut Place,
+    ) -> Result<ContactEvent, Breakdown> {
         let mut event = self.event_at(ContactEventKind::Touch, place);
         event.released = vec![contact];
         event.contacts.clone_from(&event.mode_before);
@@ -201,7 +206,10 @@ where
 
     /// One impact of all contacts that touch, whatever they do: for impacts that follow each other
     /// faster than time can tell. None when no contact approaches.
-    pub(crate) fn strike_together(&self, place: &mut Place) -> Result<Option<ContactEvent>, Error> {
+    pub(crate) fn strike_together(
+        &self,
+        place: &mut Place,
+    ) -> Result<Option<ContactEvent>, Breakdown> {
         let mut event = self.event_at(ContactEventKind::Contact, place);
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
         let nq = self.system().coordinates();
@@ -221,8 +229,8 @@ where
 
     /// Whether an impact accumulates in no time: a body rattles between contacts that squeeze it,
     /// or contacts that lose energy throw it to and fro more often than the law follows.
-    pub(crate) fn is_endless(&self, error: &Error) -> bool {
-        let Error::Impact {
+    pub(crate) fn is_endless(&self, error: &Breakdown) -> bool {
+        let Breakdown::Impact {
             contacts,
             reason,
             state,
@@ -233,8 +241,8 @@ where
         };
         let (q, v) = self.parts(state);
         match **reason {
-            Error::Squeezed { .. } | Error::NoFeasibleInterior { .. } => true,
-            Error::ReflectionCap { .. } => contacts
+            Failure::Squeezed { .. } | Failure::NoFeasibleInterior { .. } => true,
+            Failure::ReflectionCap { .. } => contacts
                 .iter()
                 .all(|&j| self.system().restitution(j, q, v) < 1.0),
             _ => false,

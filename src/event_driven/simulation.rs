@@ -3,6 +3,7 @@
 //! contacts.
 
 use super::Start;
+use super::breakdown::Breakdown;
 use super::grazing::{Grazing, Watcher};
 use super::log::{ContactEvent, ContactEventKind, ContactMode, sequence};
 use super::recorder::ContactRecorder;
@@ -12,7 +13,7 @@ use super::zeno::{Accumulation, Detector, Zeno};
 use crate::derivative::Derivative;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Error, Integrator, Statistics, Status, Trajectory, validate};
+use crate::{InputError, Integrator, Statistics, Status, Stop, Trajectory, validate};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -62,14 +63,20 @@ impl MechanicalRun {
         &self.events
     }
 
+    /// Why the motion of the bodies could not go on, where that ended the run. None where the run
+    /// came to its end or the core refused it: see [`status`](Trajectory::status).
+    pub fn breakdown(&self) -> Option<&Breakdown> {
+        Breakdown::of(self.trajectory.status())
+    }
+
     /// This run, if it came to its end: reached the final time, or was stopped where the policy
     /// says so.
     ///
     /// # Errors
     /// The reason why it was refused.
-    pub fn completed(self) -> Result<Self, Error> {
+    pub fn completed(self) -> Result<Self, Breakdown> {
         match self.trajectory.status() {
-            Status::Refused(reason) => Err(reason.clone()),
+            Status::Refused(reason) => Err(reason.clone().into()),
             _ => Ok(self),
         }
     }
@@ -98,8 +105,8 @@ where
     /// A simulation of `model`.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] for a system without coordinates.
-    pub fn new(model: EventDriven<S, L>) -> Result<Self, Error> {
+    /// [`InputError::EmptySystem`] for a system without coordinates.
+    pub fn new(model: EventDriven<S, L>) -> Result<Self, InputError> {
         Ok(Self {
             integrator: Integrator::new(model)?,
             zeno: Zeno::default(),
@@ -167,9 +174,17 @@ where
     /// [`MechanicalRun::is_guaranteed`] are those of each run.
     ///
     /// # Errors
-    /// Bad input only. What the run meets on its way is in the [`status`](Trajectory::status) of
-    /// its trajectory.
-    pub fn run(&mut self, t0: f64, q: &[f64], v: &[f64], tf: f64) -> Result<MechanicalRun, Error> {
+    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`]
+    /// for `tf` and settings. What the run meets on its way is in the
+    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it where
+    /// the motion of the bodies could not go on.
+    pub fn run(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<MechanicalRun, Breakdown> {
         validate::finite("tf", &[tf])?;
         let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
         for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
@@ -205,7 +220,7 @@ where
             };
             repeats = if place.t > last { 0 } else { repeats + 1 };
             if repeats > 2 * n || left == 0 {
-                break Status::Refused(reason.error(place.t));
+                break Status::Refused(reason.error(place.t).into());
             }
             last = place.t;
             left -= 1;
@@ -218,7 +233,7 @@ where
                     recorder.path.jump(place.t, &place.state, &place.mode);
                     break Status::Ended;
                 }
-                Err(error) => break Status::Refused(error),
+                Err(error) => break Status::Refused(error.into()),
             }
             if let Reason::Zeno(found) = &reason {
                 recorder.detector.forget(&found.contacts);
@@ -258,21 +273,21 @@ where
     /// ```
     ///
     /// # Errors
-    /// Bad input.
+    /// Those of [`EventDriven::start`] and of [`Integrator::derivative`].
     pub fn derivative(
         &mut self,
         t0: f64,
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<Derivative<'_, EventDriven<S, L>>, Error> {
+    ) -> Result<Derivative<'_, EventDriven<S, L>>, Breakdown> {
         let start = self.model().start(t0, q, v)?;
         self.integrator.set_start_mode(start.mode);
-        self.integrator.derivative(t0, &start.state, tf)
+        Ok(self.integrator.derivative(t0, &start.state, tf)?)
     }
 
     /// The start, and what kind of event it is when it is one.
-    fn begin(&self, t0: f64, q: &[f64], v: &[f64]) -> Result<(Start, ContactEventKind), Error> {
+    fn begin(&self, t0: f64, q: &[f64], v: &[f64]) -> Result<(Start, ContactEventKind), Breakdown> {
         let model = self.model();
         match model.start(t0, q, v) {
             Err(error) if self.zeno == Zeno::Absorb && model.is_endless(&error) => {
@@ -290,7 +305,7 @@ where
         tf: f64,
         recorder: &mut ContactRecorder,
         statistics: &mut Statistics,
-    ) -> Result<Stop, Error> {
+    ) -> Result<Stretch, Breakdown> {
         self.integrator.set_start_mode(place.mode.clone());
         let grazing = self.grazing;
         let (t, state) = (place.t, std::mem::take(&mut place.state));
@@ -309,8 +324,8 @@ where
             });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
-                Status::Refused(Error::TooManySteps { limit, .. }) => *limit = limits.0,
-                Status::Refused(Error::TooManyEvents { limit, .. }) => *limit = limits.1,
+                Status::Refused(Stop::TooManySteps { limit, .. }) => *limit = limits.0,
+                Status::Refused(Stop::TooManyEvents { limit, .. }) => *limit = limits.1,
                 _ => {}
             }
             (summary, watcher.trouble, watcher.low, watcher.touches)
@@ -334,7 +349,7 @@ where
             }
             (None, None, status) => End::Status(status),
         };
-        Ok(Stop { end, touches })
+        Ok(Stretch { end, touches })
     }
 
     /// Goes on from where the core ended, as the policies say: the event that this is; none when
@@ -346,7 +361,7 @@ where
         tf: f64,
         place: &mut Place,
         statistics: &mut Statistics,
-    ) -> Result<Option<ContactEvent>, Error> {
+    ) -> Result<Option<ContactEvent>, Breakdown> {
         let model = self.model();
         let used = statistics.steps + statistics.rejections;
         let bounds = Bounds {
@@ -368,7 +383,7 @@ where
             }
             // Impacts follow each other faster than time can tell: they are taken as one. What
             // comes back even then is an accumulation in no time.
-            (Reason::Error(Error::NoProgress { .. }), zeno, _) => {
+            (Reason::Error(Breakdown::Stop(Stop::NoProgress { .. })), zeno, _) => {
                 let together = if again && zeno == Zeno::Absorb {
                     Ok(None)
                 } else {
@@ -397,12 +412,13 @@ where
                 let kind = ContactEventKind::ZenoAbsorbed;
                 return model.close(&contacts, kind, place).map(Some);
             }
-            (Reason::Error(Error::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
+            (Reason::Error(Breakdown::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
                 return model.open(*contact, place).map(Some);
             }
             (
                 Reason::Error(
-                    Error::Grazing { contact, .. } | Error::InconsistentMode { contact, .. },
+                    Breakdown::Grazing { contact, .. }
+                    | Breakdown::InconsistentMode { contact, .. },
                 ),
                 _,
                 Grazing::Contact,
@@ -416,7 +432,7 @@ where
 }
 
 /// How a stretch of a run ended.
-struct Stop {
+struct Stretch {
     end: End,
     /// What was only touched on the way.
     touches: Vec<ContactEvent>,
@@ -431,13 +447,13 @@ enum End {
 #[derive(Debug)]
 enum Reason {
     Zeno(Accumulation),
-    Error(Error),
+    Error(Breakdown),
 }
 
 impl Reason {
-    fn error(&self, t: f64) -> Error {
+    fn error(&self, t: f64) -> Breakdown {
         match self {
-            Self::Zeno(found) => Error::Zeno {
+            Self::Zeno(found) => Breakdown::Zeno {
                 time: found.time,
                 contacts: found.contacts.clone(),
                 ratio: found.ratio,

@@ -9,7 +9,7 @@
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
 use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
-use crate::{Error, Interrupt, Mode};
+use crate::{InputError, Interrupt, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
 /// [`EventFunction`](crate::EventFunction)s.
@@ -128,16 +128,17 @@ where
     }
 
     /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in
-    /// which there is more than one ends with [`Error::NotSingle`].
+    /// which there is more than one ends with
+    /// [`impact::Failure::NotSingle`](crate::impact::Failure::NotSingle).
     #[must_use]
     pub fn selection(mut self, selection: Selection) -> Self {
         self.selection = selection;
         self
     }
 
-    /// Ends the searches of the impact law, within one impact, with [`Error::Interrupted`] when
-    /// `interrupt` is set. Runs end between impacts by
-    /// [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
+    /// Ends the searches of the impact law, within one impact, with
+    /// [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set. Runs end between
+    /// impacts by [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = interrupt.clone();
@@ -147,7 +148,7 @@ where
     /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and
     /// between them. Without this a system whose [`friction`](UnilateralConstraints::friction) is
     /// not zero is refused when a run starts ([`start`](Self::start)) and at each impact, with
-    /// [`Error::FrictionIgnored`].
+    /// [`InputError::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
@@ -155,11 +156,11 @@ where
     }
 
     /// Refuses friction unless it was said not to matter.
-    pub(crate) fn check_friction(&self) -> Result<(), Error> {
+    pub(crate) fn check_friction(&self) -> Result<(), InputError> {
         let contacts = 0..self.system().contacts();
         let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
         match coefficients.find(|(_, mu)| *mu != 0.0) {
-            Some((contact, friction)) if !self.frictionless => Err(Error::FrictionIgnored {
+            Some((contact, friction)) if !self.frictionless => Err(InputError::FrictionIgnored {
                 law: if self.law.honours_friction() {
                     "the motion between impacts"
                 } else {

@@ -7,7 +7,7 @@
 /// What to do when impacts accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Zeno {
-    /// End the run with [`Error::Zeno`](crate::Error::Zeno).
+    /// End the run with [`Breakdown::Zeno`](crate::event_driven::Breakdown::Zeno).
     #[default]
     Error,
     /// Go to the accumulation time without the contacts, close them there by a plastic impact, and
@@ -16,9 +16,10 @@ pub enum Zeno {
     /// An accumulation in no time is absorbed too: impacts that follow each other faster than time
     /// can tell, when one impact of all contacts that touch does not end them; and an impact that
     /// does not end by its law, because contacts squeeze a body
-    /// ([`Error::Squeezed`](crate::Error::Squeezed),
-    /// [`Error::NoFeasibleInterior`](crate::Error::NoFeasibleInterior)) or lose energy stage after
-    /// stage up to the cap ([`Error::ReflectionCap`](crate::Error::ReflectionCap), restitutions
+    /// ([`impact::Failure::Squeezed`](crate::impact::Failure::Squeezed),
+    /// [`impact::Failure::NoFeasibleInterior`](crate::impact::Failure::NoFeasibleInterior)) or lose
+    /// energy stage after stage up to the cap
+    /// ([`impact::Failure::ReflectionCap`](crate::impact::Failure::ReflectionCap), restitutions
     /// below 1).
     Absorb,
     /// End the run at the accumulation time, without an error; the contacts are open still. Impacts

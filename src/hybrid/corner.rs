@@ -3,12 +3,26 @@
 
 use nalgebra::DVector;
 
-use super::Arrival;
 use crate::Guard;
 
-/// One guard crossed.
+/// How the state came to lie on a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    /// The root was located on the interpolant of a smooth step.
+    Located,
+    /// A projection, one step in the event variable, ended there.
+    Projected,
+    /// The state was already on the guard: it crosses at the same instant as another one.
+    AlreadyThere,
+    /// A reset carried the state across, or the guard's event function reads the mode and is
+    /// another one now.
+    Jumped,
+}
+
+/// One guard crossed, with the state there: what a trajectory keeps, and observers see as it
+/// happens. Guards that cross at the same instant follow each other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crossing {
+pub struct GuardCrossing {
     /// Time (s).
     pub time: f64,
     /// The guard, with its direction.
@@ -28,7 +42,21 @@ pub struct Crossing {
     pub time_error: f64,
 }
 
-impl Crossing {
+impl GuardCrossing {
+    /// One to be filled in.
+    pub(crate) fn blank(dim: usize) -> Self {
+        Self {
+            time: 0.0,
+            guard: Guard::rising(0),
+            state: DVector::zeros(dim),
+            rate_before: 0.0,
+            rate_after: 0.0,
+            min_rate: 0.0,
+            arrival: Arrival::Located,
+            time_error: 0.0,
+        }
+    }
+
     /// The smaller of the two rates in the direction of crossing, in units of the least rate.
     pub fn margin(&self) -> f64 {
         let sign = self.guard.sign();
@@ -72,7 +100,7 @@ impl Corner {
 ///
 /// A partner re-armed inside a corner does not take part in it: an event function that comes a
 /// second time begins a new group. Groups of one are no corners.
-pub(crate) fn group(crossings: &[Crossing], tolerance: f64) -> Vec<Corner> {
+pub(crate) fn group(crossings: &[GuardCrossing], tolerance: f64) -> Vec<Corner> {
     let mut corners = Vec::new();
     let mut first = 0;
     while let Some(start) = crossings.get(first) {
@@ -93,7 +121,7 @@ pub(crate) fn group(crossings: &[Crossing], tolerance: f64) -> Vec<Corner> {
                 spread: members[members.len() - 1].time - start.time,
                 tolerance,
                 order: members.iter().map(|c| c.guard).collect(),
-                margins: members.iter().map(Crossing::margin).collect(),
+                margins: members.iter().map(GuardCrossing::margin).collect(),
                 first,
             });
         }

@@ -3,7 +3,7 @@
 
 use super::{EventFunction, Flow, Mode};
 use crate::ode::difference;
-use crate::{Error, Quantity};
+use crate::{At, Quantity, Stop};
 
 /// `dh_k/dt` along the flow, and how well `h_k` can be told from zero at this state.
 #[derive(Clone, Copy, Debug)]
@@ -95,35 +95,34 @@ pub(crate) fn rate_error<S: EventFunction + ?Sized>(
 
 /// Refuses a right-hand side that is not finite.
 #[inline]
-pub(crate) fn check_flow(dx: &[f64], t: f64, x: &[f64]) -> Result<(), Error> {
+pub(crate) fn check_flow(dx: &[f64], t: f64, x: &[f64], mode: &Mode) -> Result<(), Stop> {
     // A sum of finite numbers may overflow, so it only tells that a closer look is needed.
     if dx.iter().sum::<f64>().is_finite() {
         return Ok(());
     }
     match dx.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
-        Some(component) => Err(not_finite(Quantity::Flow { component }, t, x)),
+        Some(component) => Err(not_finite(Quantity::Flow { component }, t, x, mode)),
     }
 }
 
 /// Refuses event functions that are not finite.
 #[inline]
-pub(crate) fn check_events(h: &[f64], t: f64, x: &[f64]) -> Result<(), Error> {
+pub(crate) fn check_events(h: &[f64], t: f64, x: &[f64], mode: &Mode) -> Result<(), Stop> {
     if h.iter().sum::<f64>().is_finite() {
         return Ok(());
     }
     match h.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
-        Some(event) => Err(not_finite(Quantity::Event { event }, t, x)),
+        Some(event) => Err(not_finite(Quantity::Event { event }, t, x, mode)),
     }
 }
 
 /// The error for a value that is not finite.
 #[cold]
-pub(crate) fn not_finite(quantity: Quantity, t: f64, x: &[f64]) -> Error {
-    Error::NotFinite {
+pub(crate) fn not_finite(quantity: Quantity, t: f64, x: &[f64], mode: &Mode) -> Stop {
+    Stop::NotFinite {
         quantity,
-        t,
-        state: x.to_vec(),
+        at: At::new(t, x, mode).into(),
     }
 }

@@ -1,14 +1,15 @@
 //! The loop: crossing phase, smooth phase, until the end.
 
+use super::context::{Context, Counts};
 use super::options::{Resolution, Settings};
-use super::run::state::Run;
+use super::run::{Run, run_to_end};
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
     Trajectory,
 };
 use crate::ode::Buffer;
-use crate::{Error, Guard, Interrupt, validate};
+use crate::{Guard, InputError, Interrupt, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -48,9 +49,9 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// An integrator for `system`, whose sizes are read now and must not change.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::BadSetting`] for more than a million
-    /// states or event functions.
-    pub fn new(system: S) -> Result<Self, Error> {
+    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
+    /// million states or event functions.
+    pub fn new(system: S) -> Result<Self, InputError> {
         Self::with_buffers(system)
     }
 
@@ -59,18 +60,19 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// [`new`](Self::new).
     ///
     /// # Errors
-    /// [`Error::EmptySystem`] when `dim()` is 0, [`Error::WrongLength`] when it is not `N`.
-    pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, Error> {
+    /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
+    /// `N`.
+    pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, InputError> {
         validate::length("the fixed state", system.dim(), N)?;
         Integrator::with_buffers(system)
     }
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    fn with_buffers(system: S) -> Result<Self, Error> {
+    fn with_buffers(system: S) -> Result<Self, InputError> {
         let dim = system.dim();
         if dim == 0 {
-            return Err(Error::EmptySystem);
+            return Err(InputError::EmptySystem);
         }
         validate::count("dim", dim)?;
         if system.count() > 0 {
@@ -239,7 +241,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// # Errors
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
-    pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, Error> {
+    pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, InputError> {
         let mut path = Path::new(self.settings.max_memory);
         let summary = self.observe(t0, x0, tf, &mut path)?;
         let tolerance = self.settings.corner_tolerance;
@@ -258,7 +260,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
         observer: &mut O,
-    ) -> Result<Summary, Error> {
+    ) -> Result<Summary, InputError> {
         let (summary, _) = self.observe_with(t0, x0, tf, |_, _, _| observer)?;
         Ok(summary)
     }
@@ -270,7 +272,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
         make: impl FnOnce(&'a S, &'a Rearm, &'a Settings) -> O,
-    ) -> Result<(Summary, O), Error> {
+    ) -> Result<(Summary, O), InputError> {
         self.check_input(t0, x0, tf)?;
         let Self {
             system,
@@ -281,38 +283,26 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         } = self;
         let (system, settings, rearm) = (&*system, &*settings, &*rearm);
         let mut observer = make(system, rearm, settings);
-        run.reset(settings, t0, x0, tf);
-        let start_mode = start_mode.as_ref();
-        let ended = go(run, system, settings, rearm, start_mode, &mut observer);
-        run.doubt_turned_at_end(system);
-        if matches!(ended, Ok(false)) {
-            run.doubt_end(system);
-        }
-        run.tell_doubts(&mut observer);
-        let status = match ended {
-            Ok(true) if run.stopping.is_empty() => Status::Ended,
-            Ok(true) => Status::Stopped {
-                guards: run.stopping_guards(),
-            },
-            Ok(false) => Status::ReachedEnd,
-            Err(reason) => Status::Refused(reason),
+        run.begin(settings, t0, x0, tf);
+        let context = Context {
+            system,
+            settings,
+            rearm,
+            wants_segments: observer.wants_segments(),
+            counts: Counts::default(),
         };
-        let summary = Summary {
-            status,
-            time: run.t,
-            statistics: run.statistics,
-        };
+        let summary = run_to_end(&context, run, start_mode.as_ref(), &mut observer);
         Ok((summary, observer))
     }
 
     /// The state at which the last run ended.
     pub fn state(&self) -> &[f64] {
-        self.run.x.get()
+        self.run.state.x.get()
     }
 
     /// The mode in which the last run ended.
     pub fn mode(&self) -> &Mode {
-        &self.run.mode
+        &self.run.state.mode
     }
 
     /// As [`start_mode`](Self::start_mode), in place.
@@ -355,14 +345,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.system
     }
 
-    fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), Error> {
-        let (dim, count) = (self.run.dim(), self.run.count());
+    fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), InputError> {
+        let (dim, count) = (self.run.state.dim(), self.run.state.count());
         validate::length("x0", dim, x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
         }
         if tf < t0 {
-            return Err(Error::TimeReversed { t0, tf });
+            return Err(InputError::TimeReversed { t0, tf });
         }
         if let Some(mode) = &self.start_mode {
             validate::length("the start mode", count, mode.len())?;
@@ -386,35 +376,5 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             }
         }
         self.settings.check(dim, count)
-    }
-}
-
-/// Runs to the end; `true` when a guard that stops the run was crossed.
-fn go<S, B, O>(
-    run: &mut Run<B>,
-    system: &S,
-    settings: &Settings,
-    rearm: &Rearm,
-    start_mode: Option<&Mode>,
-    observer: &mut O,
-) -> Result<bool, Error>
-where
-    S: Flow + EventFunction,
-    B: Buffer,
-    O: Observer,
-{
-    run.start(system, settings, rearm, start_mode, observer)?;
-    loop {
-        settings.interrupt.check()?;
-        if run.crossing_phase(system, settings, rearm, observer)? {
-            return Ok(true);
-        }
-        if run.t >= run.tf {
-            return Ok(false);
-        }
-        // A step that ends at the entry into a neighbourhood is a step too.
-        if run.smooth_step(system, settings, rearm, observer)? || observer.is_done() {
-            return Ok(true);
-        }
     }
 }

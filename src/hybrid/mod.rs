@@ -7,10 +7,10 @@
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
 //!   projection.
-//! * `transition`: what a crossing does; `transversality`: what it must fulfil; `evaluate`: the
-//!   user's functions, checked.
+//! * `transition`: what a crossing does; `context`, `evaluate`: the user's
+//!   functions, counted and checked.
 //! * `integrator`, `options`: the loop and its settings.
-//! * `observer`, `trajectory`, `corner`: what comes out.
+//! * `observer`, `trajectory`, `corner`: what comes out; `status`: how a run ended.
 //!
 //! Every search is bounded:
 //!
@@ -35,27 +35,29 @@
 //! | states, event functions | 1,000,000 each | `BadSetting` |
 //!
 
+pub(crate) mod context;
 mod corner;
 pub(crate) mod evaluate;
 mod integrator;
-mod model;
+pub(crate) mod model;
 mod observer;
 pub(crate) mod options;
 mod run;
+pub(crate) mod status;
 pub(crate) mod trajectory;
-mod transition;
-mod transversality;
+pub(crate) mod transition;
 
-pub use corner::{Corner, Crossing};
+pub use corner::{Arrival, Corner, GuardCrossing};
 pub use integrator::{Integrator, Summary};
 // What [`flow_fn`] returns has no use of its own.
 #[doc(hidden)]
 pub use model::GuardedFn;
 pub use model::{
-    Crossed, CrossedGuard, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones, Rearm,
-    RearmMatrix, RowConflict, Watch, flow_fn,
+    Crossed, CrossedGuard, Crossing, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones,
+    Rearm, RearmMatrix, Record, RowConflict, Watch, flow_fn,
 };
-pub use observer::{Arrival, CrossedSet, CrossingEvent, Observer, Segment};
+pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
-pub use trajectory::{ModeChange, Statistics, Status, Trajectory};
+pub use status::{At, ModelError, Statistics, Status, Stop};
+pub use trajectory::{ModeChange, Trajectory};

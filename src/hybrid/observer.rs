@@ -1,23 +1,9 @@
 //! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing
 //! allocates nothing.
 
-use super::{CrossedGuard, Doubt, Mode};
-use crate::Guard;
+use super::model::rearm::Arming;
+use super::{Arrival, CrossedGuard, Doubt, GuardCrossing, Mode, Record};
 use crate::ode::Interpolant;
-
-/// How the state came to lie on a guard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Arrival {
-    /// The root was located on the interpolant of a smooth step.
-    Located,
-    /// A projection, one step in the event variable, ended there.
-    Projected,
-    /// The state was already on the guard: it crosses at the same instant as another one.
-    AlreadyThere,
-    /// A reset carried the state across, or the guard's event function reads the mode and is
-    /// another one now.
-    Jumped,
-}
 
 /// A piece of the run without events: a smooth step, the part of one before a located event, or a
 /// projection.
@@ -37,32 +23,10 @@ pub struct Segment<'a> {
     pub interpolant: Interpolant<'a>,
 }
 
-/// One guard crossed, as it happens. Guards that cross at the same instant follow each other.
-#[derive(Clone, Copy, Debug)]
-pub struct CrossingEvent<'a> {
-    /// Time (s).
-    pub time: f64,
-    /// The guard.
-    pub guard: Guard,
-    /// State on the guard, before any reset.
-    pub state: &'a [f64],
-    /// `dh_k/dt` just before, in the mode before (`u_k`/s); after a projection of order 1 that at
-    /// its start.
-    pub rate_before: f64,
-    /// `dh_k/dt` just after, in the mode after and the state after the reset (`u_k`/s).
-    pub rate_after: f64,
-    /// The liveness bound `c_k` that both were held against (`u_k`/s).
-    pub min_rate: f64,
-    /// How the state came there.
-    pub arrival: Arrival,
-    /// How far the time may be off by the errors of the steps before (s): an estimate.
-    pub time_error: f64,
-}
-
 /// The guards that cross together at one instant, in a watched direction or not, as one step of the
 /// hybrid system: all that is needed to repeat it.
 #[derive(Clone, Copy, Debug)]
-pub struct CrossedSet<'a> {
+pub struct Transition<'a> {
     /// Time (s).
     pub time: f64,
     /// The guards in rising order of their event functions, with their rates just before.
@@ -71,6 +35,11 @@ pub struct CrossedSet<'a> {
     pub min_rates: &'a [f64],
     /// How the state came there.
     pub arrival: Arrival,
+    pub(crate) arming_before: &'a [Arming],
+    /// How many transitions the run made before this one.
+    pub index: usize,
+    /// What the model left of it.
+    pub record: &'a Record,
     /// State on the guards, before any reset.
     pub state_before: &'a [f64],
     /// Mode before.
@@ -98,12 +67,12 @@ pub trait Observer {
 
     /// A set of guards crossed together, those included whose direction is not watched; comes
     /// before the [`crossing`](Self::crossing) of each that is.
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         let _ = set;
     }
 
     /// A guard was crossed in a watched direction.
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         let _ = crossing;
     }
 
@@ -146,10 +115,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn segment(&mut self, segment: &Segment<'_>) {
         (**self).segment(segment);
     }
-    fn together(&mut self, set: &CrossedSet<'_>) {
-        (**self).together(set);
+    fn transition(&mut self, set: &Transition<'_>) {
+        (**self).transition(set);
     }
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         (**self).crossing(crossing);
     }
     fn doubt(&mut self, doubt: &Doubt) {
@@ -175,11 +144,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.segment(segment);
         self.1.segment(segment);
     }
-    fn together(&mut self, set: &CrossedSet<'_>) {
-        self.0.together(set);
-        self.1.together(set);
+    fn transition(&mut self, set: &Transition<'_>) {
+        self.0.transition(set);
+        self.1.transition(set);
     }
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         self.0.crossing(crossing);
         self.1.crossing(crossing);
     }

@@ -1,6 +1,6 @@
 //! Options of the integrator, each with its unit, default and what lies outside its sensible range.
 
-use crate::{Error, Guard, Interrupt, validate};
+use crate::{Guard, InputError, Interrupt, validate};
 
 /// One value for every entry, or one value an entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ impl PerEntry {
         expected: usize,
         rule: &'static str,
         accept: impl Fn(f64) -> bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), InputError> {
         let values = match self {
             Self::Same(value) => std::slice::from_ref(value),
             Self::Each(values) => {
@@ -120,7 +120,7 @@ impl Projection {
         Self::Horizon { tau, order }
     }
 
-    fn check(&self, guards: usize) -> Result<(), Error> {
+    fn check(&self, guards: usize) -> Result<(), InputError> {
         let order = match self {
             Self::Off | Self::Auto => return Ok(()),
             Self::Eps { eps, order } => {
@@ -219,12 +219,12 @@ impl Default for Settings {
 
 impl Settings {
     /// Refuses what makes no sense for a system of `dim` states and `guards` event functions.
-    pub(crate) fn check(&self, dim: usize, guards: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, dim: usize, guards: usize) -> Result<(), InputError> {
         self.rtol.check("rtol", dim, "must be ≥ 0", |v| v >= 0.0)?;
         self.atol.check("atol", dim, "must be ≥ 0", |v| v >= 0.0)?;
         let no_tolerance = (0..dim).find(|&i| self.rtol.get(i) <= 0.0 && self.atol.get(i) <= 0.0);
         if let Some(entry) = no_tolerance {
-            return Err(Error::BadSetting {
+            return Err(InputError::BadSetting {
                 name: "rtol and atol",
                 entry,
                 value: 0.0,
@@ -241,8 +241,11 @@ impl Settings {
             }
         }
         if let Some(&guard) = self.corner_order.iter().find(|g| g.event >= guards) {
-            let count = guards;
-            return Err(Error::NoSuchGuard { guard, count });
+            return Err(InputError::NoSuch {
+                what: "event function",
+                index: guard.event,
+                count: guards,
+            });
         }
         // Infinite means no limit.
         let (kept, rule) = (self.max_step > 0.0, "must be > 0");

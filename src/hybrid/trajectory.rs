@@ -2,92 +2,10 @@
 
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
-use super::corner::{self, Corner, Crossing};
-use super::{CrossingEvent, Doubt, Mode, Observer, Segment};
-use crate::Error;
-use crate::Guard;
+use super::corner::{self, Corner};
+use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Statistics, Status};
 use crate::ode::Interpolant;
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Status {
-    /// It reached the final time.
-    ReachedEnd,
-    /// Guards that end the run were crossed, all at the final time.
-    Stopped {
-        /// Those guards.
-        guards: Vec<Guard>,
-    },
-    /// The observer asked for the end.
-    Ended,
-    /// It cannot go on, or must not: the reason.
-    Refused(Error),
-}
-
-impl std::fmt::Display for Status {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::ReachedEnd => f.write_str("reached the end"),
-            Self::Stopped { guards } => {
-                f.write_str("stopped by")?;
-                guards
-                    .iter()
-                    .try_for_each(|guard| write!(f, " guard {guard}"))
-            }
-            Self::Ended => f.write_str("ended by its observer"),
-            Self::Refused(reason) => write!(f, "refused: {reason}"),
-        }
-    }
-}
-
-/// What a run cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Evaluations of the flow `f`.
-    pub flow: usize,
-    /// Updates of `f` by the user's `flip`.
-    pub flip: usize,
-    /// Evaluations of all event functions at once.
-    pub events: usize,
-    /// Evaluations of single event functions, beside those.
-    pub event: usize,
-    /// Rows of `Dh`, or differences in their stead.
-    pub gradient: usize,
-    /// Windows of smooth steps in which event functions were sampled, at three places each beside
-    /// their start.
-    pub windows: usize,
-    /// Windows narrowed because their samples did not settle what happens between them.
-    pub narrowed: usize,
-    /// Windows of guards whose samples did not settle it however narrow the window was, and fixed
-    /// steps with too many windows.
-    pub unresolved: usize,
-    /// Decisions that the error of the run might turn.
-    pub doubts: usize,
-    /// Accepted smooth steps.
-    pub steps: usize,
-    /// Smooth steps rejected by the error test.
-    pub rejections: usize,
-    /// Projections onto a guard.
-    pub projections: usize,
-    /// Projections given up: error test failed, or the order could not be repaired.
-    pub projections_failed: usize,
-    /// Projections redone because another guard comes first.
-    pub repairs: usize,
-    /// Crossings located on the interpolant of a smooth step.
-    pub locations: usize,
-    /// Guards crossed.
-    pub crossings: usize,
-    /// Calls of `on_crossing` that changed the state or the mode.
-    pub resets: usize,
-}
-
-impl Statistics {
-    /// See [`Trajectory::is_guaranteed`].
-    pub fn is_guaranteed(&self) -> bool {
-        self.doubts == 0 && self.unresolved == 0
-    }
-}
+use crate::{InputError, Stop};
 
 /// A mode and the time from which it holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +54,7 @@ impl Trajectory {
     ///
     /// # Errors
     /// The reason of a run that was refused.
-    pub fn completed(self) -> Result<Self, Error> {
+    pub fn completed(self) -> Result<Self, Stop> {
         match self.status {
             Status::Refused(reason) => Err(reason),
             Status::ReachedEnd | Status::Stopped { .. } | Status::Ended => Ok(self),
@@ -146,8 +64,8 @@ impl Trajectory {
     /// The mode at time `t`; at a crossing the one after it.
     ///
     /// # Errors
-    /// [`Error::OutsideTrajectory`] when the run did not get to `t`.
-    pub fn mode_at(&self, t: f64) -> Result<&Mode, Error> {
+    /// [`InputError::OutsideTrajectory`] when the run did not get to `t`.
+    pub fn mode_at(&self, t: f64) -> Result<&Mode, InputError> {
         let t = self.path.check_time(t)?;
         let after = self.path.modes.partition_point(|change| change.time <= t);
         Ok(&self.path.modes[after.max(1) - 1].mode)
@@ -210,7 +128,7 @@ impl Trajectory {
     }
 
     /// The guards crossed, in order of time.
-    pub fn crossings(&self) -> &[Crossing] {
+    pub fn crossings(&self) -> &[GuardCrossing] {
         &self.path.crossings
     }
 
@@ -228,8 +146,8 @@ impl Trajectory {
     /// The state at time `t`, from the dense output (4th order); at a reset the state after it.
     ///
     /// # Errors
-    /// [`Error::OutsideTrajectory`] when the run did not get to `t`.
-    pub fn at(&self, t: f64) -> Result<DVector<f64>, Error> {
+    /// [`InputError::OutsideTrajectory`] when the run did not get to `t`.
+    pub fn at(&self, t: f64) -> Result<DVector<f64>, InputError> {
         let mut x = DVector::zeros(self.path.dim);
         self.path.at(t, x.as_mut_slice())?;
         Ok(x)
@@ -247,7 +165,7 @@ pub(crate) struct Path {
     ends: Vec<usize>,
     spans: Vec<(f64, f64)>,
     coefficients: Vec<f64>,
-    crossings: Vec<Crossing>,
+    crossings: Vec<GuardCrossing>,
     modes: Vec<ModeChange>,
     mode: Mode,
     doubts: Vec<Doubt>,
@@ -284,8 +202,17 @@ impl Path {
         if !full {
             return status;
         }
-        let (limit, t) = (self.limit, self.times.last().copied().unwrap_or(f64::NAN));
-        Status::Refused(Error::TrajectoryTooLarge { limit, t })
+        Status::Refused(Stop::TrajectoryTooLarge {
+            limit: self.limit,
+            at: self.end().into(),
+        })
+    }
+
+    /// Where the path ends, for an error.
+    #[cold]
+    pub(crate) fn end(&self) -> At {
+        let t = self.times.last().copied().unwrap_or(f64::NAN);
+        At::new(t, self.last_state(), &self.mode)
     }
 
     /// Counts so many bytes that are kept beside the path.
@@ -326,18 +253,18 @@ impl Path {
     }
 
     /// A time within the path, or at its ends when it lies outside by rounding; refuses others.
-    fn check_time(&self, t: f64) -> Result<f64, Error> {
+    fn check_time(&self, t: f64) -> Result<f64, InputError> {
         let start = self.times.first().copied().unwrap_or(f64::NAN);
         let end = self.times.last().copied().unwrap_or(f64::NAN);
         let rounding = 2.0 * f64::EPSILON * start.abs().max(end.abs());
         if t >= start - rounding && t <= end + rounding {
             Ok(t.clamp(start, end))
         } else {
-            Err(Error::OutsideTrajectory { t, start, end })
+            Err(InputError::OutsideTrajectory { t, start, end })
         }
     }
 
-    fn at(&self, t: f64, x: &mut [f64]) -> Result<(), Error> {
+    fn at(&self, t: f64, x: &mut [f64]) -> Result<(), InputError> {
         let t = self.check_time(t)?;
         // The last node at or before t: at an event the one after the reset.
         let node = self.times.partition_point(|&s| s <= t) - 1;
@@ -380,18 +307,9 @@ impl Observer for Path {
         self.kept += size_of::<(usize, f64, f64)>();
     }
 
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
-        self.crossings.push(Crossing {
-            time: crossing.time,
-            guard: crossing.guard,
-            state: DVector::from_column_slice(crossing.state),
-            rate_before: crossing.rate_before,
-            rate_after: crossing.rate_after,
-            min_rate: crossing.min_rate,
-            arrival: crossing.arrival,
-            time_error: crossing.time_error,
-        });
-        self.kept += size_of::<Crossing>() + size_of_val(crossing.state);
+    fn crossing(&mut self, crossing: &GuardCrossing) {
+        self.crossings.push(crossing.clone());
+        self.kept += size_of::<GuardCrossing>() + size_of_val(crossing.state.as_slice());
     }
 
     fn doubt(&mut self, doubt: &Doubt) {

@@ -1,503 +1,307 @@
-//! What a crossing does: sides, reset, re-arming, liveness, and the crossings it causes at the same
-//! instant.
+//! One transition of the hybrid system: the guards of a set cross at one instant, their sides flip,
+//! the rule of re-arming acts, and the model resets the state (Anderson & Revzen, section 3.1; Pace
+//! & Burden, section A.3).
+//!
+//! The run and its derivative both call [`step`], so that they cross the same guards. What is known
+//! of the guards behind it, and which of them a reset carried across, is asked of the caller, who
+//! also refuses.
 
-use super::model::rearm::Effect;
-use super::options::Settings;
-use super::run::guard_table::GuardTable;
-use super::run::state::Run;
-use super::run::turned::Flown;
-use super::transversality::Reset;
+use super::model::rearm::{Arming, Effect};
 use super::{
-    Arrival, Crossed, CrossedGuard, CrossedSet, CrossingEvent, EventFunction, Flow, Observer,
-    Rearm, RearmMatrix, Segment, evaluate,
+    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, Rearm, RearmMatrix, Record,
+    evaluate,
 };
-use crate::Guard;
 use crate::ode::Buffer;
-use crate::{Error, Quantity, validate};
+use crate::{Guard, Quantity, Stop, validate};
 
-/// Most crossings of guards that have crossed at the same instant before, in a corner whose order
-/// was asked for.
-const MOST_REPEATS: usize = 1000;
+/// Where a transition happens, and what it changes.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    /// State on the guards.
+    pub(crate) x: &'a mut [f64],
+    pub(crate) mode: &'a mut Mode,
+    /// Arming of each event function.
+    pub(crate) arming: &'a mut [Arming],
+}
 
-impl<B: Buffer> Run<B> {
-    /// Fires the guards in `crossed`, which are zero at the present state, and all that cross at
-    /// the same instant in consequence; `knows_field` says that the first stage holds the field of
-    /// the old mode here. `true` when one of them ends the run. After an error state and mode are
-    /// those before the crossing that was refused.
-    pub(crate) fn fire<S, O>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        rearm: &Rearm,
-        observer: &mut O,
-        arrival: Arrival,
-        knows_field: bool,
-    ) -> Result<bool, Error>
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
-        let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
-        loop {
-            self.list_counted();
-            self.work.x_before.get_mut().copy_from_slice(self.x.get());
-            self.work.mode_before.copy_from(&self.mode);
-            let reset = match self.cross(system, settings, rearm, observer, arrival, fresh) {
-                Ok(reset) => reset,
-                Err(error) => {
-                    self.undo();
-                    if crossed_some {
-                        observer.settled(self.t, self.x.get(), &self.mode);
-                    }
-                    return Err(error);
-                }
-            };
-            crossed_some = true;
-            if !self.carried_across(reset) {
-                break;
+/// What the model's reset changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    pub(crate) state: bool,
+    pub(crate) mode: bool,
+}
+
+impl Reset {
+    pub(crate) const NONE: Self = Self {
+        state: false,
+        mode: false,
+    };
+
+    pub(crate) fn any(self) -> bool {
+        self.state || self.mode
+    }
+}
+
+/// A guard that lay before its surface, or beyond it by the residual of a projection, is carried
+/// across when it is beyond by more than this many residuals.
+const RESIDUALS: f64 = 10.0;
+
+/// Workspace of a transition; holds the place as it was before.
+#[derive(Clone, Debug)]
+pub(crate) struct Scratch<B> {
+    pub(crate) x_before: B,
+    pub(crate) mode_before: Mode,
+    pub(crate) arming_before: Vec<Arming>,
+    /// The guards of the set that cross in a watched direction.
+    pub(crate) counted: Vec<CrossedGuard>,
+    /// The mode with the sides of the set crossed, before the model acts.
+    pub(crate) mode_crossed: Mode,
+    /// The mode as the model left it.
+    pub(crate) mode_after: Mode,
+    /// Side bits that the model set itself.
+    declared: Vec<bool>,
+    /// The guard whose row of the reset matrix armed this event function.
+    pub(crate) armed_by: Vec<Option<Guard>>,
+    /// Event functions of the last set.
+    own: Vec<bool>,
+    /// What the model left of the transition.
+    pub(crate) record: Record,
+}
+
+impl<B: Buffer> Scratch<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            x_before: B::zeros(dim),
+            mode_before: Mode::new(count),
+            arming_before: vec![Arming::Off; count],
+            counted: Vec::with_capacity(count),
+            mode_crossed: Mode::new(count),
+            mode_after: Mode::new(count),
+            declared: vec![false; count],
+            armed_by: vec![None; count],
+            own: vec![false; count],
+            record: Record::default(),
+        }
+    }
+
+    /// Keeps the place as it is now.
+    #[inline]
+    pub(crate) fn keep(&mut self, x: &[f64], mode: &Mode, arming: &[Arming]) {
+        self.x_before.get_mut().copy_from_slice(x);
+        self.mode_before.copy_from(mode);
+        self.arming_before.copy_from_slice(arming);
+    }
+}
+
+/// Lets the guards of `set`, which are zero at `(t, x)`, cross together; the run made `index`
+/// transitions before. `flipped` is called after
+/// each side that changes before the model acts, with the state, the mode and the event function. After an
+/// error the place is undefined, and the scratch holds the one before.
+///
+/// # Errors
+/// What the model refuses, a state that is not finite, a mode of another length.
+#[inline]
+pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
+    (system, rearm): (&S, &Rearm),
+    (t, index): (f64, usize),
+    set: &[CrossedGuard],
+    mut place: Place<'_>,
+    scratch: &mut Scratch<B>,
+    mut flipped: impl FnMut(&[f64], &Mode, usize),
+) -> Result<Reset, Stop> {
+    scratch.keep(place.x, place.mode, place.arming);
+    scratch.counted.clear();
+    scratch.record.clear();
+    for c in set {
+        if system.watch(c.guard.event).sees(c.guard.direction) {
+            scratch.counted.push(*c);
+        }
+        place.arming[c.guard.event] = Arming::Off;
+        set_side(
+            &mut place,
+            c.guard.event,
+            c.guard.side_after(),
+            &mut flipped,
+        );
+    }
+    match rearm {
+        Rearm::Never | Rearm::WhenEmpty => {}
+        Rearm::Pairs => {
+            for c in set {
+                arm_ahead(system, &mut place, c.guard.event);
             }
-            (arrival, fresh) = (Arrival::Jumped, true);
         }
-        observer.settled(self.t, self.x.get(), &self.mode);
-        if settings.restart_at_events {
-            self.choose_step(system, settings);
-        }
-        Ok(!self.stopping.is_empty() || observer.is_done())
-    }
-
-    /// Crosses the guards in `crossed` once, and leaves in `moved` whether event functions may have
-    /// jumped.
-    #[inline]
-    fn cross<S, O>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        rearm: &Rearm,
-        observer: &mut O,
-        arrival: Arrival,
-        knows_field: bool,
-    ) -> Result<Reset, Error>
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
-        self.allow(settings)?;
-        self.note_closest(arrival);
-        let reset = self.switch(system, rearm, knows_field)?;
-        self.moved = reset.any() || !system.ignores_mode();
-        if reset.any() {
-            // The model has acted: this landing is not taken back.
-            self.tell_projection(observer);
-        }
-        self.check_live(rearm, reset, arrival)?;
-        let by_flow = !reset.any() && arrival != Arrival::Jumped;
-        if by_flow && self.crossed.len() > 1 {
-            self.check_orders(system)?;
-        }
-        if matches!(rearm, Rearm::Matrix(_)) {
-            self.check_armed(reset)?;
-        }
-        self.tell_projection(observer);
-        self.tell(system, observer, arrival, reset);
-        Ok(reset)
-    }
-
-    /// Refuses too many crossings, and a second one of a guard at the same time.
-    #[inline]
-    fn allow(&mut self, settings: &Settings) -> Result<(), Error> {
-        let allowed = settings
-            .max_events
-            .saturating_sub(self.statistics.crossings);
-        if let Some(beyond) = self.counted.get(allowed) {
-            return Err(Error::TooManyEvents {
-                limit: settings.max_events,
-                guard: beyond.guard,
-                t: self.t,
-                state: self.state(),
-            });
-        }
-        let progress = 8.0 * f64::EPSILON * self.t.abs();
-        // Guards that cross one after another at one instant may come again: the second wall of a
-        // wedge throws the state at the first.
-        let most = if settings.corner_order.is_empty() {
-            0
-        } else {
-            MOST_REPEATS
-        };
-        for &CrossedGuard { guard, .. } in &self.crossed {
-            let last = &mut self.guards.fired_at[guard.index()];
-            self.repeats = if self.t - *last <= progress {
-                self.repeats + 1
-            } else {
-                0
-            };
-            if self.repeats > most {
-                return Err(Error::NoProgress {
-                    guard,
-                    t: self.t,
-                    state: self.state(),
-                });
+        Rearm::Matrix(matrix) => {
+            scratch.armed_by.fill(None);
+            scratch.declared.fill(false);
+            for c in set {
+                let by = c.guard;
+                apply_row((system, matrix), by, set, &mut place, scratch, &mut flipped);
             }
-            *last = self.t;
         }
-        Ok(())
     }
+    scratch.mode_crossed.copy_from(place.mode);
+    if scratch.counted.is_empty() {
+        scratch.mode_after.copy_from(place.mode);
+        return Ok(Reset::NONE);
+    }
+    system.on_crossing(&mut Crossing {
+        t,
+        crossed: Crossed::new(&scratch.counted).of_transition(index),
+        x: place.x,
+        mode: place.mode,
+        record: &mut scratch.record,
+    })?;
+    let reset = Reset {
+        state: *place.x != *scratch.x_before.get(),
+        mode: !place.mode.is(&scratch.mode_crossed),
+    };
+    if reset.any() {
+        // Of another length it is refused.
+        scratch.mode_after.clone_from(place.mode);
+        take_reset((system, rearm), t, set, place, scratch, reset)?;
+    } else {
+        scratch.mode_after.copy_from(place.mode);
+    }
+    Ok(reset)
+}
 
-    /// Flips the sides of the set, applies the reset matrix and the model's reset, re-arms, and
-    /// brings field, event functions and rates up to date.
-    #[inline]
-    fn switch<S>(&mut self, system: &S, rearm: &Rearm, knows_field: bool) -> Result<Reset, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        let mut fresh = knows_field;
-        for i in 0..self.crossed.len() {
-            let guard = self.crossed[i].guard;
-            self.guards.armed[guard.event] = false;
-            self.set_side(system, guard.event, guard.side_after(), &mut fresh);
+/// Checks what the model made of state and mode. Event functions whose sides it changed count as
+/// crossed for the re-arming.
+#[cold]
+fn take_reset<S: Flow + EventFunction, B: Buffer>(
+    (system, rearm): (&S, &Rearm),
+    t: f64,
+    set: &[CrossedGuard],
+    mut place: Place<'_>,
+    scratch: &mut Scratch<B>,
+    reset: Reset,
+) -> Result<(), Stop> {
+    let count = scratch.mode_crossed.len();
+    validate::length("the mode after a reset", count, place.mode.len())?;
+    if let Some(component) = place.x.iter().position(|v| !v.is_finite()) {
+        let quantity = Quantity::Reset { component };
+        return Err(evaluate::not_finite(quantity, t, place.x, place.mode));
+    }
+    if !reset.mode {
+        return Ok(());
+    }
+    // All of them as the model left them, before a row of the matrix changes others.
+    for k in 0..count {
+        scratch.declared[k] = place.mode.contains(k) != scratch.mode_crossed.contains(k);
+        if scratch.declared[k] {
+            place.arming[k] = Arming::Off;
+        }
+    }
+    for k in (0..count).filter(|_| !matches!(rearm, Rearm::Never | Rearm::WhenEmpty)) {
+        if !scratch.declared[k] {
+            continue;
         }
         match rearm {
-            Rearm::Never | Rearm::WhenEmpty => {}
-            Rearm::Pairs => {
-                for i in 0..self.crossed.len() {
-                    self.arm_ahead(self.crossed[i].guard.event);
-                }
-            }
             Rearm::Matrix(matrix) => {
-                self.work.armed_by.fill(None);
-                self.work.declared.fill(false);
-                for i in 0..self.crossed.len() {
-                    self.apply_row(system, matrix, self.crossed[i].guard, &mut fresh);
-                }
+                let by = Guard::ahead(k, scratch.mode_crossed.contains(k));
+                apply_row((system, matrix), by, set, &mut place, scratch, |_, _, _| {});
             }
-        }
-        if !system.ignores_mode() {
-            self.work.h_before.copy_from_slice(&self.guards.h);
-        }
-        let reset = self.apply_reset(system, rearm, &mut fresh)?;
-        self.forget_terms(system);
-        self.refresh(system, fresh, reset)?;
-        let anew = reset.any() || !system.ignores_mode();
-        self.mark_ready(system, rearm, anew)?;
-        let alone = self.near.len() <= self.crossed.len();
-        if anew || matches!(rearm, Rearm::Matrix(_)) || !alone {
-            self.ranking = None;
-        }
-        Ok(reset)
-    }
-
-    /// Sets a side bit; keeps the field up to date when the user offers `flip`.
-    #[inline]
-    fn set_side<S: Flow>(&mut self, system: &S, k: usize, side: bool, fresh: &mut bool) {
-        if self.mode.contains(k) == side {
-            return;
-        }
-        self.set_mode_bit(k, side);
-        if *fresh {
-            let field = self.ode.first_stage();
-            *fresh = system.flip(self.t, self.x.get(), &self.mode, k, field);
-            self.statistics.flip += usize::from(*fresh);
+            _ => arm_ahead(system, &mut place, k),
         }
     }
+    Ok(())
+}
 
-    /// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any
-    /// of its crossings does.
-    #[inline]
-    fn arm_ahead(&mut self, k: usize) {
-        self.guards.armed[k] = self.guards.watch[k].is_any();
-        self.guards.ready[k] = false;
+/// Sets a side bit.
+#[inline]
+fn set_side(
+    place: &mut Place<'_>,
+    k: usize,
+    side: bool,
+    mut flipped: impl FnMut(&[f64], &Mode, usize),
+) {
+    if place.mode.contains(k) != side {
+        place.mode.set(k, side);
+        flipped(place.x, place.mode, k);
     }
+}
 
-    /// Applies row `by` of the guard reset matrix.
-    fn apply_row<S: Flow>(
-        &mut self,
-        system: &S,
-        matrix: &RearmMatrix,
-        by: Guard,
-        fresh: &mut bool,
-    ) {
-        for &(guard, effect) in matrix.row(by) {
-            let k = guard.event;
-            let before = !guard.side_after();
-            match effect {
-                // One that has just fired at the same instant is crossed, whoever comes first in
-                // the set; and what the model made of a side stands.
-                Effect::Arm
-                    if self.work.declared[k] || self.crossed.iter().any(|c| c.guard == guard) => {}
-                Effect::Arm => {
-                    self.set_side(system, k, before, fresh);
-                    self.arm_ahead(k);
-                    self.work.armed_by[k] = Some(by);
-                }
-                Effect::Retire if self.mode.contains(k) == before => {
-                    self.set_side(system, k, !before, fresh);
-                    self.guards.armed[k] = false;
-                }
-                Effect::Retire => {}
+/// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any of its
+/// crossings does.
+#[inline]
+fn arm_ahead<S: EventFunction>(system: &S, place: &mut Place<'_>, k: usize) {
+    place.arming[k] = if system.watch(k).is_any() {
+        Arming::Waiting
+    } else {
+        Arming::Off
+    };
+}
+
+/// Applies row `by` of the guard reset matrix. A guard of the set is crossed, whoever comes first
+/// in it, and what the model made of a side stands: neither is armed.
+fn apply_row<S: EventFunction, B>(
+    (system, matrix): (&S, &RearmMatrix),
+    by: Guard,
+    set: &[CrossedGuard],
+    place: &mut Place<'_>,
+    scratch: &mut Scratch<B>,
+    mut flipped: impl FnMut(&[f64], &Mode, usize),
+) {
+    for &(guard, effect) in matrix.row(by) {
+        let k = guard.event;
+        let before = !guard.side_after();
+        match effect {
+            Effect::Arm if scratch.declared[k] || set.iter().any(|c| c.guard == guard) => {}
+            Effect::Arm => {
+                set_side(place, k, before, &mut flipped);
+                arm_ahead(system, place, k);
+                scratch.armed_by[k] = Some(by);
             }
-        }
-    }
-
-    /// Lets the model act. Sides that it changed count as crossed for the re-arming.
-    #[inline]
-    fn apply_reset<S>(
-        &mut self,
-        system: &S,
-        rearm: &Rearm,
-        fresh: &mut bool,
-    ) -> Result<Reset, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        self.work.mode_crossed.copy_from(&self.mode);
-        if self.counted.is_empty() {
-            return Ok(Reset::NONE);
-        }
-        let crossed = Crossed::new(&self.counted);
-        let outcome = system.on_crossing(self.t, &crossed, self.x.get_mut(), &mut self.mode);
-        let reset = Reset {
-            state: self.x.get() != self.work.x_before.get(),
-            mode: !self.mode.is(&self.work.mode_crossed),
-        };
-        match outcome {
-            Ok(()) if !reset.any() => Ok(reset),
-            Ok(()) => {
-                *fresh = false;
-                self.take_reset(system, rearm, reset)?;
-                Ok(reset)
+            Effect::Retire if place.mode.contains(k) == before => {
+                set_side(place, k, !before, &mut flipped);
+                place.arming[k] = Arming::Off;
             }
-            Err(error) => {
-                self.undo();
-                Err(error)
-            }
+            Effect::Retire => {}
         }
     }
+}
 
-    /// Lists in `counted` those of the set that cross in a watched direction.
-    #[inline]
-    fn list_counted(&mut self) {
-        self.counted.clear();
-        for c in &self.crossed {
-            if self.guards.watch[c.guard.event].sees(c.guard.direction) {
-                self.counted.push(*c);
-            }
+/// Replaces `set`, the guards of the last step, by the armed ones that its reset, or the mode that
+/// it led to, carried across their surface. `carried` is asked for each that may be, and calls
+/// [`is_carried`]; it is told the guard whose row of the reset matrix has just armed another one,
+/// which crosses wherever it was before.
+///
+/// Without a change of the state a guard of the last set that lies beyond its surface in the very
+/// mode that its crossing entered waits until the state is back.
+///
+/// # Errors
+/// Those of `carried`.
+#[inline]
+pub(crate) fn carried_across<B, E>(
+    reset: Reset,
+    arming: &[Arming],
+    set: &mut Vec<CrossedGuard>,
+    scratch: &mut Scratch<B>,
+    mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CrossedGuard>, E>,
+) -> Result<(), E> {
+    scratch.own.fill(false);
+    if !reset.state {
+        for c in &*set {
+            scratch.own[c.guard.event] = true;
         }
     }
+    set.clear();
+    for (k, arming) in arming.iter().enumerate() {
+        if arming.is_armed()
+            && !scratch.own[k]
+            && let Some(crossed) = carried(k, scratch.armed_by[k].filter(|by| by.event != k))?
+        {
+            set.push(crossed);
+        }
+    }
+    Ok(())
+}
 
-    /// Checks what the model made of state and mode, and re-arms the event functions whose sides it
-    /// changed.
-    #[cold]
-    fn take_reset<S: Flow>(
-        &mut self,
-        system: &S,
-        rearm: &Rearm,
-        reset: Reset,
-    ) -> Result<(), Error> {
-        let expected = self.work.mode_crossed.len();
-        if let Err(error) = validate::length("the mode after a reset", expected, self.mode.len()) {
-            self.undo();
-            return Err(error);
-        }
-        if let Some(component) = self.x.get().iter().position(|v| !v.is_finite()) {
-            let error = evaluate::not_finite(Quantity::Reset { component }, self.t, self.x.get());
-            self.undo();
-            return Err(error);
-        }
-        self.statistics.resets += 1;
-        self.work.h_before.copy_from_slice(&self.guards.h);
-        if reset.mode {
-            self.follow_mode();
-            // All of them as the model left them, before a row of the matrix changes others.
-            for k in 0..self.count() {
-                let declared = self.mode.contains(k) != self.work.mode_crossed.contains(k);
-                self.work.declared[k] = declared;
-                self.guards.armed[k] &= !declared;
-            }
-            for k in 0..self.count() {
-                if self.work.declared[k] {
-                    let guard = Guard::ahead(k, self.work.mode_crossed.contains(k));
-                    self.rearm_after_jump(system, rearm, guard);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Re-arms after the model set the side bit across `guard`.
-    fn rearm_after_jump<S: Flow>(&mut self, system: &S, rearm: &Rearm, guard: Guard) {
-        match rearm {
-            Rearm::Never | Rearm::WhenEmpty => {}
-            Rearm::Pairs => self.arm_ahead(guard.event),
-            Rearm::Matrix(matrix) => self.apply_row(system, matrix, guard, &mut false),
-        }
-    }
-
-    /// Back to the state and mode on the guard, for a crossing that is refused.
-    pub(crate) fn undo(&mut self) {
-        self.x.get_mut().copy_from_slice(self.work.x_before.get());
-        self.mode.clone_from(&self.work.mode_before);
-        self.follow_mode();
-    }
-
-    /// Field, event functions and rates in the new mode. `fresh` says that the field is right
-    /// already.
-    #[inline]
-    fn refresh<S>(&mut self, system: &S, fresh: bool, reset: Reset) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-    {
-        if fresh {
-            evaluate::check_flow(self.field(), self.t, self.x.get())?;
-        } else {
-            self.refresh_field(system)?;
-        }
-        if reset.state || !system.ignores_mode() {
-            self.refresh_events(system)?;
-        }
-        self.renew_rates(system, reset.any())?;
-        for i in 0..self.crossed.len() {
-            let k = self.crossed[i].guard.event;
-            self.need_rate(system, k)?;
-        }
-        Ok(())
-    }
-
-    /// Which guards may fire next. When event functions may have jumped (`anew`) even one that is
-    /// zero and moves across: it crosses at the same instant.
-    #[inline]
-    fn mark_ready<S>(&mut self, system: &S, rearm: &Rearm, anew: bool) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-    {
-        if anew || matches!(rearm, Rearm::Matrix(_)) {
-            for k in 0..self.count() {
-                if self.guards.armed[k] && (anew || !self.guards.ready[k]) {
-                    self.need_rate(system, k)?;
-                    self.mark_one_ready(k, anew);
-                }
-            }
-            return Ok(());
-        }
-        // The guards of the set were armed anew; all others that are not ready are near.
-        for i in 0..self.crossed.len() {
-            self.mark_one_ready(self.crossed[i].guard.event, anew);
-        }
-        for i in 0..self.near.len() {
-            self.mark_one_ready(self.near[i], anew);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn mark_one_ready(&mut self, k: usize, anew: bool) {
-        let GuardTable { armed, ready, .. } = &self.guards;
-        if !armed[k] || (ready[k] && !anew) {
-            return;
-        }
-        // The guard that has just crossed may lie beyond its surface on the way back, by the
-        // residual of the crossing.
-        let residual = match self.crossed.iter().any(|c| c.guard.event == k) {
-            true if anew => 10.0 * self.work.h_before[k].abs(),
-            true => f64::INFINITY,
-            false => 0.0,
-        };
-        let on_surface = self.guards.own_h(k) <= self.guards.zero[k].max(residual);
-        let across = anew && on_surface && self.guards.own_rate(k) >= self.guards.min_rate[k];
-        self.guards.ready[k] = self.guards.is_clear(k, residual) || across;
-    }
-
-    /// Tells the observer of the projection that led to the crossing, if there was one.
-    #[inline]
-    pub(crate) fn tell_projection<O: Observer>(&mut self, observer: &mut O) {
-        if std::mem::take(&mut self.untold) && observer.wants_segments() {
-            observer.segment(&Segment {
-                start: self.work.hermite.start,
-                time: self.t,
-                state: self.work.x_before.get(),
-                mode: &self.work.mode_before,
-                projected: true,
-                interpolant: self.work.hermite.view(),
-            });
-        }
-    }
-
-    /// Reports the set to the observer and counts it.
-    #[inline]
-    fn tell<S, O>(&mut self, system: &S, observer: &mut O, arrival: Arrival, reset: Reset)
-    where
-        S: Flow + EventFunction,
-        O: Observer,
-    {
-        self.statistics.crossings += self.counted.len();
-        let mut latest: f64 = 0.0;
-        for i in 0..self.crossed.len() {
-            let CrossedGuard { guard, rate } = self.crossed[i];
-            let error = self.time_error(system, guard, rate, arrival);
-            self.work.time_errors[guard.event] = error;
-            latest = latest.max(error);
-        }
-        if reset.any() || arrival == Arrival::Jumped {
-            self.last_flown = None;
-        } else {
-            let (t, error) = (self.t, latest);
-            self.doubt_order(system, Flown { t, error });
-        }
-        self.tell_doubts(observer);
-        observer.together(&CrossedSet {
-            time: self.t,
-            guards: &self.crossed,
-            min_rates: &self.guards.min_rate,
-            arrival,
-            state_before: self.work.x_before.get(),
-            mode_before: &self.work.mode_before,
-            state: self.x.get(),
-            mode: &self.mode,
-            time_error: latest,
-        });
-        for &CrossedGuard { guard, rate } in &self.counted {
-            let k = guard.event;
-            if self.guards.watch[k].stop {
-                self.stopping.push(guard);
-            }
-            observer.crossing(&CrossingEvent {
-                time: self.t,
-                guard,
-                state: self.work.x_before.get(),
-                rate_before: rate,
-                rate_after: self.guards.rate[k],
-                min_rate: self.guards.min_rate[k],
-                arrival,
-                time_error: self.work.time_errors[k],
-            });
-        }
-        self.bend = (0, 0.0);
-    }
-
-    /// Collects the armed guards that a reset, or a new mode, carried across their surface into
-    /// `crossed`; false when there are none. Those that lay beyond it before, by the residual of a
-    /// projection, did not move.
-    fn carried_across(&mut self, reset: Reset) -> bool {
-        if !self.moved {
-            return false;
-        }
-        self.work.tried.fill(false);
-        if !reset.state {
-            // A guard beyond its surface in the very mode that its crossing entered waits until the
-            // state is back.
-            for c in &self.crossed {
-                self.work.tried[c.guard.event] = true;
-            }
-        }
-        self.crossed.clear();
-        for k in 0..self.count() {
-            let guard = self.guards.ahead(k);
-            let residual = 10.0 * (guard.sign() * self.work.h_before[k]).max(0.0);
-            let beyond = self.guards.own_h(k) > self.guards.zero[k].max(residual);
-            if self.guards.armed[k] && beyond && !self.work.tried[k] {
-                let rate = self.guards.rate[k];
-                self.crossed.push(CrossedGuard { guard, rate });
-            }
-        }
-        !self.crossed.is_empty()
-    }
+/// True when an event function, counted in the direction ahead, was carried from `before` to
+/// `after` across its surface, which is as thick as `zero`. One that lay beyond it before, by the
+/// residual of a projection, did not move.
+#[inline]
+pub(crate) fn is_carried(before: f64, after: f64, zero: f64) -> bool {
+    after > zero.max(RESIDUALS * before.max(0.0))
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::Failure;
 use super::{ImpactProblem, Outcome};
-use crate::Error;
 
 /// A rule for what happens to velocities when contacts close: from a problem to a set of outcomes.
 ///
@@ -17,7 +17,7 @@ pub trait ImpactLaw {
 
     /// True when the law takes coefficients of friction into account; provided: false. What ignores
     /// them must not be given any: a driver refuses to run, and the laws of this crate refuse to
-    /// resolve, with [`Error::FrictionIgnored`].
+    /// resolve, with [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored).
     fn honours_friction(&self) -> bool {
         false
     }
@@ -26,14 +26,15 @@ pub trait ImpactLaw {
     ///
     /// # Errors
     /// The reasons for which a law has no answer are those of the law: see each.
-    /// [`Error::FrictionIgnored`] for a problem with friction by a law that knows none.
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error>;
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for a problem with
+    /// friction by a law that knows none.
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure>;
 
     /// The only outcome.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve), and [`Error::NotSingle`].
-    fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, Error> {
+    /// Those of [`resolve`](Self::resolve), and [`Failure::NotSingle`].
+    fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, Failure> {
         self.resolve(problem)?.single()
     }
 }
@@ -47,7 +48,7 @@ impl<L: ImpactLaw + ?Sized> ImpactLaw for &L {
         (**self).honours_friction()
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         (**self).resolve(problem)
     }
 }
@@ -61,7 +62,7 @@ impl<L: ImpactLaw + ?Sized> ImpactLaw for Box<L> {
         (**self).honours_friction()
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         (**self).resolve(problem)
     }
 }
@@ -94,12 +95,12 @@ impl Outcomes {
     /// The only outcome.
     ///
     /// # Errors
-    /// [`Error::NotSingle`] when there are more or none, or when the search stopped at a cap.
-    pub fn single(mut self) -> Result<Outcome, Error> {
+    /// [`Failure::NotSingle`] when there are more or none, or when the search stopped at a cap.
+    pub fn single(mut self) -> Result<Outcome, Failure> {
         let count = self.list.len();
         match self.list.pop() {
             Some(outcome) if count == 1 && self.is_complete => Ok(outcome),
-            _ => Err(Error::NotSingle { count }),
+            _ => Err(Failure::NotSingle { count }),
         }
     }
 

@@ -5,7 +5,8 @@
 //!
 //! * `problem`: the problem in contact space, and `normal_space`, its normal block with unit
 //!   normals.
-//! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes.
+//! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
+//!   `failure`: why there is none.
 //! * `laws`: unilateral, projective, plastic, sequential, propagative.
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
@@ -14,6 +15,7 @@
 #![doc = ""]
 #![doc = include_str!("guide.md")]
 
+mod failure;
 mod law;
 mod laws;
 mod normal_space;
@@ -22,6 +24,7 @@ mod problem;
 mod selection;
 mod sets;
 
+pub use failure::Failure;
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
 pub use outcome::{Order, Outcome, Remark};

@@ -13,8 +13,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::Failure;
 use crate::linalg::spectrum::{Spectrum, unit_diagonal};
-use crate::{Error, MatrixFault};
+use crate::{InputError, MatrixFault};
 
 /// Eigenvalues of `C` below this part of the greatest count as zero.
 const RANK: f64 = 1e-12;
@@ -64,11 +65,11 @@ impl ContactSpace {
         delassus: &DMatrix<f64>,
         speeds: &[f64],
         source: Source,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         let (gram, roots) = unit_diagonal(delassus);
         let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
         let finite = |scaled: &DVector<f64>| match scaled.iter().position(|s| !s.is_finite()) {
-            Some(contact) => Err(Error::ImpactOverflow {
+            Some(contact) => Err(Failure::Overflow {
                 quantity: "scaled speed",
                 contact,
                 value: scaled[contact],
@@ -96,11 +97,11 @@ impl ContactSpace {
     }
 
     /// Refuses a norm so large that a reflection overflows.
-    fn of_finite_norm(self) -> Result<Self, Error> {
+    fn of_finite_norm(self) -> Result<Self, Failure> {
         if self.norm <= 0.25 * f64::MAX {
             return Ok(self);
         }
-        Err(Error::ImpactOverflow {
+        Err(Failure::Overflow {
             quantity: "momentum",
             contact: self.speeds.iamax(),
             value: self.norm,
@@ -160,11 +161,11 @@ impl ContactSpace {
     }
 
     /// Refuses dependent contacts.
-    pub(crate) fn independent(&self) -> Result<(), Error> {
+    pub(crate) fn independent(&self) -> Result<(), Failure> {
         if self.dependent.is_empty() {
             return Ok(());
         }
-        Err(Error::DependentContacts {
+        Err(Failure::DependentContacts {
             set: self.dependent.clone(),
             rcond: self.rcond(),
         })
@@ -174,7 +175,7 @@ impl ContactSpace {
     ///
     /// Along an eigenvector of the eigenvalue `λ` a motion with momentum `p` has speeds up to
     /// `√λ ‖p‖`: where `λ` is known, any, and where it is rounding, up to the root of that.
-    fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Error> {
+    fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Failure> {
         // in units of the greatest: squares of finite speeds may overflow
         let unit = self.speeds.amax();
         if unit == 0.0 {
@@ -193,10 +194,10 @@ impl ContactSpace {
         }
         let allowed = (noise * sum).sqrt().max(INCONSISTENT);
         if source == Source::Given && off > allowed {
-            return Err(Error::InconsistentSpeeds {
+            return Err(Failure::Input(InputError::InconsistentSpeeds {
                 set: self.dependent.clone(),
                 by: off * unit,
-            });
+            }));
         }
         Ok(unit * sum.sqrt())
     }
@@ -237,12 +238,12 @@ fn dependent(spectrum: &Spectrum, least: f64) -> Vec<usize> {
 pub(crate) fn positive_spectrum(
     name: &'static str,
     matrix: &DMatrix<f64>,
-) -> Result<Spectrum, Error> {
+) -> Result<Spectrum, Failure> {
     let refuse = |value| {
-        Err(Error::BadMatrix {
+        Err(Failure::Input(InputError::BadMatrix {
             name,
             fault: MatrixFault::NotPositive { value },
-        })
+        }))
     };
     // Beyond ±1 a minor of two rows is negative; this also keeps infinities from the eigenvalues.
     let steepest = matrix.iter().fold(1.0, |most: f64, c| {
@@ -267,7 +268,7 @@ pub(crate) fn positive_spectrum(
 mod tests {
     use super::*;
 
-    fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, Error> {
+    fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, Failure> {
         let matrix = DMatrix::from_row_slice(rows, rows, entries);
         ContactSpace::new(&matrix, speeds, Source::Given)
     }
@@ -290,12 +291,12 @@ mod tests {
         let found = space(3, &entries, &[1.0, 5.0, -1.0]).unwrap();
         assert_eq!(found.dependent, [0, 2]);
         assert!(
-            matches!(found.independent(), Err(Error::DependentContacts { set, .. }) if set == [0, 2])
+            matches!(found.independent(), Err(Failure::DependentContacts { set, .. }) if set == [0, 2])
         );
         assert!((found.norm - 26f64.sqrt()).abs() < 1e-13);
         let refused = space(3, &entries, &[1.0, 5.0, 1.0]);
         assert!(
-            matches!(refused, Err(Error::InconsistentSpeeds { by, .. }) if (by - 2f64.sqrt()).abs() < 1e-13)
+            matches!(refused, Err(Failure::Input(InputError::InconsistentSpeeds { by, .. })) if (by - 2f64.sqrt()).abs() < 1e-13)
         );
     }
 
@@ -316,7 +317,10 @@ mod tests {
         let matrix = DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
         let speeds = [-1e-8, -1e-8];
         let refused = ContactSpace::new(&matrix, &speeds, Source::Given);
-        assert!(matches!(refused, Err(Error::InconsistentSpeeds { .. })));
+        assert!(matches!(
+            refused,
+            Err(Failure::Input(InputError::InconsistentSpeeds { .. }))
+        ));
         assert!(ContactSpace::new(&matrix, &speeds, Source::Motion).is_ok());
     }
 
@@ -326,13 +330,13 @@ mod tests {
             let refused = space(2, &entries, &[1.7e308, 1.7e308]);
             let quantity = "momentum";
             assert!(
-                matches!(refused, Err(Error::ImpactOverflow { quantity: q, .. }) if q == quantity),
+                matches!(refused, Err(Failure::Overflow { quantity: q, .. }) if q == quantity),
                 "{refused:?}"
             );
         }
         // Each speed can be reflected, the two together cannot.
         let fast = space(2, &[1.0, 0.0, 0.0, 1.0], &[0.4e308, 0.4e308]);
-        assert!(matches!(fast, Err(Error::ImpactOverflow { .. })));
+        assert!(matches!(fast, Err(Failure::Overflow { .. })));
     }
 
     #[test]
@@ -344,10 +348,10 @@ mod tests {
         ] {
             assert!(matches!(
                 space(2, &entries, &[0.0, 0.0]),
-                Err(Error::BadMatrix {
+                Err(Failure::Input(InputError::BadMatrix {
                     fault: MatrixFault::NotPositive { .. },
                     ..
-                })
+                }))
             ));
         }
     }

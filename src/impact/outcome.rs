@@ -4,8 +4,8 @@ use std::fmt;
 
 use nalgebra::DVector;
 
+use super::Failure;
 use super::ImpactProblem;
-use crate::Error;
 
 /// Rounding allowed in remarks: pulling impulses and approaching speeds below this part of `√(2T)`,
 /// energy gained below this part of `T`, are not remarked.
@@ -85,7 +85,7 @@ impl Outcome {
         scaled_impulses: &[f64],
         order: Order,
         mut remarks: Vec<Remark>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         let roots = &problem.space().roots;
         let before = problem.speeds();
         let impulses = DVector::from_fn(before.len(), |i, _| {
@@ -192,10 +192,10 @@ impl Outcome {
     }
 }
 
-fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), Error> {
+fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), Failure> {
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
-        Some(contact) => Err(Error::ImpactOverflow {
+        Some(contact) => Err(Failure::Overflow {
             quantity,
             contact,
             value: values[contact],
@@ -276,7 +276,7 @@ mod tests {
         let refused = Outcome::new(&problem, &[4e300], Order::Together, Vec::new());
         assert!(matches!(
             refused,
-            Err(Error::ImpactOverflow {
+            Err(Failure::Overflow {
                 quantity: "energy change",
                 ..
             })

@@ -2,11 +2,12 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector};
 
+use super::Failure;
 use super::Outcome;
 use super::normal_space::{ContactSpace, Source};
 use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
-use crate::{Error, Interrupt, MatrixFault, validate};
+use crate::{InputError, Interrupt, MatrixFault, validate};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an
 /// [`ImpactLaw`](super::ImpactLaw) resolves.
@@ -71,12 +72,12 @@ impl ImpactProblem {
     /// [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
     ///
     /// # Errors
-    /// [`Error::NoContacts`], [`Error::WrongLength`], [`Error::NotFiniteInput`],
-    /// [`Error::BadMatrix`] (`Delassus`), [`Error::ImpactOverflow`] for a momentum that is
-    /// infinite, and [`Error::InconsistentSpeeds`] when contacts are dependent and no motion has
-    /// these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes the
-    /// motion itself, and does not ask.
-    pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Error> {
+    /// [`InputError::NoContacts`], [`InputError::WrongLength`], [`InputError::NotFinite`],
+    /// [`InputError::BadMatrix`] (`Delassus`), [`Failure::Overflow`] for a momentum that is
+    /// infinite, and [`InputError::InconsistentSpeeds`] when contacts are dependent and no motion
+    /// has these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes
+    /// the motion itself, and does not ask.
+    pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Failure> {
         let contacts = delassus.nrows();
         Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
     }
@@ -85,13 +86,13 @@ impl ImpactProblem {
     /// `G`, `u` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::BadSetting`] for a coefficient that is not finite
-    /// and ≥ 0.
+    /// Those of [`new`](Self::new), and [`InputError::BadSetting`] for a coefficient that is not
+    /// finite and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
         friction: &[f64],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
@@ -101,7 +102,7 @@ impl ImpactProblem {
         (delassus, speeds, friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
         (velocity, response): (&[f64], DMatrix<f64>),
         momentum: f64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         let problem = Self::with_rows(delassus, speeds, friction, Source::Motion)?;
         let mut problem = problem.with_momentum(momentum)?;
         problem.motion = Some(Motion {
@@ -111,9 +112,9 @@ impl ImpactProblem {
         Ok(problem)
     }
 
-    fn with_momentum(mut self, momentum: f64) -> Result<Self, Error> {
+    fn with_momentum(mut self, momentum: f64) -> Result<Self, Failure> {
         if !momentum.is_finite() {
-            return Err(Error::ImpactOverflow {
+            return Err(Failure::Overflow {
                 quantity: "momentum",
                 contact: 0,
                 value: momentum,
@@ -128,14 +129,14 @@ impl ImpactProblem {
     /// [`velocity_after`](Self::velocity_after) works.
     ///
     /// # Errors
-    /// [`Error::EmptySystem`], [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`],
-    /// [`Error::NotFiniteInput`], and those of [`new`](Self::new) but
-    /// [`Error::InconsistentSpeeds`].
+    /// [`InputError::EmptySystem`], [`InputError::BadMatrix`] (`mass`),
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`], and those of [`new`](Self::new) but
+    /// [`InputError::InconsistentSpeeds`].
     pub fn from_mechanics(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
         velocity: &DVector<f64>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         let friction = vec![0.0; jacobian.nrows()];
         Self::with_motion(mass, jacobian, velocity, friction)
     }
@@ -144,14 +145,14 @@ impl ImpactProblem {
     /// contact (≥ 0), and `J` with the rows of normals and tangents.
     ///
     /// # Errors
-    /// Those of [`from_mechanics`](Self::from_mechanics), and [`Error::BadSetting`] for a
+    /// Those of [`from_mechanics`](Self::from_mechanics), and [`InputError::BadSetting`] for a
     /// coefficient that is not finite and ≥ 0.
     pub fn from_mechanics_with_tangents(
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
         velocity: &DVector<f64>,
         friction: &[f64],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         Self::with_motion(mass, jacobian, velocity, friction.to_vec())
     }
 
@@ -160,9 +161,9 @@ impl ImpactProblem {
         jacobian: &DMatrix<f64>,
         velocity: &DVector<f64>,
         friction: Vec<f64>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         if mass.is_empty() {
-            return Err(Error::EmptySystem);
+            return Err(Failure::Input(InputError::EmptySystem));
         }
         check_symmetric("mass", mass)?;
         validate::length("velocity", mass.nrows(), velocity.len())?;
@@ -174,10 +175,10 @@ impl ImpactProblem {
         let roots = DVector::from_vec(roots);
         let Some(factor) = Cholesky::new(scaled.clone()) else {
             let value = super::normal_space::positive_spectrum("mass", &scaled)?.least();
-            return Err(Error::BadMatrix {
+            return Err(Failure::Input(InputError::BadMatrix {
                 name: "mass",
                 fault: MatrixFault::NotPositive { value },
-            });
+            }));
         };
         let mut response = jacobian.transpose();
         for mut column in response.column_iter_mut() {
@@ -200,11 +201,11 @@ impl ImpactProblem {
         speeds: DVector<f64>,
         friction: Vec<f64>,
         source: Source,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         let contacts = friction.len();
         let rows = delassus.nrows();
         if contacts == 0 {
-            return Err(Error::NoContacts);
+            return Err(Failure::Input(InputError::NoContacts));
         }
         validate::length("contact speeds", rows, speeds.len())?;
         // 1, 2 or 3 rows a contact; the nearest is what is expected.
@@ -232,8 +233,8 @@ impl ImpactProblem {
     /// One coefficient of restitution for all contacts, in [0, 1].
     ///
     /// # Errors
-    /// [`Error::BadSetting`].
-    pub fn with_restitution(self, restitution: f64) -> Result<Self, Error> {
+    /// [`InputError::BadSetting`].
+    pub fn with_restitution(self, restitution: f64) -> Result<Self, Failure> {
         let all = vec![restitution; self.contacts()];
         self.with_restitutions(&all)
     }
@@ -241,8 +242,8 @@ impl ImpactProblem {
     /// A coefficient of restitution for each contact, in [0, 1].
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::BadSetting`].
-    pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Error> {
+    /// [`InputError::WrongLength`], [`InputError::BadSetting`].
+    pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Failure> {
         let rule = "must lie in [0, 1]; with_any_restitutions accepts others";
         validate::accepted("restitution", restitution, rule, |e| {
             (0.0..=1.0).contains(&e)
@@ -254,8 +255,8 @@ impl ImpactProblem {
     /// below 0 bodies penetrate. Laws that have no meaning for these refuse them.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::BadSetting`] for one that is not finite.
-    pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Error> {
+    /// [`InputError::WrongLength`], [`InputError::BadSetting`] for one that is not finite.
+    pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Failure> {
         validate::length("restitution", self.contacts(), restitution.len())?;
         validate::accepted("restitution", restitution, "must be finite", |_| true)?;
         self.restitution.copy_from_slice(restitution);
@@ -265,15 +266,19 @@ impl ImpactProblem {
     /// Only these contacts are newly activated; the others were closed already.
     ///
     /// # Errors
-    /// [`Error::NoSuchContact`].
-    pub fn with_new_contacts(mut self, new: &[usize]) -> Result<Self, Error> {
+    /// [`InputError::NoSuch`].
+    pub fn with_new_contacts(mut self, new: &[usize]) -> Result<Self, Failure> {
         let count = self.contacts();
         self.is_new.fill(false);
         for &contact in new {
             *self
                 .is_new
                 .get_mut(contact)
-                .ok_or(Error::NoSuchContact { contact, count })? = true;
+                .ok_or(Failure::Input(InputError::NoSuch {
+                    what: "contact",
+                    index: contact,
+                    count,
+                }))? = true;
         }
         Ok(self)
     }
@@ -283,8 +288,8 @@ impl ImpactProblem {
     /// ones (1e-6) leave small approaches standing.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] unless it lies in [0, 0.1].
-    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Error> {
+    /// [`InputError::BadSetting`] unless it lies in [0, 0.1].
+    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Failure> {
         let kept = (0.0..=0.1).contains(&tolerance);
         validate::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
         self.tolerance = tolerance;
@@ -292,15 +297,15 @@ impl ImpactProblem {
     }
 
     /// Without friction: laws that know none take the problem as it is, instead of refusing it with
-    /// [`Error::FrictionIgnored`].
+    /// [`InputError::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.friction.fill(0.0);
         self
     }
 
-    /// Ends searches on this problem with [`Error::Interrupted`] when `interrupt` is set: those of
-    /// [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
+    /// Ends searches on this problem with [`Failure::Interrupted`] when `interrupt` is set: those
+    /// of [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
     /// [`Sequential`](super::Sequential) and [`indeterminacy`](super::indeterminacy), and
     /// [`Reflections::run`](super::Reflections::run).
     #[must_use]
@@ -312,9 +317,9 @@ impl ImpactProblem {
     /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] when it is not finite or less than that of the motion along the
+    /// [`InputError::BadSetting`] when it is not finite or less than that of the motion along the
     /// normals.
-    pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Error> {
+    pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Failure> {
         // √(2T), where 2T may overflow
         let momentum = 2.0 * (0.5 * energy).sqrt();
         let least = self.space.norm * (1.0 - 1e-9);
@@ -397,11 +402,14 @@ impl ImpactProblem {
     /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
     ///
     /// # Errors
-    /// [`Error::OnlyContactSpace`] unless the problem was made with
-    /// [`from_mechanics`](Self::from_mechanics); [`Error::WrongLength`] for an outcome of another
-    /// problem.
-    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Error> {
-        let motion = self.motion.as_ref().ok_or(Error::OnlyContactSpace)?;
+    /// [`InputError::OnlyContactSpace`] unless the problem was made with
+    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
+    /// another problem.
+    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
+        let motion = self
+            .motion
+            .as_ref()
+            .ok_or(Failure::Input(InputError::OnlyContactSpace))?;
         validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
     }
@@ -420,14 +428,14 @@ impl ImpactProblem {
 
     /// Refuses friction that a law of this name does not know.
     #[inline]
-    pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Error> {
+    pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Failure> {
         match self.friction.iter().position(|&mu| mu != 0.0) {
             None => Ok(()),
-            Some(contact) => Err(Error::FrictionIgnored {
+            Some(contact) => Err(Failure::Input(InputError::FrictionIgnored {
                 law,
                 contact,
                 friction: self.friction[contact],
-            }),
+            })),
         }
     }
 
@@ -440,10 +448,13 @@ impl ImpactProblem {
         self.interrupt.as_ref()
     }
 
-    /// The error when the interrupt is set.
+    /// [`Failure::Interrupted`] when the interrupt is set.
     #[inline]
-    pub(super) fn check_interrupt(&self) -> Result<(), Error> {
-        self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)
+    pub(super) fn check_interrupt(&self) -> Result<(), Failure> {
+        if let Some(interrupt) = &self.interrupt {
+            interrupt.check()?;
+        }
+        Ok(())
     }
 
     pub(super) fn space(&self) -> &ContactSpace {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Failure;
 use super::{Outcome, Outcomes};
-use crate::Error;
 use crate::random::below;
 
 /// Takes one outcome of a set, for a run that needs one.
@@ -33,7 +33,7 @@ use crate::random::below;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Selection {
-    /// The only one: more, none, or an incomplete set end the run with [`Error::NotSingle`].
+    /// The only one: more, none, or an incomplete set end the run with [`Failure::NotSingle`].
     #[default]
     Single,
     /// The first in the order of the set, be it complete or not.
@@ -42,7 +42,7 @@ pub enum Selection {
     /// gives the same run.
     Keyed(u64),
     /// The number of the one to take, from 0, by a function of the set and the time (s); none ends
-    /// the run with [`Error::NoSuchOutcome`]. Incomplete sets are its own matter
+    /// the run with [`Failure::NoSuchOutcome`]. Incomplete sets are its own matter
     /// ([`Outcomes::is_complete`]).
     By(SelectionFn),
 }
@@ -59,20 +59,20 @@ impl Selection {
     /// The outcome that it takes of an impact at time `t` (s).
     ///
     /// # Errors
-    /// [`Error::NotSingle`] by `Single`, and by the others where there is none;
-    /// [`Error::NoSuchOutcome`] by a function that chooses none.
-    pub fn select(&self, mut outcomes: Outcomes, t: f64) -> Result<Outcome, Error> {
+    /// [`Failure::NotSingle`] by `Single`, and by the others where there is none;
+    /// [`Failure::NoSuchOutcome`] by a function that chooses none.
+    pub fn select(&self, mut outcomes: Outcomes, t: f64) -> Result<Outcome, Failure> {
         let count = outcomes.list.len();
         let chosen = match self {
             Self::Single => return outcomes.single(),
-            _ if count == 0 => return Err(Error::NotSingle { count }),
+            _ if count == 0 => return Err(Failure::NotSingle { count }),
             Self::First => Some(0),
             Self::Keyed(seed) => Some(below(*seed, t.to_bits(), count)),
             Self::By(choose) => choose(&outcomes, t),
         };
         match chosen {
             Some(chosen) if chosen < count => Ok(outcomes.list.swap_remove(chosen)),
-            _ => Err(Error::NoSuchOutcome { chosen, count }),
+            _ => Err(Failure::NoSuchOutcome { chosen, count }),
         }
     }
 }
@@ -110,7 +110,7 @@ mod tests {
     fn single_takes_the_only_one_of_a_complete_set() {
         let single = Selection::default();
         assert_eq!(single.select(one(), 1.0).as_ref(), Ok(&one().list[0]));
-        let refused = |count| Err(Error::NotSingle { count });
+        let refused = |count| Err(Failure::NotSingle { count });
         assert_eq!(single.select(two(), 1.0), refused(2));
         let mut incomplete = one();
         incomplete.is_complete = false;
@@ -143,11 +143,11 @@ mod tests {
         let late = Selection::by(|_, t| (t > 1.0).then_some(0));
         assert!(late.select(two(), 2.0).is_ok());
         let (chosen, count) = (None, 2);
-        let refused = Err(Error::NoSuchOutcome { chosen, count });
+        let refused = Err(Failure::NoSuchOutcome { chosen, count });
         assert_eq!(late.select(two(), 0.5), refused);
         let beyond = Selection::by(|outcomes, _| Some(outcomes.list.len()));
         let chosen = Some(2);
-        let refused = Err(Error::NoSuchOutcome { chosen, count });
+        let refused = Err(Failure::NoSuchOutcome { chosen, count });
         assert_eq!(beyond.select(two(), 0.5), refused);
         assert_eq!(
             format!("{beyond:?} {:?}", Selection::Keyed(5)),

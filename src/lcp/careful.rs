@@ -4,11 +4,12 @@
 //! The method and its rule for ties are those of `lemke`; rounding is 1e-32 of the entries, so that
 //! pivots and ties are told from zero by far smaller numbers.
 
+use super::Failure;
 use super::blocks::Block;
 use super::double_double::Double;
 use super::lemke::End;
 use super::scaled::Scaled;
-use crate::{Error, Interrupt};
+use crate::Interrupt;
 
 /// Largest problem for which it is tried: a pivot then takes some milliseconds, and the tableau 1.3
 /// MB.
@@ -54,7 +55,7 @@ impl Careful {
         cover: &[Block],
         most: usize,
         interrupt: Option<&Interrupt>,
-    ) -> Result<End, Error> {
+    ) -> Result<End, Failure> {
         let n = problem.n;
         let most = most.min(PIVOTS * n);
         if n > MOST {

@@ -8,11 +8,12 @@
 
 use nalgebra::DMatrixView;
 
+use super::Failure;
 use super::double_double::Double;
 use super::problem::largest;
 use super::scaled::inverse_power_of_two;
+use crate::Interrupt;
 use crate::linalg::cholesky;
-use crate::{Error, Interrupt};
 
 /// Entries across the diagonal differ by this much at most, measured by the roots of their diagonal
 /// entries; no entry is larger than their product by more.
@@ -100,7 +101,7 @@ impl Convex {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         interrupt: Option<&Interrupt>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, Failure> {
         if !self.load(w, q) {
             return Ok(false);
         }
@@ -209,7 +210,7 @@ impl Convex {
 
     /// `z ← argmin ½ zᵀ(S + δ) z + linear · z` over `z ≥ 0`, from the `z` and the passive set at
     /// hand. False when a factor does not exist: the matrix is indefinite.
-    fn minimise(&mut self, interrupt: Option<&Interrupt>) -> Result<bool, Error> {
+    fn minimise(&mut self, interrupt: Option<&Interrupt>) -> Result<bool, Failure> {
         let mut left = FACTORS * self.n + MORE_FACTORS;
         self.rejected.fill(false);
         if !self.descend(&mut left, interrupt)? {
@@ -233,7 +234,11 @@ impl Convex {
 
     /// Goes to the minimiser on the passive set; what would become negative on the way leaves the
     /// set.
-    fn descend(&mut self, left: &mut usize, interrupt: Option<&Interrupt>) -> Result<bool, Error> {
+    fn descend(
+        &mut self,
+        left: &mut usize,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<bool, Failure> {
         while !self.passive.is_empty() && *left > 0 {
             *left -= 1;
             interrupt.map_or(Ok(()), Interrupt::check)?;
@@ -419,6 +424,6 @@ mod tests {
         interrupt.set();
         let w = DMatrix::identity(2, 2);
         let found = Convex::default().search(&(&w).into(), &[-1.0; 2], Some(&interrupt));
-        assert_eq!(found, Err(Error::Interrupted));
+        assert_eq!(found, Err(Failure::Interrupted));
     }
 }

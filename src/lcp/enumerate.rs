@@ -2,13 +2,14 @@
 
 use nalgebra::{DMatrix, DMatrixView, DVector};
 
+use super::Failure;
 use super::check::Candidate;
 use super::principal::Principal;
 use super::problem::check_sizes;
 use super::scaled::Scaled;
 use super::solver::LcpSolver;
 use super::subsets::{MOST, Subsets, list};
-use crate::{Error, Interrupt, validate};
+use crate::{Interrupt, validate};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].
 const TOLERANCE: f64 = 1e-10;
@@ -59,21 +60,25 @@ pub struct Listed {
 /// ```
 ///
 /// # Errors
-/// Wrong sizes, numbers that are not finite, [`Error::BadSetting`] for n > 16, and
-/// [`Error::TooManySolutions`] beyond 4096.
-pub fn enumerate<'w>(w: impl Into<DMatrixView<'w, f64>>, q: &[f64]) -> Result<Vec<Listed>, Error> {
+/// Wrong sizes, numbers that are not finite,
+/// [`InputError::BadSetting`](crate::InputError::BadSetting) for n > 16, and
+/// [`Failure::TooManySolutions`] beyond 4096.
+pub fn enumerate<'w>(
+    w: impl Into<DMatrixView<'w, f64>>,
+    q: &[f64],
+) -> Result<Vec<Listed>, Failure> {
     enumerate_until(w, q, &Interrupt::new())
 }
 
 /// [`enumerate`], unless `interrupt` is set before it ends.
 ///
 /// # Errors
-/// Those of [`enumerate`], and [`Error::Interrupted`].
+/// Those of [`enumerate`], and [`Failure::Interrupted`].
 pub fn enumerate_until<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],
     interrupt: &Interrupt,
-) -> Result<Vec<Listed>, Error> {
+) -> Result<Vec<Listed>, Failure> {
     let w = w.into();
     check_sizes(&w, q)?;
     validate::finite("q", q)?;
@@ -95,9 +100,9 @@ pub fn enumerate_until<'w>(
     let mut ended = Ok(());
     Subsets::new(&problem).any(|basis| {
         search.visit(basis);
-        ended = interrupt.check();
+        ended = interrupt.check().map_err(Failure::from);
         if search.found.len().max(search.singular) > LISTED {
-            ended = Err(Error::TooManySolutions { limit: LISTED });
+            ended = Err(Failure::TooManySolutions { limit: LISTED });
         }
         ended.is_err()
     });

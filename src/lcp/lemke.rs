@@ -6,11 +6,12 @@
 //! first; otherwise the rows of `[x B⁻¹]` decide, in which the columns of `B⁻¹` belong to `w`, and
 //! none to `z0`.
 
+use super::Failure;
 use super::blocks::{Block, blocks_of, largest, reset};
 use super::product::Product;
 use super::scaled::Scaled;
+use crate::Interrupt;
 use crate::random::word;
-use crate::{Error, Interrupt};
 
 /// Rows take part in a ratio test above this pivot, relative to the column's largest or 1.
 const LEAST_PIVOT: f64 = 1e-10;
@@ -88,7 +89,7 @@ impl Lemke {
         cover: &[Block],
         most: usize,
         interrupt: Option<&Interrupt>,
-    ) -> Result<End, Error> {
+    ) -> Result<End, Failure> {
         self.start(problem, cover);
         let mut marked = None;
         while self.pivots < most {

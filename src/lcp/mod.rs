@@ -6,12 +6,12 @@
 //! refinement, and a ladder below it: other covering vectors, all bases of small problems, the
 //! convex program of a symmetric positive semidefinite `W`, and the method in twice the precision.
 //! **Solved means that [`residual`] is small, and nothing else**; the rest is an
-//! [`Error`](crate::Error) by name. For copositive `W` (impacts with friction: Halm & Posa,
+//! [`Failure`] by name. For copositive `W` (impacts with friction: Halm & Posa,
 //! equations 72–75) there is a solution and the method finds one. Of several it finds one whose
 //! basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n
 //! ≤ 16.
 //!
-//! Inside: `problem` (residual, failures), `scaled` (units of size 1), `blocks` (vectors),
+//! Inside: `problem` (residual), `failure`, `scaled` (units of size 1), `blocks` (vectors),
 //! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
 //! `certificate` (proofs that there is no solution), `solver` (the ladder), `convex` (nearly
 //! dependent contacts without friction), `careful` and `double_double` (twice the precision),
@@ -27,6 +27,7 @@ mod check;
 mod convex;
 mod double_double;
 mod enumerate;
+mod failure;
 mod lemke;
 mod principal;
 mod problem;
@@ -38,6 +39,7 @@ mod solver;
 mod subsets;
 
 pub use enumerate::{Listed, enumerate, enumerate_until};
+pub use failure::Failure;
 pub use problem::residual;
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
 pub use solution::{Attempt, Solution};

@@ -2,7 +2,8 @@
 
 use nalgebra::DMatrixView;
 
-use crate::{Error, validate};
+use super::Failure;
+use crate::validate;
 
 /// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`,
 /// infinite when something is not a number. `W` is n × n; `q` and `z` have n entries, in any units
@@ -17,12 +18,12 @@ use crate::{Error, validate};
 /// ```
 ///
 /// # Errors
-/// [`Error::WrongLength`].
+/// [`InputError::WrongLength`](crate::InputError::WrongLength).
 pub fn residual<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],
     z: &[f64],
-) -> Result<f64, Error> {
+) -> Result<f64, Failure> {
     let w = w.into();
     check_sizes(&w, q)?;
     validate::length("z", q.len(), z.len())?;
@@ -62,9 +63,10 @@ pub(super) fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |most, v| most.max(v.abs()))
 }
 
-pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
+pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Failure> {
     validate::length("column of w", q.len(), w.nrows())?;
-    validate::length("row of w", q.len(), w.ncols())
+    validate::length("row of w", q.len(), w.ncols())?;
+    Ok(())
 }
 
 #[cfg(test)]

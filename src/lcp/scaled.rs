@@ -6,8 +6,9 @@
 
 use nalgebra::DMatrixView;
 
+use super::Failure;
 use super::blocks::{Block, blocks_of, largest, reset};
-use crate::{Error, validate};
+use crate::validate;
 
 /// The scaled problem; buffers are kept from one problem to the next.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ impl Scaled {
     }
 
     /// Takes a problem with `W` of size n × n and `q` of length n.
-    pub(super) fn load(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Error> {
+    pub(super) fn load(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Failure> {
         let n = q.len();
         self.row.clear();
         self.row.resize(n, 0.0);

@@ -4,10 +4,11 @@
 
 use nalgebra::DMatrixView;
 
+use super::Failure;
 use super::LcpSolver;
 use super::problem::check_sizes;
 use crate::linalg::cholesky;
-use crate::{Error, Interrupt, validate};
+use crate::{Interrupt, validate};
 
 /// Largest problem for which it is tried whether all push, on the stack.
 const FEW: usize = 8;
@@ -24,7 +25,7 @@ pub(crate) fn solve_semidefinite(
     q: &[f64],
     noise: f64,
     interrupt: Option<&Interrupt>,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<f64>, Failure> {
     check_sizes(&w, q)?;
     validate::finite("q", q)?;
     for j in 0..q.len() {
@@ -49,7 +50,7 @@ pub(crate) fn solve_semidefinite(
 pub(crate) fn proof_of_none(w: DMatrixView<'_, f64>, q: &[f64], noise: f64) -> Option<Vec<f64>> {
     let mut solver = LcpSolver::growing().noise(noise);
     match solver.solve(w, q) {
-        Err(Error::LcpRay { infeasible: true }) => solver.ray().map(<[f64]>::to_vec),
+        Err(Failure::Ray { infeasible: true }) => solver.ray().map(<[f64]>::to_vec),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrixView;
 
+use super::Failure;
 use super::blocks::{Block, blocks_of, reset};
 use super::careful::Careful;
 use super::certificate::{Proof, bring_to_one, proof_by};
@@ -13,7 +14,7 @@ use super::problem::{check_sizes, largest};
 use super::scaled::Scaled;
 use super::solution::{AFTER_A_RAY, Attempt, LADDER, Solution};
 use super::subsets::{Subsets, list};
-use crate::{Error, Interrupt, validate};
+use crate::{Interrupt, validate};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.
 const FEW: usize = 12;
@@ -142,7 +143,7 @@ impl LcpSolver {
         self
     }
 
-    /// Ends a solve with [`Error::Interrupted`] when `interrupt` is set; looked at once a pivot.
+    /// Ends a solve with [`Failure::Interrupted`] when `interrupt` is set; looked at once a pivot.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = Some(interrupt.clone());
@@ -162,14 +163,16 @@ impl LcpSolver {
     /// the empty solution.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`]; [`Error::BadSetting`] for a bad
-    /// tolerance; [`Error::LcpRay`] when a ray proves that there is no solution; otherwise what
-    /// became of Lemke's method, when no other attempt solved the problem. [`Error::Interrupted`].
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength),
+    /// [`InputError::NotFinite`](crate::InputError::NotFinite);
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad tolerance;
+    /// [`Failure::Ray`] when a ray proves that there is no solution; otherwise what became of
+    /// Lemke's method, when no other attempt solved the problem. [`Failure::Interrupted`].
     pub fn solve<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
         q: &[f64],
-    ) -> Result<Solution<'_>, Error> {
+    ) -> Result<Solution<'_>, Failure> {
         self.solve_checked(&w.into(), q, None)
     }
 
@@ -177,13 +180,14 @@ impl LcpSolver {
     /// there are several solutions.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve), and [`Error::BadSetting`] for a bad covering vector.
+    /// As [`solve`](Self::solve), and [`InputError::BadSetting`](crate::InputError::BadSetting) for
+    /// a bad covering vector.
     pub fn solve_covered<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
         q: &[f64],
         d: &[f64],
-    ) -> Result<Solution<'_>, Error> {
+    ) -> Result<Solution<'_>, Failure> {
         // A problem that is refused has no ray, whatever the one before had.
         self.ray.clear();
         validate::length("d", q.len(), d.len())?;
@@ -192,7 +196,7 @@ impl LcpSolver {
         self.solve_checked(&w.into(), q, Some(d))
     }
 
-    /// The ray of the last solve, when that ended in [`Error::LcpRay`]: `u ≥ 0` of n entries, the
+    /// The ray of the last solve, when that ended in [`Failure::Ray`]: `u ≥ 0` of n entries, the
     /// largest 1. Lemke's path went along `z + s u`.
     pub fn ray(&self) -> Option<&[f64]> {
         (!self.ray.is_empty()).then_some(&self.ray)
@@ -203,7 +207,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Solution<'_>, Error> {
+    ) -> Result<Solution<'_>, Failure> {
         self.ray.clear();
         check_sizes(w, q)?;
         validate::finite("q", q)?;
@@ -231,17 +235,17 @@ impl LcpSolver {
             let failure = match attempt {
                 Found::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
                 Found::Refused { residual, allowed } => {
-                    Some(Error::LcpResidual { residual, allowed })
+                    Some(Failure::Residual { residual, allowed })
                 }
                 Found::Ended(End::Ray) => {
                     if k == 0 {
                         rungs = AFTER_A_RAY;
                     }
                     proof = proof.max(self.keep_ray(rung, w, q, proof));
-                    Some(Error::LcpRay { infeasible: false })
+                    Some(Failure::Ray { infeasible: false })
                 }
-                Found::Ended(End::MaxPivots) => Some(Error::LcpPivots { pivots }),
-                Found::Ended(End::Complementary | End::Lost) => Some(Error::LcpResidual {
+                Found::Ended(End::MaxPivots) => Some(Failure::Pivots { pivots }),
+                Found::Ended(End::Complementary | End::Lost) => Some(Failure::Residual {
                     residual: f64::INFINITY,
                     allowed: self.tolerance * largest(q),
                 }),
@@ -260,9 +264,9 @@ impl LcpSolver {
             }
         }
         if proof > Proof::None {
-            return Err(Error::LcpRay { infeasible: true });
+            return Err(Failure::Ray { infeasible: true });
         }
-        Err(first.unwrap_or(Error::LcpPivots { pivots }))
+        Err(first.unwrap_or(Failure::Pivots { pivots }))
     }
 
     fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
@@ -278,7 +282,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found, Failure> {
         self.set_cover(rung, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
@@ -330,7 +334,7 @@ impl LcpSolver {
 
     /// The convex program, its solution checked; a ray when there is none.
     #[cold]
-    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Error> {
+    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Failure> {
         if !self.convex.search(w, q, self.interrupt.as_ref())? {
             return Ok(Found::PassedOver);
         }
@@ -357,7 +361,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found, Failure> {
         self.set_cover(Attempt::Lemke, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
@@ -420,7 +424,7 @@ impl LcpSolver {
 
     /// The first complementary basis whose solution passes the check.
     #[cold]
-    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Error> {
+    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Failure> {
         let mut found = Found::PassedOver;
         if q.len() > FEW {
             return Ok(found);

@@ -2,16 +2,16 @@
 
 use nalgebra::DMatrix;
 
-use crate::{Error, MatrixFault};
+use crate::{InputError, MatrixFault};
 
 /// Entries across the diagonal may differ by this much, measured by the geometric mean of their
 /// diagonal entries.
 const SYMMETRIC: f64 = 1e-9;
 
 /// Refuses a matrix that is not square, finite, symmetric, or has a diagonal entry that is not > 0.
-pub(crate) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Result<(), Error> {
+pub(crate) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Result<(), InputError> {
     match matrix_fault(matrix) {
-        Some(fault) => Err(Error::BadMatrix { name, fault }),
+        Some(fault) => Err(InputError::BadMatrix { name, fault }),
         None => Ok(()),
     }
 }
@@ -57,7 +57,7 @@ mod tests {
 
     fn fault(matrix: &DMatrix<f64>) -> MatrixFault {
         match check_symmetric("mass", matrix) {
-            Err(Error::BadMatrix { fault, .. }) => fault,
+            Err(InputError::BadMatrix { fault, .. }) => fault,
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@
 use super::MechanicalSystem;
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
-use crate::{Error, validate};
+use crate::{InputError, validate};
 
 /// True when `q̇ = v`.
 pub(crate) fn is_identity<S: MechanicalSystem + ?Sized>(system: &S, q: &[f64]) -> bool {
@@ -66,7 +66,7 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],
     v: &[f64],
-) -> Result<(), Error> {
+) -> Result<(), InputError> {
     if is_identity(system, q) {
         let name = "q, with configuration_rate not written,";
         return validate::length(name, v.len(), q.len());
@@ -78,7 +78,7 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     if system.coriolis(q, v, &mut force) {
         Ok(())
     } else {
-        Err(Error::CoriolisUnwritten)
+        Err(InputError::CoriolisUnwritten)
     }
 }
 

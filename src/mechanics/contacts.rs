@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::gaps::{gap_row, work_size};
 use super::trees::check_trees;
 use super::{MechanicalSystem, UnilateralConstraints};
-use crate::{Error, validate};
+use crate::{InputError, validate};
 
 /// Rows `Da` of some contacts, one after the other, in borrowed space. Trees are ranges of
 /// velocities: the block of a tree is a slice of a row.
@@ -186,10 +186,10 @@ impl Contacts {
     /// Forgets all contacts; those to come have rows in `dof` velocities and so many tangents.
     ///
     /// # Errors
-    /// [`Error::Tangents`] for more than two.
-    pub fn reset(&mut self, dof: usize, tangents: usize) -> Result<(), Error> {
+    /// [`InputError::Tangents`] for more than two.
+    pub fn reset(&mut self, dof: usize, tangents: usize) -> Result<(), InputError> {
         if tangents > 2 {
-            return Err(Error::Tangents {
+            return Err(InputError::Tangents {
                 contact: 0,
                 expected: 2,
                 found: tangents,
@@ -206,10 +206,10 @@ impl Contacts {
     /// Adds a contact, without rows so far.
     ///
     /// # Errors
-    /// [`Error::NotFiniteInput`] (`gap`), [`Error::BadSetting`] for another number that makes no
+    /// [`InputError::NotFinite`] (`gap`), [`InputError::BadSetting`] for another number that makes no
     /// sense; the entry is the number of the contact. Restitution is checked where it is used: some
     /// laws and drivers take any.
-    pub fn push(&mut self, parameters: ContactParameters) -> Result<(), Error> {
+    pub fn push(&mut self, parameters: ContactParameters) -> Result<(), InputError> {
         let of_contact = validate::counted_from(parameters.contact);
         let check = |parameters: &ContactParameters| {
             validate::finite("gap", &[parameters.gap])?;
@@ -228,16 +228,16 @@ impl Contacts {
     /// velocities of `tree`, then those of each tangent row.
     ///
     /// # Errors
-    /// [`Error::NoContacts`] before the first contact; [`Error::WrongLength`] for velocities beyond
+    /// [`InputError::NoContacts`] before the first contact; [`InputError::WrongLength`] for velocities beyond
     /// those of [`reset`](Self::reset) and for another number of entries.
     pub fn push_block(
         &mut self,
         tree: usize,
         velocities: Range<usize>,
         rows: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), InputError> {
         let Some(end) = self.ends.last_mut() else {
-            return Err(Error::NoContacts);
+            return Err(InputError::NoContacts);
         };
         let (start, width) = (velocities.start, velocities.len());
         validate::length("velocities", self.dof.max(velocities.end), self.dof)?;
@@ -323,7 +323,7 @@ pub trait ContactSource {
     /// Replaces `contacts` by those of `set` at the configuration `q`.
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NoSuchContact`], [`Error::Tangents`] where contacts have
+    /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts have
     /// different numbers of tangents, and those of [`Contacts::push`].
     fn fill(
         &self,
@@ -331,7 +331,7 @@ pub trait ContactSource {
         set: ContactSet<'_>,
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
-    ) -> Result<(), Error>;
+    ) -> Result<(), InputError>;
 }
 
 impl<S> ContactSource for S
@@ -344,7 +344,7 @@ where
         set: ContactSet<'_>,
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
-    ) -> Result<(), Error> {
+    ) -> Result<(), InputError> {
         validate::length("q", self.coordinates(), q.len())?;
         if let Some(v) = wanted.restitution_at {
             validate::length("v", self.dof(), v.len())?;
@@ -367,7 +367,11 @@ where
                 if contact < count {
                     add(contact)
                 } else {
-                    Err(Error::NoSuchContact { contact, count })
+                    Err(InputError::NoSuch {
+                        what: "contact",
+                        index: contact,
+                        count,
+                    })
                 }
             }),
             ContactSet::Within(margin) => {
@@ -384,8 +388,8 @@ where
 /// The number of tangents of all contacts.
 ///
 /// # Errors
-/// [`Error::Tangents`] where contacts differ, or have more than two.
-pub(crate) fn common_tangents<S>(system: &S) -> Result<usize, Error>
+/// [`InputError::Tangents`] where contacts differ, or have more than two.
+pub(crate) fn common_tangents<S>(system: &S) -> Result<usize, InputError>
 where
     S: UnilateralConstraints + ?Sized,
 {
@@ -394,7 +398,7 @@ where
         let found = system.tangents(contact);
         let expected = *expected.get_or_insert(found.min(2));
         if found != expected {
-            return Err(Error::Tangents {
+            return Err(InputError::Tangents {
                 contact,
                 expected,
                 found,
@@ -411,7 +415,7 @@ fn add_contact<S>(
     wanted: Wanted<'_>,
     contacts: &mut Contacts,
     scratch: &mut [f64],
-) -> Result<(), Error>
+) -> Result<(), InputError>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {

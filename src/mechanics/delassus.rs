@@ -3,11 +3,11 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Contacts;
-use crate::impact::ImpactProblem;
+use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::symmetric::check_symmetric;
-use crate::{Error, MatrixFault, validate};
+use crate::{InputError, MatrixFault, validate};
 
 /// How a mass matrix is inverted.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub(crate) fn impact_problem(
     mass: &Mass<'_>,
     v: &[f64],
     momentum: f64,
-) -> Result<ImpactProblem, Error> {
+) -> Result<ImpactProblem, Failure> {
     let d = contacts.dof();
     let m = contacts.len() * (1 + contacts.tangents());
     let mut rows = vec![0.0; m * d];
@@ -98,13 +98,13 @@ impl ImpactProblem {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadMatrix`] (`mass`), [`Error::WrongLength`], [`Error::NotFiniteInput`], and those
-    /// of [`new`](Self::new) but [`Error::InconsistentSpeeds`].
+    /// [`InputError::BadMatrix`] (`mass`), [`InputError::WrongLength`], [`InputError::NotFinite`],
+    /// and those of [`new`](Self::new) but [`InputError::InconsistentSpeeds`].
     pub fn from_contacts(
         contacts: &Contacts,
         mass: &DMatrix<f64>,
         velocity: &DVector<f64>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failure> {
         check_symmetric("mass", mass)?;
         let (d, v) = (mass.nrows(), velocity.as_slice());
         validate::length("velocity", d, v.len())?;
@@ -115,7 +115,7 @@ impl ImpactProblem {
         if factor(&mut l, d).is_none() {
             let fault = MatrixFault::NotPositive { value: 0.0 };
             let name = "mass";
-            return Err(Error::BadMatrix { name, fault });
+            return Err(Failure::Input(InputError::BadMatrix { name, fault }));
         }
         impact_problem(contacts, &Mass::Factor(&l), v, momentum)
     }

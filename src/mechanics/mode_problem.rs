@@ -7,7 +7,7 @@ use super::acceleration::{Bodies, Frame, Trouble, accelerate};
 use super::configuration;
 use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints};
-use crate::Error;
+use crate::lcp;
 use crate::lcp::solve_semidefinite;
 use crate::linalg::cholesky::{factor, norm_in};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
@@ -213,7 +213,7 @@ fn opening(gram: &[f64], b: &[f64], (rounding, noise): (f64, f64)) -> Vec<usize>
 
 /// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left
 /// of terms that cancel, which are large where forces are (wedges, heavy bodies on light ones).
-fn forces(gram: &[f64], b: &[f64], noise: f64) -> Result<(Vec<f64>, Vec<f64>), Error> {
+fn forces(gram: &[f64], b: &[f64], noise: f64) -> Result<(Vec<f64>, Vec<f64>), lcp::Failure> {
     let m = b.len();
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, None)?;
     let opening = (0..m).map(|i| {

@@ -11,7 +11,8 @@ const COMBINATION: f64 = 1e-12;
 /// What to do when the contacts that stay closed depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Redundant {
-    /// End with [`Error::DependentContacts`](crate::Error::DependentContacts).
+    /// End with
+    /// [`Breakdown::DependentContacts`](crate::event_driven::Breakdown::DependentContacts).
     #[default]
     Refuse,
     /// Take the multipliers of least norm, in the units of the gaps. Accelerations are those of any

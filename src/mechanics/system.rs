@@ -35,7 +35,7 @@ pub trait MechanicalSystem {
     ///
     /// Where it is written, so must be [`coriolis`](Self::coriolis), also for a constant mass: the
     /// mass matrix does not tell it alone. A run of a system without it is refused with
-    /// [`Error::CoriolisUnwritten`](crate::Error::CoriolisUnwritten).
+    /// [`InputError::CoriolisUnwritten`](crate::InputError::CoriolisUnwritten).
     fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
         let _ = (q, v, rate);
         false
@@ -112,8 +112,8 @@ pub trait MechanicalSystem {
     /// `true`: a muscle that is switched by a touch sensor, or adhesion (Pace & Burden, section
     /// 5.7). The provided method adds nothing and returns `false`; it must not be `true` for some
     /// sets only. With such efforts several contact modes can be consistent at one state, or none:
-    /// [`Error::AmbiguousMode`](crate::Error::AmbiguousMode),
-    /// [`Error::SettleFailed`](crate::Error::SettleFailed).
+    /// [`Breakdown::AmbiguousMode`](crate::event_driven::Breakdown::AmbiguousMode),
+    /// [`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode).
     fn contact_effort(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),

@@ -2,10 +2,10 @@
 //! ([`MechanicalSystem::trees`]).
 
 use super::MechanicalSystem;
-use crate::{Error, validate};
+use crate::{InputError, validate};
 
 /// Refuses trees that do not follow each other from 0 to the number of velocities, or are empty.
-pub(crate) fn check_trees<S: MechanicalSystem + ?Sized>(system: &S) -> Result<(), Error> {
+pub(crate) fn check_trees<S: MechanicalSystem + ?Sized>(system: &S) -> Result<(), InputError> {
     let (dof, mut end) = (system.dof(), 0);
     for i in 0..system.trees() {
         let tree = system.tree(i);

@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::impact::ImpactProblem;
-use crate::{Error, validate};
+use crate::impact::{Failure, ImpactProblem};
+use crate::validate;
 
 /// Ball c moves along the bisector between balls a and b, at rest, and touches both at one instant;
 /// frictionless, in the plane, masses `r³` (Seghete & Murphey, arXiv 1709.02296, Fig. 5).
@@ -67,9 +67,9 @@ impl ThreeBalls {
     /// The impact at angle `θ` between the directions to balls a and b (rad), elastic.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for radii that are not finite and > 0, or an angle outside
-    /// `least_angle` … π (to 1e-12).
-    pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Error> {
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for radii that are not finite and
+    /// > 0, or an angle outside `least_angle` … π (to 1e-12).
+    pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Failure> {
         let radii = [self.radius_a, self.radius_b, self.radius_c];
         validate::positive("radius", &radii)?;
         let range = self.least_angle() - 1e-12..=std::f64::consts::PI + 1e-12;
@@ -95,6 +95,7 @@ impl ThreeBalls {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InputError;
     use std::f64::consts::PI;
 
     #[test]
@@ -108,7 +109,7 @@ mod tests {
             assert!(balls.impact(balls.least_angle()).is_ok());
             assert!(matches!(
                 balls.impact(balls.least_angle() - 1e-6),
-                Err(Error::BadSetting { name: "angle", .. })
+                Err(Failure::Input(InputError::BadSetting { name: "angle", .. }))
             ));
         }
     }

@@ -1,7 +1,7 @@
 //! A chain of masses that drops onto the floor: many states, many contacts nearly at once.
 
 use super::slices::store_unit;
-use crate::{Error, EventFunction, Flow, Mode, validate};
+use crate::{EventFunction, Flow, InputError, Mode, validate};
 
 /// Masses side by side, each moving up and down, linked to their neighbours and dropped onto a
 /// springy floor.
@@ -63,8 +63,8 @@ impl ContactChain {
     /// functions.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] unless there are 1 … 1 000 000 masses.
-    pub fn new(masses: usize) -> Result<Self, Error> {
+    /// [`InputError::BadSetting`] unless there are 1 … 1 000 000 masses.
+    pub fn new(masses: usize) -> Result<Self, InputError> {
         validate::count("masses", masses)?;
         Ok(Self::with_masses(masses))
     }
@@ -257,7 +257,7 @@ mod tests {
     fn a_chain_without_masses_is_refused() {
         assert!(matches!(
             ContactChain::new(0),
-            Err(Error::BadSetting { .. })
+            Err(InputError::BadSetting { .. })
         ));
     }
 }

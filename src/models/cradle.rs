@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::impact::ImpactProblem;
-use crate::{Error, validate};
+use crate::impact::{Failure, ImpactProblem};
+use crate::{InputError, validate};
 
 /// `n` balls on a line, each touching the next: `n − 1` contacts with gaps
 /// `φ_i = x_{i+1} − x_i − 2r`, mass matrix `diag(m_i)`.
@@ -30,9 +30,9 @@ impl Cradle {
     /// Masses (kg) and velocities before the impact (m/s), from left to right.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] unless there are two balls or more, of masses > 0;
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
-    pub fn new(masses: &[f64], velocities: &[f64]) -> Result<Self, Error> {
+    /// [`InputError::BadSetting`] unless there are two balls or more, of masses > 0;
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`].
+    pub fn new(masses: &[f64], velocities: &[f64]) -> Result<Self, InputError> {
         let balls = masses.len();
         validate::unless(
             balls >= 2,
@@ -52,8 +52,8 @@ impl Cradle {
     /// The first ball of `n` equal ones (1 kg) hits the others at 1 m/s.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] unless there are two balls or more.
-    pub fn equal(balls: usize) -> Result<Self, Error> {
+    /// [`InputError::BadSetting`] unless there are two balls or more.
+    pub fn equal(balls: usize) -> Result<Self, InputError> {
         validate::count("number of balls", balls)?;
         let mut velocities = vec![0.0; balls];
         velocities[0] = 1.0;
@@ -74,7 +74,7 @@ impl Cradle {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_mechanics`], for masses or velocities of extreme size.
-    pub fn impact(&self) -> Result<ImpactProblem, Error> {
+    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
         let n = self.masses.len();
         let mass = DMatrix::from_diagonal(&DVector::from_column_slice(&self.masses));
         let gaps = DMatrix::from_fn(n - 1, n, |contact, ball| {
@@ -109,8 +109,14 @@ mod tests {
 
     #[test]
     fn bad_cradles_are_refused() {
-        assert!(matches!(Cradle::equal(0), Err(Error::BadSetting { .. })));
-        assert!(matches!(Cradle::equal(1), Err(Error::BadSetting { .. })));
+        assert!(matches!(
+            Cradle::equal(0),
+            Err(InputError::BadSetting { .. })
+        ));
+        assert!(matches!(
+            Cradle::equal(1),
+            Err(InputError::BadSetting { .. })
+        ));
         assert!(Cradle::new(&[1.0, 0.0], &[0.0; 2]).is_err());
         assert!(Cradle::new(&[1.0, 1.0], &[0.0; 3]).is_err());
         assert!(Cradle::new(&[1.0, 1.0], &[0.0, f64::NAN]).is_err());

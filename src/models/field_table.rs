@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::{Error, EventFunction, Flow, Mode, validate};
+use crate::{EventFunction, Flow, InputError, Mode, validate};
 
 /// Most guards of a table: 65 536 fields.
 const MOST_GUARDS: usize = 16;
@@ -38,9 +38,9 @@ impl FieldTable {
     /// word, bit `k` of the word on once guard `k` was crossed upward).
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for more than 16 guards or a normal that is zero,
-    /// [`Error::WrongLength`] for sizes that do not fit, [`Error::EmptySystem`] when `normals` has
-    /// no columns, [`Error::NotFiniteInput`].
+    /// [`InputError::BadSetting`] for more than 16 guards or a normal that is zero,
+    /// [`InputError::WrongLength`] for sizes that do not fit, [`InputError::EmptySystem`] when
+    /// `normals` has no columns, [`InputError::NotFinite`].
     #[expect(
         clippy::needless_pass_by_value,
         reason = "given away like `fields`, although kept transposed"
@@ -49,10 +49,10 @@ impl FieldTable {
         normals: DMatrix<f64>,
         offsets: &[f64],
         fields: DMatrix<f64>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, InputError> {
         let (guards, dim) = normals.shape();
         if dim == 0 {
-            return Err(Error::EmptySystem);
+            return Err(InputError::EmptySystem);
         }
         let rule = "must be at most 16: there is a field for each word";
         validate::unless(
@@ -70,7 +70,7 @@ impl FieldTable {
         validate::finite("fields", fields.as_slice())?;
         let flat = (0..guards).find(|&k| normals.column(k).iter().all(|&a| a == 0.0));
         if let Some(entry) = flat {
-            return Err(Error::BadSetting {
+            return Err(InputError::BadSetting {
                 name: "normals",
                 entry,
                 value: 0.0,
@@ -198,7 +198,7 @@ mod tests {
             FieldTable::new(DMatrix::from_element(n, 1, 1.0), &vec![0.0; n], fields)
         };
         assert!(table(16).is_ok());
-        assert!(matches!(table(17), Err(Error::BadSetting { .. })));
+        assert!(matches!(table(17), Err(InputError::BadSetting { .. })));
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         assert!(FieldTable::new(normals(), &[0.0; 2], fields()).is_ok());
         assert!(matches!(
             FieldTable::new(normals(), &[0.0; 3], fields()),
-            Err(Error::WrongLength {
+            Err(InputError::WrongLength {
                 name: "offsets",
                 ..
             })

@@ -1,7 +1,7 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
 use super::slices::store_unit;
-use crate::{Crossed, Error, EventFunction, Flow, Mode, Watch, validate};
+use crate::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch, validate};
 
 /// Leaky cells `v_i' = d_i − γ v_i` that fire at a threshold and push each other.
 ///
@@ -34,15 +34,15 @@ impl IntegrateAndFire {
     /// `threshold > 0`.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] and [`Error::NotFiniteInput`] for values outside these ranges or fewer
-    /// than one cell, [`Error::WrongLength`] unless there is one drive for each cell.
+    /// [`InputError::BadSetting`] and [`InputError::NotFinite`] for values outside these ranges or
+    /// fewer than one cell, [`InputError::WrongLength`] unless there is one drive for each cell.
     pub fn new(
         cells: usize,
         drive: Vec<f64>,
         leak: f64,
         coupling: f64,
         threshold: f64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, InputError> {
         validate::count("cells", cells)?;
         validate::length("drive", cells, drive.len())?;
         validate::finite("drive", &drive)?;
@@ -129,13 +129,8 @@ impl EventFunction for IntegrateAndFire {
         Watch::RISING
     }
 
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, _) = crossing.parts();
         let pulse = self.coupling * crossed.guards().len() as f64;
         for v in x.iter_mut().filter(|v| **v != 0.0) {
             *v += pulse;
@@ -162,7 +157,7 @@ impl EventFunction for IntegrateAndFire {
 mod tests {
     use super::super::test_support::{assert_events, assert_flips, assert_jacobian};
     use super::*;
-    use crate::{CrossedGuard, Guard};
+    use crate::{CrossedGuard, Guard, Record};
 
     fn fire(cells: &IntegrateAndFire, who: &[usize], x: &mut [f64]) {
         let set: Vec<_> = who
@@ -174,7 +169,13 @@ mod tests {
             .collect();
         let mut mode = Mode::with(x.len(), who);
         cells
-            .on_crossing(0.0, &Crossed::new(&set), x, &mut mode)
+            .on_crossing(&mut Crossing::new(
+                0.0,
+                &set,
+                x,
+                &mut mode,
+                &mut Record::default(),
+            ))
             .unwrap();
     }
 
@@ -225,7 +226,7 @@ mod tests {
         let new = IntegrateAndFire::new;
         assert!(matches!(
             new(2, vec![1.0], 1.0, 0.1, 1.0),
-            Err(Error::WrongLength {
+            Err(InputError::WrongLength {
                 expected: 2,
                 found: 1,
                 ..

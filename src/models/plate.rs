@@ -1,7 +1,7 @@
 //! Parameters of the plate on springs, and the starts of its statistics.
 
 use crate::random::{fraction, in_sequence};
-use crate::{Error, validate};
+use crate::{InputError, validate};
 
 /// A rigid plate above a row of springs on the ground; the parameters of
 /// [`VerticalPlate`](super::VerticalPlate) and [`NormalPlate`](super::NormalPlate).
@@ -71,7 +71,7 @@ impl PlateParameters {
     }
 
     /// Refuses parameters for which the plate makes no sense.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), InputError> {
         validate::count("springs", self.springs)?;
         validate::positive("mass", &[self.mass])?;
         validate::positive("inertia", &[self.inertia])?;
@@ -133,7 +133,10 @@ mod tests {
             },
         ];
         for parameters in bad {
-            assert!(matches!(parameters.check(), Err(Error::BadSetting { .. })));
+            assert!(matches!(
+                parameters.check(),
+                Err(InputError::BadSetting { .. })
+            ));
         }
         let nan = PlateParameters {
             gravity: f64::NAN,
@@ -141,7 +144,7 @@ mod tests {
         };
         assert!(matches!(
             nan.check(),
-            Err(Error::BadSetting {
+            Err(InputError::BadSetting {
                 name: "gravity",
                 ..
             })

@@ -4,7 +4,7 @@
 use super::plate::PlateParameters;
 use super::slices::{load, store};
 use super::spring_row::{Line, SpringRow, both_bits};
-use crate::{Error, EventFunction, Flow, Mode, validate};
+use crate::{EventFunction, Flow, InputError, Mode, validate};
 
 /// A plate on fixed points at `(x_i, L0)` that push along the normal of the plate.
 ///
@@ -57,9 +57,9 @@ impl NormalPlate {
     /// A plate with these parameters.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for a parameter outside the range its documentation states, and
+    /// [`InputError::BadSetting`] for a parameter outside the range its documentation states, and
     /// for `shared_damping`, which this law does not know.
-    pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
+    pub fn new(parameters: PlateParameters) -> Result<Self, InputError> {
         parameters.check()?;
         let rule = "must be false: only VerticalPlate shares its damping";
         validate::unless(!parameters.shared_damping, "shared_damping", 1.0, rule)?;
@@ -401,7 +401,7 @@ mod tests {
         };
         assert!(matches!(
             NormalPlate::new(shared),
-            Err(Error::BadSetting {
+            Err(InputError::BadSetting {
                 name: "shared_damping",
                 ..
             })

@@ -3,7 +3,7 @@
 use super::plate::PlateParameters;
 use super::slices::{load, store};
 use super::spring_row::{Line, SpringRow};
-use crate::{Error, EventFunction, Flow, Mode};
+use crate::{EventFunction, Flow, InputError, Mode};
 
 /// A plate on vertical spring-dampers with massless, frictionless tips.
 ///
@@ -57,8 +57,8 @@ impl VerticalPlate {
     /// A plate with these parameters.
     ///
     /// # Errors
-    /// [`Error::BadSetting`] for a parameter outside the range its documentation states.
-    pub fn new(parameters: PlateParameters) -> Result<Self, Error> {
+    /// [`InputError::BadSetting`] for a parameter outside the range its documentation states.
+    pub fn new(parameters: PlateParameters) -> Result<Self, InputError> {
         parameters.check()?;
         let row = SpringRow::new(parameters.springs, parameters.half_width);
         Ok(Self { parameters, row })

@@ -1,7 +1,7 @@
 //! A thermostat with hysteresis: two guards that arm each other.
 
 use super::slices::{load, store};
-use crate::{Error, EventFunction, Flow, Guard, Mode, RearmMatrix, Watch};
+use crate::{EventFunction, Flow, Guard, InputError, Mode, RearmMatrix, Watch};
 
 /// A room whose heater is off from `hot` rising until `cold` falling.
 ///
@@ -57,7 +57,7 @@ impl Thermostat {
     ///
     /// # Errors
     /// None in practice: both guards exist and differ.
-    pub fn rearm(&self) -> Result<RearmMatrix, Error> {
+    pub fn rearm(&self) -> Result<RearmMatrix, InputError> {
         RearmMatrix::new(2)
             .arm(Self::HOT, Self::COLD)?
             .arm(Self::COLD, Self::HOT)

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::{Buffer, Dense, Interpolant, Tolerance};
-use crate::{Error, validate};
+use crate::{InputError, validate};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 /// The longest time between two stages, as a part of the step.
@@ -121,9 +121,9 @@ impl<V: Buffer> DormandPrince<V> {
     /// [`first_stage`](Self::first_stage).
     ///
     /// # Errors
-    /// [`Error::WrongLength`] when `x` has another length than the workspace.
+    /// [`InputError::WrongLength`] when `x` has another length than the workspace.
     #[inline]
-    pub fn step<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64) -> Result<(), Error>
+    pub fn step<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64) -> Result<(), InputError>
     where
         F: FnMut(f64, &[f64], &mut [f64]),
     {
@@ -325,7 +325,7 @@ mod tests {
         let mut calls = 0;
         let mut never = |_: f64, _: &[f64], _: &mut [f64]| calls += 1;
         let refused = |found| {
-            Err(Error::WrongLength {
+            Err(InputError::WrongLength {
                 name: "x",
                 expected: 2,
                 found,

@@ -1,12 +1,13 @@
 //! Systems made of closures, for tests of phenomena that no model shows.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use saltation::{Crossed, Error, EventFunction, Flow, Mode, Watch};
+use saltation::Crossing;
+use saltation::{Crossed, EventFunction, Flow, Mode, Stop, Watch};
 
 type FlowBox = Box<dyn Fn(f64, &[f64], &Mode, &mut [f64])>;
 type EventBox = Box<dyn Fn(usize, f64, &[f64], &Mode) -> f64>;
 type GradientBox = Box<dyn Fn(usize, f64, &[f64], &Mode, &mut [f64]) -> Option<f64>>;
-type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error>>;
+type ResetBox = Box<dyn Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Stop>>;
 
 /// A system made of closures, where `flow_fn` does not reach: modes in `h`, watches, gradients,
 /// resets.
@@ -89,7 +90,7 @@ impl Sketch {
 
     pub(crate) fn reset(
         mut self,
-        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Error> + 'static,
+        reset: impl Fn(f64, &Crossed<'_>, &mut [f64], &mut Mode) -> Result<(), Stop> + 'static,
     ) -> Self {
         self.reset = Box::new(reset);
         self
@@ -127,13 +128,8 @@ impl EventFunction for Sketch {
     fn ignores_mode(&self) -> bool {
         self.ignores_mode
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, mode) = crossing.parts();
         (self.reset)(t, crossed, x, mode)
     }
 }

@@ -4,7 +4,7 @@
 use saltation::derivative::Verdict;
 use saltation::models::{Affine, Hopper};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Error, Guard, Integrator, Status, Watch};
+use saltation::{Guard, Integrator, NoDerivative, Status, Watch};
 
 use crate::sketch::falling;
 
@@ -47,7 +47,7 @@ fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
             "{}",
             d.verdict()
         );
-        assert!(matches!(d.matrix(), Err(Error::OneSided { guard: g, .. }) if g == guard));
+        assert!(matches!(d.matrix(), Err(NoDerivative::OneSided { guard: g, .. }) if g == guard));
         let one_side = d.matrix_towards(&[1.0, 0.0, 0.0]).unwrap();
         let away = if is_crossed { 1e-4 } else { -1e-4 };
         let far = integrator
@@ -255,11 +255,11 @@ fn directions_to_the_other_side_of_an_edge_are_refused() {
     assert!(d.apply(&[1.0, 0.0, 0.0]).is_ok() && d.apply(&[0.0, 1.0, 1.0]).is_ok());
     assert!(matches!(
         d.apply(&[-1.0, 0.0, 0.0]),
-        Err(Error::OneSided { .. })
+        Err(NoDerivative::OneSided { .. })
     ));
     assert!(matches!(
         d.apply_backward(&[1.0, 0.0, 0.0]),
-        Err(Error::OneSided { .. })
+        Err(NoDerivative::OneSided { .. })
     ));
     // An end just behind the last crossing: less x crosses later.
     let (_, time) = Affine::EVENTS[2];

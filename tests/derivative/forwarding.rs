@@ -10,7 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use saltation::derivative::WithParameters;
-use saltation::{Crossed, CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Watch};
+use saltation::{
+    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Mode, Record, Stop, Watch,
+};
 
 type Names = BTreeSet<String>;
 
@@ -144,13 +146,8 @@ impl EventFunction for Own {
         asked("writes_reset_differences");
         true
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, mode) = crossing.parts();
         asked("on_crossing");
         x[0] *= -0.5 * crossed.guards()[0].rate;
         mode.set(1, true);
@@ -269,7 +266,13 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(system.writes_reset_differences(), differences);
     called("on_crossing");
     let (mut state, mut after) = (x.clone(), mode.clone());
-    let done = system.on_crossing(T, &crossed, &mut state, &mut after);
+    let done = system.on_crossing(&mut Crossing::new(
+        T,
+        crossed.guards(),
+        &mut state,
+        &mut after,
+        &mut Record::default(),
+    ));
     assert_eq!(done, Ok(()));
     assert_eq!(state, [&[-X[0], X[1]][..], more].concat());
     assert!(after.contains(1));
@@ -369,7 +372,7 @@ mod dual {
             crossed: &GuardSet<'_>,
             x: &mut [T],
             mode: &mut Mode,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Stop> {
             asked("on_crossing");
             assert!(crossed.contains(0));
             x[0] = -x[0];

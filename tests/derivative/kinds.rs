@@ -3,7 +3,7 @@
 use saltation::derivative::{Compared, CornerKind, Verdict};
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, Integrator};
+use saltation::{Integrator, NoDerivative};
 
 use crate::draw::Draw;
 use crate::exact::Oracle;
@@ -82,7 +82,7 @@ fn a_corner_with_pieces_has_no_matrix() {
             d.vjp(&draw.direction(n)).unwrap_err(),
         ];
         for refusal in refusals {
-            let Error::PiecewiseLinear { t, guards } = refusal else {
+            let NoDerivative::PiecewiseLinear { t, guards } = refusal else {
                 panic!("{refusal}");
             };
             assert!((t - course.stops[0].time).abs() < 1e-12);
@@ -103,7 +103,7 @@ fn too_many_orders_are_not_listed_and_yet_directions_are_right() {
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand);
         for refusal in [d.pieces().unwrap_err(), d.regions(0).unwrap_err()] {
-            let Error::TooManyOrders { guards, limit, t } = refusal else {
+            let NoDerivative::TooManyOrders { guards, limit, t } = refusal else {
                 panic!("{refusal}");
             };
             assert_eq!((guards, limit), (n, 6));

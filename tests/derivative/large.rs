@@ -3,7 +3,7 @@
 
 use saltation::derivative::{Compared, CornerKind, Derivative, Verdict};
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, Guard, Integrator, Mode, Watch};
+use saltation::{Guard, Integrator, Mode, NoDerivative, Watch};
 
 use crate::sketch::Sketch;
 use crate::support::{off, times};
@@ -186,7 +186,7 @@ fn beyond_a_hundred_guards_the_sample_is_named() {
     assert_eq!(compared(&d), Compared::Sample);
     let refused = d.matrix().unwrap_err();
     assert!(
-        matches!(&refused, Error::OrdersNotCompared { guards, directions: 64, t } if guards.len() == n && (t - 1.0).abs() < 1e-9)
+        matches!(&refused, NoDerivative::OrdersNotCompared { guards, directions: 64, t } if guards.len() == n && (t - 1.0).abs() < 1e-9)
     );
     let text = refused.to_string();
     assert!(
@@ -195,7 +195,7 @@ fn beyond_a_hundred_guards_the_sample_is_named() {
     );
     assert!(matches!(
         d.event_time_row(3),
-        Err(Error::TimeDependsOnOrder { .. })
+        Err(NoDerivative::TimeDependsOnOrder { .. })
     ));
     let piece = d.matrix_towards(&[1.0, 2.0, 3.0]).unwrap();
     let expected = DMatrix::from_row_slice(3, 3, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.5, 0.0, 1.0]);
@@ -247,7 +247,7 @@ fn times_of_guards_that_do_not_depend_on_the_order_have_a_row() {
             continue;
         }
         // Before guard 0, −v₂; behind it −(v₀ + v₂)/2.
-        let Err(Error::TimeDependsOnOrder { guard, guards, t }) = row else {
+        let Err(NoDerivative::TimeDependsOnOrder { guard, guards, t }) = row else {
             panic!("{row:?}");
         };
         assert_eq!((guard, guards.len()), (Guard::rising(2), 3));

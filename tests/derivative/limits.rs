@@ -4,7 +4,9 @@
 
 use saltation::derivative::{Compared, CornerKind, Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, Guard, Integrator, Mode, Rearm, Sensitivities, Status, Watch, flow_fn};
+use saltation::{
+    Guard, Integrator, Mode, NoDerivative, Rearm, Sensitivities, Status, Stop, Watch, flow_fn,
+};
 
 use crate::sketch::Sketch;
 
@@ -25,14 +27,17 @@ fn a_reset_that_undoes_its_own_crossing_for_ever_has_no_derivative() {
     let d = integrator.derivative(0.0, &[1.0, -1.0], 2.0).unwrap();
     assert!(matches!(
         d.trajectory().status(),
-        Status::Refused(Error::NoProgress { .. })
+        Status::Refused(Stop::NoProgress { .. })
     ));
     assert!(matches!(
         d.verdict(),
-        Verdict::NotGuaranteed(Error::NoProgress { .. })
+        Verdict::NotGuaranteed(NoDerivative::Stop(Stop::NoProgress { .. }))
     ));
     let along = integrator.derivative_along(0.0, &[1.0, -1.0], 2.0, &DMatrix::identity(2, 2));
-    assert!(matches!(along, Err(Error::NoProgress { .. })));
+    assert!(matches!(
+        along,
+        Err(NoDerivative::Stop(Stop::NoProgress { .. }))
+    ));
 }
 
 #[test]
@@ -112,7 +117,7 @@ fn a_guard_from_which_another_crossing_turns_the_motion_away_guarantees_nothing(
         });
         let mut integrator = Integrator::new(&turned).unwrap();
         let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
-        let found = matches!(d.verdict(), Verdict::NotGuaranteed(Error::Touch { guard, .. }) if *guard == Guard::rising(1));
+        let found = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::Touch { guard, .. }) if *guard == Guard::rising(1));
         assert_eq!(found, touches, "{gap}: {}", d.verdict());
     }
 }
@@ -129,7 +134,7 @@ fn a_reset_that_moves_another_guard_of_the_corner_is_refused() {
         });
     let mut integrator = Integrator::new(&moved).unwrap();
     let d = integrator.derivative(0.0, &[0.0; 4], 2.0).unwrap();
-    let expected = |error: &Error| matches!(error, Error::MovedGuard { guard, by, .. } if (guard.event, by.event) == (1, 0));
+    let expected = |error: &NoDerivative| matches!(error, NoDerivative::MovedGuard { guard, by, .. } if (guard.event, by.event) == (1, 0));
     assert!(
         matches!(d.verdict(), Verdict::NotGuaranteed(error) if expected(error)),
         "{}",
@@ -276,7 +281,10 @@ fn a_stop_at_the_final_time_is_an_edge() {
             d.verdict()
         );
         assert!(d.apply(&[1.0, 0.0]).is_ok());
-        assert!(matches!(d.apply(&[-1.0, 0.0]), Err(Error::OneSided { .. })));
+        assert!(matches!(
+            d.apply(&[-1.0, 0.0]),
+            Err(NoDerivative::OneSided { .. })
+        ));
     }
 }
 
@@ -342,7 +350,10 @@ fn guards_with_one_surface_and_resets_that_do_not_commute_have_no_derivative() {
         "{}",
         d.verdict()
     );
-    assert!(matches!(d.pieces(), Err(Error::Discontinuous { .. })));
+    assert!(matches!(
+        d.pieces(),
+        Err(NoDerivative::Discontinuous { .. })
+    ));
 }
 
 #[test]

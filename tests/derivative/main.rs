@@ -23,6 +23,7 @@ mod large;
 mod limits;
 mod memory;
 mod moving_table;
+mod one_transition;
 mod oracle;
 mod pieces;
 mod possible;

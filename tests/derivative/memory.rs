@@ -1,7 +1,8 @@
 //! Memory of derivatives: how many states they may have, and how much they keep.
 
 use saltation::{
-    Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Status, Watch, flow_fn,
+    EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Status, Stop, Watch,
+    flow_fn,
 };
 
 use crate::sketch::Sketch;
@@ -24,7 +25,7 @@ fn derivatives_of_more_states_than_there_is_memory_for_are_refused() {
             .derivative(0.0, &x0, 1.0)
             .map(|d| d.verdict().clone());
         assert!(
-            matches!(refused, Err(Error::DerivativeTooLarge { states: named, .. }) if named == states),
+            matches!(refused, Err(NoDerivative::DerivativeTooLarge { states: named, .. }) if named == states),
             "{states}: {refused:?}"
         );
         // One direction takes next to nothing.
@@ -54,7 +55,7 @@ fn what_a_derivative_keeps_of_many_corners_counts_as_memory() {
     let d = integrator.derivative(0.0, &x0, tf).unwrap();
     let status = d.trajectory().status();
     assert!(
-        matches!(status, Status::Refused(Error::TrajectoryTooLarge { limit, .. }) if *limit == memory),
+        matches!(status, Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == memory),
         "{status}"
     );
     // Two matrices a corner, at least.

@@ -3,7 +3,10 @@
 
 use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltation_matrix};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+use saltation::{
+    Crossed, Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative,
+    Stop, Watch,
+};
 
 /// Height and velocity over a table at `A sin ω t`.
 #[derive(Clone, Copy, Debug)]
@@ -77,13 +80,8 @@ impl EventFunction for Ball {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, _) = crossing.parts();
         if self.written == Written::ByRate {
             x[1] -= (1.0 + self.restitution) * crossed.guards()[0].rate;
         } else {
@@ -253,7 +251,14 @@ fn state_parameters_and_time_shifts_are_those_of_the_closed_form() {
             }
         }
         let shift = d.event_time_shift(3, &[1.0, 0.0, 0.0, 0.0]);
-        assert_eq!(shift, Err(Error::NoSuchCrossing { index: 3, count: 3 }));
+        assert_eq!(
+            shift,
+            Err(NoDerivative::Input(InputError::NoSuch {
+                what: "crossing",
+                index: 3,
+                count: 3
+            }))
+        );
     }
 }
 
@@ -313,14 +318,8 @@ fn a_wrong_derivative_of_the_reset_is_named() {
         fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
             self.0.event(k, t, x, mode)
         }
-        fn on_crossing(
-            &self,
-            t: f64,
-            crossed: &Crossed<'_>,
-            x: &mut [f64],
-            mode: &mut Mode,
-        ) -> Result<(), Error> {
-            self.0.on_crossing(t, crossed, x, mode)
+        fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+            self.0.on_crossing(crossing)
         }
         fn reset_times(
             &self,

@@ -4,7 +4,9 @@
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+use saltation::{
+    Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
+};
 
 use crate::draw::Draw;
 
@@ -154,7 +156,7 @@ fn a_corner_is_never_classical_however_coarse_the_run() {
                     found[1] += 1;
                     assert!(guards.len() > 1, "{said}");
                     assert!(
-                        matches!(d.matrix(), Err(Error::PossibleCorner { .. })),
+                        matches!(d.matrix(), Err(NoDerivative::PossibleCorner { .. })),
                         "{said}"
                     );
                     let maps = d.possible_regions().unwrap();
@@ -192,7 +194,7 @@ fn guards_that_come_one_after_the_other_are_classical_when_the_run_can_tell() {
         };
         let mut exact = Integrator::new(&system).unwrap().rtol(1e-13).atol(1e-13);
         let exact = exact.integrate(0.0, &start, time + 0.3).unwrap();
-        let order = |crossings: &[saltation::Crossing]| -> Vec<Guard> {
+        let order = |crossings: &[saltation::GuardCrossing]| -> Vec<Guard> {
             crossings.iter().map(|c| c.guard).collect()
         };
         for rtol in TOLERANCES {
@@ -277,13 +279,8 @@ impl EventFunction for Thrown {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        c: &Crossed<'_>,
-        x: &mut [f64],
-        _m: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, c, x, _) = crossing.parts();
         // Each throws both back, the one that was hit more than the other.
         let own = if c.contains(0) { 2 } else { 3 };
         x[own] *= -1.0;
@@ -320,7 +317,10 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
         other => panic!("{other}"),
     }
     // Directions that meet the first bar first: x smaller than y. Farther away is later.
-    assert!(matches!(late, Err(Error::Discontinuous { .. })), "{late:?}");
+    assert!(
+        matches!(late, Err(NoDerivative::Discontinuous { .. })),
+        "{late:?}"
+    );
     assert!(early.is_ok(), "{early:?}");
     let (verdict, crossings, orders, late, early) = run(0.0, 1e-10, Some([second, first]));
     assert_eq!((crossings, orders), (1, 2));
@@ -330,7 +330,7 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
     );
     assert!(late.is_ok(), "{late:?}");
     assert!(
-        matches!(early, Err(Error::Discontinuous { .. })),
+        matches!(early, Err(NoDerivative::Discontinuous { .. })),
         "{early:?}"
     );
     // A hair apart, and less than a coarse run can tell.
@@ -385,13 +385,8 @@ impl EventFunction for Moved {
     fn watch(&self, _k: usize) -> Watch {
         Watch::RISING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        c: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, c, x, mode) = crossing.parts();
         if c.contains(0) {
             match self.reset {
                 Behind::Throws(far) => x[1] += far,

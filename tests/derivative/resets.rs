@@ -3,7 +3,7 @@
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Direction, Guard, Integrator, Mode, Watch};
+use saltation::{Direction, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
 
 use crate::sketch::Sketch;
 
@@ -297,7 +297,7 @@ fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
     let mut integrator = Integrator::new(careless).unwrap();
     let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
     assert!(
-        matches!(d.matrix(), Err(saltation::Error::NotFinite { .. })),
+        matches!(d.matrix(), Err(NoDerivative::Stop(Stop::NotFinite { .. }))),
         "{}",
         d.verdict()
     );
@@ -334,14 +334,8 @@ impl saltation::EventFunction for Written {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _c: &saltation::Crossed<'_>,
-        x: &mut [f64],
-        _m: &mut Mode,
-    ) -> Result<(), saltation::Error> {
-        x[1] *= -0.8;
+    fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), Stop> {
+        crossing.x[1] *= -0.8;
         Ok(())
     }
     fn reset_times(

@@ -1,6 +1,6 @@
 //! A workspace that was used by a run without a derivative is as good as new.
 
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Sensitivities};
+use saltation::{EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop};
 
 /// `x' = −x`, whose Jacobian is not a number from t = 1/2.
 struct Broken;
@@ -36,7 +36,7 @@ fn tangents_are_carried_again_after_a_jacobian_that_is_not_finite() {
         summary.unwrap();
         let refused = tangents.columns().unwrap_err();
         assert!(
-            matches!(&refused, Error::NotFinite { state, t, .. } if state.len() == 1 && *t < 1.0)
+            matches!(&refused, NoDerivative::Stop(Stop::NotFinite { at, .. }) if at.state.len() == 1 && at.t < 1.0)
         );
         integrator
             .carry(0.0, &[1.0], 0.4, &mut tangents, &mut ())

@@ -3,7 +3,9 @@
 
 use saltation::derivative::{Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
-use saltation::{Crossed, Error, EventFunction, Flow, Guard, Integrator, Mode, Watch};
+use saltation::{
+    Crossed, Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
+};
 
 use crate::sketch::Sketch;
 
@@ -75,7 +77,9 @@ fn a_flow_without_a_derivative_where_it_rests_is_not_guaranteed() {
     assert!(
         matches!(
             &d,
-            Ok(Verdict::NotGuaranteed(Error::DifferencesDisagree { .. }))
+            Ok(Verdict::NotGuaranteed(
+                NoDerivative::DifferencesDisagree { .. }
+            ))
         ),
         "{d:?}"
     );
@@ -187,7 +191,10 @@ fn a_reset_that_leaves_the_state_and_chooses_a_mode_by_it_is_not_the_identity() 
     let d = integrator.derivative(0.0, &[0.0, 0.5], 2.0).unwrap();
     let verdict = d.verdict();
     assert!(
-        matches!(verdict, Verdict::NotGuaranteed(Error::NotRepeatable { .. })),
+        matches!(
+            verdict,
+            Verdict::NotGuaranteed(NoDerivative::NotRepeatable { .. })
+        ),
         "{verdict}"
     );
 }
@@ -219,13 +226,8 @@ impl EventFunction for Written {
     fn watch(&self, _k: usize) -> Watch {
         Watch::RISING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, _) = crossing.parts();
         if crossed.contains(0) {
             x[2] += x[1];
         }

@@ -4,7 +4,9 @@
 use saltation::derivative::{CornerKind, Verdict};
 use saltation::models::FieldTable;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Error, Guard, Integrator, Mode, Rearm, Status, Watch, flow_fn};
+use saltation::{
+    Guard, InputError, Integrator, Mode, NoDerivative, Rearm, Status, Stop, Watch, flow_fn,
+};
 
 use crate::sketch::{Sketch, falling};
 
@@ -32,8 +34,14 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
         d.corners().next().unwrap().kind(),
         CornerKind::Discontinuous
     ));
-    assert!(matches!(d.matrix(), Err(Error::Discontinuous { .. })));
-    assert!(matches!(d.pieces(), Err(Error::Discontinuous { .. })));
+    assert!(matches!(
+        d.matrix(),
+        Err(NoDerivative::Discontinuous { .. })
+    ));
+    assert!(matches!(
+        d.pieces(),
+        Err(NoDerivative::Discontinuous { .. })
+    ));
     // At z = 1: first doubled, then one more is 3, the other way round it is 4.
     let regions = d.regions(0).unwrap();
     assert_eq!(regions.len(), 2);
@@ -61,7 +69,7 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
     let refused = d.apply(&[0.0, 1.0, 0.0]).unwrap_err();
     let order = vec![guards[1], guards[0]];
     assert!(
-        matches!(refused, Error::Discontinuous { order: o, t } if o == order && (t - 1.0).abs() < 1e-9)
+        matches!(refused, NoDerivative::Discontinuous { order: o, t } if o == order && (t - 1.0).abs() < 1e-9)
     );
 }
 
@@ -102,7 +110,14 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
         .unwrap()
         .corner_order([Guard::rising(2)])
         .integrate(0.0, &start, 2.0);
-    assert!(matches!(unknown, Err(Error::NoSuchGuard { count: 2, .. })));
+    assert!(matches!(
+        unknown,
+        Err(InputError::NoSuch {
+            what: "event function",
+            count: 2,
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -121,9 +136,9 @@ fn an_order_in_which_a_guard_is_not_live_guarantees_nothing() {
     let d = integrator.derivative(0.0, &[-0.5; 3], 1.0).unwrap();
     assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
     let reason = |verdict: &Verdict| match verdict {
-        Verdict::NotGuaranteed(Error::NotLive {
+        Verdict::NotGuaranteed(NoDerivative::Stop(Stop::NotLive {
             guard, rate_before, ..
-        }) => Some((*guard, *rate_before)),
+        })) => Some((*guard, *rate_before)),
         _ => None,
     };
     assert_eq!(
@@ -134,7 +149,7 @@ fn an_order_in_which_a_guard_is_not_live_guarantees_nothing() {
     );
     assert!(matches!(
         d.apply(&[1.0, 0.0, 0.0]),
-        Err(Error::NotLive { .. })
+        Err(NoDerivative::Stop(Stop::NotLive { .. }))
     ));
 }
 
@@ -149,18 +164,27 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
     let d = integrator.derivative(0.0, &[-0.5], 1.0).unwrap();
     assert!(matches!(
         d.trajectory().status(),
-        Status::Refused(Error::NotLive { .. })
+        Status::Refused(Stop::NotLive { .. })
     ));
     assert!(matches!(
         d.verdict(),
-        Verdict::NotGuaranteed(Error::NotLive { .. })
+        Verdict::NotGuaranteed(NoDerivative::Stop(Stop::NotLive { .. }))
     ));
-    assert!(matches!(d.matrix(), Err(Error::NotLive { .. })));
+    assert!(matches!(
+        d.matrix(),
+        Err(NoDerivative::Stop(Stop::NotLive { .. }))
+    ));
     assert!((d.trajectory().time() - 0.5).abs() < 1e-8);
-    assert!(matches!(d.apply(&[2.0]), Err(Error::NotLive { .. })));
+    assert!(matches!(
+        d.apply(&[2.0]),
+        Err(NoDerivative::Stop(Stop::NotLive { .. }))
+    ));
     assert_eq!(d.up_to_refusal().apply(&[2.0]).unwrap().as_slice(), [2.0]);
     let along = integrator.derivative_along(0.0, &[-0.5], 1.0, &DMatrix::identity(1, 1));
-    assert!(matches!(along, Err(Error::NotLive { .. })));
+    assert!(matches!(
+        along,
+        Err(NoDerivative::Stop(Stop::NotLive { .. }))
+    ));
 }
 
 #[test]
@@ -172,7 +196,7 @@ fn a_guard_that_is_touched_guarantees_nothing() {
         let mut integrator = Integrator::new(&thrown).unwrap().rtol(1e-9).atol(1e-9);
         let d = integrator.derivative(0.0, &[0.0, 2.0], 0.4).unwrap();
         assert!(d.trajectory().crossings().is_empty());
-        let found = matches!(d.verdict(), Verdict::NotGuaranteed(Error::Touch { guard, .. }) if *guard == Guard::rising(0));
+        let found = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::Touch { guard, .. }) if *guard == Guard::rising(0));
         assert_eq!(found, touches, "{}", d.verdict());
     }
 }
@@ -193,7 +217,7 @@ fn a_side_brought_up_to_date_off_its_guard_guarantees_nothing() {
             .rearm(Rearm::WhenEmpty);
         let d = integrator.derivative(0.0, &[0.0, 0.0], 5.0).unwrap();
         assert_eq!(d.trajectory().modes().len(), 4);
-        let refused = matches!(d.verdict(), Verdict::NotGuaranteed(Error::ModeWithoutGuard { t }) if *t > 4.0);
+        let refused = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::ModeWithoutGuard { t }) if *t > 4.0);
         assert_eq!(refused, !guaranteed, "{}", d.verdict());
     }
 }
@@ -213,14 +237,14 @@ fn a_reset_that_is_no_function_of_its_arguments_is_noticed() {
     assert!(
         matches!(
             d.verdict(),
-            Verdict::NotGuaranteed(Error::NotRepeatable { .. })
+            Verdict::NotGuaranteed(NoDerivative::NotRepeatable { .. })
         ),
         "{}",
         d.verdict()
     );
     assert!(matches!(
         d.apply(&[1.0, 0.0]),
-        Err(Error::NotRepeatable { .. })
+        Err(NoDerivative::NotRepeatable { .. })
     ));
 }
 
@@ -233,34 +257,47 @@ fn bad_input_is_refused() {
     let d = integrator.derivative(0.0, &[0.0; 3], 0.5).unwrap();
     assert!(matches!(
         d.apply(&[1.0]),
-        Err(Error::WrongLength {
+        Err(NoDerivative::Input(InputError::WrongLength {
             name: "v",
             expected: 3,
             found: 1
-        })
+        }))
     ));
     assert!(matches!(
         d.apply(&[1.0, f64::NAN, 0.0]),
-        Err(Error::NotFiniteInput {
+        Err(NoDerivative::Input(InputError::NotFinite {
             name: "v",
             entry: 1,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         d.vjp(&[1.0]),
-        Err(Error::WrongLength { name: "w", .. })
+        Err(NoDerivative::Input(InputError::WrongLength {
+            name: "w",
+            ..
+        }))
     ));
     assert!(matches!(
         d.event_time_shift(0, &[1.0, 0.0, 0.0]),
-        Err(Error::NoSuchCrossing { index: 0, count: 0 })
+        Err(NoDerivative::Input(InputError::NoSuch {
+            what: "crossing",
+            index: 0,
+            count: 0
+        }))
     ));
-    assert!(matches!(d.regions(0), Err(Error::NoSuchCorner { .. })));
+    assert!(matches!(
+        d.regions(0),
+        Err(NoDerivative::Input(InputError::NoSuch {
+            what: "corner",
+            ..
+        }))
+    ));
     assert_eq!(d.pieces().unwrap().len(), 1);
     let narrow = DMatrix::identity(2, 1);
     assert!(matches!(
         integrator.derivative_along(0.0, &[0.0; 3], 0.5, &narrow),
-        Err(Error::WrongLength { .. })
+        Err(NoDerivative::Input(InputError::WrongLength { .. }))
     ));
 }
 
@@ -297,7 +334,10 @@ fn a_derivative_that_is_not_finite_says_where() {
     let mut integrator = Integrator::new(Bad).unwrap();
     let d = integrator.derivative(0.0, &[1.0], 1.0).unwrap();
     assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
-    assert!(matches!(d.apply(&[1.0]), Err(Error::NotFinite { .. })));
+    assert!(matches!(
+        d.apply(&[1.0]),
+        Err(NoDerivative::Stop(Stop::NotFinite { .. }))
+    ));
 }
 
 #[test]

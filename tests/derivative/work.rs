@@ -5,7 +5,8 @@ use std::cell::Cell;
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Sensitivities, Status, Watch,
+    At, Crossing, EventFunction, Flow, Integrator, Interrupt, Mode, NoDerivative, Sensitivities,
+    Status, Stop, Watch,
 };
 
 use crate::draw::Draw;
@@ -44,17 +45,18 @@ fn steps_of_columns_are_counted() {
     for (mut integrator, limit) in [(found, 1000), (limited(20_000), 20_000)] {
         let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
         assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
-        let Verdict::NotGuaranteed(Error::TooManySteps {
-            limit: found,
-            t,
-            state,
-        }) = d.verdict()
+        let Verdict::NotGuaranteed(NoDerivative::Stop(Stop::TooManySteps { limit: found, at })) =
+            d.verdict()
         else {
             panic!("{}", d.verdict());
         };
+        let At { t, state, .. } = at.as_ref();
         assert_eq!((*found, &state[..]), (limit, &[0.0][..]));
         assert!(*t > 0.0 && *t < 1.0);
-        assert!(matches!(d.apply(&[1.0]), Err(Error::TooManySteps { .. })));
+        assert!(matches!(
+            d.apply(&[1.0]),
+            Err(NoDerivative::Stop(Stop::TooManySteps { .. }))
+        ));
         let mut tangents = Sensitivities::new(1, 1);
         for _ in 0..2 {
             let (t0, x0) = (0.0, &[0.0]);
@@ -62,7 +64,10 @@ fn steps_of_columns_are_counted() {
                 .carry(t0, x0, 1.0, &mut tangents, &mut ())
                 .unwrap();
             let refused = tangents.columns().unwrap_err();
-            assert!(matches!(refused, Error::TooManySteps { .. }));
+            assert!(matches!(
+                refused,
+                NoDerivative::Stop(Stop::TooManySteps { .. })
+            ));
             // Counted anew in each run.
             integrator
                 .carry(t0, x0, 1e-4, &mut tangents, &mut ())
@@ -105,14 +110,8 @@ impl<S: EventFunction> EventFunction for Watched<'_, S> {
     fn watch(&self, k: usize) -> Watch {
         self.inner.watch(k)
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
-        self.inner.on_crossing(t, crossed, x, mode)
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        self.inner.on_crossing(crossing)
     }
 }
 
@@ -130,14 +129,17 @@ fn columns_end_when_they_are_interrupted() {
     let mut integrator = Integrator::new(&stiff).unwrap().interrupt(&interrupt);
     left.set(10_000);
     let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
-    assert_eq!(*d.verdict(), Verdict::NotGuaranteed(Error::Interrupted));
-    assert_eq!(d.apply(&[1.0]), Err(Error::Interrupted));
+    assert_eq!(
+        *d.verdict(),
+        Verdict::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted))
+    );
+    assert_eq!(d.apply(&[1.0]), Err(NoDerivative::Stop(Stop::Interrupted)));
     assert!(left.get() > -100, "{}", left.get());
     drop(d);
     interrupt.clear();
     left.set(10_000);
     let along = integrator.derivative_along(0.0, &[0.0], 1.0, &DMatrix::identity(1, 1));
-    assert_eq!(along, Err(Error::Interrupted));
+    assert_eq!(along, Err(NoDerivative::Stop(Stop::Interrupted)));
     assert!(left.get() > -100, "{}", left.get());
 }
 
@@ -167,11 +169,17 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         // What is asked later looks at it too.
         let regions = whole.regions(0).map(|regions| regions.len());
         interrupt.set();
-        assert_eq!(whole.apply(&v), Err(Error::Interrupted));
+        assert_eq!(whole.apply(&v), Err(NoDerivative::Stop(Stop::Interrupted)));
         if n <= 6 {
             assert_eq!(regions, Ok(720));
-            assert!(matches!(whole.regions(0), Err(Error::Interrupted)));
-            assert!(matches!(whole.pieces(), Err(Error::Interrupted)));
+            assert!(matches!(
+                whole.regions(0),
+                Err(NoDerivative::Stop(Stop::Interrupted))
+            ));
+            assert!(matches!(
+                whole.pieces(),
+                Err(NoDerivative::Stop(Stop::Interrupted))
+            ));
         }
         interrupt.clear();
         assert!(whole.apply(&v).is_ok());
@@ -184,7 +192,7 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
             let d = integrator.derivative(0.0, start, end).unwrap();
             assert_eq!(
                 *d.verdict(),
-                Verdict::NotGuaranteed(Error::Interrupted),
+                Verdict::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted)),
                 "{n}: {at} of {all}"
             );
             assert!(left.get() > -many, "{} after {at} of {all}", left.get());

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use saltation::models::{Affine, Hopper};
 use saltation::{
-    Error, EventFunction, Flow, Guard, Integrator, Mode, PerEntry, Projection, RearmMatrix, Status,
-    flow_fn,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, PerEntry, Projection, RearmMatrix,
+    Status, flow_fn,
 };
 
 use crate::support::run;
@@ -15,14 +15,14 @@ fn hopper() -> Integrator<Hopper> {
 }
 
 /// What a run of the hopper from (2, 0) over 2 s refuses.
-fn refused(mut integrator: Integrator<Hopper>) -> Error {
+fn refused(mut integrator: Integrator<Hopper>) -> InputError {
     integrator
         .integrate(0.0, &[2.0, 0.0], 2.0)
         .expect_err("refused")
 }
 
-fn is_setting(error: &Error, setting: &str) -> bool {
-    matches!(error, Error::BadSetting { name, .. } if name.contains(setting))
+fn is_setting(error: &InputError, setting: &str) -> bool {
+    matches!(error, InputError::BadSetting { name, .. } if name.contains(setting))
 }
 
 /// NaN cannot be compared, so the texts are.
@@ -39,7 +39,7 @@ fn a_start_time_that_is_not_finite() {
         assert!(
             same(
                 &error,
-                &Error::NotFiniteInput {
+                &InputError::NotFinite {
                     name: "t0",
                     entry: 0,
                     value
@@ -57,7 +57,7 @@ fn a_final_time_that_is_not_finite() {
         assert!(
             same(
                 &error,
-                &Error::NotFiniteInput {
+                &InputError::NotFinite {
                     name: "tf",
                     entry: 0,
                     value
@@ -78,7 +78,7 @@ fn a_start_that_is_not_finite() {
             assert!(
                 same(
                     &error,
-                    &Error::NotFiniteInput {
+                    &InputError::NotFinite {
                         name: "x0",
                         entry,
                         value
@@ -93,7 +93,7 @@ fn a_start_that_is_not_finite() {
 #[test]
 fn a_final_time_before_the_start() {
     let error = hopper().integrate(1.0, &[2.0, 0.0], 0.5).unwrap_err();
-    assert_eq!(error, Error::TimeReversed { t0: 1.0, tf: 0.5 });
+    assert_eq!(error, InputError::TimeReversed { t0: 1.0, tf: 0.5 });
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_start_of_the_wrong_length() {
         let found = start.len();
         assert_eq!(
             error,
-            Error::WrongLength {
+            InputError::WrongLength {
                 name: "x0",
                 expected: 2,
                 found
@@ -128,7 +128,7 @@ fn tolerances_of_the_wrong_length() {
     let error = refused(hopper().atol(vec![1e-9; 3]));
     assert_eq!(
         error,
-        Error::WrongLength {
+        InputError::WrongLength {
             name: "atol",
             expected: 2,
             found: 3
@@ -137,7 +137,7 @@ fn tolerances_of_the_wrong_length() {
     let error = refused(hopper().rtol([1e-6]));
     assert_eq!(
         error,
-        Error::WrongLength {
+        InputError::WrongLength {
             name: "rtol",
             expected: 2,
             found: 1
@@ -151,7 +151,7 @@ fn widths_of_the_wrong_length() {
         let error = refused(hopper().projection(Projection::eps(vec![1e-3; found], 3)));
         assert_eq!(
             error,
-            Error::WrongLength {
+            InputError::WrongLength {
                 name: "eps",
                 expected: 1,
                 found
@@ -166,7 +166,7 @@ fn a_start_mode_of_the_wrong_length() {
     assert!(
         matches!(
             error,
-            Error::WrongLength {
+            InputError::WrongLength {
                 expected: 1,
                 found: 2,
                 ..
@@ -182,7 +182,7 @@ fn a_fixed_size_that_is_not_the_systems() {
     assert!(
         matches!(
             error,
-            Error::WrongLength {
+            InputError::WrongLength {
                 expected: 2,
                 found: 3,
                 ..
@@ -197,7 +197,7 @@ fn a_system_without_states() {
     let nothing = || flow_fn(0, |_, _, _, _| ());
     assert!(matches!(
         Integrator::new(nothing()),
-        Err(Error::EmptySystem)
+        Err(InputError::EmptySystem)
     ));
     assert!(Integrator::fixed::<0>(nothing()).is_err());
 }
@@ -236,7 +236,7 @@ fn widths_that_are_not_positive() {
     assert!(
         matches!(
             error,
-            Error::BadSetting {
+            InputError::BadSetting {
                 name: "eps",
                 entry: 2,
                 ..
@@ -278,7 +278,7 @@ fn tolerances_that_are_negative_or_not_finite() {
         assert!(
             matches!(
                 error,
-                Error::BadSetting {
+                InputError::BadSetting {
                     name: "atol",
                     entry: 1,
                     ..
@@ -299,7 +299,7 @@ fn tolerances_that_are_both_zero() {
             .atol(PerEntry::Each(vec![0.0, 0.0])),
     );
     assert!(
-        matches!(error, Error::BadSetting { entry: 1, .. }),
+        matches!(error, InputError::BadSetting { entry: 1, .. }),
         "{error:?}"
     );
     // One of the two is enough.
@@ -374,12 +374,12 @@ fn least_rates_and_noises_that_make_no_sense() {
     for value in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
         let error = run(value, 0.0).expect_err("refused");
         assert!(is_setting(&error, "min_rate"), "{error:?}");
-        assert!(matches!(error, Error::BadSetting { entry: 1, .. }));
+        assert!(matches!(error, InputError::BadSetting { entry: 1, .. }));
     }
     for value in [f64::NAN, -1.0, f64::INFINITY] {
         let error = run(1e-6, value).expect_err("refused");
         assert!(is_setting(&error, "noise"), "{error:?}");
-        assert!(matches!(error, Error::BadSetting { entry: 1, .. }));
+        assert!(matches!(error, InputError::BadSetting { entry: 1, .. }));
     }
     assert_eq!(run(0.5, 1e-9).unwrap().crossings().len(), 2);
 }
@@ -388,7 +388,13 @@ fn least_rates_and_noises_that_make_no_sense() {
 fn a_matrix_that_rearms_a_guard_by_itself() {
     let guard = Guard::falling(0);
     let error = RearmMatrix::new(1).arm(guard, guard).unwrap_err();
-    assert_eq!(error, Error::SelfRearming { guard });
+    assert_eq!(
+        error,
+        InputError::SelfRearming {
+            event: 0,
+            direction: "falling"
+        }
+    );
 }
 
 #[test]
@@ -396,8 +402,14 @@ fn a_matrix_for_a_guard_that_does_not_exist() {
     let error = RearmMatrix::new(1)
         .arm(Guard::rising(0), Guard::rising(1))
         .unwrap_err();
-    let guard = Guard::rising(1);
-    assert_eq!(error, Error::NoSuchGuard { guard, count: 1 });
+    assert_eq!(
+        error,
+        InputError::NoSuch {
+            what: "event function",
+            index: 1,
+            count: 1
+        }
+    );
 }
 
 #[test]
@@ -407,7 +419,7 @@ fn a_time_outside_the_trajectory() {
         let error = trajectory.at(t).unwrap_err();
         let (start, end) = (0.5, 2.0);
         assert!(
-            same(&error, &Error::OutsideTrajectory { t, start, end }),
+            same(&error, &InputError::OutsideTrajectory { t, start, end }),
             "{error:?}"
         );
     }

@@ -2,7 +2,7 @@
 //! of windows, before a root that was found first.
 
 use saltation::{
-    Doubt, Error, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Status,
+    Doubt, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Status, Stop,
     Trajectory, Watch, flow_fn,
 };
 
@@ -232,7 +232,7 @@ fn an_interrupt_ends_a_cluster() {
         .fixed_step(0.4)
         .interrupt(&interrupt);
     let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
-    assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
+    assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
     assert!(run.crossings().len() < 10, "{}", run.crossings().len());
 }
 

@@ -2,7 +2,7 @@
 //! quadratic or trigonometric, partly moving, partly watched one way, half of them with resets;
 //! against fixed steps of 1 ms with bisection.
 
-use saltation::{Error, Guard, Integrator, Projection, Status, Trajectory, Watch};
+use saltation::{Guard, Integrator, Projection, Status, Stop, Trajectory, Watch};
 
 use crate::support::{Sketch, SplitMix64};
 
@@ -337,7 +337,7 @@ fn difference(run: &Trajectory, reference: &Reference, allowed: f64) -> Option<S
                     .zip(run.state())
                     .all(|(a, b)| (a - b).abs() < 100.0 * allowed)
         }
-        (End::Slides(k), Status::Refused(Error::NotLive { guard, .. })) => guard.event == *k,
+        (End::Slides(k), Status::Refused(Stop::NotLive { guard, .. })) => guard.event == *k,
         _ => false,
     };
     (!same_end).then(|| {

@@ -3,7 +3,7 @@
 
 use saltation::models::{Hopper, PlateParameters, VerticalPlate};
 use saltation::{
-    Error, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Trajectory, Watch,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Status, Trajectory, Watch,
 };
 
 use crate::support::{Sketch, SplitMix64};
@@ -329,7 +329,7 @@ fn the_end_of_a_run_may_be_asked_for_to_a_unit_in_the_last_place() {
         }
         let beyond = run.at(end + 1e-9);
         assert!(
-            matches!(beyond, Err(Error::OutsideTrajectory { .. })),
+            matches!(beyond, Err(InputError::OutsideTrajectory { .. })),
             "{beyond:?}"
         );
     }

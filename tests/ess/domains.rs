@@ -2,8 +2,8 @@
 //! end beyond a guard.
 
 use saltation::{
-    Error, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Status, Trajectory,
-    Watch, flow_fn,
+    At, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Status, Stop,
+    Trajectory, Watch, flow_fn,
 };
 
 use crate::bad_input::NOT_FINITE;
@@ -33,10 +33,10 @@ fn a_hole_between_the_samples_of_a_step_is_typed() {
             let adaptive = PROJECTIONS.map(|projection| run(system, 1e-9, projection, &[0.0], 1.0));
             for trajectory in adaptive.iter().chain([&by_one_step]) {
                 let what = format!("{value} around {centre}");
-                let Status::Refused(Error::NotFinite { quantity, t, state }) = trajectory.status()
-                else {
+                let Status::Refused(Stop::NotFinite { quantity, at }) = trajectory.status() else {
                     panic!("{what}: {:?}", trajectory.status());
                 };
+                let At { t, state, .. } = at.as_ref();
                 let named = [
                     Quantity::Event { event: 0 },
                     Quantity::Gradient { event: 0 },

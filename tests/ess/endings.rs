@@ -3,25 +3,15 @@
 
 use saltation::models::Hopper;
 use saltation::{
-    Error, EventFunction, Flow, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix, Status,
-    Trajectory, Watch,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix,
+    Status, Stop, Trajectory, Watch,
 };
 
 use crate::support::{Sketch, SplitMix64};
 
 /// Time and state that a reason gives, where it gives them.
-fn place(reason: &Error) -> Option<(f64, &[f64])> {
-    match reason {
-        Error::NotFinite { t, state, .. }
-        | Error::Tangent { t, state, .. }
-        | Error::NotLive { t, state, .. }
-        | Error::ArmedBeyond { t, state, .. }
-        | Error::NoProgress { t, state, .. }
-        | Error::TooManyEvents { t, state, .. }
-        | Error::TooManySteps { t, state, .. }
-        | Error::StepTooSmall { t, state, .. } => Some((*t, state)),
-        _ => None,
-    }
+fn place(reason: &Stop) -> Option<(f64, &[f64])> {
+    reason.at().map(|at| (at.t, &at.state[..]))
 }
 
 fn bits(x: &[f64]) -> Vec<u64> {
@@ -96,7 +86,7 @@ fn ends_the_same<S: Flow + EventFunction>(
         Status::Refused(reason) => {
             match (reason, place(reason)) {
                 // This one names the point it tried, which may lie ahead.
-                (Error::NotFinite { .. }, Some((t, _))) => {
+                (Stop::NotFinite { .. }, Some((t, _))) => {
                     assert!(t >= time && t <= tf, "{what} {time}");
                 }
                 (_, Some((t, state))) => {
@@ -271,9 +261,7 @@ impl Case {
                     mode.set(bit, on);
                 }
                 match reset.fault {
-                    Fault::Refuses { from } if t > from => Err(Error::Model {
-                        reason: "refused".into(),
-                    }),
+                    Fault::Refuses { from } if t > from => Err(Stop::model("refused")),
                     Fault::ResetIsNan { from } if t > from => {
                         x[0] = f64::NAN;
                         Ok(())
@@ -353,12 +341,12 @@ fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
         seen[match trajectory.status() {
             Status::ReachedEnd => 0,
             Status::Stopped { .. } => 1,
-            Status::Refused(Error::NotLive { .. }) => 2,
-            Status::Refused(Error::NotFinite { .. }) => 3,
-            Status::Refused(Error::Model { .. }) => 4,
-            Status::Refused(Error::TooManyEvents { .. }) => 5,
-            Status::Refused(Error::NoProgress { .. }) => 6,
-            Status::Refused(Error::ArmedBeyond { .. }) => 7,
+            Status::Refused(Stop::NotLive { .. }) => 2,
+            Status::Refused(Stop::NotFinite { .. }) => 3,
+            Status::Refused(Stop::Model(_)) => 4,
+            Status::Refused(Stop::TooManyEvents { .. }) => 5,
+            Status::Refused(Stop::NoProgress { .. }) => 6,
+            Status::Refused(Stop::ArmedBeyond { .. }) => 7,
             _ => 8,
         }] += 1;
     }
@@ -389,7 +377,7 @@ fn a_gradient_that_fails_while_the_policy_looks_again_leaves_the_mode_that_was_t
         let trajectory = ends_the_same(&mut integrator, &[1.0, 0.0], 6.0, &what);
         let status = trajectory.status();
         assert!(
-            matches!(status, Status::Refused(Error::NotFinite { .. })),
+            matches!(status, Status::Refused(Stop::NotFinite { .. })),
             "{status:?}"
         );
     }
@@ -445,7 +433,7 @@ fn the_mode_at_a_time_is_the_one_that_holds_then() {
     for t in [-1e-9, 2.1, f64::NAN, f64::INFINITY] {
         let refused = trajectory.mode_at(t);
         assert!(
-            matches!(refused, Err(Error::OutsideTrajectory { .. })),
+            matches!(refused, Err(InputError::OutsideTrajectory { .. })),
             "{t}: {refused:?}"
         );
     }
@@ -466,6 +454,6 @@ fn a_refused_run_is_not_completed() {
         Status::Refused(reason) => reason.clone(),
         other => panic!("{other:?}"),
     };
-    assert!(matches!(reason, Error::NotLive { .. }));
+    assert!(matches!(reason, Stop::NotLive { .. }));
     assert_eq!(refused.completed().unwrap_err(), reason);
 }

@@ -1,7 +1,7 @@
 //! Found by random inputs to every entry point: each test is named by what went wrong.
 
 use saltation::models::Hopper;
-use saltation::{Error, Integrator, Mode, Projection, Quantity, Status, Watch, flow_fn};
+use saltation::{InputError, Integrator, Mode, Projection, Quantity, Status, Stop, Watch, flow_fn};
 
 use crate::support::{Sketch, falling};
 
@@ -15,7 +15,7 @@ fn a_flow_that_is_finite_is_not_called_nan_for_the_stages_of_an_earlier_run() {
     let first = integrator.integrate(0.0, &[0.1], 1.0).unwrap();
     assert!(matches!(
         first.status(),
-        Status::Refused(Error::NotFinite {
+        Status::Refused(Stop::NotFinite {
             quantity: Quantity::Flow { component: 0 },
             ..
         })
@@ -24,7 +24,7 @@ fn a_flow_that_is_finite_is_not_called_nan_for_the_stages_of_an_earlier_run() {
     let mut integrator = integrator.first_step(1e-9);
     let second = integrator.integrate(1e9, &[5.0], 1e9 + 1.0).unwrap();
     assert!(
-        matches!(second.status(), Status::Refused(Error::StepTooSmall { .. })),
+        matches!(second.status(), Status::Refused(Stop::StepTooSmall { .. })),
         "{}",
         second.status()
     );
@@ -184,12 +184,12 @@ fn a_mode_of_any_size_is_made_or_cut() {
     assert!(!huge.contains(usize::MAX) && huge.count_ones() == 0);
     assert!(matches!(
         Integrator::new(Many),
-        Err(Error::BadSetting { .. })
+        Err(InputError::BadSetting { .. })
     ));
     let wide = flow_fn(usize::MAX, |_, _, _, _: &mut [f64]| {});
     assert!(matches!(
         Integrator::new(wide),
-        Err(Error::BadSetting { .. })
+        Err(InputError::BadSetting { .. })
     ));
 }
 
@@ -201,7 +201,7 @@ fn a_trajectory_has_a_limit_of_memory() {
         .max_memory(1 << 20);
     let run = integrator.integrate(0.0, &[0.0, 0.0], 10.0).unwrap();
     assert!(
-        matches!(run.status(), Status::Refused(Error::TrajectoryTooLarge { limit, .. }) if *limit == 1 << 20),
+        matches!(run.status(), Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == 1 << 20),
         "{}",
         run.status()
     );

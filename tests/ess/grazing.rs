@@ -3,7 +3,7 @@
 //! lift-off.
 
 use saltation::{
-    Direction, Error, Guard, Integrator, Mode, Projection, Status, Trajectory, Watch, flow_fn,
+    At, Direction, Guard, Integrator, Mode, Projection, Status, Stop, Trajectory, Watch, flow_fn,
 };
 
 use crate::support::{Sketch, SplitMix64, falling, run};
@@ -14,7 +14,7 @@ const PROJECTIONS: [Projection; 3] = [
     Projection::horizon(1e-6, 3),
 ];
 
-fn refusal(trajectory: &Trajectory) -> &Error {
+fn refusal(trajectory: &Trajectory) -> &Stop {
     match trajectory.status() {
         Status::Refused(reason) => reason,
         other => panic!("{other:?} at t = {}", trajectory.time()),
@@ -33,15 +33,10 @@ fn a_resting_start_is_refused_as_tangent() {
     });
     for projection in PROJECTIONS {
         let trajectory = run(&block, 1e-9, projection, &[0.0, 0.0], 1.0);
-        let Error::Tangent {
-            guard,
-            rate,
-            t,
-            state,
-        } = refusal(&trajectory)
-        else {
+        let Stop::Tangent { guard, rate, at } = refusal(&trajectory) else {
             panic!("{:?}", trajectory.status());
         };
+        let At { t, state, .. } = at.as_ref();
         assert_eq!(guard.event, 1);
         assert!(*rate == 0.0 && *t == 0.0 && state == &[0.0, 0.0]);
         // What there was is kept: the start.
@@ -57,10 +52,7 @@ fn a_grazing_start_is_refused_as_tangent() {
     let throw = falling(9.81).events([Watch::BOTH], |_, _, x, _| x[0]);
     for projection in PROJECTIONS {
         let trajectory = run(&throw, 1e-9, projection, &[0.0, 0.0], 1.0);
-        assert!(matches!(
-            refusal(&trajectory),
-            Error::Tangent { t: 0.0, .. }
-        ));
+        assert!(matches!(refusal(&trajectory), Stop::Tangent { at, .. } if at.t == 0.0));
     }
 }
 
@@ -78,7 +70,7 @@ fn a_start_slower_than_the_least_rate_is_tangent_and_a_faster_one_is_not() {
     };
     for speed in [9e-7, -9e-7] {
         let trajectory = drift(speed);
-        let Error::Tangent { rate, .. } = refusal(&trajectory) else {
+        let Stop::Tangent { rate, .. } = refusal(&trajectory) else {
             panic!("{:?}", trajectory.status());
         };
         assert!((rate.abs() - 9e-7).abs() < 1e-15);
@@ -143,7 +135,8 @@ fn a_trajectory_that_touches_tangentially_makes_no_crossing() {
             assert!(trajectory.crossings().is_empty(), "{projection:?}");
             match trajectory.status() {
                 Status::ReachedEnd => assert!((trajectory.state()[0] - 4.0).abs() < 1e-8),
-                Status::Refused(Error::NotLive { guard, t, .. }) => {
+                Status::Refused(Stop::NotLive { guard, at, .. }) => {
+                    let t = at.t;
                     assert_eq!(guard.event, 0);
                     assert!((t - 1.0).abs() < 1e-4, "{projection:?}: {t}");
                 }
@@ -177,17 +170,17 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
             .fixed_step(0.0625)
             .integrate(0.0, &[1.0 - depth], 3.0)
             .unwrap();
-        let Error::NotLive {
+        let Stop::NotLive {
             guard,
             rate_before,
             rate_after,
             min_rate,
-            t,
-            state,
+            at,
         } = refusal(&trajectory)
         else {
             panic!("{projection:?}: {:?}", trajectory.status());
         };
+        let At { t, state, .. } = at.as_ref();
         assert_eq!(*guard, Guard::falling(0));
         let slower = rate_before.abs().min(rate_after.abs());
         assert!(
@@ -216,17 +209,17 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
     });
     for projection in PROJECTIONS {
         let trajectory = run(&slide, 1e-9, projection.clone(), &[-0.5, 0.0], 1.0);
-        let Error::NotLive {
+        let Stop::NotLive {
             guard,
             rate_before,
             rate_after,
             min_rate,
-            t,
-            state,
+            at,
         } = refusal(&trajectory)
         else {
             panic!("{projection:?}: {:?}", trajectory.status());
         };
+        let At { t, state, .. } = at.as_ref();
         assert_eq!(*guard, Guard::rising(1));
         assert!((rate_before - 1.0).abs() < 1e-9 && (rate_after + 2.0).abs() < 1e-9);
         assert!(*min_rate > 0.0 && (t - 0.5).abs() < 1e-9 && state[0].abs() < 1e-9);
@@ -249,9 +242,10 @@ fn a_start_on_a_sliding_surface_is_refused_too() {
         });
         let system = slide.with_events(1, |_, _, x| x[0]);
         let trajectory = run(system, 1e-9, projection.clone(), &[0.0], 1.0);
-        let Error::NotLive { guard, t, .. } = refusal(&trajectory) else {
+        let Stop::NotLive { guard, at, .. } = refusal(&trajectory) else {
             panic!("{projection:?}: {:?}", trajectory.status());
         };
+        let At { t, .. } = at.as_ref();
         assert_eq!((guard.event, *t), (0, 0.0), "{projection:?}");
         assert_eq!(trajectory.state()[0].to_bits(), 0, "{projection:?}");
     }
@@ -270,8 +264,8 @@ fn disordered(projection: Projection) {
     });
     let system = corner.with_events(2, |k, _, x| x[k]);
     let trajectory = run(system, 1e-9, projection, &[-0.5, -0.5], 1.0);
-    let Error::NotLive {
-        t,
+    let Stop::NotLive {
+        at,
         rate_before,
         rate_after,
         ..
@@ -279,6 +273,7 @@ fn disordered(projection: Projection) {
     else {
         panic!("{what}: {:?}", trajectory.status());
     };
+    let At { t, .. } = at.as_ref();
     assert!((t - 0.5).abs() < 1e-12, "{what}: {t}");
     assert!(
         (rate_before - 1.0).abs() < 1e-6 && (rate_after + 1.0).abs() < 1e-6,

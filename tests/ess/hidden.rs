@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use saltation::{
-    Doubt, Error, EventFunction, Integrator, Projection, Quantity, Resolution, Status, Trajectory,
-    Watch,
+    At, Doubt, EventFunction, Integrator, Projection, Quantity, Resolution, Status, Stop,
+    Trajectory, Watch,
 };
 
 use crate::support::{Sketch, SplitMix64};
@@ -177,9 +177,10 @@ fn what_is_not_defined_is_approached_by_shorter_steps() {
     ] {
         let mut integrator = Integrator::new(&system).unwrap();
         let run = integrator.integrate(0.0, &[1.0], 3.0).unwrap();
-        let Status::Refused(Error::NotFinite { quantity, t, .. }) = run.status() else {
+        let Status::Refused(Stop::NotFinite { quantity, at, .. }) = run.status() else {
             panic!("{}", run.status());
         };
+        let At { t, .. } = at.as_ref();
         assert!(expected.contains(quantity), "{quantity:?}");
         // The difference in place of the gradient reaches six millionths ahead.
         let reach = if system.count() > 0 { 1e-5 } else { 1e-12 };
@@ -188,7 +189,7 @@ fn what_is_not_defined_is_approached_by_shorter_steps() {
         // A fixed step is not shortened: the run ends where it begins.
         let mut integrator = Integrator::new(&system).unwrap().fixed_step(0.3);
         let run = integrator.integrate(0.0, &[1.0], 3.0).unwrap();
-        let refused = matches!(run.status(), Status::Refused(Error::NotFinite { .. }));
+        let refused = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
         assert!(
             refused && (run.time() - 0.9).abs() < 1e-12,
             "{}",

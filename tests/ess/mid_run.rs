@@ -1,7 +1,7 @@
 //! Functions that misbehave on the way, and limits: each ends in its own typed error, and the run
 //! keeps what it computed.
 
-use saltation::{Error, Integrator, Projection, Quantity, Status, Trajectory, Watch, flow_fn};
+use saltation::{At, Integrator, Projection, Quantity, Status, Stop, Trajectory, Watch, flow_fn};
 
 use crate::bad_input::NOT_FINITE;
 use crate::support::{Sketch, falling, run};
@@ -9,9 +9,10 @@ use crate::support::{Sketch, falling, run};
 /// The first thing that was not finite, after checking that the run up to there was kept: `x = t`
 /// until then.
 fn kept(trajectory: &Trajectory, bad_from: f64) -> (Quantity, f64, Vec<f64>) {
-    let Status::Refused(Error::NotFinite { quantity, t, state }) = trajectory.status() else {
+    let Status::Refused(Stop::NotFinite { quantity, at }) = trajectory.status() else {
         panic!("{:?}", trajectory.status());
     };
+    let At { t, state, .. } = at.as_ref();
     assert!(
         trajectory.time() <= bad_from + 1e-9,
         "ended at {}",
@@ -150,12 +151,12 @@ fn a_solution_that_blows_up() {
     for count in [0, 1] {
         let system = flow.with_events(count, |_, _, x| x[0] + 1.0);
         let trajectory = run(system, 1e-6, Projection::Auto, &[1.0], 2.0);
-        let Status::Refused(
-            Error::StepTooSmall { t, state, .. } | Error::NotFinite { t, state, .. },
-        ) = trajectory.status()
+        let Status::Refused(Stop::StepTooSmall { at, .. } | Stop::NotFinite { at, .. }) =
+            trajectory.status()
         else {
             panic!("{:?}", trajectory.status());
         };
+        let At { t, state, .. } = at.as_ref();
         assert!((t - 1.0).abs() < 1e-4 && state[0] > 1e4, "{t} {state:?}");
         assert!((trajectory.at(0.5).unwrap()[0] - 2.0).abs() < 1e-4);
         assert!(trajectory.statistics().steps < 10_000);
@@ -167,11 +168,12 @@ fn a_solution_that_ends_in_a_root() {
     // x = sqrt(1 − 2t), and no real number beyond t = 0.5.
     let flow = flow_fn(1, |_, x, _, dx| dx[0] = -1.0 / x[0].sqrt().powi(2));
     let trajectory = run(flow, 1e-6, Projection::Auto, &[1.0], 2.0);
-    let Status::Refused(Error::StepTooSmall { t, .. } | Error::NotFinite { t, .. }) =
+    let Status::Refused(Stop::StepTooSmall { at, .. } | Stop::NotFinite { at, .. }) =
         trajectory.status()
     else {
         panic!("{:?}", trajectory.status());
     };
+    let At { t, .. } = at.as_ref();
     assert!((t - 0.5).abs() < 1e-4, "{t}");
     assert!((trajectory.at(0.375).unwrap()[0] - 0.5).abs() < 1e-4);
 }
@@ -187,7 +189,7 @@ fn fixed_steps_over_a_blow_up_end_in_a_typed_error() {
     assert!(
         matches!(
             trajectory.status(),
-            Status::Refused(Error::StepTooSmall { .. } | Error::NotFinite { .. })
+            Status::Refused(Stop::StepTooSmall { .. } | Stop::NotFinite { .. })
         ),
         "{:?}",
         trajectory.status()
@@ -205,15 +207,15 @@ fn too_many_events() {
     for limit in [0, 1, 6] {
         let mut integrator = Integrator::new(swing()).unwrap().max_events(limit);
         let trajectory = integrator.integrate(0.0, &[1.0, 0.0], 100.0).unwrap();
-        let Status::Refused(Error::TooManyEvents {
+        let Status::Refused(Stop::TooManyEvents {
             limit: named,
             guard,
-            t,
-            state,
+            at,
         }) = trajectory.status()
         else {
             panic!("{:?}", trajectory.status());
         };
+        let At { t, state, .. } = at.as_ref();
         assert!(*named == limit && guard.event == 0 && state.len() == 2);
         assert_eq!(trajectory.crossings().len(), limit);
         // The one too many is on the guard too.
@@ -236,7 +238,7 @@ fn too_many_steps() {
     let trajectory = integrator.integrate(0.0, &[1.0, 0.0], 1000.0).unwrap();
     assert!(matches!(
         trajectory.status(),
-        Status::Refused(Error::TooManySteps { limit: 25, .. })
+        Status::Refused(Stop::TooManySteps { limit: 25, .. })
     ));
     let statistics = trajectory.statistics();
     assert_eq!(statistics.steps + statistics.rejections, 25);
@@ -252,7 +254,7 @@ fn an_integrator_goes_on_after_a_refused_run() {
     let tangent = integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap();
     assert!(matches!(
         tangent.status(),
-        Status::Refused(Error::Tangent { .. })
+        Status::Refused(Stop::Tangent { .. })
     ));
     let good = integrator.integrate(0.0, &[1.0, 0.0], 1.0).unwrap();
     assert_eq!(

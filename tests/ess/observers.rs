@@ -3,7 +3,7 @@
 
 use saltation::models::{ContactChain, Hopper, NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
-    Arrival, CrossingEvent, EventFunction, Flow, Integrator, Mode, Observer, Projection, Segment,
+    Arrival, EventFunction, Flow, GuardCrossing, Integrator, Mode, Observer, Projection, Segment,
     Statistics, Status, Trajectory,
 };
 
@@ -175,14 +175,14 @@ impl Observer for Witness {
         self.projected += usize::from(segment.projected);
     }
 
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         assert!(self.started);
         assert_eq!(
             crossing.time.to_bits(),
             self.time.to_bits(),
             "a crossing is at the end of a segment"
         );
-        assert_eq!(crossing.state, self.state);
+        assert_eq!(crossing.state.as_slice(), self.state);
         let sign = crossing.guard.sign();
         assert!(
             sign * crossing.rate_before >= crossing.min_rate

@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use saltation::models::{Hopper, Thermostat};
 use saltation::{
-    Direction, Error, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix, Status, Trajectory,
-    Watch,
+    At, Direction, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Status,
+    Stop, Trajectory, Watch,
 };
 
 use crate::support::{Sketch, run};
@@ -226,16 +226,16 @@ fn arming_a_guard_that_lies_behind_is_refused() {
             .arm(Guard::rising(0), Guard::rising(1))
             .unwrap();
         let trajectory = walk([0.5, 0.2], matrix, projection);
-        let Status::Refused(Error::ArmedBeyond {
+        let Status::Refused(Stop::ArmedBeyond {
             guard,
             by,
             beyond,
-            t,
-            state,
+            at,
         }) = trajectory.status()
         else {
             panic!("{:?}", trajectory.status());
         };
+        let At { t, state, .. } = at.as_ref();
         assert_eq!((*guard, *by), (Guard::rising(1), Guard::rising(0)));
         assert!(
             (beyond - 0.3).abs() < 1e-9 && (t - 0.5).abs() < 1e-9 && (state[0] - 0.5).abs() < 1e-9
@@ -313,12 +313,18 @@ fn rows_that_disagree_are_listed_and_equal_rows_are_not() {
 
 #[test]
 fn a_matrix_that_rearms_a_guard_by_itself_is_refused() {
-    for guard in [Guard::rising(1), Guard::falling(1)] {
+    for (guard, direction) in [(Guard::rising(1), "rising"), (Guard::falling(1), "falling")] {
         for refused in [
             RearmMatrix::new(2).arm(guard, guard),
             RearmMatrix::new(2).retire(guard, guard),
         ] {
-            assert_eq!(refused, Err(Error::SelfRearming { guard }));
+            assert_eq!(
+                refused,
+                Err(InputError::SelfRearming {
+                    event: 1,
+                    direction
+                })
+            );
         }
     }
 }
@@ -331,7 +337,7 @@ fn a_matrix_of_another_size_is_refused() {
     assert!(
         matches!(
             refused,
-            Err(Error::WrongLength {
+            Err(InputError::WrongLength {
                 expected: 1,
                 found: 2,
                 ..
@@ -403,5 +409,35 @@ fn modes_that_the_policy_looked_up_are_told_like_all_others() {
         }
         assert_eq!(trajectory.mode(), &modes[20].mode, "{projection:?}");
         assert_eq!(trajectory.mode(), integrator.mode(), "{projection:?}");
+    }
+}
+
+#[test]
+fn a_guard_armed_beyond_its_surface_by_a_side_that_the_model_set_crosses_at_once() {
+    // Guard 1 is crossed at t = 0.3. At t = 1 the model sets side 2, whose row arms guard 1 again.
+    for projection in PROJECTIONS {
+        let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+            .events([Watch::RISING; 3], |k, _, x, _| x[0] - [1.0, 0.3, 9.0][k])
+            .reset(|_, crossed, _, mode| {
+                if crossed.contains(0) {
+                    mode.set(2, true);
+                }
+                Ok(())
+            });
+        let row = RearmMatrix::new(3).arm(Guard::rising(2), Guard::rising(1));
+        let run = Integrator::new(system)
+            .unwrap()
+            .rearm(Rearm::Matrix(row.unwrap()))
+            .projection(projection)
+            .integrate(0.0, &[0.0], 2.0)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        let crossed = run.crossings().iter().map(|c| (c.guard.event, c.time));
+        let expected = [(1, 0.3), (0, 1.0), (1, 1.0)];
+        for ((k, t), (expected, at)) in crossed.clone().zip(expected) {
+            assert!(k == expected && (t - at).abs() < 1e-6, "{k} at {t}");
+        }
+        assert_eq!(crossed.count(), 3);
+        assert!((0..3).all(|k| run.mode().contains(k)));
     }
 }

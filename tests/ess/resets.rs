@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use saltation::{
-    Arrival, CrossedGuard, Error, EventFunction, Flow, Guard, Projection, Status, Watch,
+    Arrival, At, CrossedGuard, EventFunction, Flow, Guard, Projection, Status, Stop, Watch,
 };
 
 use crate::support::{Sketch, distance, falling, run};
@@ -213,9 +213,10 @@ fn a_reset_that_throws_the_state_to_and_fro_makes_no_progress() {
         });
     for projection in [Projection::Auto, Projection::Off] {
         let trajectory = run(&ping_pong, 1e-9, projection, &[-0.5], 1.0);
-        let Status::Refused(Error::NoProgress { guard, t, .. }) = trajectory.status() else {
+        let Status::Refused(Stop::NoProgress { guard, at, .. }) = trajectory.status() else {
             panic!("{:?}", trajectory.status());
         };
+        let At { t, .. } = at.as_ref();
         assert!(guard.event == 0 && (t - 0.5).abs() < 1e-12);
         assert!((2..=3).contains(&trajectory.crossings().len()));
         assert!((trajectory.at(0.25).unwrap()[0] + 0.25).abs() < 1e-12);
@@ -226,16 +227,12 @@ fn a_reset_that_throws_the_state_to_and_fro_makes_no_progress() {
 fn a_model_that_refuses_a_crossing_ends_the_run_and_keeps_it() {
     let broken = falling(G)
         .events([Watch::FALLING], |_, _, x, _| x[0])
-        .reset(|_, _, _, _| {
-            Err(Error::Model {
-                reason: "the plate is glued".into(),
-            })
-        });
+        .reset(|_, _, _, _| Err(Stop::model("the plate is glued")));
     let trajectory = run(broken, 1e-9, Projection::Auto, &[1.0, 0.0], 2.0);
-    let Status::Refused(Error::Model { reason }) = trajectory.status() else {
+    let Status::Refused(Stop::Model(reason)) = trajectory.status() else {
         panic!("{:?}", trajectory.status());
     };
-    assert_eq!(reason, "the plate is glued");
+    assert_eq!(reason.to_string(), "the plate is glued");
     let landing = (2.0 / G).sqrt();
     assert!((trajectory.time() - landing).abs() < 1e-8);
     assert!((trajectory.at(0.3).unwrap()[0] - (1.0 - 0.5 * G * 0.09)).abs() < 1e-9);
@@ -251,9 +248,10 @@ fn a_reset_that_is_not_finite_is_refused_by_name() {
             Ok(())
         });
     let trajectory = run(broken, 1e-9, Projection::Auto, &[1.0, 0.0], 2.0);
-    let Status::Refused(Error::NotFinite { quantity, t, .. }) = trajectory.status() else {
+    let Status::Refused(Stop::NotFinite { quantity, at, .. }) = trajectory.status() else {
         panic!("{:?}", trajectory.status());
     };
+    let At { t, .. } = at.as_ref();
     assert_eq!(*quantity, saltation::Quantity::Reset { component: 1 });
     assert!((t - (2.0 / G).sqrt()).abs() < 1e-8);
 }

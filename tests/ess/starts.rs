@@ -1,7 +1,7 @@
 //! Starts on a guard, close to one, or in a given mode.
 
 use saltation::{
-    Error, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Watch, flow_fn,
+    At, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Stop, Watch, flow_fn,
 };
 
 use crate::support::{Sketch, run};
@@ -140,8 +140,9 @@ fn a_given_mode_that_a_tangent_start_contradicts_is_refused() {
         integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap()
     };
     assert_eq!(*start(-1.0).status(), Status::ReachedEnd);
-    let Status::Refused(Error::Tangent { guard, t, .. }) = start(1.0).status().clone() else {
+    let Status::Refused(Stop::Tangent { guard, at, .. }) = start(1.0).status().clone() else {
         panic!("{:?}", start(1.0).status());
     };
-    assert_eq!((guard, t), (Guard::rising(0), 0.0));
+    let At { t, .. } = at.as_ref();
+    assert_eq!((guard, *t), (Guard::rising(0), 0.0));
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use nalgebra::DVector;
 use saltation::{
-    Crossed, CrossedGuard, Error, EventFunction, Flow, Integrator, Mode, Projection, Trajectory,
+    CrossedGuard, Crossing, EventFunction, Flow, Integrator, Mode, Projection, Stop, Trajectory,
     Watch,
 };
 
@@ -151,23 +151,18 @@ impl<S: EventFunction> EventFunction for Permuted<S> {
     fn ignores_mode(&self) -> bool {
         self.system.ignores_mode()
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (crossed, mode) = (crossing.crossed, crossing.mode.clone());
         let mut set: Vec<CrossedGuard> = crossed.guards().to_vec();
         for c in &mut set {
             c.guard.event = self.inside[c.guard.event];
         }
         set.sort_by_key(|c| c.guard);
-        let mut within = self.within(mode);
+        let mut within = self.within(&mode);
         self.system
-            .on_crossing(t, &Crossed::new(&set), x, &mut within)?;
+            .on_crossing(&mut crossing.of_guards(&set, &mut within))?;
         for (k, &inside) in self.inside.iter().enumerate() {
-            mode.set(k, within.contains(inside));
+            crossing.mode.set(k, within.contains(inside));
         }
         Ok(())
     }
@@ -247,14 +242,8 @@ impl<S: EventFunction> EventFunction for Counting<S> {
     fn ignores_mode(&self) -> bool {
         self.system.ignores_mode()
     }
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         count(&self.on_crossing);
-        self.system.on_crossing(t, crossed, x, mode)
+        self.system.on_crossing(crossing)
     }
 }

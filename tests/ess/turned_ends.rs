@@ -2,7 +2,7 @@
 //! first, crossings that follow by projection, and clocks that no smooth step stops at.
 
 use saltation::{
-    Arrival, CrossingEvent, Doubt, Error, Integrator, Interrupt, Observer, Projection, Status,
+    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Observer, Projection, Status, Stop,
     Trajectory, Watch,
 };
 
@@ -92,7 +92,7 @@ fn before_the_end_of_the_run() {
 struct Until(usize, Vec<Doubt>);
 
 impl Observer for Until {
-    fn crossing(&mut self, _: &CrossingEvent<'_>) {
+    fn crossing(&mut self, _: &GuardCrossing) {
         self.0 -= 1;
     }
     fn doubt(&mut self, doubt: &Doubt) {
@@ -129,14 +129,14 @@ fn before_a_run_is_refused() {
         });
         let mut integrator = integrator(system).interrupt(&interrupt);
         let run = integrator.integrate(0.0, &START, 2.0).unwrap();
-        assert!(matches!(run.status(), Status::Refused(Error::Interrupted)));
+        assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
         run
     });
     for last in behind() {
         check("too many events", |above| {
             let mut integrator = integrator(kink(above, [1.0, last], BOTH)).max_events(1);
             let run = integrator.integrate(0.0, &START, 2.0).unwrap();
-            let Status::Refused(Error::TooManyEvents { .. }) = run.status() else {
+            let Status::Refused(Stop::TooManyEvents { .. }) = run.status() else {
                 panic!("{:?}", run.status());
             };
             run

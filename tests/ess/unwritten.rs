@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Projection, Status, Watch};
+use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Stop, Watch};
 
 use crate::support::{Sketch, SplitMix64};
 
@@ -165,7 +165,7 @@ fn a_start_that_touches_its_guard_is_tangent_in_any_unit() {
                 let start = [angle.cos(), angle.sin()];
                 let mut integrator = Integrator::new(system).unwrap();
                 let run = integrator.integrate(0.0, &start, 1.0).unwrap();
-                let tangent = matches!(run.status(), Status::Refused(Error::Tangent { .. }));
+                let tangent = matches!(run.status(), Status::Refused(Stop::Tangent { .. }));
                 assert!(tangent, "{unit:e}, {angle}, {written}: {}", run.status());
             }
         }
@@ -191,7 +191,7 @@ fn an_approach_that_slows_down_to_a_ten_millionth_grazes() {
                 .fixed_step(0.0625)
                 .projection(projection);
             let run = integrator.integrate(0.0, &[0.0], 2.0).unwrap();
-            let Status::Refused(Error::NotLive {
+            let Status::Refused(Stop::NotLive {
                 rate_before,
                 min_rate,
                 ..

@@ -1,6 +1,6 @@
 //! Accumulations of crossings, and rest after them.
 
-use saltation::{Error, Guard, Integrator, Projection, Status};
+use saltation::{At, Guard, Integrator, Projection, Status, Stop};
 
 use crate::resets::{G, ball, ball_over, bounces};
 use crate::support::{SplitMix64, run};
@@ -25,7 +25,7 @@ fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {
             assert!(
                 matches!(
                     reason,
-                    Error::TooManyEvents { .. } | Error::NotLive { .. } | Error::NoProgress { .. }
+                    Stop::TooManyEvents { .. } | Stop::NotLive { .. } | Stop::NoProgress { .. }
                 ),
                 "{what}: {reason:?}"
             );
@@ -79,9 +79,7 @@ fn a_zeno_ball_never_falls_through_its_floor() {
                 assert!(
                     matches!(
                         reason,
-                        Error::TooManyEvents { .. }
-                            | Error::NotLive { .. }
-                            | Error::NoProgress { .. }
+                        Stop::TooManyEvents { .. } | Stop::NotLive { .. } | Stop::NoProgress { .. }
                     ),
                     "{what}: {reason:?}"
                 );
@@ -118,9 +116,10 @@ fn a_ball_that_stays_where_it_lands_is_refused_as_not_live() {
                     2.0,
                 );
                 let what = format!("e = {e}, floor {floor}, {projection:?}");
-                let Status::Refused(Error::NotLive { guard, t, .. }) = trajectory.status() else {
+                let Status::Refused(Stop::NotLive { guard, at, .. }) = trajectory.status() else {
                     panic!("{what}: {:?} {}", trajectory.status(), trajectory.state());
                 };
+                let At { t, .. } = at.as_ref();
                 assert_eq!(*guard, Guard::falling(0), "{what}");
                 let (late, off) = (t - (2.0 / G).sqrt(), trajectory.state()[0] - floor);
                 // A landing that differences leave 1e-13 m above the floor falls again for 1.4e-7
@@ -141,12 +140,16 @@ fn max_events_bounds_a_zeno_ball_too() {
         .max_events(7)
         .integrate(0.0, &[1.0, 0.0], 10.0)
         .unwrap();
-    let Status::Refused(Error::TooManyEvents {
-        limit: 7, guard, t, ..
+    let Status::Refused(Stop::TooManyEvents {
+        limit: 7,
+        guard,
+        at,
+        ..
     }) = trajectory.status()
     else {
         panic!("{:?}", trajectory.status());
     };
+    let At { t, .. } = at.as_ref();
     assert_eq!(*guard, Guard::falling(0));
     assert_eq!(trajectory.crossings().len(), 7);
     let exact = bounces(1.0, 0.5, 10.0f64.min(*t + 1e-6));

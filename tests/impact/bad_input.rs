@@ -1,11 +1,11 @@
 //! Bad input is refused by name, and no input panics.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
-    ReflectionOrder, Reflections, Sequential, Unilateral, uniqueness,
+    AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective,
+    Propagative, ReflectionOrder, Reflections, Sequential, Unilateral, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
-use saltation::{Error, MatrixFault};
+use saltation::{InputError, MatrixFault};
 
 use crate::random::Random;
 
@@ -16,15 +16,15 @@ fn good() -> ImpactProblem {
 #[test]
 fn problems_in_contact_space() {
     let none = ImpactProblem::new(DMatrix::zeros(0, 0), DVector::zeros(0));
-    assert_eq!(none.err(), Some(Error::NoContacts));
+    assert_eq!(none.err(), Some(Failure::Input(InputError::NoContacts)));
     let refused = ImpactProblem::new(DMatrix::identity(2, 2), dvector![1.0]);
     assert!(matches!(
         refused,
-        Err(Error::WrongLength {
+        Err(Failure::Input(InputError::WrongLength {
             expected: 2,
             found: 1,
             ..
-        })
+        }))
     ));
     let refused = ImpactProblem::new(DMatrix::zeros(2, 3), dvector![1.0, 1.0]);
     let fault = MatrixFault::NotSquare {
@@ -32,26 +32,35 @@ fn problems_in_contact_space() {
         columns: 3,
     };
     let name = "Delassus";
-    assert_eq!(refused.err(), Some(Error::BadMatrix { name, fault }));
+    assert_eq!(
+        refused.err(),
+        Some(Failure::Input(InputError::BadMatrix { name, fault }))
+    );
     let refused = ImpactProblem::new(DMatrix::identity(2, 2), dvector![1.0, f64::NAN]);
     assert!(matches!(
         refused,
-        Err(Error::NotFiniteInput { entry: 1, .. })
+        Err(Failure::Input(InputError::NotFinite { entry: 1, .. }))
     ));
     let refused = ImpactProblem::new(dmatrix![1.0, 2.0; 2.0, 1.0], dvector![1.0, 1.0]);
     assert!(matches!(
         refused,
-        Err(Error::BadMatrix {
+        Err(Failure::Input(InputError::BadMatrix {
             fault: MatrixFault::NotPositive { .. },
             ..
-        })
+        }))
     ));
     let refused =
         ImpactProblem::with_tangents(DMatrix::identity(2, 2), dvector![0., 0.], &[-0.1, 0.]);
-    assert!(matches!(refused, Err(Error::BadSetting { entry: 0, .. })));
+    assert!(matches!(
+        refused,
+        Err(Failure::Input(InputError::BadSetting { entry: 0, .. }))
+    ));
     let refused =
         ImpactProblem::with_tangents(DMatrix::identity(2, 2), dvector![0., 0.], &[0.1; 3]);
-    assert!(matches!(refused, Err(Error::WrongLength { .. })));
+    assert!(matches!(
+        refused,
+        Err(Failure::Input(InputError::WrongLength { .. }))
+    ));
 }
 
 #[test]
@@ -60,10 +69,10 @@ fn problems_of_mechanics() {
     let gaps = dmatrix![1.0, 1.0];
     let make = |mass: &DMatrix<f64>| ImpactProblem::from_mechanics(mass, &gaps, &v);
     let fault = |mass: &DMatrix<f64>| match make(mass) {
-        Err(Error::BadMatrix {
+        Err(Failure::Input(InputError::BadMatrix {
             name: "mass",
             fault,
-        }) => fault,
+        })) => fault,
         other => panic!("{other:?}"),
     };
     assert!(matches!(
@@ -91,42 +100,45 @@ fn problems_of_mechanics() {
         MatrixFault::NotPositive { value } if (value + 2.0).abs() < 1e-12
     ));
     let empty = ImpactProblem::from_mechanics(&DMatrix::zeros(0, 0), &gaps, &DVector::zeros(0));
-    assert_eq!(empty.err(), Some(Error::EmptySystem));
+    assert_eq!(empty.err(), Some(Failure::Input(InputError::EmptySystem)));
     let still = DMatrix::identity(3, 3);
     assert!(matches!(
         make(&still),
-        Err(Error::WrongLength {
+        Err(Failure::Input(InputError::WrongLength {
             name: "velocity",
             ..
-        })
+        }))
     ));
     let flat = DMatrix::zeros(1, 2);
     let refused = ImpactProblem::from_mechanics(&DMatrix::identity(2, 2), &flat, &v);
     assert!(matches!(
         refused,
-        Err(Error::BadMatrix {
+        Err(Failure::Input(InputError::BadMatrix {
             name: "Delassus",
             ..
-        })
+        }))
     ));
     let none = ImpactProblem::from_mechanics(&DMatrix::identity(2, 2), &DMatrix::zeros(0, 2), &v);
-    assert_eq!(none.err(), Some(Error::NoContacts));
+    assert_eq!(none.err(), Some(Failure::Input(InputError::NoContacts)));
 }
 
 #[test]
 fn settings() {
     for e in [-0.1, 1.1] {
         let refused = good().with_restitutions(&[0.5, e]);
-        assert!(matches!(refused, Err(Error::BadSetting { entry: 1, .. })));
+        assert!(matches!(
+            refused,
+            Err(Failure::Input(InputError::BadSetting { entry: 1, .. }))
+        ));
         let allowed = good().with_any_restitutions(&[0.5, e]).unwrap();
         assert_eq!(allowed.restitution(), [0.5, e]);
         assert!(matches!(
             Propagative::default().outcome(&allowed),
-            Err(Error::BadSetting {
+            Err(Failure::Input(InputError::BadSetting {
                 name: "restitution",
                 entry: 1,
                 ..
-            })
+            }))
         ));
     }
     assert!(good().with_restitution(f64::NAN).is_err());
@@ -135,10 +147,11 @@ fn settings() {
     assert!(good().with_tolerance(-1e-12).is_err() && good().with_tolerance(0.2).is_err());
     assert!(matches!(
         good().with_new_contacts(&[0, 2]),
-        Err(Error::NoSuchContact {
-            contact: 2,
+        Err(Failure::Input(InputError::NoSuch {
+            what: "contact",
+            index: 2,
             count: 2
-        })
+        }))
     ));
     assert!(good().with_kinetic_energy(0.1).is_err());
     assert!(good().with_kinetic_energy(f64::NAN).is_err());
@@ -169,11 +182,14 @@ fn outcomes_belong_to_their_problem() {
     let outcome = Unilateral.outcome(&good()).unwrap();
     assert_eq!(
         good().velocity_after(&outcome),
-        Err(Error::OnlyContactSpace)
+        Err(Failure::Input(InputError::OnlyContactSpace))
     );
     let one = ImpactProblem::from_mechanics(&dmatrix![2.0], &dmatrix![1.0], &dvector![-1.0]);
     let refused = one.unwrap().velocity_after(&outcome);
-    assert!(matches!(refused, Err(Error::WrongLength { .. })));
+    assert!(matches!(
+        refused,
+        Err(Failure::Input(InputError::WrongLength { .. }))
+    ));
 }
 
 #[test]
@@ -182,7 +198,7 @@ fn reflections_are_restarted_with_finite_speeds_of_the_right_number() {
     assert!(reflections.restart(&[-1.0], 0.0).is_err());
     assert!(matches!(
         reflections.restart(&[-1.0, f64::NAN], 0.0),
-        Err(Error::NotFiniteInput { entry: 1, .. })
+        Err(Failure::Input(InputError::NotFinite { entry: 1, .. }))
     ));
     assert!(reflections.restart(&[-1.0, 1.0], f64::INFINITY).is_err());
     assert_eq!(reflections.restart(&[-1.0, 1.0], 1e-12), Ok(()));

@@ -1,7 +1,8 @@
 //! Sensitivities are accepted and kept; laws without friction work on the normals and carry the
 //! slips along.
 
-use saltation::Error;
+use saltation::InputError;
+use saltation::impact::Failure;
 use saltation::impact::{ImpactLaw, ImpactProblem, Propagative, Sequential, Unilateral};
 use saltation::nalgebra::DMatrix;
 
@@ -34,7 +35,7 @@ fn slips_follow_from_the_impulses_along_the_normals() {
         let refused = Unilateral.resolve(&problem);
         assert!(matches!(
             refused,
-            Err(Error::FrictionIgnored { law: "Unilateral", contact: 0, friction }) if friction == 0.3
+            Err(Failure::Input(InputError::FrictionIgnored { law: "Unilateral", contact: 0, friction })) if friction == 0.3
         ));
         let problem = problem.frictionless();
         let bare = system.problem();
@@ -60,6 +61,9 @@ fn slips_follow_from_the_impulses_along_the_normals() {
             &system.velocity,
             &many,
         );
-        assert!(matches!(refused, Err(Error::WrongLength { .. })));
+        assert!(matches!(
+            refused,
+            Err(Failure::Input(InputError::WrongLength { .. }))
+        ));
     }
 }

@@ -1,7 +1,8 @@
 //! Input that makes no sense comes back as an error, and none whatever panics or hangs.
 
 use nalgebra::DMatrix;
-use saltation::Error;
+use saltation::InputError;
+use saltation::lcp::Failure;
 use saltation::lcp::{LcpSolver, enumerate, residual};
 
 use crate::random::SplitMix64;
@@ -21,11 +22,17 @@ fn wrong_sizes_are_refused() {
         let w = DMatrix::zeros(rows, columns);
         let q = vec![-1.0; q];
         let failure = solver.solve(&w, &q).unwrap_err();
-        assert!(matches!(failure, Error::WrongLength { .. }), "{failure}");
-        assert!(matches!(enumerate(&w, &q), Err(Error::WrongLength { .. })));
+        assert!(
+            matches!(failure, Failure::Input(InputError::WrongLength { .. })),
+            "{failure}"
+        );
+        assert!(matches!(
+            enumerate(&w, &q),
+            Err(Failure::Input(InputError::WrongLength { .. }))
+        ));
         assert!(matches!(
             residual(&w, &q, &q),
-            Err(Error::WrongLength { .. })
+            Err(Failure::Input(InputError::WrongLength { .. }))
         ));
     }
     assert!(enumerate(&DMatrix::identity(17, 17), &[-1.0; 17]).is_err());
@@ -42,7 +49,7 @@ fn what_is_not_finite_is_refused_and_named() {
         // Also where z = 0 would do.
         for q in [-1.0, 1.0] {
             let failure = solver.solve(&w, &[q; 3]).unwrap_err();
-            let named = |e: &Error| matches!(e, Error::NotFiniteInput { name: "w", entry: 7, value } if value.to_bits() == bad.to_bits());
+            let named = |e: &Failure| matches!(e, Failure::Input(InputError::NotFinite { name: "w", entry: 7, value }) if value.to_bits() == bad.to_bits());
             assert!(matches!(&failure, e if named(e)), "{failure}");
             assert!(named(&enumerate(&w, &[q; 3]).unwrap_err()));
         }
@@ -51,11 +58,11 @@ fn what_is_not_finite_is_refused_and_named() {
         assert!(
             matches!(
                 failure,
-                Error::NotFiniteInput {
+                Failure::Input(InputError::NotFinite {
                     name: "q",
                     entry: 1,
                     ..
-                }
+                })
             ),
             "{failure}"
         );
@@ -76,7 +83,9 @@ fn covering_vectors_are_positive() {
         let refused = solver.solve_covered(&w, &[-1.0; 2], d);
         assert!(matches!(
             refused,
-            Err(Error::BadSetting { .. } | Error::WrongLength { .. })
+            Err(Failure::Input(
+                InputError::BadSetting { .. } | InputError::WrongLength { .. }
+            ))
         ));
     }
     assert!(
@@ -108,10 +117,10 @@ fn tolerances_that_would_let_anything_pass_are_refused() {
             ] {
                 let named = matches!(
                     &refused,
-                    Err(Error::BadSetting {
+                    Err(Failure::Input(InputError::BadSetting {
                         name: "tolerance",
                         ..
-                    })
+                    }))
                 );
                 assert!(named, "{bad}: {refused:?}");
             }
@@ -194,7 +203,7 @@ fn no_numbers_make_it_panic_or_lie() {
 fn zero_matrices_fail_honestly() {
     for n in [1, 2, 13, 40] {
         let failure = solved(&(DMatrix::zeros(n, n), vec![-1.0; n])).unwrap_err();
-        assert_eq!(failure, Error::LcpRay { infeasible: true });
+        assert_eq!(failure, Failure::Ray { infeasible: true });
         assert!(solved(&(DMatrix::zeros(n, n), vec![0.0; n])).is_ok());
     }
 }

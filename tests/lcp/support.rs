@@ -1,7 +1,7 @@
 //! What a solution must be.
 
 use nalgebra::DMatrix;
-use saltation::Error;
+use saltation::lcp::Failure;
 use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::Lcp;
@@ -10,7 +10,7 @@ use crate::contacts::Lcp;
 pub(crate) fn solved_by(
     solver: &mut LcpSolver,
     (w, q): &Lcp,
-) -> Result<(Vec<f64>, Attempt), Error> {
+) -> Result<(Vec<f64>, Attempt), Failure> {
     let solution = solver.solve(w, q)?;
     let z = solution.z();
     let size = q
@@ -32,7 +32,7 @@ pub(crate) fn solved_by(
     Ok((z.to_vec(), solution.rung()))
 }
 
-pub(crate) fn solved(lcp: &Lcp) -> Result<Vec<f64>, Error> {
+pub(crate) fn solved(lcp: &Lcp) -> Result<Vec<f64>, Failure> {
     solved_by(&mut LcpSolver::new(0), lcp).map(|(z, _)| z)
 }
 

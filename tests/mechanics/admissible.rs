@@ -1,7 +1,7 @@
 //! What a run must not meet, each by its name, and what the policies make of it.
 
-use saltation::event_driven::{ContactEventKind, Grazing};
-use saltation::{Doubt, Error, Quantity, Status};
+use saltation::event_driven::{Breakdown, ContactEventKind, Grazing};
+use saltation::{Doubt, InputError, Quantity, Status, Stop};
 
 use crate::point::Point;
 
@@ -18,7 +18,7 @@ fn a_touch_is_refused_ignored_or_logged() {
     let refused = run(Grazing::Error);
     let status = refused.trajectory().status();
     assert!(
-        matches!(status, Status::Refused(Error::Grazing { contact: 0, t, .. }) if (t - 1.0).abs() < 1e-5),
+        matches!(Breakdown::of(status), Some(Breakdown::Grazing { contact: 0, t, .. }) if (t - 1.0).abs() < 1e-5),
         "{status}"
     );
     for policy in [Grazing::Ignore, Grazing::Contact] {
@@ -56,7 +56,7 @@ fn a_contact_that_approaches_too_slowly_grazes_or_closes() {
         let run = run(policy);
         let status = run.trajectory().status();
         assert!(
-            matches!(status, Status::Refused(Error::Grazing { contact: 0, velocity, .. })
+            matches!(Breakdown::of(status), Some(Breakdown::Grazing { contact: 0, velocity, .. })
                 if (velocity + 1e-9).abs() < 1e-12),
             "{status}"
         );
@@ -87,7 +87,7 @@ fn a_force_that_touches_zero_grazes_its_release() {
         let status = run.trajectory().status();
         match expected {
             "graze" => assert!(
-                matches!(status, Status::Refused(Error::GrazingRelease { contact: 0, t, .. })
+                matches!(Breakdown::of(status), Some(Breakdown::GrazingRelease { contact: 0, t, .. })
                     if (t - std::f64::consts::PI).abs() < 1e-3),
                 "{status}"
             ),
@@ -115,13 +115,13 @@ fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
     let neither = switched(|_, _, _, closed| if closed { 1.0 } else { -1.0 });
     let refused = neither.simulation().run(0.0, &[0.0], &[0.0], 1.0);
     assert!(
-        matches!(refused, Err(Error::SettleFailed { ref contacts, t: 0.0 }) if contacts == &[0]),
+        matches!(refused, Err(Breakdown::NoConsistentMode { ref contacts, t: 0.0 }) if contacts == &[0]),
         "{refused:?}"
     );
     let run = neither.simulation().run(0.0, &[0.5], &[0.0], 2.0).unwrap();
     let status = run.trajectory().status();
     assert!(
-        matches!(status, Status::Refused(Error::SettleFailed { contacts, t })
+        matches!(Breakdown::of(status), Some(Breakdown::NoConsistentMode { contacts, t })
             if contacts == &[0] && (t - 1.0).abs() < 1e-9),
         "{status}"
     );
@@ -129,7 +129,7 @@ fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
     let both = switched(|_, _, _, closed| if closed { -1.0 } else { 1.0 });
     let refused = both.simulation().run(0.0, &[0.0], &[0.0], 1.0);
     assert!(
-        matches!(refused, Err(Error::AmbiguousMode { ref contacts, t: 0.0 }) if contacts == &[0]),
+        matches!(refused, Err(Breakdown::AmbiguousMode { ref contacts, t: 0.0 }) if contacts == &[0]),
         "{refused:?}"
     );
     // A foot that is pressed on when its sensor feels the floor.
@@ -149,7 +149,7 @@ fn a_gap_that_turns_negative_where_it_should_open_is_an_inconsistent_mode() {
     let run = jumps.simulation().run(0.0, &[0.0], &[0.0], 1.0).unwrap();
     let status = run.trajectory().status();
     assert!(
-        matches!(status, Status::Refused(Error::InconsistentMode { contact: 0, gap, .. }) if *gap < 0.0),
+        matches!(Breakdown::of(status), Some(Breakdown::InconsistentMode { contact: 0, gap, .. }) if *gap < 0.0),
         "{status}"
     );
 }
@@ -168,7 +168,7 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
         let refused = falling(restitution)
             .simulation()
             .run(0.0, &[1.0], &[0.0], 1.0);
-        let Err(Error::Restitution {
+        let Err(Breakdown::Restitution {
             contact: 0,
             value: found,
             t: 0.0,
@@ -183,7 +183,7 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
     let run = fast.simulation().run(0.0, &[1.0], &[0.0], 1.0).unwrap();
     let status = run.trajectory().status();
     assert!(
-        matches!(status, Status::Refused(Error::Restitution { contact: 0, value: 2.0, t })
+        matches!(Breakdown::of(status), Some(Breakdown::Restitution { contact: 0, value: 2.0, t })
             if (t - (2.0 / G).sqrt()).abs() < 1e-9),
         "{status}"
     );
@@ -230,8 +230,12 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
         let run = point.simulation().run(0.0, &[1.0], &[0.0], 1.0).unwrap();
         let status = run.trajectory().status();
         let fits = match status {
-            Status::Refused(Error::MassMatrix { .. }) => name == "mass",
-            Status::Refused(Error::NotFinite { quantity, .. }) => match quantity {
+            Status::Refused(stop)
+                if matches!(stop.downcast(), Some(Breakdown::MassMatrix { .. })) =>
+            {
+                name == "mass"
+            }
+            Status::Refused(Stop::NotFinite { quantity, .. }) => match quantity {
                 Quantity::Event { event: 0 } | Quantity::Gradient { event: 0 } => name == "gap",
                 Quantity::Flow { component: 1 } => name == "force",
                 _ => false,
@@ -274,12 +278,12 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
     ] {
         let refused = point.simulation().run(0.0, &[1.0], &[0.0], 1.0);
         let fits = match &refused {
-            Err(Error::MassMatrix { .. }) => name == "mass",
-            Err(Error::NegativeGap { contact: 0, .. }) => name == "gap",
-            Err(Error::NotFinite {
+            Err(Breakdown::MassMatrix { .. }) => name == "mass",
+            Err(Breakdown::Input(InputError::NegativeGap { contact: 0, .. })) => name == "gap",
+            Err(Breakdown::Stop(Stop::NotFinite {
                 quantity: Quantity::Gap { contact: 0 },
                 ..
-            }) => name == "number",
+            })) => name == "number",
             _ => false,
         };
         assert!(fits, "{name}: {refused:?}");
@@ -296,8 +300,8 @@ fn a_force_that_hardly_falls_ends_the_run_or_is_let_go() {
         let status = run.trajectory().status();
         assert!(
             matches!(
-                status,
-                Status::Refused(Error::GrazingRelease { contact: 0, .. })
+                Breakdown::of(status),
+                Some(Breakdown::GrazingRelease { contact: 0, .. })
             ),
             "{status}"
         );
@@ -388,5 +392,5 @@ fn a_gap_that_nothing_moves_is_refused() {
         }
     }
     let start = EventDriven::new(Stuck).start(0.0, &[0.0], &[0.0]);
-    assert!(matches!(start, Err(Error::DependentContacts { set, .. }) if set == [0]));
+    assert!(matches!(start, Err(Breakdown::DependentContacts { set, .. }) if set == [0]));
 }

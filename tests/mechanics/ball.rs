@@ -1,12 +1,12 @@
 //! A ball over a floor: impacts in closed form, accumulation and its policies, grazing, rest.
 
 use saltation::event_driven::{
-    ContactEvent, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
+    Breakdown, ContactEvent, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
 };
 use saltation::impact::Unilateral;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
-use saltation::{Error, Mode, Status};
+use saltation::{InputError, Mode, Status, Stop};
 
 const G: f64 = 9.81;
 
@@ -35,12 +35,12 @@ fn impacts_come_at_their_times_and_the_accumulation_is_named() {
         assert!((event.approach[0] + speed).abs() < 1e-8);
         assert!((event.impulses[0] - 2.0 * 1.5 * speed).abs() < 1e-8);
     }
-    let Status::Refused(Error::Zeno {
+    let Some(Breakdown::Zeno {
         time,
         contacts,
         ratio,
         t,
-    }) = run.trajectory().status()
+    }) = Breakdown::of(run.trajectory().status())
     else {
         panic!("{}", run.trajectory().status());
     };
@@ -163,7 +163,7 @@ fn a_ball_that_reaches_the_ceiling_exactly_grazes() {
         match expected {
             "graze" => {
                 let status = run.trajectory().status();
-                let Status::Refused(Error::Grazing { contact, t, .. }) = status else {
+                let Some(Breakdown::Grazing { contact, t, .. }) = Breakdown::of(status) else {
                     panic!("{status}");
                 };
                 assert!(*contact == 0 && (t - v / G).abs() < 1e-5);
@@ -199,7 +199,10 @@ fn starts_that_touch_settle_or_hit() {
     let left = model.start(0.0, &[0.0], &[2.0]).unwrap();
     assert_eq!((left.state[1], model.closed(&left.mode).len()), (2.0, 0));
     let below = model.start(0.0, &[-1e-3], &[0.0]);
-    assert!(matches!(below, Err(Error::NegativeGap { contact: 0, .. })));
+    assert!(matches!(
+        below,
+        Err(Breakdown::Input(InputError::NegativeGap { contact: 0, .. }))
+    ));
 }
 
 /// Restitutions so small, or heights so low, that a bounce is soon lower than gaps can tell.
@@ -208,7 +211,9 @@ fn low_bounces_are_accumulations() {
     for (e, h) in [(0.5, 1e-3), (0.01, 1.0), (1e-6, 1.0), (0.9, 1e-6)] {
         let end = ball(e).accumulation(h);
         let refused = simulation(e).run(0.0, &[h], &[0.0], 20.0).unwrap();
-        let Status::Refused(Error::Zeno { time, ratio, .. }) = refused.trajectory().status() else {
+        let Some(Breakdown::Zeno { time, ratio, .. }) =
+            Breakdown::of(refused.trajectory().status())
+        else {
             panic!("{e} {h}: {}", refused.trajectory().status());
         };
         assert!(
@@ -240,7 +245,7 @@ fn a_contact_that_settles_keeps_no_speed() {
 fn the_accumulation_moves_with_the_height_as_the_closed_form_says() {
     let at = |h: f64| {
         let run = simulation(0.5).run(0.0, &[h], &[0.0], 3.0).unwrap();
-        let Status::Refused(Error::Zeno { time, .. }) = run.trajectory().status() else {
+        let Some(Breakdown::Zeno { time, .. }) = Breakdown::of(run.trajectory().status()) else {
             panic!("{}", run.trajectory().status());
         };
         *time
@@ -305,16 +310,21 @@ fn tolerances_and_times_are_named_as_the_user_wrote_them() {
             let run = Simulation::new(model)
                 .unwrap()
                 .run(0.0, &[1.0], &[0.0], 1.0);
-            assert!(matches!(run, Err(Error::BadSetting { name, .. }) if name == expected));
+            assert!(
+                matches!(run, Err(Breakdown::Input(InputError::BadSetting { name, .. })) if name == expected)
+            );
         }
     }
     let run = simulation(0.5).run(0.0, &[1.0], &[0.0], f64::NAN);
-    assert!(matches!(run, Err(Error::NotFiniteInput { name: "tf", .. })));
+    assert!(matches!(
+        run,
+        Err(Breakdown::Input(InputError::NotFinite { name: "tf", .. }))
+    ));
     let refused = simulation(0.5)
         .run(0.0, &[1.0], &[0.0], 3.0)
         .unwrap()
         .completed();
-    assert!(matches!(refused, Err(Error::Zeno { .. })));
+    assert!(matches!(refused, Err(Breakdown::Zeno { .. })));
     assert!(
         simulation(0.5)
             .run(0.0, &[1.0], &[0.0], 1.0)
@@ -330,20 +340,20 @@ fn times_that_make_no_sense_are_refused() {
         let run = simulation(0.5).zeno_time(bad).run(0.0, &[1.0], &[0.0], 1.0);
         assert!(matches!(
             run,
-            Err(Error::BadSetting {
+            Err(Breakdown::Input(InputError::BadSetting {
                 name: "zeno_time",
                 ..
-            })
+            }))
         ));
         let run = simulation(0.5)
             .cluster_time(bad)
             .run(0.0, &[1.0], &[0.0], 1.0);
         assert!(matches!(
             run,
-            Err(Error::BadSetting {
+            Err(Breakdown::Input(InputError::BadSetting {
                 name: "cluster_time",
                 ..
-            })
+            }))
         ));
     }
 }
@@ -372,7 +382,7 @@ fn the_log_of_contacts_counts_as_memory() {
     let run = simulation.run(0.0, &[1.0], &[0.0], 1e4).unwrap();
     let status = run.trajectory().status();
     assert!(
-        matches!(status, Status::Refused(Error::TrajectoryTooLarge { limit, .. }) if *limit == memory),
+        matches!(status, Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == memory),
         "{status}"
     );
     // The nodes, their segments, and the events with their states, at least.

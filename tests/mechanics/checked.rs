@@ -3,7 +3,7 @@
 use saltation::derivative::{DerivativeReport, Partial};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
-use saltation::{Error, MatrixFault, Quantity};
+use saltation::{InputError, MatrixFault, Quantity, Stop};
 
 use crate::family::Family;
 use crate::random::SplitMix64;
@@ -244,10 +244,10 @@ fn the_report_reads_as_a_sentence() {
 fn what_cannot_be_compared_is_an_error() {
     let error = |slip: Slip| check_mechanics(&Polar(slip), 0.0, &Q, &V).unwrap_err();
     let fault = |slip: Slip| match error(slip) {
-        Error::BadMatrix {
+        Stop::Input(InputError::BadMatrix {
             name: "mass",
             fault,
-        } => fault,
+        }) => fault,
         other => panic!("{other}"),
     };
     assert!(matches!(
@@ -275,7 +275,7 @@ fn what_cannot_be_compared_is_an_error() {
         }
     ));
     let quantity = |slip: Slip| match error(slip) {
-        Error::NotFinite { quantity, .. } => quantity,
+        Stop::NotFinite { quantity, .. } => quantity,
         other => panic!("{other}"),
     };
     assert_eq!(quantity(Slip::Effort), Quantity::Effort { component: 1 });
@@ -288,23 +288,29 @@ fn bad_input_is_refused() {
     let short = check_mechanics(&polar, 0.0, &Q[..1], &V);
     assert!(matches!(
         short,
-        Err(Error::WrongLength {
+        Err(Stop::Input(InputError::WrongLength {
             name: "q",
             expected: 2,
             found: 1
-        })
+        }))
     ));
     let long = check_mechanics(&polar, 0.0, &Q, &[0.0; 3]);
-    assert!(matches!(long, Err(Error::WrongLength { name: "v", .. })));
+    assert!(matches!(
+        long,
+        Err(Stop::Input(InputError::WrongLength { name: "v", .. }))
+    ));
     let wild = check_mechanics(&polar, f64::NAN, &Q, &V);
-    assert!(matches!(wild, Err(Error::NotFiniteInput { name: "t", .. })));
+    assert!(matches!(
+        wild,
+        Err(Stop::Input(InputError::NotFinite { name: "t", .. }))
+    ));
     let wild = check_mechanics(&polar, 0.0, &Q, &[0.0, f64::INFINITY]);
     assert!(matches!(
         wild,
-        Err(Error::NotFiniteInput {
+        Err(Stop::Input(InputError::NotFinite {
             name: "v",
             entry: 1,
             ..
-        })
+        }))
     ));
 }

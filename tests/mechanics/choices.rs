@@ -2,12 +2,13 @@
 //! a run needs one.
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection, Unilateral,
+    AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
+    Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Error, Integrator, Interrupt, Status};
+use saltation::{InputError, Integrator, Interrupt, Status, Stop};
 
 /// Three points in a row of masses 1, 2 and 3; the outer ones hit the one between at one instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +71,7 @@ fn friction_that_a_law_ignores_is_refused_at_an_impact_of_the_core_integrator() 
     assert!(
         matches!(
             run.status(),
-            Status::Refused(Error::FrictionIgnored { contact: 1, .. })
+            Status::Refused(Stop::Input(InputError::FrictionIgnored { contact: 1, .. }))
         ),
         "{:?}",
         run.status()
@@ -86,10 +87,10 @@ fn an_interrupt_ends_the_search_of_a_law_within_a_run() {
         .selection(Selection::First)
         .interrupt(&interrupt);
     let run = simulation(model).run(0.0, &q, &v, 1.0).unwrap();
-    let Status::Refused(Error::Impact { reason, .. }) = run.trajectory().status() else {
-        panic!("{:?}", run.trajectory().status());
-    };
-    assert_eq!(**reason, Error::Interrupted);
+    assert_eq!(
+        *run.trajectory().status(),
+        Status::Refused(Stop::Interrupted)
+    );
 }
 
 #[test]
@@ -109,11 +110,11 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
             assert!(
                 matches!(
                     refused,
-                    Some(Error::FrictionIgnored {
+                    Some(Breakdown::Input(InputError::FrictionIgnored {
                         law: "Unilateral",
                         contact: 1,
                         friction: found,
-                    }) if found.to_bits() == friction.to_bits()
+                    })) if found.to_bits() == friction.to_bits()
                 ),
                 "{refused:?}"
             );
@@ -142,7 +143,7 @@ impl ImpactLaw for Rough {
     fn honours_friction(&self) -> bool {
         true
     }
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         Unilateral.resolve(&problem.clone().frictionless())
     }
 }
@@ -159,7 +160,7 @@ fn laws_say_what_they_honour_also_behind_references_and_boxes() {
     let model = EventDriven::with_law(Row { friction: 0.3 }, Rough);
     let refused = model.start(0.0, &q, &v);
     assert!(
-        matches!(refused, Err(Error::FrictionIgnored { contact: 1, law, .. }) if law != "Rough"),
+        matches!(refused, Err(Breakdown::Input(InputError::FrictionIgnored { contact: 1, law, .. })) if law != "Rough"),
         "{refused:?}"
     );
 }
@@ -167,10 +168,11 @@ fn laws_say_what_they_honour_also_behind_references_and_boxes() {
 #[test]
 fn several_outcomes_end_a_run_unless_one_is_chosen() {
     let refused = run(EventDriven::with_law(Row::default(), AllOutcomes::new()));
-    let Status::Refused(Error::Impact { reason, t, .. }) = refused.trajectory().status() else {
+    let Some(Breakdown::Impact { reason, t, .. }) = Breakdown::of(refused.trajectory().status())
+    else {
         panic!("{}", refused.trajectory().status());
     };
-    assert_eq!(**reason, Error::NotSingle { count: 2 });
+    assert_eq!(**reason, Failure::NotSingle { count: 2 });
     assert!((t - 1.0).abs() < 1e-9);
     let after = |selection: &Selection| {
         let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
@@ -197,11 +199,11 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
         .selection(Selection::by(|_, _| None));
     let refused = run(none);
     let (chosen, count) = (None, 2);
-    assert!(matches!(
-        refused.trajectory().status(),
-        Status::Refused(Error::Impact { reason, .. })
-            if **reason == Error::NoSuchOutcome { chosen, count }
-    ));
+    assert!(
+        matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. })
+                if **reason == Failure::NoSuchOutcome { chosen, count }
+        )
+    );
 }
 
 #[test]
@@ -209,9 +211,7 @@ fn a_set_that_is_incomplete_is_no_single_outcome() {
     let model = || EventDriven::with_law(Row::default(), MinimalOutcomes::new().cap(2));
     let refused = run(model());
     assert!(
-        matches!(
-            refused.trajectory().status(),
-            Status::Refused(Error::Impact { reason, .. }) if matches!(**reason, Error::NotSingle { .. })
+        matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. }) if matches!(**reason, Failure::NotSingle { .. })
         ),
         "{}",
         refused.trajectory().status()

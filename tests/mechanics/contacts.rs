@@ -1,13 +1,13 @@
 //! Contacts as values: parameters and row blocks by tree, and the impact problem made of them.
 
-use saltation::Error;
-use saltation::event_driven::{EventDriven, Simulation};
-use saltation::impact::{ImpactLaw, ImpactProblem, Unilateral};
+use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::impact::{Failure, ImpactLaw, ImpactProblem, Unilateral};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{InputError, Stop};
 use std::ops::Range;
 
 use crate::random::SplitMix64;
@@ -272,7 +272,7 @@ fn a_margin_takes_the_contacts_within_it() {
     );
     assert!(matches!(
         nan,
-        Err(Error::NotFiniteInput {
+        Err(InputError::NotFinite {
             name: "gap",
             entry: 0,
             ..
@@ -291,38 +291,39 @@ fn bad_contacts_are_refused_by_name() {
     let refused = fill(count, Wanted::default(), &q);
     assert_eq!(
         refused,
-        Err(Error::NoSuchContact {
-            contact: count,
+        Err(InputError::NoSuch {
+            what: "contact",
+            index: count,
             count
         })
     );
     assert!(matches!(
         fill(0, Wanted::default(), &[]),
-        Err(Error::WrongLength { .. })
+        Err(InputError::WrongLength { .. })
     ));
     assert!(matches!(
         fill(0, all(&[]), &q),
-        Err(Error::WrongLength { name: "v", .. })
+        Err(InputError::WrongLength { name: "v", .. })
     ));
     // By hand.
     assert!(matches!(
         contacts.reset(3, 3),
-        Err(Error::Tangents { found: 3, .. })
+        Err(InputError::Tangents { found: 3, .. })
     ));
     contacts.reset(3, 1).unwrap();
     assert_eq!(
         contacts.push_block(0, 0..3, &[0.0; 6]),
-        Err(Error::NoContacts)
+        Err(InputError::NoContacts)
     );
     let mut one = saltation::mechanics::ContactParameters::new(2, 0.1);
     contacts.push(one).unwrap();
     assert!(matches!(
         contacts.push_block(0, 0..3, &[0.0; 3]),
-        Err(Error::WrongLength { .. })
+        Err(InputError::WrongLength { .. })
     ));
     assert!(matches!(
         contacts.push_block(0, 2..4, &[0.0; 4]),
-        Err(Error::WrongLength { .. })
+        Err(InputError::WrongLength { .. })
     ));
     contacts.push_block(0, 1..3, &[1.0; 4]).unwrap();
     for wrong in [f64::NAN, 0.0, -1.0] {
@@ -330,7 +331,7 @@ fn bad_contacts_are_refused_by_name() {
         let refused = contacts.push(one);
         assert!(matches!(
             refused,
-            Err(Error::BadSetting {
+            Err(InputError::BadSetting {
                 name: "stiffness",
                 entry: 2,
                 ..
@@ -340,12 +341,12 @@ fn bad_contacts_are_refused_by_name() {
     (one.stiffness, one.dissipation_time) = (1.0, -1.0);
     assert!(matches!(
         contacts.push(one),
-        Err(Error::BadSetting { entry: 2, .. })
+        Err(InputError::BadSetting { entry: 2, .. })
     ));
     (one.dissipation_time, one.friction) = (0.0, f64::NAN);
     assert!(matches!(
         contacts.push(one),
-        Err(Error::BadSetting { entry: 2, .. })
+        Err(InputError::BadSetting { entry: 2, .. })
     ));
     assert_eq!(contacts.len(), 1);
     let v = DVector::from_vec(vec![0.0; 3]);
@@ -353,13 +354,16 @@ fn bad_contacts_are_refused_by_name() {
     let refused = ImpactProblem::from_contacts(&contacts, &negative, &v);
     assert!(matches!(
         refused,
-        Err(Error::BadMatrix { name: "mass", .. })
+        Err(Failure::Input(InputError::BadMatrix { name: "mass", .. }))
     ));
     let short = ImpactProblem::from_contacts(&contacts, &DMatrix::identity(2, 2), &v);
-    assert!(matches!(short, Err(Error::WrongLength { .. })));
+    assert!(matches!(
+        short,
+        Err(Failure::Input(InputError::WrongLength { .. }))
+    ));
     contacts.reset(3, 1).unwrap();
     let none = ImpactProblem::from_contacts(&contacts, &DMatrix::identity(3, 3), &v);
-    assert!(matches!(none, Err(Error::NoContacts)));
+    assert!(matches!(none, Err(Failure::Input(InputError::NoContacts))));
 }
 
 /// Contacts with these numbers of tangents.
@@ -394,14 +398,14 @@ impl UnilateralConstraints for Mixed {
 fn numbers_of_tangents_are_not_mixed() {
     for (tangents, contact, expected) in [([0, 1], 1, 0), ([2, 1], 1, 2), ([3, 3], 0, 2)] {
         let (found, mixed) = (tangents[contact], Mixed(tangents));
-        let refused = Error::Tangents {
+        let refused = InputError::Tangents {
             contact,
             expected,
             found,
         };
         let mut simulation = Simulation::new(EventDriven::new(mixed)).unwrap();
         let run = simulation.run(0.0, &[1.0; 2], &[0.0; 2], 1.0);
-        assert_eq!(run.err(), Some(refused.clone()));
+        assert_eq!(run.err(), Some(Breakdown::Input(refused.clone())));
         let wanted = Wanted {
             friction: true,
             ..Wanted::default()
@@ -415,7 +419,7 @@ fn numbers_of_tangents_are_not_mixed() {
         assert_eq!(filled, Err(refused.clone()));
         assert_eq!(
             check_mechanics(&mixed, 0.0, &[1.0; 2], &[0.0; 2]),
-            Err(refused)
+            Err(Stop::Input(refused))
         );
     }
     for tangents in 0..3 {

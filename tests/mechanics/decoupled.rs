@@ -5,7 +5,7 @@ use saltation::derivative::Verdict;
 use saltation::event_driven::{Coupling, EventDriven};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Integrator, Mode};
+use saltation::{CrossedGuard, Crossing, EventFunction, Flow, Guard, Integrator, Mode, Record};
 
 use crate::family::{Family, at_contact, start_before};
 use crate::random::SplitMix64;
@@ -147,7 +147,13 @@ fn plastic_impacts_lose_what_the_formula_says_and_elastic_ones_nothing() {
             // The sides are crossed already when the model is asked.
             let mut mode = Mode::new(4);
             model
-                .on_crossing(0.0, &Crossed::new(&set), &mut x, &mut mode)
+                .on_crossing(&mut Crossing::new(
+                    0.0,
+                    &set,
+                    &mut x,
+                    &mut mode,
+                    &mut Record::default(),
+                ))
                 .unwrap();
             let after = family.energy(&x);
             let expected = if bounce == 0.0 { loss } else { 0.0 };

@@ -1,9 +1,11 @@
 //! Verdicts of the decoupling report on models of each kind (spec `unilateral_mechanics` 6 and 7),
 //! and input that it refuses.
 
-use saltation::event_driven::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
+use saltation::event_driven::{
+    Breakdown, ContinuityClass, Coupling, DecouplingReport, EventDriven,
+};
 use saltation::models::{RigidTrot, SoftTrot};
-use saltation::{Error, Guard, MatrixFault};
+use saltation::{Guard, InputError, MatrixFault, Stop};
 
 use crate::plain::{Plain, free};
 
@@ -91,7 +93,7 @@ fn input_that_is_no_corner_is_refused() {
     let refused = EventDriven::new(skew).decoupling(0.0, &[0.0; 2], &[-1.0; 2], &[0, 1]);
     let is_fault = |fault| matches!(fault, MatrixFault::NotSymmetric { by, .. } if (by.abs() - 0.5).abs() < 1e-15);
     assert!(
-        matches!(refused, Err(Error::MassMatrix { fault, .. }) if is_fault(fault)),
+        matches!(refused, Err(Breakdown::MassMatrix { fault, .. }) if is_fault(fault)),
         "{refused:?}"
     );
     let model = EventDriven::new(RigidTrot::default());
@@ -100,19 +102,29 @@ fn input_that_is_no_corner_is_refused() {
     let refused = at(&[1.0, 0.0], &[-1.0, 4.0], &[0, 1]);
     let front = Guard::falling(1);
     assert!(
-        matches!(refused, Err(Error::NotLive { guard, rate_before, .. }) if guard == front && (rate_before - 1.0).abs() < 1e-15)
+        matches!(refused, Err(Breakdown::Stop(Stop::NotLive { guard, rate_before, .. })) if guard == front && (rate_before - 1.0).abs() < 1e-15)
     );
     let refused = at(&[1.0, f64::NAN], &[-1.0, 0.0], &[0, 1]);
     assert!(matches!(
         refused,
-        Err(Error::NotFiniteInput {
+        Err(Breakdown::Input(InputError::NotFinite {
             name: "q",
             entry: 1,
             ..
-        })
+        }))
     ));
     let refused = at(&[1.0, 0.0], &[-1.0], &[0, 1]);
-    assert!(matches!(refused, Err(Error::WrongLength { name: "v", .. })));
+    assert!(matches!(
+        refused,
+        Err(Breakdown::Input(InputError::WrongLength { name: "v", .. }))
+    ));
     let refused = at(&[1.0, 0.0], &[-1.0, 0.0], &[0, 2]);
-    assert!(matches!(refused, Err(Error::NoSuchGuard { count: 2, .. })));
+    assert!(matches!(
+        refused,
+        Err(Breakdown::Input(InputError::NoSuch {
+            what: "contact",
+            count: 2,
+            ..
+        }))
+    ));
 }

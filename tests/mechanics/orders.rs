@@ -1,9 +1,9 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
 use saltation::derivative::flow_jacobian;
-use saltation::event_driven::{ContinuityClass, Coupling, EventDriven};
+use saltation::event_driven::{Breakdown, ContinuityClass, Coupling, EventDriven};
 use saltation::impact::{Propagative, Unilateral};
-use saltation::{Error, Integrator, Mode};
+use saltation::{Integrator, Mode};
 
 use crate::continuity::{legs, legs_with, ratio};
 use crate::plain::{Free, Plain, free, identity};
@@ -99,7 +99,7 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
     let narrow = EventDriven::new(legs(ratio(1500.0), 1.0));
     let refused = narrow.decoupling(0.0, &[1.0, 0.0], &[-1.0, 0.0], &[0, 1]);
     assert!(
-        matches!(refused, Err(Error::ReflectionCap { limit: 1000, .. })),
+        matches!(refused, Err(Breakdown::TooManyImpacts { limit: 1000, .. })),
         "{refused:?}"
     );
     let wide = legs_with(legs(ratio(900.0), 1.0), Unilateral, [-1.0, 0.0]);

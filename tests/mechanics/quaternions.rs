@@ -2,13 +2,13 @@
 //! motion in closed form, a box that falls on its corners against the same box with Euler angles.
 
 use saltation::derivative::{Dual, RealField};
-use saltation::event_driven::{EventDriven, Simulation};
+use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::impact::Unilateral;
 use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use saltation::{Error, Flow, Status, Verdict};
+use saltation::{Flow, InputError, Status, Stop, Verdict};
 
 use crate::random::SplitMix64;
 use crate::tumbling::{Angles, BOX, Body, ByHand, angular, up, up_of_angles};
@@ -246,10 +246,13 @@ fn a_coriolis_force_that_is_not_written_is_refused_and_a_wrong_one_found() {
     let [(q, v), _] = starts(0.9, [0.4, 0.5, 0.2], [0.3, -0.2, 0.5]);
     let system = Dual(Wrong(Force::Unwritten));
     let refused = simulation(system).run(0.0, &q, &v, 1.0).err();
-    assert_eq!(refused, Some(Error::CoriolisUnwritten));
+    assert_eq!(
+        refused,
+        Some(Breakdown::Input(InputError::CoriolisUnwritten))
+    );
     assert_eq!(
         check_mechanics(&system, 0.0, &q, &v).err(),
-        Some(Error::CoriolisUnwritten)
+        Some(Stop::Input(InputError::CoriolisUnwritten))
     );
     // The core, which asks for no start, finds no motion.
     let start = [&q[..], &v].concat();
@@ -259,7 +262,7 @@ fn a_coriolis_force_that_is_not_written_is_refused_and_a_wrong_one_found() {
         .integrate(0.0, &start, 1.0);
     assert!(matches!(
         run.unwrap().status(),
-        Status::Refused(Error::NotFinite { .. })
+        Status::Refused(Stop::NotFinite { .. })
     ));
 
     let report = check_mechanics(&Dual(Wrong(Force::Reversed)), 0.0, &q, &v).unwrap();
@@ -272,7 +275,10 @@ fn lengths_are_those_of_coordinates_and_velocities() {
     assert_eq!(simulation.model().dim(), 13);
     for (q, v) in [(6, 6), (7, 7), (6, 7)] {
         let refused = simulation.run(0.0, &vec![0.5; q], &vec![0.0; v], 1.0);
-        assert!(matches!(refused, Err(Error::WrongLength { .. })));
+        assert!(matches!(
+            refused,
+            Err(Breakdown::Input(InputError::WrongLength { .. }))
+        ));
     }
 }
 

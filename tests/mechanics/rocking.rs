@@ -2,12 +2,12 @@
 
 use saltation::derivative::Verdict;
 use saltation::event_driven::{
-    ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno,
+    Breakdown, ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno,
 };
 use saltation::impact::{Sequential, Unilateral};
 use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
-use saltation::{Error, Integrator, Status};
+use saltation::{Integrator, Status};
 
 fn block() -> RigidTrot {
     RigidTrot::block(2.0, 0.1, 0.3)
@@ -57,12 +57,12 @@ fn each_landing_keeps_the_rocking_ratio_of_the_pitch_rate() {
 fn the_accumulation_is_named_stopped_at_or_absorbed() {
     let (q, v) = block().tilted(0.1);
     let refused = rocking(Zeno::Error).run(0.0, &q, &v, 5.0).unwrap();
-    let Status::Refused(Error::Zeno {
+    let Some(Breakdown::Zeno {
         time,
         contacts,
         ratio,
         ..
-    }) = refused.trajectory().status()
+    }) = Breakdown::of(refused.trajectory().status())
     else {
         panic!("{}", refused.trajectory().status());
     };

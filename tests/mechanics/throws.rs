@@ -3,9 +3,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::event_driven::{EventDriven, MechanicalRun, Simulation, Zeno};
+use saltation::Status;
+use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
-use saltation::{Error, Status};
 
 use crate::polygon::{Plane, Polygon};
 use crate::random::SplitMix64;
@@ -99,10 +99,10 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     tally.steps += path.statistics().steps;
     tally.narrowed += path.statistics().narrowed;
     tally.guaranteed += usize::from(found.is_guaranteed());
-    match status {
-        Status::ReachedEnd => tally.reached += 1,
+    match (status, Breakdown::of(status)) {
+        (Status::ReachedEnd, _) => tally.reached += 1,
         // Honest where it is so: the corner comes that close.
-        Status::Refused(Error::Grazing { contact, t, .. }) => {
+        (_, Some(Breakdown::Grazing { contact, t, .. })) => {
             tally.grazed += 1;
             let q = reference.trajectory().at(*t).map_err(|e| e.to_string())?;
             let gap = throw.body.gap(*contact, &q.as_slice()[..3]);

@@ -1,8 +1,8 @@
 //! Blocks of the mass matrix: what is written is compared with the mass matrix, what is not is one
 //! block.
 
-use saltation::Error;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
+use saltation::{InputError, Stop};
 use std::ops::Range;
 
 /// Two carts with a pendulum each; `link` couples the carts. `q = (x, θ, x, θ)`.
@@ -63,7 +63,7 @@ impl UnilateralConstraints for Carts {
     }
 }
 
-fn checked(link: f64, cuts: &'static [usize], own: bool) -> Result<f64, Error> {
+fn checked(link: f64, cuts: &'static [usize], own: bool) -> Result<f64, Stop> {
     let carts = Carts { link, cuts, own };
     let report = check_mechanics(&carts, 0.0, &[0.0, 0.3, 0.0, -0.7], &[0.0; 4])?;
     assert!(report.compared == 48 || cuts.len() == 2);
@@ -92,7 +92,7 @@ fn trees_cover_the_velocities_once() {
     ] {
         let refused = checked(0.0, cuts, false);
         assert!(
-            matches!(refused, Err(Error::WrongLength { .. })),
+            matches!(refused, Err(Stop::Input(InputError::WrongLength { .. }))),
             "{cuts:?}"
         );
     }

@@ -1,11 +1,11 @@
 //! A point between two planes that are almost parallel: impacts accumulate, also in no time at all.
 
+use saltation::Status;
 use saltation::event_driven::{
-    ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
+    Breakdown, ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
 };
-use saltation::impact::{ImpactLaw, Propagative, Sequential, Unilateral};
+use saltation::impact::{Failure, ImpactLaw, Propagative, Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
-use saltation::{Error, Status};
 
 /// Planes at `± angle` from the first axis, `half` from the origin, that meet where
 /// `x = −half / sin angle`; a weight along an axis.
@@ -33,7 +33,7 @@ impl Planes {
         law: L,
         zeno: Zeno,
         (q, v, tf): ([f64; 2], [f64; 2], f64),
-    ) -> Result<MechanicalRun, Error> {
+    ) -> Result<MechanicalRun, Breakdown> {
         let model = EventDriven::with_law(self, law).redundant(Redundant::LeastSquares);
         Simulation::new(model)?
             .rtol(1e-9)
@@ -88,7 +88,7 @@ impl UnilateralConstraints for Planes {
     }
 }
 
-fn reaches_its_end(planes: Planes, run: Result<MechanicalRun, Error>) -> MechanicalRun {
+fn reaches_its_end(planes: Planes, run: Result<MechanicalRun, Breakdown>) -> MechanicalRun {
     let run = run.unwrap_or_else(|error| panic!("{planes:?}: {error}"));
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{planes:?}");
     // Angles below the root of rounding are not felt: it slides through the edge of such a wedge as
@@ -166,10 +166,10 @@ fn what_does_not_end_is_named_unless_it_is_absorbed_or_stopped_at() {
     };
     let from = ([0.0, 0.0], [1.0, 0.3], 1.0);
     let refused = parallel.run(Unilateral, Zeno::Error, from);
-    let Err(Error::Impact { reason, .. }) = refused else {
+    let Err(Breakdown::Impact { reason, .. }) = refused else {
         panic!("{refused:?}");
     };
-    let Error::Squeezed {
+    let Failure::Squeezed {
         set,
         contact,
         restitution,

@@ -40,7 +40,10 @@ pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven 
 /// Bodies under any law.
 type Bodies = Simulation<Body, Box<dyn ImpactLaw>>;
 
-pub fn simulation(draw: &mut Draw, model: Driven) -> Result<(Bodies, usize), saltation::Error> {
+pub fn simulation(
+    draw: &mut Draw,
+    model: Driven,
+) -> Result<(Bodies, usize), saltation::InputError> {
     let steps = *draw.pick(&[1500, 1500, 200, 1]);
     let mut simulation = Simulation::new(model)?;
     simulation =

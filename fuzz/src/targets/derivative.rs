@@ -5,8 +5,8 @@ use saltation::derivative::{
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Derivative, Error, EventFunction, Flow, Integrator, Mode, Sensitivities, Verdict,
-    Watch,
+    Crossing, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop,
+    Verdict, Watch,
 };
 
 use super::integrate::{Limits, Span, look, settings, span};
@@ -111,7 +111,7 @@ pub fn answers<S: Flow + EventFunction>(
         d.event_time_row(draw.size(100)).map(column),
     );
     corners(trial, draw, &d);
-    let pieces: Result<Vec<Piece>, Error> = d.pieces();
+    let pieces: Result<Vec<Piece>, NoDerivative> = d.pieces();
     match pieces {
         Err(error) => trial.refused("pieces", &error),
         Ok(pieces) => {
@@ -228,13 +228,8 @@ impl EventFunction for Ball {
     fn watch(&self, _k: usize) -> Watch {
         Watch::FALLING
     }
-    fn on_crossing(
-        &self,
-        _t: f64,
-        _c: &Crossed<'_>,
-        x: &mut [f64],
-        _mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let x = &mut *crossing.x;
         x[1] *= -self.restitution;
         Ok(())
     }

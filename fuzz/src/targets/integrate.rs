@@ -2,9 +2,9 @@
 
 use saltation::hybrid::{FlowFn, GuardedFn};
 use saltation::{
-    Arrival, Corner, CrossedSet, Crossing, CrossingEvent, Doubt, Error, EventFunction, Flow, Guard,
-    Integrator, Interrupt, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix,
-    Resolution, Segment, Statistics, Status, Summary, Trajectory,
+    Arrival, Corner, Doubt, EventFunction, Flow, Guard, GuardCrossing, InputError, Integrator,
+    Interrupt, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix, Resolution,
+    Segment, Statistics, Status, Stop, Summary, Trajectory, Transition,
 };
 
 use crate::draw::Draw;
@@ -43,7 +43,7 @@ pub fn span(draw: &mut Draw, dim: usize) -> Span {
 pub fn settings<S: Flow + EventFunction>(
     draw: &mut Draw,
     system: S,
-) -> Result<(Integrator<S>, Limits), Error> {
+) -> Result<(Integrator<S>, Limits), InputError> {
     let (dim, count) = (system.dim(), system.count());
     let limits = Limits {
         steps: *draw.pick(&[3000, 3000, 3000, 300, 1, 0]),
@@ -154,7 +154,7 @@ pub fn mode(draw: &mut Draw, len: usize) -> Mode {
     Mode::with(len, &on)
 }
 
-fn rearm(draw: &mut Draw, count: usize) -> Result<Rearm, Error> {
+fn rearm(draw: &mut Draw, count: usize) -> Result<Rearm, InputError> {
     Ok(match draw.below(4) {
         0 => Rearm::Never,
         1 => Rearm::WhenEmpty,
@@ -262,7 +262,7 @@ pub fn look(
         "nodes without a time".to_owned()
     });
     for crossing in kept.crossings() {
-        let crossing: &Crossing = crossing;
+        let crossing: &GuardCrossing = crossing;
         trial.note("margin", &crossing.margin());
         trial.finite("state of a crossing", crossing.state.as_slice());
         trial.finite("time of a crossing", &[crossing.time]);
@@ -342,10 +342,10 @@ impl Observer for Follower {
         segment.interpolant.at_fraction(0.5, &mut x);
         self.end = segment.time;
     }
-    fn together(&mut self, set: &CrossedSet<'_>) {
+    fn transition(&mut self, set: &Transition<'_>) {
         self.together += set.guards.len();
     }
-    fn crossing(&mut self, crossing: &CrossingEvent<'_>) {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
         self.crossings +=
             usize::from(crossing.time <= self.end || crossing.arrival == Arrival::Projected);
     }
@@ -401,7 +401,7 @@ fn observed<S: Flow + EventFunction>(
     let is_same = most == usize::MAX
         && !matches!(
             kept.status(),
-            Status::Refused(Error::TrajectoryTooLarge { .. })
+            Status::Refused(Stop::TrajectoryTooLarge { .. })
         );
     trial.expect(
         !is_same || format!("{:?}", summary.status) == format!("{:?}", kept.status()),
@@ -414,8 +414,9 @@ fn observed<S: Flow + EventFunction>(
 
 /// The same with a state of known size: the same bits.
 fn fixed(trial: &mut Trial, system: &Random, asked: &Span) {
-    let run =
-        |result: Result<Trajectory, Error>| result.map(|kept| (kept.time(), kept.state().clone()));
+    let run = |result: Result<Trajectory, InputError>| {
+        result.map(|kept| (kept.time(), kept.state().clone()))
+    };
     let limits = |steps: usize| steps.min(500);
     let by_fixed = Integrator::<&Random>::fixed::<2>(system);
     trial.expect(by_fixed.is_ok() == (system.dim == 2), || {

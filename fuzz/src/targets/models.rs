@@ -1,8 +1,8 @@
 //! The models of the library with any parameters: their constructors, their closed forms, short
 //! runs.
 
-use saltation::event_driven::{EventDriven, Simulation, Zeno};
-use saltation::impact::ImpactProblem;
+use saltation::event_driven::{Breakdown, EventDriven, Simulation, Zeno};
+use saltation::impact::{Failure, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
     Affine, BouncingBall, ContactChain, Cradle, DoublePendulum, FieldTable, Hopper,
@@ -10,7 +10,7 @@ use saltation::models::{
     ThreeBalls, VerticalPlate,
 };
 use saltation::nalgebra::DMatrix;
-use saltation::{Error, EventFunction, Flow, Integrator, Rearm};
+use saltation::{EventFunction, Flow, Integrator, Rearm};
 
 use super::integrate::{Limits, Span, look};
 use crate::draw::Draw;
@@ -76,7 +76,10 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
         let simulation = simulation.zeno(*draw.pick(&[Zeno::Error, Zeno::Absorb]));
         simulation.configure(|run| run.max_steps(1000).max_events(200))
     });
-    match made.and_then(|mut simulation| simulation.run(0.0, q, v, draw.between(0.0, 2.0))) {
+    match made
+        .map_err(Breakdown::from)
+        .and_then(|mut simulation| simulation.run(0.0, q, v, draw.between(0.0, 2.0)))
+    {
         Err(error) => trial.refused("swing", &error),
         Ok(run) => {
             run.trajectory()
@@ -87,7 +90,7 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
     }
 }
 
-fn impact(trial: &mut Trial, problem: Result<ImpactProblem, Error>) {
+fn impact(trial: &mut Trial, problem: Result<ImpactProblem, Failure>) {
     if let Some(problem) = trial.result("impact", problem) {
         trial.finite("speeds", problem.speeds().as_slice());
     }

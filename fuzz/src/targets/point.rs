@@ -1,5 +1,7 @@
 //! Derivatives at a point: Jacobians, rows, saltation matrices, and the check of what is written.
 
+use std::fmt::{Debug, Display};
+
 use saltation::derivative::{
     Entry, Partial, Saltation, flow_jacobian, gradient_row, saltation_matrix, saltation_product,
 };
@@ -53,7 +55,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     }
 }
 
-fn examine(trial: &mut Trial, what: &str, report: Result<DerivativeReport, saltation::Error>) {
+fn examine(trial: &mut Trial, what: &str, report: Result<DerivativeReport, impl Debug + Display>) {
     if let Some(report) = trial.result(what, report) {
         trial.say(&report);
         trial.note("agrees", &(report.agrees(1e-6), report.agrees(f64::NAN)));

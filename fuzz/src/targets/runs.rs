@@ -1,11 +1,12 @@
 //! Starts, multipliers, decoupling and derivatives of bodies with contacts.
 
 use saltation::event_driven::{
-    ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome, Start,
+    Breakdown, ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome,
+    Start,
 };
 use saltation::impact::ImpactLaw;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Error, Flow, Integrator};
+use saltation::{Flow, Integrator};
 
 use super::bodies::{driven, simulation, time};
 use super::derivative;
@@ -79,7 +80,7 @@ pub fn explore<S, L>(
             trial.finite("matrix of an order", outcome.matrix.as_slice());
         }
     }
-    let start: Result<Start, Error> = model.start(t, q, v);
+    let start: Result<Start, Breakdown> = model.start(t, q, v);
     let Some(start) = trial.result("start", start) else {
         return;
     };

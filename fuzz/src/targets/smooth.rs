@@ -7,7 +7,7 @@ use saltation::derivative::{GuardSet, RealField, convert, flow_jacobian, gradien
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{SmoothConstraints, SmoothMechanics, check_mechanics};
 use saltation::{
-    Dual, Error, EventFunction, Flow, Mode, SmoothEvents, SmoothFlow, check_derivatives, flow_fn,
+    Dual, EventFunction, Flow, Mode, SmoothEvents, SmoothFlow, Stop, check_derivatives, flow_fn,
 };
 
 use super::integrate::{guard, look, mode, settings, span};
@@ -64,7 +64,7 @@ impl SmoothEvents for Model {
         crossed: &GuardSet<'_>,
         x: &mut [T],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if self.p[5] > 0.0 && crossed.contains(1) {
             let keep: T = convert(-self.p[5]);
             x[0] *= keep;

@@ -1,9 +1,10 @@
 //! `Dual`: a model written once for any scalar, with exact derivatives.
 
+use crate::Crossing;
 use nalgebra::RealField;
 use num_dual::Dual64;
 
-use crate::{Crossed, Error, EventFunction, Flow, Guard, Mode, Watch};
+use crate::{Crossed, EventFunction, Flow, Guard, Mode, Stop, Watch};
 
 /// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a
 /// [`Flow`] of it.
@@ -89,14 +90,14 @@ pub trait SmoothEvents {
     /// reset.
     ///
     /// # Errors
-    /// What the model cannot resolve: [`Error::Model`].
+    /// What the model cannot resolve: [`Stop::Model`].
     fn on_crossing<T: RealField + Copy>(
         &self,
         t: T,
         crossed: &GuardSet<'_>,
         x: &mut [T],
         mode: &mut Mode,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let _ = (t, crossed, x, mode);
         Ok(())
     }
@@ -275,13 +276,8 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (t, crossed, x, mode) = crossing.parts();
         self.0.on_crossing(t, &GuardSet(*crossed), x, mode)
     }
 
@@ -336,6 +332,7 @@ pub(crate) fn on_scratch<T: Copy, R>(zero: T, size: usize, work: impl FnOnce(&mu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Record;
     use crate::derivative::{check_derivatives, convert, flow_jacobian, gradient_row};
 
     /// A ring of `n` pendulums with a drag that acts in mode bit 0, above a floor that heaves.
@@ -400,7 +397,7 @@ mod tests {
             _crossed: &GuardSet<'_>,
             x: &mut [T],
             mode: &mut Mode,
-        ) -> Result<(), Error> {
+        ) -> Result<(), Stop> {
             x[0] = -x[0];
             mode.set(1, true);
             Ok(())
@@ -477,7 +474,13 @@ mod tests {
         assert!(wrapped.ignores_mode());
         let (mut after, mut mode) = (x.clone(), mode);
         wrapped
-            .on_crossing(T, &Crossed::new(&[]), &mut after, &mut mode)
+            .on_crossing(&mut Crossing::new(
+                T,
+                &[],
+                &mut after,
+                &mut mode,
+                &mut Record::default(),
+            ))
             .unwrap();
         assert_eq!((after[0], mode.contains(1)), (-x[0], true));
     }

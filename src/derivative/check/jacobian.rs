@@ -2,8 +2,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::hybrid::evaluate::not_finite;
 use crate::ode::difference::step_along;
-use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity, validate};
+use crate::{EventFunction, Flow, InputError, Mode, Quantity, Stop, validate};
 
 /// The matrix `D_x f(t, x; mode)`, `dim × dim`: entry `(i, j)` is `∂f_i/∂x_j` in the frozen mode.
 ///
@@ -20,10 +21,10 @@ use crate::{Error, EventFunction, Flow, Guard, Mode, Quantity, validate};
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input;
-/// [`Error::NotFinite`] when the flow or the derivative written for it is not finite, or leaves a
-/// component unwritten.
-pub fn flow_jacobian<S>(system: &S, t: f64, x: &[f64], mode: &Mode) -> Result<DMatrix<f64>, Error>
+/// [`InputError::EmptySystem`], [`InputError::WrongLength`] and [`InputError::NotFinite`] for bad
+/// input; [`Stop::NotFinite`] when the flow or the derivative written for it is not finite, or
+/// leaves a component unwritten.
+pub fn flow_jacobian<S>(system: &S, t: f64, x: &[f64], mode: &Mode) -> Result<DMatrix<f64>, Stop>
 where
     S: Flow + EventFunction + ?Sized,
 {
@@ -36,7 +37,7 @@ where
         None => Ok(given),
         Some(entry) => {
             let component = entry % rows;
-            Err(not_finite(Quantity::Flow { component }, t, x))
+            Err(not_finite(Quantity::Flow { component }, t, x, mode))
         }
     }
 }
@@ -56,24 +57,28 @@ where
 /// ```
 ///
 /// # Errors
-/// [`Error::NoSuchGuard`] when `k ≥ count()`; [`Error::EmptySystem`], [`Error::WrongLength`] and
-/// [`Error::NotFiniteInput`] for bad input; [`Error::NotFinite`] when the event function or its
-/// gradient is not finite, or the gradient leaves an entry unwritten.
+/// [`InputError::NoSuch`] when `k ≥ count()`; [`InputError::EmptySystem`],
+/// [`InputError::WrongLength`] and [`InputError::NotFinite`] for bad input; [`Stop::NotFinite`]
+/// when the event function or its gradient is not finite, or the gradient leaves an entry
+/// unwritten.
 pub fn gradient_row<S>(
     system: &S,
     k: usize,
     t: f64,
     x: &[f64],
     mode: &Mode,
-) -> Result<(DVector<f64>, f64), Error>
+) -> Result<(DVector<f64>, f64), Stop>
 where
     S: Flow + EventFunction + ?Sized,
 {
     let point = Point::new(system, t, x, mode)?;
     let count = system.count();
     if k >= count {
-        let guard = Guard::rising(k);
-        return Err(Error::NoSuchGuard { guard, count });
+        return Err(Stop::Input(InputError::NoSuch {
+            what: "event function",
+            index: k,
+            count,
+        }));
     }
     let Some((row, rate)) = point.written_row(k) else {
         return point.difference_row(k);
@@ -81,7 +86,7 @@ where
     if rate.is_finite() && row.iter().all(|entry| entry.is_finite()) {
         Ok((row, rate))
     } else {
-        Err(not_finite(Quantity::Gradient { event: k }, t, x))
+        Err(not_finite(Quantity::Gradient { event: k }, t, x, mode))
     }
 }
 
@@ -97,10 +102,10 @@ pub(crate) struct Point<'a, S: ?Sized> {
 }
 
 impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
-    pub(crate) fn new(system: &'a S, t: f64, x: &'a [f64], mode: &'a Mode) -> Result<Self, Error> {
+    pub(crate) fn new(system: &'a S, t: f64, x: &'a [f64], mode: &'a Mode) -> Result<Self, Stop> {
         let dim = system.dim();
         if dim == 0 {
-            return Err(Error::EmptySystem);
+            return Err(Stop::Input(InputError::EmptySystem));
         }
         validate::length("x", dim, x.len())?;
         validate::length("the mode", system.count(), mode.len())?;
@@ -129,7 +134,7 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
     }
 
     /// `D_x f` by central differences.
-    pub(crate) fn difference_jacobian(&self) -> Result<DMatrix<f64>, Error> {
+    pub(crate) fn difference_jacobian(&self) -> Result<DMatrix<f64>, Stop> {
         let dim = self.x.len();
         let mut jacobian = DMatrix::zeros(dim, dim);
         for column in 0..dim {
@@ -137,7 +142,12 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
             let change = self.flow(&above, self.mode)? - self.flow(&below, self.mode)?;
             let slope = change / (ahead - behind);
             if let Some(component) = slope.iter().position(|entry| !entry.is_finite()) {
-                return Err(not_finite(Quantity::Jacobian { component }, self.t, self.x));
+                return Err(not_finite(
+                    Quantity::Jacobian { component },
+                    self.t,
+                    self.x,
+                    self.mode,
+                ));
             }
             jacobian.set_column(column, &slope);
         }
@@ -155,7 +165,7 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
     }
 
     /// The gradient row of event function `k` and its time part by central differences.
-    pub(crate) fn difference_row(&self, k: usize) -> Result<(DVector<f64>, f64), Error> {
+    pub(crate) fn difference_row(&self, k: usize) -> Result<(DVector<f64>, f64), Stop> {
         let mut row = DVector::zeros(self.x.len());
         for column in 0..self.x.len() {
             let [(behind, below), (ahead, above)] = self.neighbours(column);
@@ -169,12 +179,17 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         if rate.is_finite() && row.iter().all(|entry| entry.is_finite()) {
             Ok((row, rate))
         } else {
-            Err(not_finite(Quantity::Gradient { event: k }, self.t, self.x))
+            Err(not_finite(
+                Quantity::Gradient { event: k },
+                self.t,
+                self.x,
+                self.mode,
+            ))
         }
     }
 
     /// `f(t, x; mode)` in another mode.
-    pub(crate) fn flow_in(&self, mode: &Mode) -> Result<DVector<f64>, Error> {
+    pub(crate) fn flow_in(&self, mode: &Mode) -> Result<DVector<f64>, Stop> {
         self.flow(self.x, mode)
     }
 
@@ -205,21 +220,21 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
         })
     }
 
-    fn flow(&self, x: &[f64], mode: &Mode) -> Result<DVector<f64>, Error> {
+    fn flow(&self, x: &[f64], mode: &Mode) -> Result<DVector<f64>, Stop> {
         let mut dx = DVector::from_element(x.len(), f64::NAN);
         self.system.flow(self.t, x, mode, dx.as_mut_slice());
         match dx.iter().position(|entry| !entry.is_finite()) {
             None => Ok(dx),
-            Some(component) => Err(not_finite(Quantity::Flow { component }, self.t, x)),
+            Some(component) => Err(not_finite(Quantity::Flow { component }, self.t, x, mode)),
         }
     }
 
-    fn event(&self, k: usize, t: f64, x: &[f64]) -> Result<f64, Error> {
+    fn event(&self, k: usize, t: f64, x: &[f64]) -> Result<f64, Stop> {
         let value = self.system.event(k, t, x, self.mode);
         if value.is_finite() {
             Ok(value)
         } else {
-            Err(not_finite(Quantity::Event { event: k }, t, x))
+            Err(not_finite(Quantity::Event { event: k }, t, x, self.mode))
         }
     }
 }
@@ -229,27 +244,21 @@ pub(crate) fn check_derivative(
     entries: &[f64],
     rows: usize,
     (t, x): (f64, &[f64]),
-) -> Result<(), Error> {
+    mode: &Mode,
+) -> Result<(), Stop> {
     match entries.iter().position(|entry| !entry.is_finite()) {
         None => Ok(()),
         Some(entry) => {
             let component = entry % rows.max(1);
-            Err(not_finite(Quantity::Derivative { component }, t, x))
+            Err(not_finite(Quantity::Derivative { component }, t, x, mode))
         }
-    }
-}
-
-fn not_finite(quantity: Quantity, t: f64, x: &[f64]) -> Error {
-    Error::NotFinite {
-        quantity,
-        t,
-        state: x.to_vec(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::At;
     use crate::flow_fn;
 
     /// A pendulum under a floor that heaves; the first component of the product is left out when
@@ -339,43 +348,51 @@ mod tests {
     fn bad_input_is_refused() {
         let mode = Mode::new(2);
         let wrong_length = |name, found| {
-            Err(Error::WrongLength {
+            Err(Stop::Input(InputError::WrongLength {
                 name,
                 expected: 2,
                 found,
-            })
+            }))
         };
         let short = flow_jacobian(&WRITTEN, T, &X[..1], &mode);
         assert_eq!(short, wrong_length("x", 1));
         let short = flow_jacobian(&WRITTEN, T, &X, &Mode::new(1));
         assert_eq!(short, wrong_length("the mode", 1));
         let late = flow_jacobian(&WRITTEN, f64::INFINITY, &X, &mode);
-        assert!(matches!(late, Err(Error::NotFiniteInput { name: "t", .. })));
+        assert!(matches!(
+            late,
+            Err(Stop::Input(InputError::NotFinite { name: "t", .. }))
+        ));
         let lost = gradient_row(&WRITTEN, 0, T, &[0.0, f64::NAN], &mode);
         assert!(matches!(
             lost,
-            Err(Error::NotFiniteInput {
+            Err(Stop::Input(InputError::NotFinite {
                 name: "x",
                 entry: 1,
                 ..
-            })
+            }))
         ));
         let missing = gradient_row(&WRITTEN, 2, T, &X, &mode);
-        let guard = Guard::rising(2);
-        assert_eq!(missing, Err(Error::NoSuchGuard { guard, count: 2 }));
+        assert_eq!(
+            missing,
+            Err(Stop::Input(InputError::NoSuch {
+                what: "event function",
+                index: 2,
+                count: 2
+            }))
+        );
         let empty = flow_fn(0, |_t, _x, _mode, _dx| {});
         assert_eq!(
             flow_jacobian(&empty, T, &[], &Mode::new(0)),
-            Err(Error::EmptySystem)
+            Err(Stop::Input(InputError::EmptySystem))
         );
     }
 
     #[test]
     fn values_that_are_not_finite_or_not_written_say_where() {
-        let at = |quantity: Quantity, state: [f64; 2]| Error::NotFinite {
+        let at = |quantity: Quantity, state: [f64; 2], count: usize| Stop::NotFinite {
             quantity,
-            t: T,
-            state: state.to_vec(),
+            at: At::new(T, &state, &Mode::new(count)).into(),
         };
         let root = flow_fn(2, |_t, x, _mode, dx| {
             dx.copy_from_slice(&[x[1], x[0].sqrt()]);
@@ -385,20 +402,20 @@ mod tests {
         let found = flow_jacobian(&root, T, &[0.0, 1.0], &Mode::new(1));
         assert_eq!(
             found,
-            Err(at(Quantity::Flow { component: 1 }, [below, 1.0]))
+            Err(at(Quantity::Flow { component: 1 }, [below, 1.0], 1))
         );
         let found = gradient_row(&root, 0, T, &[0.0, 0.0], &Mode::new(1));
         assert!(matches!(
             found,
-            Err(Error::NotFinite {
+            Err(Stop::NotFinite {
                 quantity: Quantity::Event { event: 0 },
                 ..
             })
         ));
         let unwritten = Pendulum { unwritten: true };
         let found = flow_jacobian(&unwritten, T, &X, &Mode::new(2));
-        assert_eq!(found, Err(at(Quantity::Flow { component: 0 }, X)));
+        assert_eq!(found, Err(at(Quantity::Flow { component: 0 }, X, 2)));
         let found = gradient_row(&unwritten, 1, T, &X, &Mode::new(2));
-        assert_eq!(found, Err(at(Quantity::Gradient { event: 1 }, X)));
+        assert_eq!(found, Err(at(Quantity::Gradient { event: 1 }, X, 2)));
     }
 }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::jacobian::Point;
 use super::report::{DerivativeReport, Partial};
 use crate::derivative::repeat::Repeat;
-use crate::{Error, EventFunction, Flow, Guard, Mode};
+use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
 
 /// Compares the derivatives that a system gives with central differences in the frozen mode, at one
 /// point.
@@ -52,14 +52,17 @@ use crate::{Error, EventFunction, Flow, Guard, Mode};
 /// ```
 ///
 /// # Errors
-/// [`Error::EmptySystem`], [`Error::WrongLength`] and [`Error::NotFiniteInput`] for bad input;
-/// [`Error::NotFinite`] when the flow or an event function is not finite at or close to `x`.
+/// [`InputError::EmptySystem`](crate::InputError::EmptySystem),
+/// [`InputError::WrongLength`](crate::InputError::WrongLength) and
+/// [`InputError::NotFinite`](crate::InputError::NotFinite) for bad input;
+/// [`Stop::NotFinite`](crate::Stop::NotFinite) when the flow or an event function is not finite at
+/// or close to `x`.
 pub fn check_derivatives<S>(
     system: &S,
     t: f64,
     x: &[f64],
     mode: &Mode,
-) -> Result<DerivativeReport, Error>
+) -> Result<DerivativeReport, NoDerivative>
 where
     S: Flow + EventFunction + ?Sized,
 {
@@ -83,7 +86,10 @@ where
     Ok(report)
 }
 
-fn compare_jacobian<S>(report: &mut DerivativeReport, point: &Point<'_, S>) -> Result<(), Error>
+fn compare_jacobian<S>(
+    report: &mut DerivativeReport,
+    point: &Point<'_, S>,
+) -> Result<(), NoDerivative>
 where
     S: Flow + EventFunction + ?Sized,
 {
@@ -114,7 +120,7 @@ fn compare_gradient<S>(
     report: &mut DerivativeReport,
     point: &Point<'_, S>,
     event: usize,
-) -> Result<(), Error>
+) -> Result<(), NoDerivative>
 where
     S: Flow + EventFunction + ?Sized,
 {
@@ -139,7 +145,7 @@ fn compare_reset<S>(
     (t, x): (f64, &[f64]),
     mode: &Mode,
     event: usize,
-) -> Result<(), Error>
+) -> Result<(), NoDerivative>
 where
     S: Flow + EventFunction + ?Sized,
 {
@@ -229,6 +235,7 @@ fn mixed(i: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InputError;
     use crate::flow_fn;
 
     /// One term of a derivative to get wrong on purpose.
@@ -428,6 +435,12 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         let short = check_derivatives(&Mass(Slip::None), T, &X[..1], &Mode::new(2));
-        assert!(matches!(short, Err(Error::WrongLength { name: "x", .. })));
+        assert!(matches!(
+            short,
+            Err(NoDerivative::Input(InputError::WrongLength {
+                name: "x",
+                ..
+            }))
+        ));
     }
 }

@@ -12,7 +12,7 @@ use super::region;
 use super::region::Region;
 use super::rounding;
 use crate::derivative::repeat::Context;
-use crate::{Error, EventFunction, Flow, Guard, Mode};
+use crate::{EventFunction, Flow, Guard, Mode, NoDerivative, Stop};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
 /// and a sample.
@@ -60,7 +60,7 @@ pub enum CornerKind {
     /// displacements that meet their guards at once.
     Discontinuous,
     /// Some order is not covered by the theory; the reason.
-    NotGuaranteed(Error),
+    NotGuaranteed(NoDerivative),
 }
 
 /// Which orders of the guards of a corner were compared and found to have one map.
@@ -177,9 +177,9 @@ impl CornerDerivative {
         &self,
         context: Context<'_, S>,
         graph: &mut CornerGraph,
-    ) -> Result<Vec<Region>, Error> {
+    ) -> Result<Vec<Region>, NoDerivative> {
         if self.point.guards.len() > LIST_ALL {
-            return Err(Error::TooManyOrders {
+            return Err(NoDerivative::TooManyOrders {
                 guards: self.point.guards.len(),
                 limit: LIST_ALL,
                 t: self.point.t,
@@ -199,7 +199,7 @@ impl CornerDerivative {
         &mut self,
         context: Context<'_, S>,
         graph: &mut CornerGraph,
-    ) -> Result<CornerKind, Error> {
+    ) -> Result<CornerKind, NoDerivative> {
         let n = self.point.guards.len();
         graph.begin(context, &self.point)?;
         graph.sizes.forget();
@@ -213,7 +213,9 @@ impl CornerDerivative {
             return self.compare_some(context, graph, resets);
         }
         let met = match classify::all_orders(context, graph, &self.point) {
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(NoDerivative::Stop(Stop::Interrupted)) => {
+                return Err(NoDerivative::Stop(Stop::Interrupted));
+            }
             met => met,
         };
         let mut judge = Judge {
@@ -258,7 +260,7 @@ impl CornerDerivative {
         &mut self,
         context: Context<'_, S>,
         graph: &mut CornerGraph,
-    ) -> Result<CornerKind, Error> {
+    ) -> Result<CornerKind, NoDerivative> {
         let rounding = match &self.rounding {
             Some(rounding) => rounding,
             None => self
@@ -289,7 +291,7 @@ impl CornerDerivative {
         context: Context<'_, S>,
         graph: &mut CornerGraph,
         resets: bool,
-    ) -> Result<CornerKind, Error> {
+    ) -> Result<CornerKind, NoDerivative> {
         let (n, dim) = (self.point.guards.len(), self.point.x.len());
         let mut judge = Judge {
             context,
@@ -352,7 +354,7 @@ fn any_reset<S: Flow + EventFunction>(
     context: Context<'_, S>,
     graph: &mut CornerGraph,
     n: usize,
-) -> Result<bool, Error> {
+) -> Result<bool, NoDerivative> {
     graph.check_live(context.system, 0)?;
     for m in 0..n {
         let edge = graph.follow(context, 0, m)?;

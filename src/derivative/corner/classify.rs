@@ -19,7 +19,7 @@ use super::map_scale::{Excess, MapScale, Sizes};
 use super::region::shift_row;
 use super::rounding;
 use crate::derivative::repeat::Context;
-use crate::{Error, EventFunction, Flow, Guard};
+use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// Directions whose orders are compared at larger corners.
 pub(crate) const SAMPLES: usize = 64;
@@ -98,7 +98,7 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
     context: Context<'_, S>,
     graph: &mut CornerGraph,
     point: &CornerPoint,
-) -> Result<Comparison, Error> {
+) -> Result<Comparison, NoDerivative> {
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
     let start = DMatrix::identity(dim, dim);
@@ -180,7 +180,11 @@ pub(crate) struct Judge<'a, S> {
 
 impl<S: Flow + EventFunction> Judge<'_, S> {
     /// True when what maps differ by is rounding.
-    pub(crate) fn agrees(&mut self, graph: &CornerGraph, excess: &Excess) -> Result<bool, Error> {
+    pub(crate) fn agrees(
+        &mut self,
+        graph: &CornerGraph,
+        excess: &Excess,
+    ) -> Result<bool, NoDerivative> {
         if excess.is_within(&MapScale::of(graph, self.rounding.as_ref())) {
             return Ok(true);
         }
@@ -199,7 +203,7 @@ impl<S: Flow + EventFunction> Judge<'_, S> {
 pub(crate) fn sample<S: Flow + EventFunction>(
     graph: &mut CornerGraph,
     judge: &mut Judge<'_, S>,
-) -> Result<Comparison, Error> {
+) -> Result<Comparison, NoDerivative> {
     let (context, point) = (judge.context, judge.point);
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
@@ -230,7 +234,7 @@ pub(crate) fn pairs<S: Flow + EventFunction>(
     context: Context<'_, S>,
     graph: &mut CornerGraph,
     times: &mut TimeRows,
-) -> Result<Option<(DMatrix<f64>, Excess)>, Error> {
+) -> Result<Option<(DMatrix<f64>, Excess)>, NoDerivative> {
     let dim = graph.node(0).x.len();
     let n = graph.node(0).members.len();
     let mut excess = Excess::new(dim);
@@ -280,7 +284,7 @@ pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
     context: Context<'_, S>,
     graph: &mut CornerGraph,
     scale: &MapScale,
-) -> Result<bool, Error> {
+) -> Result<bool, NoDerivative> {
     let dim = graph.node(0).x.len();
     let n = graph.node(0).members.len();
     graph.again();
@@ -325,7 +329,7 @@ fn cross<S: Flow + EventFunction>(
     (node, m): (usize, usize),
     map: &DMatrix<f64>,
     tell: impl FnOnce(Guard, &DVector<f64>),
-) -> Result<DMatrix<f64>, Error> {
+) -> Result<DMatrix<f64>, NoDerivative> {
     let tau = shift_row(graph, node, m, map);
     tell(graph.node(node).members[m].guard, &tau);
     let edge = graph.follow(context, node, m)?;

@@ -6,8 +6,9 @@ use nalgebra::{DMatrix, DVector};
 use super::graph::{CornerGraph, CornerPoint, Edge, Met, Node};
 use super::region::shift_row;
 use crate::derivative::repeat::{Carried, Context};
+use crate::hybrid::transition::Place;
 use crate::linalg::dot;
-use crate::{CrossedGuard, Error, EventFunction, Flow, Guard};
+use crate::{At, CrossedGuard, EventFunction, Flow, Guard, NoDerivative, Stop};
 
 /// How one direction passed a corner, or several together.
 #[derive(Clone, Copy, Debug)]
@@ -32,14 +33,20 @@ impl CornerGraph {
         self.nodes[0].members.len() + MOST_MET_AGAIN
     }
 
+    /// Where a node is, for an error.
+    #[cold]
+    fn at(&self, node: usize) -> At {
+        let Node { x, mode, .. } = &self.nodes[node];
+        At::new(self.t, x, mode)
+    }
+
     /// The refusal of a corner that has no end.
     #[cold]
-    pub(crate) fn no_end(&self, node: usize, guard: Guard) -> Error {
-        Error::NoProgress {
+    pub(crate) fn no_end(&self, node: usize, guard: Guard) -> NoDerivative {
+        NoDerivative::Stop(Stop::NoProgress {
             guard,
-            t: self.t,
-            state: self.nodes[node].x.clone(),
-        }
+            at: self.at(node).into(),
+        })
     }
 
     /// Carries `delta` along a way, at whose crossing its time is shifted by `tau`: from the
@@ -50,7 +57,7 @@ impl CornerGraph {
         (from, edge): (usize, usize),
         tau: &[f64],
         deltas: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Edge {
             guard, identity, ..
         } = self.edges[edge];
@@ -65,11 +72,17 @@ impl CornerGraph {
                 .map_or(f64::NAN, |member| member.rate);
             self.scratch.copy_from_slice(&node.x);
             self.mode.copy_from(&node.mode);
+            self.arming.copy_from_slice(&node.arming);
+            let at = (self.t, self.index + node.level);
             self.repeat.cross(
                 context,
-                self.t,
+                at,
                 CrossedGuard { guard, rate },
-                (&mut self.scratch, &mut self.mode),
+                Place {
+                    x: &mut self.scratch,
+                    mode: &mut self.mode,
+                    arming: &mut self.arming,
+                },
                 Carried {
                     dt: 0.0,
                     dx: deltas,
@@ -96,7 +109,7 @@ impl CornerGraph {
         (from, edge): (usize, usize),
         tau: &[f64],
         deltas: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Edge { guard, to, .. } = self.edges[edge];
         let dim = self.scratch.len();
         for (m, after) in self.nodes[to].members.iter().enumerate() {
@@ -118,7 +131,7 @@ impl CornerGraph {
                 let (old, size) = terms(from, n, &self.before[column.clone()], members[n].rate);
                 let (new, size_new) = terms(to, m, &deltas[column], after.rate);
                 if (old - new).abs() > 1e-6 * (size + size_new) {
-                    return Err(Error::MovedGuard {
+                    return Err(NoDerivative::MovedGuard {
                         guard: after.guard,
                         by: guard,
                         t: self.t,
@@ -142,7 +155,7 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         delta: &mut [f64],
-    ) -> Result<Passed, Error> {
+    ) -> Result<Passed, NoDerivative> {
         Ok(self.pass_each(context, delta)?.0)
     }
 
@@ -152,7 +165,7 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         deltas: &mut [f64],
-    ) -> Result<Option<Passed>, Error> {
+    ) -> Result<Option<Passed>, NoDerivative> {
         let (passed, together) = self.pass_each(context, deltas)?;
         Ok(together.then_some(passed))
     }
@@ -162,7 +175,7 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         deltas: &mut [f64],
-    ) -> Result<(Passed, bool), Error> {
+    ) -> Result<(Passed, bool), NoDerivative> {
         let mut shifts = std::mem::take(&mut self.shifts);
         let passed = self.pass_with(context, deltas, &mut shifts);
         self.shifts = shifts;
@@ -174,7 +187,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         deltas: &mut [f64],
         shifts: &mut Vec<f64>,
-    ) -> Result<(Passed, bool), Error> {
+    ) -> Result<(Passed, bool), NoDerivative> {
         self.order.clear();
         let mut passed = Passed {
             node: 0,
@@ -222,7 +235,7 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         corner: &mut CornerPoint,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         self.begin(context, corner)?;
         let mut node = 0;
         for &guard in &corner.guards {
@@ -264,7 +277,7 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         mut tell: impl FnMut(Guard, &DVector<f64>),
-    ) -> Result<DMatrix<f64>, Error> {
+    ) -> Result<DMatrix<f64>, NoDerivative> {
         let dim = self.scratch.len();
         let mut map = DMatrix::identity(dim, dim);
         let mut node = 0;
@@ -304,7 +317,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         node: usize,
         delta: &[f64],
-    ) -> Result<Option<(usize, f64)>, Error> {
+    ) -> Result<Option<(usize, f64)>, NoDerivative> {
         self.check_live(context.system, node)?;
         let mut first: Option<(usize, f64)> = None;
         for m in 0..self.nodes[node].members.len() {
@@ -331,20 +344,17 @@ impl CornerGraph {
         &self,
         system: &S,
         node: usize,
-    ) -> Result<(), Error> {
-        let Node {
-            x, members, moved, ..
-        } = &self.nodes[node];
+    ) -> Result<(), NoDerivative> {
+        let Node { members, moved, .. } = &self.nodes[node];
         let dead = (0..members.len()).find(|&m| !self.is_live(system, node, m));
         match dead.map(|m| &members[m]) {
-            Some(left) if !moved => Err(Error::NotLive {
+            Some(left) if !moved => Err(NoDerivative::Stop(Stop::NotLive {
                 guard: left.guard,
                 rate_before: left.rate,
                 rate_after: f64::NAN,
                 min_rate: self.min_rate(system, left.guard.event),
-                t: self.t,
-                state: x.clone(),
-            }),
+                at: self.at(node).into(),
+            })),
             _ => Ok(()),
         }
     }

@@ -9,9 +9,11 @@
 use super::map_scale::Sizes;
 use crate::derivative::repeat::{Carried, Context, Passed, Repeat, zero};
 use crate::hybrid::evaluate;
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::ode::difference;
-use crate::{CrossedGuard, Error, EventFunction, Flow, Guard, Mode, Quantity};
+use crate::{CrossedGuard, EventFunction, Flow, Guard, Mode, NoDerivative, Quantity};
 
 /// Nodes of one corner at a time, at most; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
@@ -24,6 +26,10 @@ pub(crate) struct CornerPoint {
     /// State on the guards, before any crossing.
     pub(crate) x: Vec<f64>,
     pub(crate) mode: Mode,
+    /// How many transitions the run made before it.
+    pub(crate) index: usize,
+    /// Which guards are armed there; outside of runs empty, and all that are watched are.
+    pub(crate) arming: Vec<Arming>,
     /// The guards, in the order in which the run crossed them.
     pub(crate) guards: Vec<Guard>,
     /// State and mode in which the run went on.
@@ -35,6 +41,20 @@ pub(crate) struct CornerPoint {
     pub(crate) min_rates: Vec<f64>,
     /// What of states behind its crossings is rounding, where that was measured.
     pub(crate) rounding: Vec<f64>,
+}
+
+impl CornerPoint {
+    /// Whether the crossing of event function `k` is looked for there.
+    pub(crate) fn arming_of<S: EventFunction>(&self, system: &S, k: usize) -> Arming {
+        let outside_of_runs = || {
+            if system.watch(k).is_any() {
+                Arming::Waiting
+            } else {
+                Arming::Off
+            }
+        };
+        self.arming.get(k).copied().unwrap_or_else(outside_of_runs)
+    }
 }
 
 /// A guard that may still be crossed.
@@ -53,6 +73,7 @@ pub(crate) struct Member {
 pub(crate) struct Node {
     pub(crate) x: Vec<f64>,
     pub(crate) mode: Mode,
+    pub(crate) arming: Vec<Arming>,
     pub(crate) field: Vec<f64>,
     pub(crate) members: Vec<Member>,
     /// Crossings before this node.
@@ -82,6 +103,8 @@ pub(crate) struct Edge {
 #[derive(Clone, Debug)]
 pub(crate) struct CornerGraph {
     pub(crate) t: f64,
+    /// How many transitions the run made before the corner.
+    pub(crate) index: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) used_nodes: usize,
     pub(crate) edges: Vec<Edge>,
@@ -98,6 +121,7 @@ pub(crate) struct CornerGraph {
     pub(crate) repeat: Repeat,
     pub(crate) scratch: Vec<f64>,
     pub(crate) mode: Mode,
+    pub(crate) arming: Vec<Arming>,
     /// Sensitivities before a reset.
     pub(crate) before: Vec<f64>,
     /// Shifts of the time of the guard that is met next, one a tangent.
@@ -128,6 +152,7 @@ impl CornerGraph {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             t: 0.0,
+            index: 0,
             nodes: Vec::new(),
             used_nodes: 0,
             edges: Vec::new(),
@@ -140,6 +165,7 @@ impl CornerGraph {
             repeat: Repeat::new(dim, count),
             scratch: vec![0.0; dim],
             mode: Mode::new(count),
+            arming: vec![Arming::Off; count],
             before: Vec::new(),
             shifts: Vec::new(),
             speed: vec![0.0; dim],
@@ -162,8 +188,9 @@ impl CornerGraph {
         &mut self,
         context: Context<'_, S>,
         corner: &CornerPoint,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         self.t = corner.t;
+        self.index = corner.index;
         self.used_nodes = 0;
         self.used_edges = 0;
         self.order.clear();
@@ -180,11 +207,14 @@ impl CornerGraph {
         let node = &mut self.nodes[root];
         node.x.copy_from_slice(&corner.x);
         node.mode.copy_from(&corner.mode);
+        for (k, arming) in node.arming.iter_mut().enumerate() {
+            *arming = corner.arming_of(context.system, k);
+        }
         node.level = 0;
         node.moved = false;
         let (t, system) = (corner.t, context.system);
         system.flow(t, &corner.x, &corner.mode, &mut node.field);
-        evaluate::check_flow(&node.field, t, &corner.x)?;
+        evaluate::check_flow(&node.field, t, &corner.x, &corner.mode)?;
         note_most(&mut self.speed, &node.field);
         note_most(&mut self.largest, &node.x);
         for &guard in &corner.guards {
@@ -211,6 +241,7 @@ impl CornerGraph {
             self.nodes.push(Node {
                 x: vec![0.0; dim],
                 mode: Mode::new(count),
+                arming: vec![Arming::Off; count],
                 field: vec![0.0; dim],
                 members: Vec::new(),
                 level: 0,
@@ -230,7 +261,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         node: usize,
         guard: Guard,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let Node {
             x,
             mode,
@@ -245,7 +276,7 @@ impl CornerGraph {
         let moving = row_of(context, k, (t, x), mode, (row, &mut self.scratch))?;
         let rate = moving + dot(row, field);
         if !rate.is_finite() || row.iter().any(|v| !v.is_finite()) {
-            return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x));
+            return Err(evaluate::not_finite(Quantity::Gradient { event: k }, t, x, mode).into());
         }
         members.push(Member {
             guard,
@@ -288,7 +319,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         from: usize,
         m: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, NoDerivative> {
         let guard = self.nodes[from].members[m].guard;
         let mut known = self.nodes[from].first_edge;
         while let Some(edge) = known {
@@ -320,9 +351,9 @@ impl CornerGraph {
 
     /// The refusal of a corner that is larger than searches go.
     #[cold]
-    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> Error {
+    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> NoDerivative {
         let guards = self.nodes.first().map_or(0, |root| root.members.len());
-        Error::CornerTooLarge {
+        NoDerivative::CornerTooLarge {
             guards,
             what,
             limit,
@@ -341,6 +372,7 @@ impl CornerGraph {
         self.nodes[..newest].iter().position(|old| {
             (old.level == new.level || new.moved)
                 && old.mode.is(&new.mode)
+                && old.arming == new.arming
                 && (0..new.x.len()).all(|i| same(i, old.x[i], new.x[i]))
                 && old.members.len() == new.members.len()
                 && old.moved == new.moved
@@ -357,7 +389,7 @@ impl CornerGraph {
         context: Context<'_, S>,
         from: usize,
         m: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, NoDerivative> {
         let system = context.system;
         let (dim, count) = {
             let node = &self.nodes[from];
@@ -382,13 +414,19 @@ impl CornerGraph {
         let Member { guard, rate, .. } = before.members[m];
         after.x.copy_from_slice(&before.x);
         after.mode.copy_from(&before.mode);
+        after.arming.copy_from_slice(&before.arming);
         let jump = &mut self.edges[edge].jump;
         jump.copy_from_slice(&before.field);
+        let at = (self.t, self.index + before.level);
         let done = self.repeat.cross(
             context,
-            self.t,
+            at,
             CrossedGuard { guard, rate },
-            (&mut after.x, &mut after.mode),
+            Place {
+                x: &mut after.x,
+                mode: &mut after.mode,
+                arming: &mut after.arming,
+            },
             Carried { dt: 1.0, dx: jump },
         )?;
         note_most(&mut self.carried_speed, jump);
@@ -398,7 +436,7 @@ impl CornerGraph {
         if !(only_this && system.flip(t, x, mode, guard.event, &mut after.field)) {
             system.flow(t, x, mode, &mut after.field);
         }
-        evaluate::check_flow(&after.field, t, x)?;
+        evaluate::check_flow(&after.field, t, x, mode)?;
         note_most(&mut self.speed, &after.field);
         note_most(&mut self.largest, &after.x);
         for i in 0..dim {
@@ -443,7 +481,7 @@ impl CornerGraph {
         (from, to): (usize, usize),
         m: usize,
         moved: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         let keeps_rows = !moved && system.ignores_mode();
         for other in 0..self.nodes[from].members.len() {
@@ -481,13 +519,13 @@ impl CornerGraph {
         context: Context<'_, S>,
         to: usize,
         k: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), NoDerivative> {
         let system = context.system;
         let node = &self.nodes[to];
         let (t, x, mode) = (self.t, &node.x[..], &node.mode);
         let guard = Guard::ahead(k, mode.contains(k));
         let waits = node.members.iter().any(|m| m.guard.event == k);
-        if waits || !(context.rearm.arms_partner(guard.partner()) && system.watch(k).is_any()) {
+        if waits || !node.arming[k].is_armed() {
             return Ok(());
         }
         let row = &mut self.scratch;
@@ -504,21 +542,21 @@ impl CornerGraph {
 /// `scratch` is overwritten.
 ///
 /// # Errors
-/// [`Error::DifferencesDisagree`].
+/// [`NoDerivative::DifferencesDisagree`].
 pub(crate) fn row_of<S: EventFunction>(
     context: Context<'_, S>,
     k: usize,
     (t, x): (f64, &[f64]),
     mode: &Mode,
     (row, scratch): (&mut [f64], &mut [f64]),
-) -> Result<f64, Error> {
+) -> Result<f64, NoDerivative> {
     let system = context.system;
     if let Some(moving) = system.gradient(k, t, x, mode, row) {
         return Ok(moving);
     }
     let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
     let moving = difference::resolved_gradient(h, (t, x), |i| context.size(i), row, scratch);
-    moving.ok_or_else(|| Error::DifferencesDisagree {
+    moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
         quantity: Quantity::Gradient { event: k },
         t,
         state: x.to_vec(),

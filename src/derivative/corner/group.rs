@@ -1,7 +1,8 @@
 //! Which crossings of a run are one corner.
 
 use super::graph::CornerPoint;
-use crate::{Arrival, CrossedSet, Error, Flow, Mode};
+use crate::hybrid::model::rearm::Arming;
+use crate::{Arrival, Flow, Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ impl Group {
                 t: f64::NAN,
                 x: vec![0.0; dim],
                 mode: Mode::new(count),
+                index: 0,
+                arming: vec![Arming::Off; count],
                 guards: Vec::with_capacity(count),
                 x_after: vec![0.0; dim],
                 mode_after: Mode::new(count),
@@ -44,7 +47,7 @@ impl Group {
     /// Whether a set belongs to the group as it is. What a reset carries across belongs to the
     /// crossing that caused it. An event function that comes a second time does so only after a
     /// reset, which may throw the state back at once.
-    pub(crate) fn joins(&self, set: &CrossedSet<'_>, tolerance: f64) -> Joins {
+    pub(crate) fn joins(&self, set: &Transition<'_>, tolerance: f64) -> Joins {
         let new = |event| self.point.guards.iter().all(|guard| guard.event != event);
         let near = self.is_open && set.time - self.point.t <= tolerance;
         let caused = self.moved || set.arrival == Arrival::Jumped;
@@ -56,7 +59,7 @@ impl Group {
     }
 
     /// Takes a set in, as the first of a new group or as one more of this one.
-    pub(crate) fn take(&mut self, set: &CrossedSet<'_>, joins: Joins) {
+    pub(crate) fn take(&mut self, set: &Transition<'_>, joins: Joins) {
         let point = &mut self.point;
         point.rounding.clear();
         if joins == Joins::Opens {
@@ -65,6 +68,8 @@ impl Group {
             point.t = set.time;
             point.x.copy_from_slice(set.state_before);
             point.mode.copy_from(set.mode_before);
+            point.index = set.index;
+            point.arming.copy_from_slice(set.arming_before);
             point.guards.clear();
             point.x_after.copy_from_slice(set.state_before);
         }
@@ -96,7 +101,7 @@ pub(crate) fn check_sides<S: Flow>(
     system: &S,
     (t, x): (f64, &[f64]),
     [before, after]: [&Mode; 2],
-) -> Result<(), Error> {
+) -> Result<(), NoDerivative> {
     if before.is(after) {
         return Ok(());
     }
@@ -108,6 +113,6 @@ pub(crate) fn check_sides<S: Flow>(
     if fields[0] == fields[1] {
         Ok(())
     } else {
-        Err(Error::ModeWithoutGuard { t })
+        Err(NoDerivative::ModeWithoutGuard { t })
     }
 }

@@ -8,7 +8,7 @@ use super::graph::CornerGraph;
 use super::region::Region;
 use crate::derivative::chain_rule::{Derivative, transposed_times};
 use crate::derivative::recorder::Link;
-use crate::{Error, EventFunction, Flow, Guard};
+use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// One linear piece of a piecewise linear derivative.
 #[derive(Clone, Debug)]
@@ -37,8 +37,8 @@ impl Piece {
     /// respect to the start, for displacements within the piece.
     ///
     /// # Errors
-    /// [`Error::WrongLength`].
-    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, Error> {
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength).
+    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         transposed_times(&self.matrix, w)
     }
 
@@ -57,10 +57,11 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     /// with `m₁`, `m₂`, … orders. At most 4,096 are listed, each with its `d × d` matrix.
     ///
     /// # Errors
-    /// [`Error::TooManyOrders`] when a corner that is not linear has more than six guards;
-    /// [`Error::TooManyPieces`] beyond 4,096 cones; [`Error::Discontinuous`] when outcomes jump;
-    /// [`Error::Interrupted`]; otherwise as [`apply`](Self::apply).
-    pub fn pieces(&self) -> Result<Vec<Piece>, Error> {
+    /// [`NoDerivative::TooManyOrders`] when a corner that is not linear has more than six guards;
+    /// [`NoDerivative::TooManyPieces`] beyond 4,096 cones; [`NoDerivative::Discontinuous`] when
+    /// outcomes jump; [`Stop::Interrupted`](crate::Stop::Interrupted); otherwise as
+    /// [`apply`](Self::apply).
+    pub fn pieces(&self) -> Result<Vec<Piece>, NoDerivative> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
         let mut graph = self.graph();
@@ -85,9 +86,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                 }
                 Err(corner) => {
                     let regions = self.regions_to_list(corner, &mut graph)?;
-                    let go_on = || self.context.interrupt.check();
+                    let go_on = || self.context.interrupt.check().map_err(NoDerivative::from);
                     let divided = divide(&parts, &regions, MOST_CONES, go_on)?;
-                    parts = divided.ok_or(Error::TooManyPieces {
+                    parts = divided.ok_or(NoDerivative::TooManyPieces {
                         limit: MOST_CONES,
                         t: corner.time(),
                     })?;
@@ -124,12 +125,12 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         &self,
         corner: &CornerDerivative,
         graph: &mut CornerGraph,
-    ) -> Result<Vec<Region>, Error> {
+    ) -> Result<Vec<Region>, NoDerivative> {
         let regions = corner.regions(self.context, graph)?;
         let jumps = matches!(corner.kind, CornerKind::Discontinuous);
         match regions.iter().find(|r| jumps || !r.is_nominal) {
             None => Ok(regions),
-            Some(jump) => Err(Error::Discontinuous {
+            Some(jump) => Err(NoDerivative::Discontinuous {
                 t: corner.time(),
                 order: jump.order.clone(),
             }),
@@ -143,8 +144,8 @@ fn divide(
     parts: &[Part],
     regions: &[Region],
     most: usize,
-    go_on: impl Fn() -> Result<(), Error>,
-) -> Result<Option<Vec<Part>>, Error> {
+    go_on: impl Fn() -> Result<(), NoDerivative>,
+) -> Result<Option<Vec<Part>>, NoDerivative> {
     let mut divided: Vec<Part> = Vec::new();
     for part in parts {
         go_on()?;
@@ -245,6 +246,7 @@ fn holds(rows: &DMatrix<f64>, v: &[f64]) -> bool {
 mod tests {
     use super::*;
     use crate::Mode;
+    use crate::Stop;
 
     /// One side of `x_i = 0` in four dimensions.
     fn side(i: usize, sign: f64, class: usize) -> Region {
@@ -275,8 +277,13 @@ mod tests {
             let most = 2 << i;
             let few = divide(&parts, &sides, most - 1, || Ok(())).unwrap();
             assert!(few.is_none());
-            let stopped = divide(&parts, &sides, most, || Err(Error::Interrupted));
-            assert!(matches!(stopped, Err(Error::Interrupted)));
+            let stopped = divide(&parts, &sides, most, || {
+                Err(NoDerivative::Stop(Stop::Interrupted))
+            });
+            assert!(matches!(
+                stopped,
+                Err(NoDerivative::Stop(Stop::Interrupted))
+            ));
             parts = divide(&parts, &sides, most, || Ok(())).unwrap().unwrap();
             assert_eq!(parts.len(), most);
         }

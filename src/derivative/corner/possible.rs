@@ -9,7 +9,7 @@
 use super::graph::{CornerPoint, row_of};
 use crate::derivative::repeat::{Context, zero};
 use crate::hybrid::evaluate;
-use crate::{Error, EventFunction, Flow, Guard};
+use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// A guard that the run had still before it when it crossed others.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +41,12 @@ pub(crate) enum LeftOut {
 /// by `error`.
 ///
 /// # Errors
-/// [`Error::DifferencesDisagree`] where a row is not known.
+/// [`NoDerivative::DifferencesDisagree`] where a row is not known.
 pub(crate) fn close_guards<S: Flow + EventFunction>(
     context: Context<'_, S>,
     point: &CornerPoint,
     error: &[f64],
-) -> Result<Vec<Close>, Error> {
+) -> Result<Vec<Close>, NoDerivative> {
     let system = context.system;
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let dim = x.len();
@@ -59,7 +59,7 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
     for k in 0..system.count() {
         let guard = Guard::ahead(k, mode.contains(k));
         let is_member = point.guards.iter().any(|g| g.event == k);
-        if is_member || !context.follows(guard) {
+        if is_member || !point.arming_of(system, k).is_armed() {
             continue;
         }
         let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
@@ -120,7 +120,7 @@ fn shift_row<S: EventFunction>(
     point: &CornerPoint,
     field: &[f64],
     k: usize,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<f64>, NoDerivative> {
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let mut row = vec![0.0; x.len()];
     let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);

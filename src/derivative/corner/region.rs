@@ -9,7 +9,7 @@ use super::follow::Passed;
 use super::graph::CornerGraph;
 use super::map_scale::MapScale;
 use crate::derivative::repeat::Context;
-use crate::{Error, EventFunction, Flow, Guard, Mode};
+use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
 
 /// The directions that meet the guards of a corner in one order, and what becomes of them: one
 /// linear piece.
@@ -60,7 +60,7 @@ pub(crate) fn regions<S: Flow + EventFunction>(
     graph: &mut CornerGraph,
     rounding: Option<&DMatrix<f64>>,
     is_exit: impl Fn(&CornerGraph, Passed) -> bool,
-) -> Result<Vec<Region>, Error> {
+) -> Result<Vec<Region>, NoDerivative> {
     let dim = graph.node(0).x.len();
     let mut found: Vec<Region> = Vec::new();
     let mut open = vec![Path {
@@ -145,7 +145,7 @@ fn advance<S: Flow + EventFunction>(
     live: &[usize],
     shifts: &[DVector<f64>],
     chosen: usize,
-) -> Result<Option<Path>, Error> {
+) -> Result<Option<Path>, NoDerivative> {
     let guard_of = |graph: &CornerGraph, m: usize| graph.node(path.node).members[m].guard;
     let guard = guard_of(graph, live[chosen]);
     let (mut rows, mut waiting) = (path.rows.clone(), Vec::new());

@@ -18,7 +18,7 @@ use super::graph::{CornerGraph, CornerPoint, Node};
 use super::region::shift_row;
 use crate::derivative::repeat::Context;
 use crate::ode::difference::step_along;
-use crate::{Error, EventFunction, Flow, Guard};
+use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// Distance of two points, in parts of each component, at least: enough to change the rounding of
 /// all that is computed of it.
@@ -38,11 +38,11 @@ const MANY: usize = 12;
 /// orders are refused.
 ///
 /// # Errors
-/// [`Error::Interrupted`] only.
+/// [`Stop::Interrupted`] only.
 pub(crate) fn of_states<S: Flow + EventFunction>(
     context: Context<'_, S>,
     corner: &CornerPoint,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<f64>, NoDerivative> {
     let mut rounding = vec![0.0f64; corner.x.len()];
     for (order, apart) in courses(&corner.guards) {
         let passages = from_neighbours(context, corner, (&order, apart), false);
@@ -60,11 +60,11 @@ pub(crate) fn of_states<S: Flow + EventFunction>(
 /// What of each entry of the maps of a corner is rounding: zero where orders are refused.
 ///
 /// # Errors
-/// [`Error::Interrupted`] only.
+/// [`Stop::Interrupted`] only.
 pub(crate) fn of_maps<S: Flow + EventFunction>(
     context: Context<'_, S>,
     corner: &CornerPoint,
-) -> Result<DMatrix<f64>, Error> {
+) -> Result<DMatrix<f64>, NoDerivative> {
     let dim = corner.x.len();
     let mut rounding = DMatrix::zeros(dim, dim);
     for (order, apart) in courses(&corner.guards) {
@@ -158,7 +158,7 @@ fn pass_in_order<S: Flow + EventFunction>(
     graph: &mut CornerGraph,
     order: &[Guard],
     mut draw: Option<Draw>,
-) -> Result<Passage, Error> {
+) -> Result<Passage, NoDerivative> {
     let dim = graph.node(0).x.len();
     let mut passage = Passage {
         order: Vec::with_capacity(order.len()),

@@ -1,6 +1,7 @@
 //! What contacts that close at once do when they are met one after another with as little time
 //! between as you please: the one-sided limits of a corner, and their derivatives.
 
+use crate::event_driven::Breakdown;
 use nalgebra::{DMatrix, DVector};
 
 use crate::derivative::saltation_product;
@@ -8,7 +9,7 @@ use crate::event_driven::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::random::below;
-use crate::{Crossed, CrossedGuard, Error, EventFunction, Guard, Mode};
+use crate::{Crossed, CrossedGuard, Guard, Mode};
 
 /// Up to this many contacts all orders are taken.
 const ALL_ORDERS: usize = 4;
@@ -47,7 +48,7 @@ where
         (t, x): (f64, &[f64]),
         open: &Mode,
         order: &[usize],
-    ) -> Result<OrderOutcome, Error> {
+    ) -> Result<OrderOutcome, Breakdown> {
         let word = self.word(t, x, open, order)?;
         let guards: Vec<Guard> = word.iter().map(|&j| Guard::falling(j)).collect();
         let product = saltation_product(self, &guards, t, x, open)?;
@@ -63,7 +64,13 @@ where
     /// The impacts of neighbours that would meet the contacts of `order`, were there no impacts,
     /// each [`APART`] times later than the one before. So close to the corner gaps change at
     /// constant rates between impacts.
-    fn word(&self, t: f64, x: &[f64], open: &Mode, order: &[usize]) -> Result<Vec<usize>, Error> {
+    fn word(
+        &self,
+        t: f64,
+        x: &[f64],
+        open: &Mode,
+        order: &[usize],
+    ) -> Result<Vec<usize>, Breakdown> {
         let (mut state, mut mode) = (x.to_vec(), open.clone());
         let mut rates = self.approach(&state, order);
         // In an unit of time that is as small as you please.
@@ -91,10 +98,11 @@ where
             };
             let (contact, rate) = (order[i], rates[i]);
             if word.len() >= CAP {
-                return Err(Error::ReflectionCap {
+                return Err(Breakdown::TooManyImpacts {
                     limit: CAP,
                     contact,
                     speed: rate,
+                    t,
                 });
             }
             for (gap, rate) in gaps.iter_mut().zip(&rates) {
@@ -104,7 +112,7 @@ where
             let guard = Guard::falling(contact);
             mode.set(contact, guard.side_after());
             let crossed = [CrossedGuard { guard, rate }];
-            self.on_crossing(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
+            self.resolve_event(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
             rates = self.approach(&state, order);
             word.push(contact);
         }

@@ -1,6 +1,7 @@
 //! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all
 //! when contacts close at once (Pace & Burden, assumption 3 and section 4).
 
+use crate::event_driven::Breakdown;
 use std::f64::consts::PI;
 
 use nalgebra::{DMatrix, DVector};
@@ -11,7 +12,7 @@ use crate::event_driven::breakdown::explain;
 use crate::impact::{ImpactLaw, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints, Wanted};
-use crate::{Error, Guard, Mode};
+use crate::{At, Guard, InputError, Mode, Stop};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the
 /// energy allows.
@@ -121,18 +122,18 @@ where
     /// other, the orders are a sample: see [`DecouplingReport::outcomes`].
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`], [`Error::NoSuchGuard`];
-    /// [`Error::MassMatrix`] for one that is not symmetric and positive definite;
-    /// [`Error::NotLive`] when a contact does not approach; [`Error::ReflectionCap`] when contacts
-    /// of an order still approach after 1000 impacts, as in narrow cones and between walls; what
-    /// the system and the law make of the impacts of some order, and of all at once.
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`], [`InputError::NoSuch`];
+    /// [`Breakdown::MassMatrix`] for one that is not symmetric and positive definite;
+    /// [`Stop::NotLive`] when a contact does not approach; [`Breakdown::TooManyImpacts`] when
+    /// contacts of an order still approach after 1000 impacts, as in narrow cones and between
+    /// walls; what the system and the law make of the impacts of some order, and of all at once.
     pub fn decoupling(
         &self,
         t: f64,
         q: &[f64],
         v: &[f64],
         contacts: &[usize],
-    ) -> Result<DecouplingReport, Error> {
+    ) -> Result<DecouplingReport, Breakdown> {
         let mut distinct: Vec<usize> = Vec::with_capacity(contacts.len());
         for &j in contacts {
             if !distinct.contains(&j) {
@@ -207,7 +208,7 @@ where
         } else if largest_cosine > SMALL {
             // Orders of impacts that feel each other have maps of their own, even where their
             // outcomes agree.
-            Coupling::ContinuousOnly(self.class((q, v), contacts)?)
+            Coupling::ContinuousOnly(self.class((t, q, v), contacts)?)
         } else if !same_map {
             Coupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
@@ -237,26 +238,28 @@ where
         q: &[f64],
         v: &[f64],
         contacts: &[usize],
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>, Breakdown> {
         let x = self.checked_state(t, q, v)?;
         let (q, v) = self.parts(&x);
         let count = self.system().contacts();
         if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
-            let guard = Guard::falling(event);
-            return Err(Error::NoSuchGuard { guard, count });
+            return Err(Breakdown::Input(InputError::NoSuch {
+                what: "contact",
+                index: event,
+                count,
+            }));
         }
         self.check_mass(q)?;
         let approaching = self.approaching(q, v, contacts)?;
         if let Some(at_rest) = approaching.iter().position(|&a| !a) {
             let event = contacts[at_rest];
-            return Err(Error::NotLive {
+            return Err(Breakdown::Stop(Stop::NotLive {
                 guard: Guard::falling(event),
                 rate_before: self.approach(&x, &[event])[0],
                 rate_after: f64::NAN,
                 min_rate: self.rate_tolerance,
-                t,
-                state: x,
-            });
+                at: At::new(t, &x, &Mode::default()).into(),
+            }));
         }
         Ok(x)
     }
@@ -267,7 +270,7 @@ where
         t: f64,
         x: &[f64],
         contacts: &[usize],
-    ) -> Result<DVector<f64>, Error> {
+    ) -> Result<DVector<f64>, Breakdown> {
         let mut state = x.to_vec();
         if !contacts.is_empty() {
             // In rising order, in which the run has them.
@@ -296,9 +299,9 @@ where
     /// Why impacts that feel each other have one outcome here.
     fn class(
         &self,
-        (q, v): (&[f64], &[f64]),
+        (t, q, v): (f64, &[f64], &[f64]),
         contacts: &[usize],
-    ) -> Result<ContinuityClass, Error> {
+    ) -> Result<ContinuityClass, Breakdown> {
         let all = |value: f64| {
             let mut each = contacts.iter();
             each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
@@ -307,7 +310,8 @@ where
         let still = vec![0.0; v.len()];
         let problem = self
             .impact_problem((q, &still), &values, 0.0)
-            .map_err(|trouble| explain(trouble, q, contacts))??;
+            .map_err(|trouble| explain(trouble, q, contacts))?
+            .map_err(|reason| Breakdown::of_impact(reason, contacts, t, [q, v].concat()))?;
         let cosines = problem.cosines();
         let pairs = || (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));
         if all(0.0) && pairs().all(|at| cosines[at] <= SMALL) {

@@ -1,9 +1,9 @@
 //! Limbs in the given coordinates, and whether forces between them go through the body only (Pace &
 //! Burden, assumption 3).
 
+use crate::event_driven::Breakdown;
 use nalgebra::DMatrix;
 
-use crate::Error;
 use crate::event_driven::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -29,7 +29,7 @@ where
         &self,
         q: &[f64],
         contacts: &[usize],
-    ) -> Result<Option<Vec<Vec<usize>>>, Error> {
+    ) -> Result<Option<Vec<Vec<usize>>>, Breakdown> {
         let d = self.system().dof();
         let mut coupled = DMatrix::<f64>::zeros(d, d);
         // A few configurations, so that an entry that happens to be zero here is seen.

@@ -1,7 +1,7 @@
 //! `EventFunction`: the functions whose zeros are the guards, and what a crossing does.
 
-use crate::Error;
-use crate::hybrid::{Crossed, Mode, Watch};
+use crate::Stop;
+use crate::hybrid::{Crossed, Crossing, Mode, Watch};
 
 /// The event functions `h_k(t, x)`, `k = 0 … count − 1`, of a hybrid system, and what a crossing
 /// does.
@@ -22,7 +22,7 @@ pub trait EventFunction {
     /// A value that is not finite means "not defined here", as in
     /// [`Flow::flow`](crate::Flow::flow): the step is shortened, down to the shortest, and a run
     /// that comes to the end of the domain ends there with
-    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the event function. A guard before
+    /// [`Stop::NotFinite`](crate::Stop::NotFinite), naming the event function. A guard before
     /// that end is found. Differences in place of a gradient that is not written reach about 6e-6
     /// of the size of the state ahead of it.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
@@ -61,7 +61,7 @@ pub trait EventFunction {
     /// An approach that slows down to a millionth of earlier rates is grazing. A guard that is met
     /// at the only rate that was seen of it is crossed, however small that rate is; only a rate
     /// within the rounding of its own evaluation counts as zero at the start. What a crossing was
-    /// held against is in [`Crossing::min_rate`](crate::Crossing::min_rate).
+    /// held against is in [`GuardCrossing::min_rate`](crate::GuardCrossing::min_rate).
     fn min_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
         None
@@ -105,7 +105,8 @@ pub trait EventFunction {
     /// reset otherwise.
     ///
     /// Called once for all guards that cross at the same instant in a watched direction, with their
-    /// side bits already flipped in `mode`. It may change `x` and `mode`. A reset that throws the
+    /// side bits already flipped in `mode`. It may change `x` and `mode`, and leave what observers
+    /// are to know in `record`. A reset that throws the
     /// state back over a guard (a bouncing ball) needs nothing else: under
     /// [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, counted or
     /// not. A reset that carries guards across makes them fire at the same instant. A reset that
@@ -114,16 +115,10 @@ pub trait EventFunction {
     /// again): such a guard counts as crossed, and the state goes on through it.
     ///
     /// # Errors
-    /// What the model cannot resolve: [`Error::Model`]. It ends the run, which keeps all it
-    /// computed.
-    fn on_crossing(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<(), Error> {
-        let _ = (t, crossed, x, mode);
+    /// What the model cannot resolve: [`Stop::model`] takes an error of any type, or a text. It
+    /// ends the run, which keeps all it computed.
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let _ = crossing;
         Ok(())
     }
 

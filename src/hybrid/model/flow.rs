@@ -21,7 +21,7 @@ pub trait Flow {
     /// A value that is not finite means "not defined here": the step is shortened, again and again
     /// down to the shortest that moves the time (8 units in the last place of `t`). A run whose
     /// state comes to the end of the domain ends there with
-    /// [`Error::NotFinite`](crate::Error::NotFinite), naming the component, time and state, and
+    /// [`Stop::NotFinite`](crate::Stop::NotFinite), naming the component, time and state, and
     /// keeps all before. A step of [fixed](crate::Integrator::fixed_step) length is not shortened:
     /// the run ends at its start.
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]);
@@ -33,7 +33,7 @@ pub trait Flow {
     /// the run it is compared with one of half the length, and with one of 6e-6 of `atol/rtol`
     /// where the state is smaller than 1. Where these differ by more than their rounding, the step
     /// is halved until they do not, 50 times at most. Where no step is found the derivative ends
-    /// with [`Error::DifferencesDisagree`](crate::Error::DifferencesDisagree).
+    /// with [`NoDerivative::DifferencesDisagree`](crate::NoDerivative::DifferencesDisagree).
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
         let _ = (t, x, mode, v, out);
         false

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::Error;
-use crate::hybrid::{Crossed, EventFunction, Flow, Mode, Watch};
+use crate::Stop;
+use crate::hybrid::{Crossed, Crossing, EventFunction, Flow, Mode, Watch};
 
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
@@ -80,14 +80,8 @@ macro_rules! forward {
                 (**self).writes_reset_differences()
             }
             #[inline]
-            fn on_crossing(
-                &self,
-                t: f64,
-                crossed: &Crossed<'_>,
-                x: &mut [f64],
-                mode: &mut Mode,
-            ) -> Result<(), Error> {
-                (**self).on_crossing(t, crossed, x, mode)
+            fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+                (**self).on_crossing(crossing)
             }
             #[inline]
             fn reset_times(

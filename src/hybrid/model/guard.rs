@@ -12,6 +12,16 @@ pub enum Direction {
     Falling,
 }
 
+impl Direction {
+    /// Its word in messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rising => "rising",
+            Self::Falling => "falling",
+        }
+    }
+}
+
 /// A directed guard: event function `event`, crossed in `direction`.
 ///
 /// An event function watched both ways is a pair of guards that share one side bit.
@@ -81,10 +91,6 @@ impl Guard {
 
 impl fmt::Display for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = match self.direction {
-            Direction::Rising => "rising",
-            Direction::Falling => "falling",
-        };
-        write!(f, "{} ({way})", self.event)
+        write!(f, "{} ({})", self.event, self.direction.name())
     }
 }

@@ -1,9 +1,8 @@
 //! Guard reset matrix: which guards a crossing makes watchful again (the "future work" of Anderson
 //! & Revzen, section 3.1).
 
-use crate::Error;
-use crate::hybrid::{Mode, Watch};
-use crate::{Direction, Guard, validate};
+use crate::hybrid::Watch;
+use crate::{Direction, Guard, InputError, validate};
 
 /// Most conflicts of a matrix that are listed.
 const MOST_CONFLICTS: usize = 1_000_000;
@@ -26,31 +25,42 @@ pub enum Rearm {
 }
 
 impl Rearm {
-    /// The sides as a crossing of `by` leaves them, before the model's reset: its own flipped, then
-    /// the row of the matrix.
-    pub(crate) fn cross(&self, by: Guard, mode: &mut Mode) {
-        mode.set(by.event, by.side_after());
-        if let Self::Matrix(matrix) = self {
-            for &(guard, effect) in matrix.row(by) {
-                let crossed = effect == Effect::Retire;
-                mode.set(guard.event, guard.side_after() == crossed);
-            }
-        }
-    }
-
     /// True when a crossing in `direction` is looked for, also one that does not count, where no
     /// row of a matrix has armed or retired it.
     pub(crate) fn follows(&self, watch: Watch, direction: Direction) -> bool {
         watch.sees(direction) || (matches!(self, Self::Pairs) && watch.is_any())
     }
+}
 
-    /// True when a crossing of `by` makes the way back over the same surface watchful.
-    pub(crate) fn arms_partner(&self, by: Guard) -> bool {
-        match self {
-            Self::Never | Self::WhenEmpty => false,
-            Self::Pairs => true,
-            Self::Matrix(matrix) => matrix.row(by).contains(&(by.partner(), Effect::Arm)),
-        }
+/// Whether the crossing of an event function in the direction ahead of its side is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Arming {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is, from when the state has been off the surface, or is known to leave it.
+    Waiting,
+    /// It is.
+    Ready,
+}
+
+impl Arming {
+    /// Of an armed guard.
+    #[inline]
+    pub(crate) fn armed(is_ready: bool) -> Self {
+        if is_ready { Self::Ready } else { Self::Waiting }
+    }
+
+    /// True for an armed guard, be it ready or not.
+    #[inline]
+    pub(crate) fn is_armed(self) -> bool {
+        self != Self::Off
+    }
+
+    /// True for a guard that may be crossed.
+    #[inline]
+    pub(crate) fn is_ready(self) -> bool {
+        self == Self::Ready
     }
 }
 
@@ -59,7 +69,7 @@ impl Rearm {
 /// When guard `j` fires, row `j` is applied once, before the next guard is chosen:
 ///
 /// * `arm` (+1): guard `k` is put before its surface (its side bit is set so) and watched. The
-///   state must not lie beyond the surface, else [`Error::ArmedBeyond`].
+///   state must not lie beyond the surface, else [`Stop::ArmedBeyond`](crate::Stop::ArmedBeyond).
 /// * `retire` (−1): guard `k` counts as crossed (its side bit is set so) and is no longer watched.
 /// * nothing (0): guard `k` is left as it is.
 ///
@@ -138,8 +148,8 @@ impl RearmMatrix {
     /// one.
     ///
     /// # Errors
-    /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
-    pub fn arm(self, by: Guard, guard: Guard) -> Result<Self, Error> {
+    /// [`InputError::SelfRearming`] on the diagonal, [`InputError::NoSuch`] beyond the matrix.
+    pub fn arm(self, by: Guard, guard: Guard) -> Result<Self, InputError> {
         self.entry(by, guard, Effect::Arm)
     }
 
@@ -147,22 +157,26 @@ impl RearmMatrix {
     /// earlier one.
     ///
     /// # Errors
-    /// [`Error::SelfRearming`] on the diagonal, [`Error::NoSuchGuard`] beyond the matrix.
-    pub fn retire(self, by: Guard, guard: Guard) -> Result<Self, Error> {
+    /// [`InputError::SelfRearming`] on the diagonal, [`InputError::NoSuch`] beyond the matrix.
+    pub fn retire(self, by: Guard, guard: Guard) -> Result<Self, InputError> {
         self.entry(by, guard, Effect::Retire)
     }
 
-    fn entry(mut self, by: Guard, guard: Guard, effect: Effect) -> Result<Self, Error> {
+    fn entry(mut self, by: Guard, guard: Guard, effect: Effect) -> Result<Self, InputError> {
         for guard in [by, guard] {
             if guard.event >= self.count {
-                return Err(Error::NoSuchGuard {
-                    guard,
+                return Err(InputError::NoSuch {
+                    what: "event function",
+                    index: guard.event,
                     count: self.count,
                 });
             }
         }
         if by == guard {
-            return Err(Error::SelfRearming { guard });
+            return Err(InputError::SelfRearming {
+                event: guard.event,
+                direction: guard.direction.name(),
+            });
         }
         let row = &mut self.rows[by.index()];
         row.retain(|&(other, _)| other != guard);
@@ -212,14 +226,26 @@ mod tests {
     fn the_diagonal_is_refused() {
         let guard = Guard::rising(1);
         let refused = RearmMatrix::new(2).arm(guard, guard);
-        assert_eq!(refused, Err(Error::SelfRearming { guard }));
+        assert_eq!(
+            refused,
+            Err(InputError::SelfRearming {
+                event: 1,
+                direction: "rising"
+            })
+        );
         let guard = Guard::falling(0);
         let refused = RearmMatrix::new(2).retire(guard, guard);
-        assert_eq!(refused, Err(Error::SelfRearming { guard }));
+        assert_eq!(
+            refused,
+            Err(InputError::SelfRearming {
+                event: 0,
+                direction: "falling"
+            })
+        );
     }
 
     #[test]
-    fn pairs_can_be_added_to() -> Result<(), Error> {
+    fn pairs_can_be_added_to() -> Result<(), InputError> {
         let (a, b) = (Guard::rising(0), Guard::falling(1));
         let matrix = RearmMatrix::pairs(2);
         assert_eq!(matrix.row(a), [(a.partner(), Effect::Arm)]);
@@ -230,11 +256,18 @@ mod tests {
     #[test]
     fn guards_beyond_the_matrix_are_refused() {
         let refused = RearmMatrix::new(2).arm(Guard::rising(0), Guard::rising(2));
-        assert!(matches!(refused, Err(Error::NoSuchGuard { count: 2, .. })));
+        assert!(matches!(
+            refused,
+            Err(InputError::NoSuch {
+                what: "event function",
+                index: 2,
+                count: 2
+            })
+        ));
     }
 
     #[test]
-    fn rows_that_disagree_over_a_guard_are_reported() -> Result<(), Error> {
+    fn rows_that_disagree_over_a_guard_are_reported() -> Result<(), InputError> {
         let (a, b, c) = (Guard::rising(0), Guard::rising(1), Guard::falling(2));
         let matrix = RearmMatrix::new(3).arm(a, c)?.retire(b, c)?.arm(a, b)?;
         let conflict = RowConflict {
@@ -248,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn conflicts_of_many_guards_are_found_at_once() -> Result<(), Error> {
+    fn conflicts_of_many_guards_are_found_at_once() -> Result<(), InputError> {
         let count = 20_000;
         let (by, guard) = (Guard::rising(7), Guard::falling(count - 1));
         let conflicts = RearmMatrix::pairs(count).retire(by, guard)?.conflicts();
@@ -262,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_million_conflicts_are_not_listed() -> Result<(), Error> {
+    fn more_than_a_million_conflicts_are_not_listed() -> Result<(), InputError> {
         let many = 1_100;
         let mut matrix = RearmMatrix::new(many + 1);
         let guard = Guard::rising(many);

@@ -81,12 +81,26 @@ pub struct CrossedGuard {
 #[derive(Clone, Copy, Debug)]
 pub struct Crossed<'a> {
     set: &'a [CrossedGuard],
+    transition: usize,
 }
 
 impl<'a> Crossed<'a> {
     /// Wraps a set of guards; of use to those who test their own `on_crossing`.
     pub const fn new(set: &'a [CrossedGuard]) -> Self {
-        Self { set }
+        Self { set, transition: 0 }
+    }
+
+    /// The same set as that of another transition.
+    #[must_use]
+    pub const fn of_transition(mut self, number: usize) -> Self {
+        self.transition = number;
+        self
+    }
+
+    /// How many transitions the run made before this one. A crossing that is repeated, for a
+    /// derivative, has the number that it had in the run: random draws are keyed by it.
+    pub const fn transition(&self) -> usize {
+        self.transition
     }
 
     /// The guards with their rates.

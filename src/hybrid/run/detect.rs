@@ -2,15 +2,19 @@
 //! guards settle what happens between them.
 
 use super::cubic::{FRACTIONS, WIDEST};
-use super::doubt::{Doubt, Top};
-use super::examine::{Finding, Passage};
-use super::state::Run;
-use super::stop::Stop;
-use super::window::{Crossed, Window};
-use crate::Error;
+use super::doubt::{Doubt, Doubts, Top};
+use super::examine::{Finding, Passage, examine, passage_of};
+use super::guard_table::GuardTable;
+use super::state::State;
+use super::stop::{Candidates, StepEnd, stop_of};
+use super::turned::Turned;
+use super::window::{Crossed, Look, Sampled, Window};
+use crate::Stop;
+use crate::hybrid::EventFunction;
+use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
-use crate::hybrid::options::{Resolution, Settings};
-use crate::hybrid::{EventFunction, Flow};
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::options::Resolution;
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
 
@@ -46,8 +50,9 @@ const LEAST_SAMPLES: f64 = 100.0;
 /// What a smooth step meets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Met {
-    Nothing,
-    Guard(Stop),
+    /// No guard; the next step is to be no longer than so much (s).
+    Nothing(f64),
+    Guard(StepEnd),
     /// Guards change too fast for a step of this length; this part of it is settled.
     TooMuch(f64),
 }
@@ -60,283 +65,413 @@ enum Narrowable {
     No,
 }
 
-impl<B: Buffer> Run<B> {
-    /// Looks for the first guard that the step just made, of length `step`, passes. Without one,
-    /// leaves the event functions at the end of the step in `work.h[2]`, and what is known of their
-    /// rates in `work.rate`, `work.zero`, `work.stale`.
-    pub(crate) fn detect<S>(
+impl Narrowable {
+    fn of(adaptive: bool, narrowed: u32, is_too_short: bool) -> Self {
+        if !adaptive || narrowed >= MOST_NARROWED || is_too_short {
+            Self::No
+        } else if narrowed >= NOISE_AFTER {
+            Self::UnlessNoise
+        } else {
+            Self::Yes
+        }
+    }
+}
+
+/// The search of a smooth step for guards, and what it remembers from step to step.
+#[derive(Clone, Debug)]
+pub(crate) struct GuardSearch<B> {
+    pub(crate) sampled: Sampled<B>,
+    /// The field where a step stops on a guard.
+    pub(crate) stop_field: B,
+    /// The event function in whose neighbourhood the step begins: it is not entered again.
+    pub(crate) inside: Option<usize>,
+    pub(crate) pace: Pace,
+    /// Guards that the present window may pass.
+    near: Vec<usize>,
+    /// Passages of guards in it.
+    passages: Vec<Passage>,
+    /// Maxima of guards that it does not pass.
+    tops: Vec<Top>,
+    tried: Vec<bool>,
+    /// Guards that were on their surface, but for rounding, in all of the last window that looked
+    /// at them.
+    hovers: Vec<bool>,
+    /// What is known of rates at the end of the step, and of numerical zeros.
+    rate: Vec<f64>,
+    zero: Vec<f64>,
+}
+
+/// How long windows are (s).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// How long the next one may be.
+    next: f64,
+    /// The last one whose samples settled what happens in it.
+    pub(crate) settled: f64,
+    /// The longest distance of samples that the time scales of the guards allow.
+    pub(crate) apart: f64,
+    /// The longest window that they allow.
+    longest: f64,
+}
+
+impl Pace {
+    const FREE: Self = Self {
+        next: f64::INFINITY,
+        settled: f64::INFINITY,
+        apart: f64::INFINITY,
+        longest: f64::INFINITY,
+    };
+}
+
+impl<B: Buffer> GuardSearch<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            sampled: Sampled::new(dim, count),
+            stop_field: B::zeros(dim),
+            inside: None,
+            pace: Pace::FREE,
+            near: Vec::with_capacity(count),
+            passages: Vec::with_capacity(count),
+            tops: Vec::with_capacity(count),
+            tried: vec![false; count],
+            hovers: vec![false; count],
+            rate: vec![0.0; count],
+            zero: vec![0.0; count],
+        }
+    }
+
+    /// Forgets the last run. Samples are never farther apart than time scales allow; where guards
+    /// state none, a run has a hundred samples at least.
+    pub(crate) fn begin<S: EventFunction>(
         &mut self,
         system: &S,
-        settings: &Settings,
-        step: f64,
-    ) -> Result<Met, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        let mut adaptive = settings.resolution == Resolution::Adaptive;
-        let may_shorten = adaptive && settings.fixed_step.is_none();
-        // Within less than the shortest step times are rounded to the same.
-        let shortest = self.least_step() / step;
-        let longest = if adaptive {
-            (self.longest_window / step).max(shortest)
-        } else {
-            f64::INFINITY
+        state: &State<B>,
+        guards: &GuardTable<B>,
+    ) {
+        let of_the_run = (state.tf - state.t) / LEAST_SAMPLES;
+        let watched = (0..state.count()).filter(|&k| guards.watch[k].is_any());
+        let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_the_run));
+        let apart = apart.fold(f64::INFINITY, f64::min);
+        self.pace = Pace {
+            apart,
+            longest: apart / (LAST * WIDEST),
+            ..Pace::FREE
         };
-        let mut width = (self.next_window / step).min(longest).max(shortest);
-        if !adaptive {
-            width = f64::INFINITY;
-        }
+        self.inside = None;
+        self.hovers.fill(false);
+    }
+
+    /// Looks for the first guard that the step just made, of length `step`, passes. Without one,
+    /// leaves the event functions at its end in the samples, for [`hand_over`](Self::hand_over).
+    pub(crate) fn detect<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        (doubts, turned): (&mut Doubts, &mut Turned<B>),
+        step: f64,
+    ) -> Result<Met, Stop> {
+        let mut adaptive = context.settings.resolution == Resolution::Adaptive;
+        let may_shorten = adaptive && context.settings.fixed_step.is_none();
+        // Within less than the shortest step times are rounded to the same.
+        let shortest = state.least_step() / step;
         let (mut from, mut windows, mut narrowed) = (0.0, 0, 0);
         let mut has_narrowed = false;
-        let (mut wide, mut unresolved) = (width, self.statistics.unresolved);
+        let mut width = self.next_width(adaptive, step, shortest);
+        let unresolved_so_far = || context.counts.unresolved.get();
+        let (mut wide, mut unresolved) = (width, unresolved_so_far());
         loop {
             let to = if from + LAST * width >= 1.0 {
                 1.0
             } else {
                 from + width
             };
-            let window = Window { from, to };
-            self.work.tops.clear();
-            self.sample(system, window, step)?;
-            windows += 1;
-            self.statistics.windows += 1;
-            let crossed = self.list_near(settings, window, step);
+            let window = Window { from, to, step };
             let narrower = NARROWER * window.width();
-            let narrowable = if !adaptive || narrowed >= MOST_NARROWED || narrower < shortest {
-                Narrowable::No
-            } else if narrowed >= NOISE_AFTER {
-                Narrowable::UnlessNoise
-            } else {
-                Narrowable::Yes
+            let narrowable = Narrowable::of(adaptive, narrowed, narrower < shortest);
+            windows += 1;
+            let mut look = Look {
+                context,
+                state,
+                guards: &mut *guards,
+                sampled: &mut self.sampled,
+                window,
+                inside: self.inside,
             };
-            let found = self.first_passed(system, settings, (window, step), crossed, narrowable)?;
-            let can_narrow = narrowable != Narrowable::No;
+            let mut lists = Lists {
+                near: &mut self.near,
+                passages: &mut self.passages,
+                tops: &mut self.tops,
+                hovers: &self.hovers,
+                doubts: &mut *doubts,
+            };
+            let found = first_passed(&mut look, &mut lists, narrowable)?;
             let stop = match found {
                 First::Passage(passage) => {
-                    self.stop_of(system, settings, passage, window, step, can_narrow)?
+                    let candidates = Candidates {
+                        passages: &self.passages,
+                        tried: &mut self.tried,
+                        field: self.stop_field.get_mut(),
+                        doubts: &mut *doubts,
+                    };
+                    let can_narrow = narrowable != Narrowable::No;
+                    stop_of(&mut look, passage, candidates, can_narrow)?
                 }
                 First::Nobody | First::Open => None,
             };
             if stop.is_none() && !matches!(found, First::Nobody) {
-                self.work.tops.clear();
                 (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
-                self.statistics.narrowed += 1;
+                context.counts.narrowed.add(1);
                 continue;
             }
             if let Some(stop) = stop {
                 let shorter = NARROWER * stop.fraction;
-                if may_shorten && shorter >= shortest && self.returns_too_early(stop) {
-                    self.work.tops.clear();
+                let too_early = may_shorten && shorter >= shortest;
+                if too_early && returns_too_early(guards, stop) {
                     return Ok(Met::TooMuch(shorter));
                 }
-                self.doubt_turned(system, window);
+                turned.in_window(context, (state, guards, doubts), &self.sampled, window);
                 let until = (stop.fraction - window.from) / window.width();
-                self.doubt_tops(system, window, step, until);
-                self.keep_window(window, step, has_narrowed);
+                doubts.of_tops(context, (state, guards), &self.tops, window, until);
+                self.keep_pace(window, has_narrowed);
                 return Ok(Met::Guard(stop));
             }
-            self.doubt_turned(system, window);
-            self.doubt_tops(system, window, step, f64::INFINITY);
-            self.mark_clear(window);
-            self.keep_window(window, step, has_narrowed);
+            turned.in_window(context, (state, guards, doubts), &self.sampled, window);
+            doubts.of_tops(context, (state, guards), &self.tops, window, f64::INFINITY);
+            self.mark_clear(guards, window);
+            self.keep_pace(window, has_narrowed);
             if to >= 1.0 {
-                self.slopes_at_end(window, step);
-                if windows > WANTED_WINDOWS {
-                    let part = WANTED_WINDOWS as f64 / windows as f64;
-                    self.next_step = self.next_step.min(part * step);
-                }
-                return Ok(Met::Nothing);
+                self.slopes_at_end(state, guards, window);
+                let part = WANTED_WINDOWS as f64 / windows as f64;
+                let wanted = windows <= WANTED_WINDOWS;
+                return Ok(Met::Nothing(if wanted {
+                    f64::INFINITY
+                } else {
+                    part * step
+                }));
             }
             if may_shorten && windows >= MOST_WINDOWS {
                 return Ok(Met::TooMuch(to));
             }
             if adaptive && windows >= MOST_WINDOWS_FIXED {
-                self.give_up_on_step(window);
+                self.give_up_on_step(context, (state, guards), doubts, window);
                 adaptive = false;
             }
-            if self.statistics.unresolved > unresolved {
+            if unresolved_so_far() > unresolved {
                 // What is noise at any width is not followed: the next window is as wide as this
                 // one was at first.
-                (self.next_window, has_narrowed) = (wide * step, false);
+                (self.pace.next, has_narrowed) = (wide * step, false);
             }
-            self.next_window_starts();
+            self.sampled.next_window_starts();
             from = to;
-            width = if adaptive {
-                (self.next_window / step).min(longest).max(shortest)
-            } else {
-                f64::INFINITY
-            };
+            width = self.next_width(adaptive, step, shortest);
             narrowed = 0;
-            (wide, unresolved) = (width, self.statistics.unresolved);
+            (wide, unresolved) = (width, unresolved_so_far());
         }
     }
 
-    /// True when a guard that left its surface with a rate of zero is back on it, but still moves
-    /// away: positions and velocities of the step are not exact enough to follow so low an
-    /// excursion.
-    fn returns_too_early(&self, stop: Stop) -> bool {
-        let away =
-            |rate: Rate| self.guards.sign[stop.k] * rate.value < self.guards.min_rate[stop.k];
-        !self.guards.ready[stop.k] && stop.rate.is_some_and(away)
+    /// How wide the next window is, as a part of the step.
+    fn next_width(&self, adaptive: bool, step: f64, shortest: f64) -> f64 {
+        if !adaptive {
+            return f64::INFINITY;
+        }
+        let longest = (self.pace.longest / step).max(shortest);
+        (self.pace.next / step).min(longest).max(shortest)
     }
 
     /// Remembers how long a window may be.
-    fn keep_window(&mut self, window: Window, step: f64, has_narrowed: bool) {
-        self.settled_window = window.width() * step;
+    fn keep_pace(&mut self, window: Window, has_narrowed: bool) {
+        self.pace.settled = window.seconds();
         let growth = match (has_narrowed, self.near.is_empty()) {
             (true, _) => 1.0,
             (false, false) => GROWTH,
             (false, true) => CALM_GROWTH,
         };
-        self.next_window = growth * self.settled_window;
+        self.pace.next = growth * self.pace.settled;
     }
 
     /// Marks guards ready that the end of a window shows clear of their surface, and those that the
     /// whole window leaves on it.
-    fn mark_clear(&mut self, window: Window) {
-        for i in 0..self.near.len() {
-            let k = self.near[i];
-            let own = self.own_samples(k, window);
-            let zero = self.guards.zero[k];
-            self.guards.ready[k] |= own[3] < -zero;
-            self.work.hovers[k] = own.iter().all(|&v| v >= -4.0 * zero);
-        }
-    }
-
-    /// The guard that is passed first within a window, as far as lines between samples tell:
-    /// `crossed` or one of those in `near`.
-    fn first_passed<S>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        (window, step): (Window, f64),
-        crossed: Option<Crossed>,
-        narrowable: Narrowable,
-    ) -> Result<First, Error>
-    where
-        S: Flow + EventFunction,
-    {
-        self.work.passages.clear();
-        let mut first: Option<(f64, Passage)> =
-            crossed.map(|c| (c.at, self.passage_of(settings, c, window)));
-        for i in 0..self.near.len() {
-            let k = self.near[i];
-            let found = match self.examine(system, settings, k, window, step)? {
-                Finding::Open(_) if narrowable == Narrowable::Yes => return Ok(First::Open),
-                Finding::Open(doubt)
-                    if narrowable == Narrowable::UnlessNoise
-                        && !self.is_noise(system, (k, doubt), window, step) =>
-                {
-                    return Ok(First::Open);
-                }
-                Finding::Open(doubt) => {
-                    self.give_up(k, doubt);
-                    // With its doubt known it is taken as its samples are.
-                    self.examine(system, settings, k, window, step)?
-                }
-                found => found,
-            };
-            let passage = match found {
-                Finding::Passed(passage) => passage,
-                Finding::NotPassed(Some((Sample { at, value }, bend))) => {
-                    let variation = bend.abs() / (window.width() * window.width());
-                    // One for each guard has room.
-                    if self.work.tops.len() < self.work.tops.capacity() {
-                        self.work.tops.push(Top {
-                            k,
-                            at,
-                            value,
-                            variation,
-                        });
-                    }
-                    continue;
-                }
-                _ => continue,
-            };
-            // One for each guard has room.
-            if self.work.passages.len() < self.work.passages.capacity() {
-                self.work.passages.push(passage);
+    fn mark_clear(&mut self, guards: &mut GuardTable<B>, window: Window) {
+        for &k in &self.near {
+            let own = self.sampled.own(guards, k, window);
+            let zero = guards.zero[k];
+            if own[3] < -zero {
+                guards.arming[k] = Arming::Ready;
             }
-            let (low, high) = (passage.low, passage.high);
-            let gap = high.value - low.value;
-            let at = if gap > 0.0 {
-                low.at - low.value * (high.at - low.at) / gap
-            } else {
-                high.at
-            };
-            if first.is_none_or(|(earliest, _)| at < earliest) {
-                first = Some((at, passage));
+            self.hovers[k] = own.iter().all(|&v| v >= -4.0 * zero);
+        }
+    }
+
+    /// Takes the slopes between the last two samples for the rates at the end of the step, until a
+    /// row is asked for; where the window is too short to tell them, those at its start.
+    fn slopes_at_end(&mut self, state: &State<B>, guards: &mut GuardTable<B>, window: Window) {
+        let n = state.count();
+        let rate = &mut self.rate[..n];
+        let seconds = window.seconds();
+        if state.tells_rates(seconds) {
+            let [_, h2, h3] = &self.sampled.h;
+            let (h2, h3) = (&h2[..n], &h3[..n]);
+            let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * seconds);
+            for k in 0..n {
+                rate[k] = (h3[k] - h2[k]) * per_second;
             }
+            guards.see_rates(rate);
+        } else {
+            rate.copy_from_slice(&guards.rate);
         }
-        Ok(first.map_or(First::Nobody, |(_, passage)| First::Passage(passage)))
+        self.zero.copy_from_slice(&guards.zero);
     }
 
-    /// True when a guard, in places so close together that nothing smooth moves, varies by no small
-    /// part of what its samples leave open.
-    #[cold]
-    fn is_noise<S: EventFunction>(
-        &mut self,
-        system: &S,
-        (k, doubt): (usize, f64),
-        window: Window,
-        step: f64,
-    ) -> bool {
-        // Times that are rounded to the same tell nothing; nor does a window that is no longer than
-        // they are apart.
-        let rounding = 8.0 * f64::EPSILON * self.t.abs() / (window.width() * step);
-        let apart = NOISE_APART.max(rounding);
-        if apart > 0.01 {
-            return true;
-        }
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for i in 0..NOISE_SAMPLES {
-            let place = window.at(FRACTIONS[1] + f64::from(i) * apart);
-            let value = self.own_h_at(system, k, place, step);
-            (least, most) = (value.min(least), value.max(most));
-        }
-        most - least > 0.1 * doubt
-    }
-
-    /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for
-    /// the search.
-    #[cold]
-    fn give_up(&mut self, k: usize, doubt: f64) {
-        self.guards.blur[k] = self.guards.blur[k].max(BLUR * doubt);
-        self.statistics.unresolved += 1;
-        let (guard, t, error) = (self.guards.ahead(k), self.t, doubt);
-        self.keep_doubt(Doubt::Unresolved { guard, t, error });
+    /// Hands event functions and rates at the end of a step without events over to the guard table.
+    pub(crate) fn hand_over(&mut self, guards: &mut GuardTable<B>) {
+        std::mem::swap(&mut guards.h, &mut self.sampled.h[2]);
+        std::mem::swap(&mut guards.rate, &mut self.rate);
+        std::mem::swap(&mut guards.zero, &mut self.zero);
+        guards.stale.fill(true);
     }
 
     /// Ends the search in a step that may not be shortened, for a guard that asked for the last
     /// window, or any that is watched.
     #[cold]
-    fn give_up_on_step(&mut self, window: Window) {
-        let watched = |&k: &usize| self.guards.watch[k].is_any();
+    fn give_up_on_step<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &GuardTable<B>),
+        doubts: &mut Doubts,
+        window: Window,
+    ) {
+        let watched = |&k: &usize| guards.watch[k].is_any();
         let near = self.near.first().copied();
-        let Some(k) = near.or_else(|| (0..self.count()).find(watched)) else {
+        let Some(k) = near.or_else(|| (0..state.count()).find(watched)) else {
             return;
         };
-        let own = self.own_samples(k, window);
+        let own = self.sampled.own(guards, k, window);
         let (least, most) = own.iter().fold((own[0], own[0]), |(least, most), v| {
             (v.min(least), v.max(most))
         });
-        self.statistics.unresolved += 1;
-        let (guard, t, error) = (self.guards.ahead(k), self.t, most - least);
-        self.keep_doubt(Doubt::Unresolved { guard, t, error });
+        context.counts.unresolved.add(1);
+        let (guard, t, error) = (guards.ahead(k), state.t, most - least);
+        doubts.keep(Doubt::Unresolved { guard, t, error });
     }
+}
 
-    /// The longest distance of samples that the time scales of the guards allow (s).
-    pub(crate) fn apart_by_time_scales<S: EventFunction>(&self, system: &S) -> f64 {
-        let of_the_run = (self.tf - self.t) / LEAST_SAMPLES;
-        let watched = (0..self.count()).filter(|&k| self.guards.watch[k].is_any());
-        let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_the_run));
-        apart.fold(f64::INFINITY, f64::min)
-    }
+/// True when a guard that left its surface with a rate of zero is back on it, but still moves away:
+/// positions and velocities of the step are not exact enough to follow so low an excursion.
+fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
+    let away = |rate: Rate| guards.sign[stop.k] * rate.value < guards.min_rate[stop.k];
+    !guards.arming[stop.k].is_ready() && stop.rate.is_some_and(away)
+}
 
-    /// The longest window in which no samples are farther apart than that (s).
-    pub(crate) fn longest_window(&self) -> f64 {
-        self.apart / (LAST * WIDEST)
+/// What the samples of a window are sorted into.
+struct Lists<'a> {
+    near: &'a mut Vec<usize>,
+    passages: &'a mut Vec<Passage>,
+    tops: &'a mut Vec<Top>,
+    hovers: &'a [bool],
+    doubts: &'a mut Doubts,
+}
+
+/// Samples a window; gives the guard that is passed first in it, as far as lines between samples
+/// tell.
+fn first_passed<S: System, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    lists: &mut Lists<'_>,
+    narrowable: Narrowable,
+) -> Result<First, Stop> {
+    let (context, state) = (look.context, look.state);
+    look.sampled.take(context, state, look.window)?;
+    context.counts.windows.add(1);
+    let (guards, inside) = (&mut *look.guards, look.inside);
+    let crossed: Option<Crossed> =
+        look.sampled
+            .list_near(context, (state, guards), inside, look.window, lists.near);
+    lists.passages.clear();
+    lists.tops.clear();
+    let mut first: Option<(f64, Passage)> = crossed.map(|c| (c.at, passage_of(look, c)));
+    for i in 0..lists.near.len() {
+        let k = lists.near[i];
+        let found = match examine(look, k, lists.hovers[k])? {
+            Finding::Open(_) if narrowable == Narrowable::Yes => return Ok(First::Open),
+            Finding::Open(doubt)
+                if narrowable == Narrowable::UnlessNoise && !is_noise(look, k, doubt) =>
+            {
+                return Ok(First::Open);
+            }
+            Finding::Open(doubt) => {
+                give_up(look, lists.doubts, k, doubt);
+                // With its doubt known it is taken as its samples are.
+                examine(look, k, lists.hovers[k])?
+            }
+            found => found,
+        };
+        let passage = match found {
+            Finding::Passed(passage) => passage,
+            Finding::NotPassed(Some((Sample { at, value }, bend))) => {
+                let variation = bend.abs() / (look.window.width() * look.window.width());
+                // One for each guard has room.
+                if lists.tops.len() < lists.tops.capacity() {
+                    lists.tops.push(Top {
+                        k,
+                        at,
+                        value,
+                        variation,
+                    });
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        // One for each guard has room.
+        if lists.passages.len() < lists.passages.capacity() {
+            lists.passages.push(passage);
+        }
+        let (low, high) = (passage.low, passage.high);
+        let gap = high.value - low.value;
+        let at = if gap > 0.0 {
+            low.at - low.value * (high.at - low.at) / gap
+        } else {
+            high.at
+        };
+        if first.is_none_or(|(earliest, _)| at < earliest) {
+            first = Some((at, passage));
+        }
     }
+    Ok(first.map_or(First::Nobody, |(_, passage)| First::Passage(passage)))
+}
+
+/// True when a guard, in places so close together that nothing smooth moves, varies by no small
+/// part of what its samples leave open.
+#[cold]
+fn is_noise<S: System, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, doubt: f64) -> bool {
+    // Times that are rounded to the same tell nothing; nor does a window that is no longer than
+    // they are apart.
+    let rounding = 8.0 * f64::EPSILON * look.state.t.abs() / look.window.seconds();
+    let apart = NOISE_APART.max(rounding);
+    if apart > 0.01 {
+        return true;
+    }
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for i in 0..NOISE_SAMPLES {
+        let value = look.own_h_at(k, FRACTIONS[1] + f64::from(i) * apart);
+        (least, most) = (value.min(least), value.max(most));
+    }
+    most - least > 0.1 * doubt
+}
+
+/// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the
+/// search.
+#[cold]
+fn give_up<S: System, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    doubts: &mut Doubts,
+    k: usize,
+    doubt: f64,
+) {
+    let guards = &mut *look.guards;
+    guards.blur[k] = guards.blur[k].max(BLUR * doubt);
+    look.context.counts.unresolved.add(1);
+    let (guard, t, error) = (guards.ahead(k), look.state.t, doubt);
+    doubts.keep(Doubt::Unresolved { guard, t, error });
 }
 
 /// What is passed first within a window.

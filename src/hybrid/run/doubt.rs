@@ -1,22 +1,19 @@
 //! What the errors of steps leave open: how far event functions and times of crossings may be off,
 //! and decisions that hang on it.
 
-use super::guard_table::Terms;
-use super::state::Run;
+use super::guard_table::GuardTable;
+use super::state::State;
 use super::window::Window;
 use crate::Guard;
-use crate::hybrid::{Arrival, EventFunction, Observer, Statistics};
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
-
-/// Errors of steps grow along a run; they are taken to do so by this factor.
-pub(crate) const GROWTH: f64 = 3.0;
 
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
 
-/// How an event function depends on the state is known for this part of the last step after it was
-/// evaluated.
-const RECENT: f64 = 0.1;
+/// Doubts of one step that are told, at most.
+const MOST_TOLD: usize = 16;
 
 /// A decision that a run made although the error that its tolerances allow might turn it.
 ///
@@ -104,79 +101,82 @@ pub(crate) struct Top {
 /// exact the state is.
 const CLOSE: f64 = 1e-8;
 
-impl<B: Buffer> Run<B> {
-    /// Adds the error of a step, in units of the tolerance.
-    #[inline]
-    pub(crate) fn add_error(&mut self, error: f64) {
-        self.error += GROWTH * if error < 1e9 { error } else { 1e9 };
-    }
+/// The doubts of a run: all are counted, a few of a step are kept until it is accepted, when they are
+/// told.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubts {
+    kept: Vec<Doubt>,
+    /// All of the run.
+    pub(crate) count: usize,
+}
 
-    /// How far event function `k` may be off by now (`u_k`).
-    #[inline]
-    pub(crate) fn error_of(&self, k: usize) -> f64 {
-        self.error * self.guards.spread[k]
-    }
-
-    /// Evaluates how event function `k` depends on the state, for its error, unless that is known
-    /// for this place.
-    #[inline]
-    pub(crate) fn need_spread<S: EventFunction>(&mut self, system: &S, k: usize) {
-        let is_recent = self.t - self.guards.spread_at[k] <= RECENT * self.last_step;
-        if self.guards.spread[k] <= 0.0 || !is_recent {
-            self.evaluate_spread(system, k);
+impl Doubts {
+    pub(crate) fn new() -> Self {
+        Self {
+            kept: Vec::with_capacity(MOST_TOLD),
+            count: 0,
         }
     }
 
-    fn evaluate_spread<S: EventFunction>(&mut self, system: &S, k: usize) {
-        let x = self.x.get();
-        let row = self.work.row.get_mut();
-        let tolerance = &self.tolerance;
-        self.statistics.gradient += 1;
-        let spread = if system.gradient(k, self.t, x, &self.mode, row).is_some() {
-            tolerance.along(row, x)
-        } else {
-            // Those that are kept are for the numerical zero, and may be of another place.
-            let (at, mut terms) = ((self.t, x), Terms::default());
-            let space = (row, tolerance);
-            terms.evaluate(system, k, at, &self.mode, space, &mut self.statistics);
-            terms.spread
-        };
-        self.set_spread(k, spread);
+    /// Forgets the last run.
+    pub(crate) fn begin(&mut self) {
+        self.kept.clear();
+        self.count = 0;
     }
 
-    /// Takes over how event function `k` depends on the state here.
+    /// Keeps a doubt; beyond a few of one step they are only counted.
+    pub(crate) fn keep(&mut self, doubt: Doubt) {
+        self.count += 1;
+        if self.kept.len() < self.kept.capacity() {
+            self.kept.push(doubt);
+        } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.kept.last_mut()) {
+            // What was not searched tells more than what was close.
+            *last = doubt;
+        }
+    }
+
+    /// Drops what a step that is not taken left of doubts, of which there were `before` so many: a
+    /// shorter step meets them again. What is settled only once stays.
+    #[cold]
+    pub(crate) fn drop_since(&mut self, before: usize) {
+        let stays = |d: &Doubt| matches!(d, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. });
+        self.kept.retain(stays);
+        self.count = before + self.kept.len();
+    }
+
+    /// Tells the observer.
     #[inline]
-    pub(crate) fn set_spread(&mut self, k: usize, spread: f64) {
-        let guards = &mut self.guards;
-        guards.spread[k] = spread;
-        guards.spread_at[k] = self.t;
-        guards.most_spread[k] = guards.most_spread[k].max(spread);
+    pub(crate) fn tell(&mut self, observer: &mut dyn Observer) {
+        for doubt in self.kept.drain(..) {
+            observer.doubt(&doubt);
+        }
     }
 
     /// Takes in the maxima of guards that a window does not pass, up to the fraction `until` of it.
-    pub(crate) fn doubt_tops<S: EventFunction>(
+    pub(crate) fn of_tops<S: System, B: Buffer>(
         &mut self,
-        system: &S,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        tops: &[Top],
         window: Window,
-        step: f64,
         until: f64,
     ) {
-        for i in 0..self.work.tops.len() {
-            let Top {
-                k,
-                at,
-                value,
-                variation,
-            } = self.work.tops[i];
+        for &Top {
+            k,
+            at,
+            value,
+            variation,
+        } in tops
+        {
             if at >= until {
                 continue;
             }
-            self.need_spread(system, k);
-            let error = self.error_of(k).max(CLOSE * variation);
+            guards.need_spread(context, state, k);
+            let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
-                let (guard, gap) = (self.guards.ahead(k), -value);
-                let t = self.t + window.at(at) * step;
-                self.keep_doubt(Doubt::Touch {
+                let (guard, gap) = (guards.ahead(k), -value);
+                let t = state.t + window.seconds_to(at);
+                self.keep(Doubt::Touch {
                     guard,
                     t,
                     gap,
@@ -186,63 +186,31 @@ impl<B: Buffer> Run<B> {
         }
     }
 
-    /// Keeps a doubt until the step is accepted, when it is told; beyond a few of one step they are
-    /// only counted.
-    pub(crate) fn keep_doubt(&mut self, doubt: Doubt) {
-        self.statistics.doubts += 1;
-        if self.work.doubts.len() < self.work.doubts.capacity() {
-            self.work.doubts.push(doubt);
-        } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.work.doubts.last_mut())
-        {
-            // What was not searched tells more than what was close.
-            *last = doubt;
-        }
-    }
-
-    /// Drops what a step that is not taken left of doubts, of which there were `before` so many: a
-    /// shorter step meets them again. What is settled only once stays.
-    #[cold]
-    pub(crate) fn drop_doubts(&mut self, before: usize) {
-        let stays = |d: &Doubt| matches!(d, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. });
-        self.work.doubts.retain(stays);
-        self.statistics.doubts = before + self.work.doubts.len();
-    }
-
-    /// Tells the observer of doubts.
-    #[inline]
-    pub(crate) fn tell_doubts<O: Observer>(&mut self, observer: &mut O) {
-        if self.work.doubts.is_empty() {
-            return;
-        }
-        for doubt in self.work.doubts.drain(..) {
-            observer.doubt(&doubt);
-        }
-    }
-
     /// The error of the time at which guard `guard` was crossed at `rate` (s); keeps a doubt when
-    /// it may only be touched. Where a crossing changes the rate, all neighbours start from the
-    /// surface with the new one: how far they go then does not depend on the error.
+    /// it may only be touched. `bend` is an event function with its second derivative before. Where
+    /// a crossing changes the rate, all neighbours start from the surface with the new one: how far
+    /// they go then does not depend on the error.
     #[inline]
-    pub(crate) fn time_error<S: EventFunction>(
+    pub(crate) fn of_crossing<S: System, B: Buffer>(
         &mut self,
-        system: &S,
-        guard: Guard,
-        rate: f64,
-        arrival: Arrival,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        (guard, rate): (Guard, f64),
+        (arrival, bend): (Arrival, (usize, f64)),
     ) -> f64 {
         let k = guard.event;
-        self.need_spread(system, k);
-        let error = self.error_of(k);
+        guards.need_spread(context, state, k);
+        let error = guards.error_of(state, k);
         let own = guard.sign() * rate;
-        let since = self.t - self.guards.passed_at[guard.partner().index()];
+        let since = state.t - guards.passed_at[guard.partner().index()];
         let is_return = since <= 0.0;
-        let after = guard.sign() * self.guards.rate[k];
-        self.guards.passed_at[guard.index()] = if after < 0.0 {
+        let after = guard.sign() * guards.rate[k];
+        guards.passed_at[guard.index()] = if after < 0.0 {
             f64::INFINITY
         } else if is_return || after < KEPT * own {
             f64::NEG_INFINITY
         } else {
-            self.t
+            state.t
         };
         if arrival == Arrival::Jumped || is_return {
             // A reset decided that, not a maximum.
@@ -250,15 +218,15 @@ impl<B: Buffer> Run<B> {
         }
         // How deep it goes, when the bend of its function turns it back; how deep the other side
         // was that it comes from.
-        let ahead = match self.bend {
+        let ahead = match bend {
             (of, bend) if of == k && bend < 0.0 => -0.5 * own * own / bend,
             _ => f64::INFINITY,
         };
         let behind = 0.25 * own * since;
         let depth = ahead.min(behind);
         if depth < error {
-            let t = self.t;
-            self.keep_doubt(Doubt::Shallow {
+            let t = state.t;
+            self.keep(Doubt::Shallow {
                 guard,
                 t,
                 depth,
@@ -269,17 +237,22 @@ impl<B: Buffer> Run<B> {
     }
 
     /// Looks for guards that are as close to their surface at the end as their error.
-    pub(crate) fn doubt_end<S: EventFunction>(&mut self, system: &S) {
-        for k in 0..self.count() {
-            if !self.guards.armed[k] {
+    pub(crate) fn of_end<S: System, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+    ) {
+        for k in 0..state.count() {
+            if !guards.arming[k].is_armed() {
                 continue;
             }
-            let own = self.guards.own_h(k);
-            self.need_spread(system, k);
-            let error = self.error_of(k);
+            let own = guards.own_h(k);
+            guards.need_spread(context, state, k);
+            let error = guards.error_of(state, k);
             if own >= -error {
-                let rate = self.guards.own_rate(k);
-                let (ahead, t) = (self.guards.ahead(k), self.t);
+                let rate = guards.own_rate(k);
+                let (ahead, t) = (guards.ahead(k), state.t);
                 // What moves away has just been crossed.
                 let guard = if rate < 0.0 { ahead.partner() } else { ahead };
                 let error = if rate == 0.0 {
@@ -287,49 +260,8 @@ impl<B: Buffer> Run<B> {
                 } else {
                     error / rate.abs()
                 };
-                self.keep_doubt(Doubt::AtEnd { guard, t, error });
+                self.keep(Doubt::AtEnd { guard, t, error });
             }
         }
-    }
-}
-
-impl Terms {
-    /// Evaluates both sums at a state by differences, `2 dim` evaluations, unless they are known
-    /// for states of this size; `row` is overwritten.
-    pub(crate) fn evaluate<S: EventFunction, B: Buffer>(
-        &mut self,
-        system: &S,
-        k: usize,
-        (t, x): (f64, &[f64]),
-        mode: &crate::hybrid::Mode,
-        (point, tolerance): (&mut [f64], &crate::ode::Tolerance<B>),
-        statistics: &mut Statistics,
-    ) {
-        // Half of the digits: the difference keeps the other half.
-        const PART: f64 = 1.5e-8;
-        let largest = x
-            .iter()
-            .fold(f64::MIN_POSITIVE, |most, x| x.abs().max(most));
-        if largest >= 0.5 * self.size && largest <= 2.0 * self.size {
-            return;
-        }
-        point.copy_from_slice(x);
-        let (mut magnitude, mut spread) = (0.0, 0.0);
-        for i in 0..x.len() {
-            let scale = tolerance.scale(i, x[i], x[i]);
-            let step = PART * x[i].abs().max(1e-3 * largest).max(scale);
-            let (above, below) = (x[i] + step, x[i] - step);
-            point[i] = above;
-            let h = system.event(k, t, point, mode);
-            point[i] = below;
-            let slope = ((h - system.event(k, t, point, mode)) / (above - below)).abs();
-            point[i] = x[i];
-            if slope.is_finite() {
-                magnitude += slope * x[i].abs();
-                spread += slope * scale;
-            }
-        }
-        statistics.event += 2 * x.len();
-        (self.magnitude, self.spread, self.size) = (magnitude, spread, largest);
     }
 }

@@ -1,12 +1,26 @@
-//! What is known of each event function: value, rate, numerical zero, arming. And one look at all
-//! of them: who is near its surface, and who of the others comes first by the tangent.
+//! What is known of each event function: value, rate, numerical zero, error, arming. And one look at
+//! all of them: who is near its surface, and who of the others comes first by the tangent.
 
-use crate::hybrid::{Watch, evaluate};
-use crate::{Direction, Guard};
+use super::ranking::{Ranking, Survey};
+use super::state::State;
+use super::terms::Terms;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::{self, Rate};
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::{CrossedGuard, Mode, Watch};
+use crate::ode::Buffer;
+use crate::{Direction, Guard, Quantity, Stop};
+
+/// Whether a guard is zero is asked when it is this part of its motion in the last step away from
+/// it.
+const NEAR: f64 = 1e-3;
+/// How an event function depends on the state is known for this part of the last step after it was
+/// evaluated.
+const RECENT: f64 = 0.1;
 
 /// What is known of each event function at the present state, and how it is armed.
 #[derive(Clone, Debug)]
-pub(crate) struct GuardTable {
+pub(crate) struct GuardTable<B> {
     /// `h_k(t, x)`.
     pub(crate) h: Vec<f64>,
     /// +1 where the side bit is off and the next crossing is rising, −1 where it is falling;
@@ -19,10 +33,8 @@ pub(crate) struct GuardTable {
     /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
     /// crossed: their rows are evaluated anew only when they come into question.
     pub(crate) stale: Vec<bool>,
-    /// The guard ahead of the present side may fire.
-    pub(crate) armed: Vec<bool>,
-    /// It was seen off its surface, or is known to leave it: only ready guards fire.
-    pub(crate) ready: Vec<bool>,
+    /// Whether the crossing of the guard ahead of the present side is looked for.
+    pub(crate) arming: Vec<Arming>,
     pub(crate) watch: Vec<Watch>,
     /// Liveness bound `c_k`.
     pub(crate) min_rate: Vec<f64>,
@@ -46,67 +58,14 @@ pub(crate) struct GuardTable {
     /// how deep it went (s). ∞ when the crossing turned the motion back, −∞ when it slowed it down
     /// or was such a return, and before the first.
     pub(crate) passed_at: Vec<f64>,
+    /// Guards that were farther from their surface than the error in this mode.
+    pub(crate) outside: Vec<bool>,
+    /// Scratch for rows.
+    pub(crate) row: B,
 }
 
-/// How an event function whose row is not written depends on the state: kept while the state is of
-/// the same size.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Terms {
-    /// `Σ |∂h_k/∂x_i · x_i|` (`u_k`).
-    pub(crate) magnitude: f64,
-    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
-    /// (`u_k`).
-    pub(crate) spread: f64,
-    /// The largest state variable that they are known for.
-    pub(crate) size: f64,
-}
-
-/// Who is predicted to be crossed first, by the tangent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ranking {
-    pub(crate) first: Option<usize>,
-    /// Time to the first guard (s).
-    pub(crate) least: f64,
-    /// Time to the second (s).
-    pub(crate) second: f64,
-}
-
-impl Ranking {
-    pub(crate) const EMPTY: Self = Self {
-        first: None,
-        least: f64::INFINITY,
-        second: f64::INFINITY,
-    };
-
-    /// Enters guard `k`, which is `way` before its surface and approaches it at `rate`.
-    #[inline]
-    pub(crate) fn enter(&mut self, k: usize, way: f64, rate: f64, min_rate: f64) {
-        // way/rate < second, without a division for all who are later.
-        if rate < min_rate || way >= self.second * rate {
-            return;
-        }
-        let tau = (way / rate).max(0.0);
-        if tau < self.least {
-            self.second = self.least;
-            self.least = tau;
-            self.first = Some(k);
-        } else {
-            self.second = tau;
-        }
-    }
-}
-
-/// What one look at all guards finds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Survey {
-    /// The ranking of all guards that are not near.
-    pub(crate) ranking: Ranking,
-    /// Time by which a projection missed its guard, by the value there (s).
-    pub(crate) residual_time: f64,
-}
-
-impl GuardTable {
-    pub(crate) fn new(count: usize) -> Self {
+impl<B: Buffer> GuardTable<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
         let values = || vec![0.0; count];
         Self {
             h: values(),
@@ -114,8 +73,7 @@ impl GuardTable {
             rate: values(),
             zero: values(),
             stale: vec![true; count],
-            armed: vec![false; count],
-            ready: vec![false; count],
+            arming: vec![Arming::Off; count],
             watch: vec![Watch::BOTH; count],
             min_rate: values(),
             part_of_rate: values(),
@@ -127,13 +85,15 @@ impl GuardTable {
             blur: values(),
             fired_at: vec![f64::NEG_INFINITY; 2 * count],
             passed_at: vec![f64::NEG_INFINITY; 2 * count],
+            outside: vec![false; count],
+            row: B::zeros(dim),
         }
     }
 
-    /// Forgets the last run; values, rates and zeros are written before they are read.
-    pub(crate) fn reset(&mut self) {
-        self.armed.fill(false);
-        self.ready.fill(false);
+    /// Forgets the last run, with all sides off, and asks the model how its event functions are
+    /// watched; values, rates and zeros are written before they are read.
+    pub(crate) fn begin<S: System>(&mut self, system: &S) {
+        self.arming.fill(Arming::Off);
         self.fired_at.fill(f64::NEG_INFINITY);
         self.passed_at.fill(f64::NEG_INFINITY);
         self.spread.fill(0.0);
@@ -141,6 +101,17 @@ impl GuardTable {
         self.most_spread.fill(0.0);
         self.terms.fill(Terms::default());
         self.blur.fill(0.0);
+        self.outside.fill(false);
+        self.sign.fill(1.0);
+        for k in 0..self.h.len() {
+            self.watch[k] = system.watch(k);
+            (self.min_rate[k], self.part_of_rate[k]) = match system.min_rate(k) {
+                Some(least) => (least, 0.0),
+                // It follows the rates that are seen.
+                None => (f64::MIN_POSITIVE, evaluate::PART_OF_RATE),
+            };
+            self.event_tolerance[k] = system.event_tolerance(k);
+        }
     }
 
     /// The guard that event function `k` would cross next.
@@ -155,6 +126,24 @@ impl GuardTable {
             event: k,
             direction,
         }
+    }
+
+    /// The crossing of event function `k` in the direction ahead, at the rate that is known.
+    #[inline]
+    pub(crate) fn crossing(&self, k: usize) -> CrossedGuard {
+        CrossedGuard {
+            guard: self.ahead(k),
+            rate: self.rate[k],
+        }
+    }
+
+    /// Takes back that the guards of a set fired; rates are to be evaluated anew.
+    pub(crate) fn unfire(&mut self, set: &[CrossedGuard], arming: &[Arming]) {
+        self.arming.copy_from_slice(arming);
+        for c in set {
+            self.fired_at[c.guard.index()] = f64::NEG_INFINITY;
+        }
+        self.stale.fill(true);
     }
 
     /// `h_k` counted so that it rises through zero at the next crossing.
@@ -177,18 +166,24 @@ impl GuardTable {
         h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.min_rate[k])
     }
 
+    /// Time by which the crossing of a set missed its surfaces, by the values of event functions there:
+    /// others miss theirs by as much (s).
+    pub(crate) fn missed_by(&self, set: &[CrossedGuard], h: &[f64]) -> f64 {
+        set.iter().fold(0.0, |most: f64, c| {
+            let k = c.guard.event;
+            most.max(h[k].abs().max(self.zero[k]) / c.rate.abs())
+        })
+    }
+
     /// True when guard `k` may fire and moves across.
     #[inline]
     pub(crate) fn is_candidate(&self, k: usize) -> bool {
-        self.armed[k] && self.ready[k] && self.own_rate(k) >= self.min_rate[k]
+        self.arming[k].is_ready() && self.own_rate(k) >= self.min_rate[k]
     }
 
-    /// Takes over the liveness bound of event function `k`, or that there is none yet.
-    pub(crate) fn state_min_rate(&mut self, k: usize, stated: Option<f64>) {
-        (self.min_rate[k], self.part_of_rate[k]) = match stated {
-            Some(least) => (least, 0.0),
-            None => (f64::MIN_POSITIVE, evaluate::PART_OF_RATE),
-        };
+    /// When a crossing of event function `k` fired last, in either direction; −∞ before.
+    pub(crate) fn fired_last(&self, k: usize) -> f64 {
+        self.fired_at[2 * k].max(self.fired_at[2 * k + 1])
     }
 
     /// Lets the liveness bound of event function `k` follow a rate of it, where the user states
@@ -199,6 +194,50 @@ impl GuardTable {
         if least > self.min_rate[k] {
             self.min_rate[k] = least;
         }
+    }
+
+    /// The same for all of them at once.
+    #[inline]
+    pub(crate) fn see_rates(&mut self, rate: &[f64]) {
+        let n = rate.len();
+        let (least, part) = (&mut self.min_rate[..n], &self.part_of_rate[..n]);
+        for k in 0..n {
+            let seen = part[k] * rate[k].abs();
+            least[k] = if seen > least[k] { seen } else { least[k] };
+        }
+    }
+
+    /// Takes the slopes from the event functions of the table to `after`, a time `dt` later, for rates:
+    /// those of the start would mislead the search for the guards that come next.
+    pub(crate) fn slopes_to(&mut self, state: &State<B>, after: &[f64], dt: f64) {
+        if dt <= 8.0 * f64::EPSILON * state.t.abs() {
+            return;
+        }
+        let n = self.h.len();
+        let Self { h, rate, .. } = &mut *self;
+        let (before, after) = (&h[..n], &after[..n]);
+        for k in 0..n {
+            rate[k] = (after[k] - before[k]) / dt;
+        }
+        if state.tells_rates(dt) {
+            for k in 0..n {
+                self.see_rate(k, self.rate[k]);
+            }
+        }
+    }
+
+    /// Marks the armed guards ready that are clear of their surface; false when none is armed.
+    pub(crate) fn note_clear(&mut self) -> bool {
+        let mut any = false;
+        for k in 0..self.h.len() {
+            if self.arming[k].is_armed() {
+                any = true;
+                if self.is_clear(k, 0.0) {
+                    self.arming[k] = Arming::Ready;
+                }
+            }
+        }
+        any
     }
 
     /// Lists in `near` the armed guards that are on their surface, up to a few numerical zeros, or
@@ -217,7 +256,7 @@ impl GuardTable {
         let n = self.h.len();
         let h = landing.map_or(&self.h[..n], |h| &h[..n]);
         let (sign, rate, zero) = (&self.sign[..n], &self.rate[..n], &self.zero[..n]);
-        let (armed, ready) = (&self.armed[..n], &mut self.ready[..n]);
+        let arming = &mut self.arming[..n];
         let min_rate = &self.min_rate[..n];
         let mut ranking = Ranking::EMPTY;
         let missed = match landing {
@@ -227,13 +266,13 @@ impl GuardTable {
         let missed = if missed.is_finite() { missed } else { 0.0 };
         near.clear();
         for k in 0..n {
-            if !armed[k] {
+            if !arming[k].is_armed() {
                 continue;
             }
             let way = -sign[k] * h[k];
             let zero = zero[k].max(time * rate[k].abs());
             if way > 4.0 * zero + missed * rate[k].abs() && k != on {
-                ready[k] = true;
+                arming[k] = Arming::Ready;
                 ranking.enter(k, way, sign[k] * rate[k], min_rate[k]);
             } else {
                 near.push(k);
@@ -250,14 +289,236 @@ impl GuardTable {
     pub(crate) fn rank(&self) -> Ranking {
         let n = self.h.len();
         let (h, sign, rate) = (&self.h[..n], &self.sign[..n], &self.rate[..n]);
-        let (armed, ready) = (&self.armed[..n], &self.ready[..n]);
+        let arming = &self.arming[..n];
         let min_rate = &self.min_rate[..n];
         let mut ranking = Ranking::EMPTY;
         for k in 0..n {
-            if armed[k] & ready[k] {
+            if arming[k].is_ready() {
                 ranking.enter(k, -sign[k] * h[k], sign[k] * rate[k], min_rate[k]);
             }
         }
         ranking
+    }
+
+    /// Sets a side bit of the mode.
+    #[inline]
+    pub(crate) fn set_side(&mut self, mode: &mut Mode, k: usize, side: bool) {
+        mode.set(k, side);
+        self.sign[k] = Guard::ahead(k, side).sign();
+    }
+
+    /// Brings the signs in line with a mode that was replaced as a whole.
+    pub(crate) fn follow(&mut self, mode: &Mode) {
+        for (k, sign) in self.sign.iter_mut().enumerate() {
+            *sign = Guard::ahead(k, mode.contains(k)).sign();
+        }
+    }
+
+    /// Numerical zero of `h_k` for a guard that moves at `rate` where `Σ|∂h_k/∂x_i x_i|` is
+    /// `magnitude`: what a few units in the last place of time and state make of it. Times are as
+    /// exact as the time itself and the step they are found in.
+    #[inline]
+    pub(crate) fn zero_of(&self, state: &State<B>, k: usize, rate: f64, magnitude: f64) -> f64 {
+        let time = state.size_of_time();
+        let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
+        rounding.max(self.event_tolerance[k])
+    }
+
+    /// Forgets how event functions depend on the state, now that the mode is another, unless they
+    /// do not read it.
+    #[inline]
+    pub(crate) fn forget_terms<S: System>(&mut self, context: &Context<'_, S>) {
+        if !context.system.ignores_mode() {
+            self.spread.fill(0.0);
+            self.terms.fill(Terms::default());
+            self.outside.fill(false);
+        }
+    }
+
+    /// Evaluates all event functions at the present state and mode.
+    #[inline]
+    pub(crate) fn refresh_events<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+    ) -> Result<(), Stop> {
+        context.events(state.t, state.x.get(), &state.mode, &mut self.h)
+    }
+
+    /// Evaluates rate and numerical zero of event function `k` at the present state, field and
+    /// mode.
+    #[inline]
+    pub(crate) fn refresh_rate<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) -> Result<(), Stop> {
+        let at = (state.t, state.x.get());
+        let row = self.row.get_mut();
+        let mut rate = context.rate(k, at, &state.mode, state.field(), row);
+        if !rate.value.is_finite() {
+            let quantity = Quantity::Gradient { event: k };
+            return Err(evaluate::not_finite(quantity, at.0, at.1, &state.mode));
+        }
+        if rate.written {
+            let spread = state.tolerance.along(row, at.1);
+            self.set_spread(state.t, k, spread);
+        } else {
+            let moves = rate.value.abs() * state.last_step.max(NEAR * (state.tf - state.t));
+            // At a tangent the rate does not tell how far the guard moves.
+            if self.h[k].abs() <= NEAR * moves.max(rate.beside) {
+                let terms = &mut self.terms[k];
+                terms.evaluate(context, k, at, &state.mode, (row, &state.tolerance));
+                rate.magnitude = terms.magnitude;
+                let spread = terms.spread;
+                self.set_spread(state.t, k, spread);
+            }
+        }
+        self.set_rate(state, k, rate);
+        Ok(())
+    }
+
+    /// Takes over the rate of event function `k` at the present state.
+    #[inline]
+    pub(crate) fn set_rate(&mut self, state: &State<B>, k: usize, rate: Rate) {
+        self.rate[k] = rate.value;
+        self.see_rate(k, rate.value);
+        self.zero[k] = self.zero_of(state, k, rate.value, rate.magnitude);
+        self.stale[k] = false;
+    }
+
+    /// Evaluates rate and numerical zero of event function `k` if they are stale.
+    #[inline]
+    pub(crate) fn need_rate<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) -> Result<(), Stop> {
+        if self.stale[k] {
+            self.refresh_rate(context, state, k)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates rates and numerical zeros of all armed guards, now that the state or the mode is
+    /// another; those of the others become stale.
+    #[inline]
+    pub(crate) fn renew_armed<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+    ) -> Result<(), Stop> {
+        self.stale.fill(true);
+        for k in 0..self.h.len() {
+            if self.arming[k].is_armed() {
+                self.refresh_rate(context, state, k)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for the guards in `near`.
+    #[inline]
+    pub(crate) fn renew_only<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        near: &[usize],
+    ) -> Result<(), Stop> {
+        self.stale.fill(true);
+        self.renew_near(context, state, near)
+    }
+
+    /// Evaluates rates and numerical zeros of the guards in `near` that are stale.
+    #[inline]
+    pub(crate) fn renew_near<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        near: &[usize],
+    ) -> Result<(), Stop> {
+        for &k in near {
+            self.need_rate(context, state, k)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates how event function `k` depends on the state, for its error, unless that is known
+    /// for this place.
+    #[inline]
+    pub(crate) fn need_spread<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) {
+        let is_recent = state.t - self.spread_at[k] <= RECENT * state.last_step;
+        if self.spread[k] <= 0.0 || !is_recent {
+            self.evaluate_spread(context, state, k);
+        }
+    }
+
+    fn evaluate_spread<S: System>(&mut self, context: &Context<'_, S>, state: &State<B>, k: usize) {
+        let State {
+            t,
+            x,
+            mode,
+            tolerance,
+            ..
+        } = state;
+        let (x, row) = (x.get(), self.row.get_mut());
+        let spread = if context.gradient(k, *t, x, mode, row).is_some() {
+            tolerance.along(row, x)
+        } else {
+            // Those that are kept are for the numerical zero, and may be of another place.
+            let mut terms = Terms::default();
+            terms.evaluate(context, k, (*t, x), mode, (row, tolerance));
+            terms.spread
+        };
+        self.set_spread(*t, k, spread);
+    }
+
+    /// Takes over how event function `k` depends on the state at time `t`.
+    #[inline]
+    pub(crate) fn set_spread(&mut self, t: f64, k: usize, spread: f64) {
+        self.spread[k] = spread;
+        self.spread_at[k] = t;
+        self.most_spread[k] = self.most_spread[k].max(spread);
+    }
+
+    /// How far event function `k` may be off by now (`u_k`).
+    #[inline]
+    pub(crate) fn error_of(&self, state: &State<B>, k: usize) -> f64 {
+        state.error * self.spread[k]
+    }
+
+    /// The refusal of guard `guard` as sliding or grazing.
+    #[cold]
+    pub(crate) fn not_live(
+        &self,
+        state: &State<B>,
+        guard: Guard,
+        rate_before: f64,
+        rate_after: f64,
+    ) -> Stop {
+        Stop::NotLive {
+            guard,
+            rate_before,
+            rate_after,
+            min_rate: self.min_rate[guard.event],
+            at: state.at(),
+        }
+    }
+
+    /// The refusal of a start on `guard`.
+    #[cold]
+    pub(crate) fn tangent(&self, state: &State<B>, guard: Guard) -> Stop {
+        Stop::Tangent {
+            guard,
+            rate: self.rate[guard.event],
+            at: state.at(),
+        }
     }
 }

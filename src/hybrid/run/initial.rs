@@ -1,192 +1,161 @@
-//! The beginning of a run: on which side of each guard it starts, what is armed, how long the first
-//! step is.
+//! The beginning of a run: on which side of each guard it starts, and what is armed.
 
-use super::state::Run;
-use crate::Error;
-use crate::Guard;
-use crate::hybrid::options::{Resolution, Settings};
-use crate::hybrid::{Doubt, EventFunction, Flow, Mode, Observer, Rearm, evaluate};
-use crate::ode::{Buffer, STAGES_APART, first_step};
+use super::Run;
+use super::doubt::Doubt;
+use super::guard_table::GuardTable;
+use super::state::State;
+use crate::Stop;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate;
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::options::Resolution;
+use crate::hybrid::{Mode, Observer};
+use crate::ode::Buffer;
 
-impl<B: Buffer> Run<B> {
-    /// Decides the start mode, arms the guards and chooses the first step.
-    pub(crate) fn start<S, O>(
-        &mut self,
-        system: &S,
-        settings: &Settings,
-        rearm: &Rearm,
-        given: Option<&Mode>,
-        observer: &mut O,
-    ) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-        O: Observer,
+/// Decides the start mode, arms the guards and chooses the first step.
+pub(crate) fn start<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    given: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Result<(), Stop> {
+    let Run {
+        state,
+        guards,
+        steps,
+        search,
+        doubts,
+        ..
+    } = run;
+    let system = context.system;
+    guards.begin(system);
+    steps.begin(system);
+    search.begin(system, state, guards);
+    let sides = match given {
+        Some(mode) => take_sides(context, (state, guards), mode),
+        None => decide_sides(context, (state, guards)),
+    };
+    observer.start(state.t, state.x.get(), &state.mode);
+    if context.settings.resolution == Resolution::Samples
+        && guards.watch.iter().any(|watch| watch.is_any())
     {
-        for k in 0..self.count() {
-            self.guards.watch[k] = system.watch(k);
-            self.guards.state_min_rate(k, system.min_rate(k));
-            self.guards.event_tolerance[k] = system.event_tolerance(k);
-        }
-        self.longest_step = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
-        self.apart = self.apart_by_time_scales(system);
-        self.longest_window = self.longest_window();
-        let sides = match given {
-            Some(mode) => self.take_sides(system, mode),
-            None => self.decide_sides(system),
-        };
-        observer.start(self.t, self.x.get(), &self.mode);
-        if settings.resolution == Resolution::Samples
-            && self.guards.watch.iter().any(|watch| watch.is_any())
-        {
-            self.keep_doubt(Doubt::Unsearched { t: self.t });
-            self.tell_doubts(observer);
-        }
-        sides?;
-        self.arm(system, rearm)?;
-        self.choose_step(system, settings);
-        Ok(())
+        doubts.keep(Doubt::Unsearched { t: state.t });
+        doubts.tell(observer);
     }
+    sides?;
+    arm(context, (state, guards))?;
+    steps.choose(context, state);
+    Ok(())
+}
 
-    fn take_sides<S: Flow + EventFunction>(
-        &mut self,
-        system: &S,
-        mode: &Mode,
-    ) -> Result<(), Error> {
-        self.mode.copy_from(mode);
-        self.follow_mode();
-        self.refresh_field(system)?;
-        self.refresh_events(system)
+fn take_sides<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    mode: &Mode,
+) -> Result<(), Stop> {
+    state.mode.copy_from(mode);
+    guards.follow(mode);
+    state.refresh_field(context)?;
+    guards.refresh_events(context, state)
+}
+
+/// Sides by the signs of the event functions; where one is zero, by its rate in the mode before its
+/// crossing.
+fn decide_sides<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+) -> Result<(), Stop> {
+    guards.refresh_events(context, state)?;
+    for k in 0..state.count() {
+        guards.set_side(&mut state.mode, k, guards.h[k] > 0.0);
     }
-
-    /// Sides by the signs of the event functions; where one is zero, by its rate in the mode before
-    /// its crossing.
-    fn decide_sides<S: Flow + EventFunction>(&mut self, system: &S) -> Result<(), Error> {
-        self.refresh_events(system)?;
-        for k in 0..self.count() {
-            self.set_mode_bit(k, self.guards.h[k] > 0.0);
+    state.refresh_field(context)?;
+    // Undecided guards wait; `arm` arms all anew.
+    guards.arming.fill(Arming::Off);
+    let mut undecided = 0;
+    for k in 0..state.count() {
+        guards.refresh_rate(context, state, k)?;
+        let watch = guards.watch[k];
+        // A start that was solved for lies a few roundings off.
+        if watch.is_any() && guards.h[k].abs() <= 4.0 * guards.zero[k] {
+            guards.arming[k] = Arming::Waiting;
+            undecided += 1;
+            guards.set_side(&mut state.mode, k, watch.falling && !watch.rising);
         }
-        self.refresh_field(system)?;
-        let mut undecided = 0;
-        for k in 0..self.count() {
-            self.refresh_rate(system, k)?;
-            // `ready` marks the guards whose side is open; it gets its own meaning in `arm`.
-            let watched = self.guards.watch[k].is_any();
-            // A start that was solved for lies a few roundings off.
-            let open = watched && self.guards.h[k].abs() <= 4.0 * self.guards.zero[k];
-            self.guards.ready[k] = open;
-            if open {
-                undecided += 1;
-                let watch = self.guards.watch[k];
-                self.set_mode_bit(k, watch.falling && !watch.rising);
+    }
+    if undecided > 0 {
+        guards.forget_terms(context);
+        state.refresh_field(context)?;
+        for k in 0..state.count() {
+            if guards.arming[k].is_armed() {
+                guards.refresh_rate(context, state, k)?;
+                exclude_rounding(context, (state, guards), k);
             }
         }
-        if undecided > 0 {
-            self.forget_terms(system);
-            self.refresh_field(system)?;
-            for k in 0..self.count() {
-                if self.guards.ready[k] {
-                    self.refresh_rate(system, k)?;
-                    self.exclude_rounding(system, k);
-                }
+        for k in 0..state.count() {
+            if !guards.arming[k].is_armed() {
+                continue;
             }
-            for k in 0..self.count() {
-                if !self.guards.ready[k] {
-                    continue;
-                }
-                let (guard, rate) = (self.guards.ahead(k), self.guards.own_rate(k));
-                if rate >= self.guards.min_rate[k] {
-                    self.set_mode_bit(k, guard.side_after());
-                } else if rate > -self.guards.min_rate[k] {
-                    return Err(self.tangent(guard));
-                }
+            let (guard, rate) = (guards.ahead(k), guards.own_rate(k));
+            if rate >= guards.min_rate[k] {
+                guards.set_side(&mut state.mode, k, guard.side_after());
+            } else if rate > -guards.min_rate[k] {
+                return Err(guards.tangent(state, guard));
             }
-            self.refresh_field(system)?;
         }
-        if self.count() > 0 && !system.ignores_mode() {
-            self.forget_terms(system);
-            self.refresh_events(system)?;
-        }
-        Ok(())
+        state.refresh_field(context)?;
     }
+    if state.count() > 0 && !context.system.ignores_mode() {
+        guards.forget_terms(context);
+        guards.refresh_events(context, state)?;
+    }
+    Ok(())
+}
 
-    /// Raises the liveness bound of a guard above the rounding of its rate at the start, where the
-    /// user states none: the only rate seen of it may be no more than that.
-    fn exclude_rounding<S: EventFunction>(&mut self, system: &S, k: usize) {
-        if self.guards.part_of_rate[k] <= 0.0 {
-            return;
-        }
-        let (at, field) = ((self.t, self.x.get()), self.ode.slope_at_start());
-        let space = (self.work.row.get_mut(), self.guards.terms[k].magnitude);
-        let error = evaluate::rate_error(system, k, at, &self.mode, field, space);
-        self.statistics.event += 3;
-        if error.is_finite() {
-            self.guards.min_rate[k] = self.guards.min_rate[k].max(error);
-        }
+/// Raises the liveness bound of a guard above the rounding of its rate at the start, where the user
+/// states none: the only rate seen of it may be no more than that.
+fn exclude_rounding<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&State<B>, &mut GuardTable<B>),
+    k: usize,
+) {
+    if guards.part_of_rate[k] <= 0.0 {
+        return;
     }
+    let (at, field) = ((state.t, state.x.get()), state.field());
+    let space = (guards.row.get_mut(), guards.terms[k].magnitude);
+    let error = evaluate::rate_error(context.system, k, at, &state.mode, field, space);
+    context.counts.event.add(3);
+    if error.is_finite() {
+        guards.min_rate[k] = guards.min_rate[k].max(error);
+    }
+}
 
-    #[cold]
-    pub(crate) fn tangent(&self, guard: Guard) -> Error {
-        Error::Tangent {
-            guard,
-            rate: self.guards.rate[guard.event],
-            t: self.t,
-            state: self.state(),
+/// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing
+/// does not count. One that a given mode puts before its surface although the state is beyond it is
+/// left alone (a mode with memory), unless it is on its way back. One on its surface that moves
+/// across in the start mode fires at once: a given mode, or a start on a sliding surface.
+fn arm<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&State<B>, &mut GuardTable<B>),
+) -> Result<(), Stop> {
+    for k in 0..state.count() {
+        guards.refresh_rate(context, state, k)?;
+        if guards.h[k].abs() <= 4.0 * guards.zero[k] {
+            exclude_rounding(context, (state, guards), k);
         }
-    }
-
-    /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose
-    /// crossing does not count. One that a given mode puts before its surface although the state is
-    /// beyond it is left alone (a mode with memory), unless it is on its way back. One on its
-    /// surface that moves across in the start mode fires at once: a given mode, or a start on a
-    /// sliding surface.
-    fn arm<S>(&mut self, system: &S, rearm: &Rearm) -> Result<(), Error>
-    where
-        S: Flow + EventFunction,
-    {
-        for k in 0..self.count() {
-            self.refresh_rate(system, k)?;
-            if self.guards.h[k].abs() <= 4.0 * self.guards.zero[k] {
-                self.exclude_rounding(system, k);
-            }
-            let (rate, least) = (self.guards.own_rate(k), self.guards.min_rate[k]);
-            // A start that was solved for lies a few roundings off.
-            let beyond = self.guards.own_h(k) > 4.0 * self.guards.zero[k];
-            let watch = self.guards.watch[k];
-            let sees = rearm.follows(watch, self.guards.ahead(k).direction);
-            self.guards.armed[k] = sees && (!beyond || rate <= -least);
-            self.guards.ready[k] = self.guards.is_clear(k, 0.0) || (!beyond && rate >= least);
-            if self.guards.armed[k] {
-                self.need_spread(system, k);
-            }
+        let (rate, least) = (guards.own_rate(k), guards.min_rate[k]);
+        // A start that was solved for lies a few roundings off.
+        let beyond = guards.own_h(k) > 4.0 * guards.zero[k];
+        let direction = guards.ahead(k).direction;
+        let sees = context.rearm.follows(guards.watch[k], direction);
+        if !(sees && (!beyond || rate <= -least)) {
+            guards.arming[k] = Arming::Off;
+            continue;
         }
-        Ok(())
+        let is_ready = guards.is_clear(k, 0.0) || (!beyond && rate >= least);
+        guards.arming[k] = Arming::armed(is_ready);
+        guards.need_spread(context, state, k);
     }
-
-    /// Chooses the step anew: fixed, given, or by an Euler step.
-    pub(crate) fn choose_step<S: Flow>(&mut self, system: &S, settings: &Settings) {
-        let most = settings.max_step.min(self.tf - self.t);
-        let step = match (settings.fixed_step, settings.first_step) {
-            (Some(step), _) | (None, Some(step)) => step,
-            (None, None) if most > 0.0 => {
-                self.statistics.flow += 1;
-                let (mode, t) = (&self.mode, self.t);
-                first_step(
-                    |t, x, dx| system.flow(t, x, mode, dx),
-                    t,
-                    (self.x.get(), self.ode.slope_at_start()),
-                    &self.tolerance,
-                    most,
-                    (self.work.point.get_mut(), self.work.row.get_mut()),
-                )
-            }
-            (None, None) => most,
-        };
-        let step = match settings.fixed_step.or(settings.first_step) {
-            Some(_) => step,
-            // A guess that would not move the time is too short.
-            None => step.max(16.0 * self.least_step()).min(most),
-        };
-        self.next_step = step;
-        self.last_step = step;
-    }
+    Ok(())
 }

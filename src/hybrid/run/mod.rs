@@ -1,25 +1,138 @@
 //! One integration (Anderson & Revzen, section 3).
 //!
-//! * `state`: what moves, and the workspace; `initial`: sides and arming at the start.
-//! * `smooth`: one Dormand–Prince step in a frozen mode. `detect`: the first guard that it passes,
-//!   window by window: `window`, `cubic` and `examine` say what samples of event functions leave
-//!   open, `stop` where the step ends.
-//! * `guard_table`: what is known of each event function, who is near its surface, who comes first.
-//! * `crossing`: the crossing phase; `project`: one step in the event variable (listing 1).
+//! * `state`: what moves; `guard_table` (with `terms`, `ranking`): what is known of each event
+//!   function; `initial`: sides and arming at the start.
+//! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says. `detect`: the
+//!   first guard that it passes, window by window: `window`, `cubic` and `examine` say what samples
+//!   of event functions leave open, `stop` where the step ends.
+//! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
+//!   the event variable (listing 1).
+//! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
 
+mod cascade;
+mod cluster;
 mod crossing;
 mod cubic;
 mod detect;
 mod doubt;
 mod examine;
-pub(crate) mod guard_table;
+mod guard_table;
 mod initial;
 mod project;
+mod ranking;
 mod smooth;
-pub(crate) mod state;
+mod state;
+mod steps;
 mod stop;
-pub(crate) mod turned;
+mod terms;
+mod transversality;
+mod turned;
 mod window;
 
 pub use doubt::Doubt;
+
+use super::context::{Context, System};
+use super::{Mode, Observer, Status, Summary};
+use crate::Stop;
+use crate::hybrid::options::Settings;
+use crate::ode::Buffer;
+
+/// Everything that one integration moves and works with; made once, reused by every run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<B> {
+    pub(crate) state: state::State<B>,
+    guards: guard_table::GuardTable<B>,
+    steps: steps::Steps<B>,
+    search: detect::GuardSearch<B>,
+    cluster: cluster::Cluster,
+    trial: project::Trial<B>,
+    cascade: cascade::Cascade<B>,
+    turned: turned::Turned<B>,
+    doubts: doubt::Doubts,
+}
+
+impl<B: Buffer> Run<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            state: state::State::new(dim, count),
+            guards: guard_table::GuardTable::new(dim, count),
+            steps: steps::Steps::new(dim),
+            search: detect::GuardSearch::new(dim, count),
+            cluster: cluster::Cluster::new(count),
+            trial: project::Trial::new(dim, count),
+            cascade: cascade::Cascade::new(dim, count),
+            turned: turned::Turned::new(dim, count),
+            doubts: doubt::Doubts::new(),
+        }
+    }
+
+    /// Forgets the last run and stands at the start of the next; the input has been checked.
+    pub(crate) fn begin(&mut self, settings: &Settings, t0: f64, x0: &[f64], tf: f64) {
+        self.state.begin(settings, t0, x0, tf);
+        self.cluster.begin();
+        self.trial.is_pending = false;
+        self.cascade.begin();
+        self.turned.begin();
+        self.doubts.begin();
+    }
+}
+
+/// Runs to the end, from where `run` stands.
+pub(crate) fn run_to_end<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    start_mode: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Summary {
+    let ended = run_on(context, run, start_mode, observer);
+    let Run {
+        state,
+        guards,
+        cascade,
+        turned,
+        doubts,
+        ..
+    } = run;
+    turned.at_end(context, (state, guards, doubts));
+    if matches!(ended, Ok(false)) {
+        doubts.of_end(context, state, guards);
+    }
+    doubts.tell(observer);
+    let status = match ended {
+        Ok(true) if cascade.stopping.is_empty() => Status::Ended,
+        Ok(true) => Status::Stopped {
+            guards: cascade.stopping.clone(),
+        },
+        Ok(false) => Status::ReachedEnd,
+        Err(reason) => Status::Refused(reason),
+    };
+    Summary {
+        status,
+        time: state.t,
+        statistics: context.counts.statistics(doubts.count),
+    }
+}
+
+/// Smooth and crossing phases in turn; `true` when a guard or the observer ends the run.
+fn run_on<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    start_mode: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Result<bool, Stop> {
+    initial::start(context, run, start_mode, observer)?;
+    loop {
+        context.settings.interrupt.check()?;
+        if crossing::crossing_phase(context, run, observer)? {
+            return Ok(true);
+        }
+        if run.state.t >= run.state.tf {
+            return Ok(false);
+        }
+        // A step that ends at the entry into a neighbourhood is a step too.
+        if smooth::smooth_step(context, run, observer)? || observer.is_done() {
+            return Ok(true);
+        }
+    }
+}

@@ -6,12 +6,19 @@
 //! others evaluate it at the landing too, for the rate of the crossing. Order 3 is the pair of
 //! Bogacki & Shampine, whose embedded solution gives the error estimate.
 
-use super::state::Run;
+use super::guard_table::GuardTable;
+use super::state::State;
 use crate::Guard;
-use crate::hybrid::{EventFunction, Flow, Mode, Statistics, evaluate};
-use crate::ode::{Buffer, Tolerance};
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::transition::Scratch;
+use crate::hybrid::{Mode, Observer, Segment};
+use crate::ode::{Buffer, Dense, Tolerance};
 
-/// A landing on a guard; the state is in `work.landing`.
+/// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more
+/// than states in motion allow.
+const TIME_ERROR: f64 = 100.0;
+
+/// A landing on a guard; the state is in the trial.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Landing {
     /// Time it took (s).
@@ -21,29 +28,26 @@ pub(crate) struct Landing {
     pub(crate) rate: f64,
     /// Error in units of the tolerance, 0 when not asked for.
     pub(crate) error: f64,
-    /// `work.landing_field` holds the field of the old mode at the landing.
+    /// The trial holds the field of the old mode at the landing.
     pub(crate) knows_field: bool,
 }
 
 /// What a stage needs to know of the system, in the frozen mode.
 struct Stages<'a, S> {
-    system: &'a S,
+    context: &'a Context<'a, S>,
     mode: &'a Mode,
     guard: Guard,
     min_rate: f64,
     row: &'a mut [f64],
-    statistics: &'a mut Statistics,
 }
 
-impl<S: Flow + EventFunction> Stages<'_, S> {
+impl<S: System> Stages<'_, S> {
     /// Field at `(t, x)` and `ρ = 1/r`; None when the guard does not keep its least rate there.
     #[inline]
     fn at(&mut self, t: f64, x: &[f64], field: &mut [f64]) -> Option<f64> {
-        self.system.flow(t, x, self.mode, field);
-        self.statistics.flow += 1;
-        self.statistics.gradient += 1;
+        self.context.flow(t, x, self.mode, field);
         let (k, row) = (self.guard.event, &mut *self.row);
-        let rate = evaluate::rate(self.system, k, (t, x), self.mode, field, row);
+        let rate = self.context.rate(k, (t, x), self.mode, field, row);
         let rate = self.guard.sign() * rate.value;
         (rate >= self.min_rate && rate.is_finite()).then(|| 1.0 / rate)
     }
@@ -64,39 +68,64 @@ fn combine<const M: usize>(out: &mut [f64], x: &[f64], terms: [(f64, &[f64]); M]
     }
 }
 
-impl<B: Buffer> Run<B> {
+/// A tentative projection: where it lands, which the run moves to, commits or drops.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial<B> {
+    /// The state where it lands; once the run has moved there, the one it came from.
+    x: B,
+    /// The field where it lands.
+    field: B,
+    /// Event functions where it lands; once the run has moved there, those where it came from.
+    pub(crate) h: Vec<f64>,
+    /// The run has moved there, and the observer was not told yet.
+    pub(crate) is_pending: bool,
+    /// The path of the projection.
+    path: Dense<B>,
+    point: B,
+    stages: [B; 3],
+}
+
+impl<B: Buffer> Trial<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        let state = || B::zeros(dim);
+        Self {
+            x: state(),
+            field: state(),
+            h: vec![0.0; count],
+            is_pending: false,
+            path: Dense::new(dim),
+            point: state(),
+            stages: std::array::from_fn(|_| state()),
+        }
+    }
+
     /// Projects the present state onto guard `j` with a step of the given order; with `estimate`
     /// (order 3 only) it also gives the error. None when the guard does not keep its least rate at
     /// a stage: liveness fails, or the way is too long.
     #[inline]
-    pub(crate) fn project<S>(
+    pub(crate) fn project<S: System>(
         &mut self,
-        system: &S,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
         j: usize,
-        order: u8,
-        estimate: bool,
-    ) -> Option<Landing>
-    where
-        S: Flow + EventFunction,
-    {
-        let q = -self.guards.own_h(j);
-        let rate0 = self.guards.own_rate(j);
+        (order, estimate): (u8, bool),
+    ) -> Option<Landing> {
+        let q = -guards.own_h(j);
+        let rate0 = guards.own_rate(j);
         let rho0 = 1.0 / rate0;
-        let t = self.t;
-        let x = self.x.get();
-        let f0 = self.ode.slope_at_start();
-        let work = &mut self.work;
-        let landing = work.landing.get_mut();
-        let point = work.point.get_mut();
-        let [f2, f3, f4] = &mut work.stages;
+        let t = state.t;
+        let x = state.x.get();
+        let f0 = state.field();
+        let landing = self.x.get_mut();
+        let point = self.point.get_mut();
+        let [f2, f3, f4] = &mut self.stages;
         let (f2, f3, f4) = (f2.get_mut(), f3.get_mut(), f4.get_mut());
         let mut stages = Stages {
-            system,
-            mode: &self.mode,
-            guard: Guard::ahead(j, self.mode.contains(j)),
-            min_rate: self.guards.min_rate[j],
-            row: work.row.get_mut(),
-            statistics: &mut self.statistics,
+            context,
+            mode: &state.mode,
+            guard: Guard::ahead(j, state.mode.contains(j)),
+            min_rate: guards.min_rate[j],
+            row: guards.row.get_mut(),
         };
         if order == 1 {
             combine(landing, x, [(q * rho0, f0)]);
@@ -107,7 +136,7 @@ impl<B: Buffer> Run<B> {
                 knows_field: false,
             });
         }
-        let end_field = work.landing_field.get_mut();
+        let end_field = self.field.get_mut();
         combine(point, x, [(0.5 * q * rho0, f0)]);
         let rho2 = stages.at(t + 0.5 * q * rho0, point, f2)?;
         let (dt, third) = match order {
@@ -152,7 +181,7 @@ impl<B: Buffer> Run<B> {
                     (1.0 / 9.0 * q * rho3, &*f3),
                     (-1.0 / 8.0 * q * rho_end, &*end_field),
                 ];
-                estimated_error(weights, x, landing, &self.tolerance)
+                estimated_error(weights, x, landing, &state.tolerance)
             }
             _ => 0.0,
         };
@@ -162,6 +191,105 @@ impl<B: Buffer> Run<B> {
             error,
             knows_field: true,
         })
+    }
+
+    /// Evaluates the event functions where it lands.
+    #[inline]
+    pub(crate) fn events<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        landing: &Landing,
+    ) -> bool {
+        let t = state.t + landing.dt;
+        context
+            .events(t, self.x.get(), &state.mode, &mut self.h)
+            .is_ok()
+    }
+
+    /// Moves the landing on `j` by the time by which it misses the surface, along the field there,
+    /// and gives that time (s); `None` when it is more than a step knows. The error of the state
+    /// does not tell where a guard moves by itself and the state rests.
+    #[inline]
+    pub(crate) fn close_in<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &GuardTable<B>),
+        j: usize,
+        landing: &Landing,
+    ) -> Option<f64> {
+        let t = state.t + landing.dt;
+        let own = guards.sign[j] * context.event(j, t, self.x.get(), &state.mode);
+        let relative = state.tolerance.relative.get();
+        let most = relative.iter().fold(0.0, |most: f64, r| most.max(*r));
+        let allowed = (TIME_ERROR * most * state.last_step * landing.rate).max(guards.zero[j]);
+        // Written so that NaN fails.
+        if !(most <= 0.0 || own.abs() <= allowed) {
+            return None;
+        }
+        let missed = -own / landing.rate;
+        for (x, f) in self.x.get_mut().iter_mut().zip(self.field.get()) {
+            *x += missed * f;
+        }
+        Some(missed)
+    }
+
+    /// Moves the run to the landing.
+    pub(crate) fn land(
+        &mut self,
+        wants_segments: bool,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        landing: Landing,
+    ) {
+        let start = state.t;
+        if wants_segments {
+            let end_field = landing.knows_field.then(|| self.field.get());
+            let ends = (state.x.get(), self.x.get());
+            self.path
+                .hermite(start, landing.dt, ends, state.field(), end_field);
+        }
+        self.is_pending = true;
+        state.t = start + landing.dt;
+        std::mem::swap(&mut state.x, &mut self.x);
+        std::mem::swap(&mut guards.h, &mut self.h);
+        if landing.knows_field {
+            state.ode.first_stage().copy_from_slice(self.field.get());
+        }
+    }
+
+    /// Moves the run back to where it came from, at time `start`; the field there is not known.
+    #[cold]
+    pub(crate) fn drop_landing(
+        &mut self,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        start: f64,
+    ) {
+        self.is_pending = false;
+        state.t = start;
+        std::mem::swap(&mut state.x, &mut self.x);
+        std::mem::swap(&mut guards.h, &mut self.h);
+    }
+
+    /// The landing stands: tells the observer of the projection, if there was one. `place` holds
+    /// the state before the crossing that it led to.
+    #[inline]
+    pub(crate) fn commit(
+        &mut self,
+        wants_segments: bool,
+        observer: &mut dyn Observer,
+        t: f64,
+        place: &Scratch<B>,
+    ) {
+        if std::mem::take(&mut self.is_pending) && wants_segments {
+            observer.segment(&Segment {
+                start: self.path.start,
+                time: t,
+                state: place.x_before.get(),
+                mode: &place.mode_before,
+                projected: true,
+                interpolant: self.path.view(),
+            });
+        }
     }
 }
 

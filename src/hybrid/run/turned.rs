@@ -1,11 +1,12 @@
 //! Guards that another crossing turns the motion away from, while the error hides which of the two
 //! comes first: whether they are crossed is not known.
 
-use super::doubt::Doubt;
-use super::state::Run;
-use super::window::Window;
-use crate::Guard;
-use crate::hybrid::{Arrival, CrossedGuard, EventFunction, Flow, evaluate};
+use super::doubt::{Doubt, Doubts};
+use super::guard_table::GuardTable;
+use super::state::State;
+use super::window::{Sampled, Window};
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::{Arrival, CrossedGuard, Mode};
 use crate::ode::Buffer;
 
 /// The error of a guard is evaluated where it must be no more than this many times the largest
@@ -21,52 +22,100 @@ pub(crate) struct Flown {
     pub(crate) error: f64,
 }
 
-impl<B: Buffer> Run<B> {
-    /// Opens the search for guards that the crossings of the present instant, and those that
-    /// projections reach from here, turn away. Event functions changed from `guards.h` to
-    /// `work.h[2]` in the step that led here.
-    pub(crate) fn note_approach(&mut self) {
-        let n = self.count();
-        let (before, after) = (&self.guards.h[..n], &self.work.h[2][..n]);
-        let approach = &mut self.work.approach[..n];
-        for k in 0..n {
-            approach[k] = after[k] - before[k];
+/// How guards were approached before the crossings since the last smooth step, and how close they
+/// were.
+#[derive(Clone, Debug)]
+pub(crate) struct Turned<B> {
+    /// The first crossing since the last smooth step, where it has not been looked for guards that
+    /// it turned away; else ∞ (s).
+    cluster_start: f64,
+    /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
+    approach: Vec<f64>,
+    /// The largest values of event functions at the crossings since then, counted in the direction
+    /// ahead (`u_k`).
+    closest: Vec<f64>,
+    /// Guards that the crossings since then may have turned away.
+    list: Vec<usize>,
+    /// Guards that the flow crossed last, at one instant and without a reset.
+    flown: Vec<CrossedGuard>,
+    /// When, if it was so.
+    last_flown: Option<Flown>,
+    /// Scratch: the field in another mode, and that.
+    field: B,
+    mode: Mode,
+}
+
+/// The parts of a run that this reads, and where it leaves its doubts.
+pub(crate) type Known<'a, B> = (&'a State<B>, &'a mut GuardTable<B>, &'a mut Doubts);
+
+impl<B: Buffer> Turned<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            cluster_start: f64::INFINITY,
+            approach: vec![0.0; count],
+            closest: vec![0.0; count],
+            list: Vec::with_capacity(count),
+            flown: Vec::with_capacity(count),
+            last_flown: None,
+            field: B::zeros(dim),
+            mode: Mode::new(count),
         }
-        self.open_cluster(self.t);
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn begin(&mut self) {
+        self.cluster_start = f64::INFINITY;
+        self.last_flown = None;
+    }
+
+    /// Opens the search for guards that the crossings at the end of a step, at time `t`, and those
+    /// that projections reach from there, turn away. Event functions changed from `before` to
+    /// `after` in the step.
+    pub(crate) fn approach_in_step(&mut self, t: f64, before: &[f64], after: &[f64]) {
+        let n = self.approach.len();
+        let (before, after) = (&before[..n], &after[..n]);
+        for k in 0..n {
+            self.approach[k] = after[k] - before[k];
+        }
+        self.open(t);
     }
 
     /// The same where a step that found no guard ended on one; the rates before the crossing tell
     /// how event functions changed.
-    pub(crate) fn note_approach_by_rates(&mut self) {
+    pub(crate) fn approach_by_rates(&mut self, state: &State<B>, guards: &GuardTable<B>) {
         if self.cluster_start < f64::INFINITY {
             return;
         }
-        for k in 0..self.count() {
-            self.work.approach[k] = self.guards.rate[k] * self.last_step;
+        for (approach, rate) in self.approach.iter_mut().zip(&guards.rate) {
+            *approach = rate * state.last_step;
         }
-        self.open_cluster(self.t);
+        self.open(state.t);
     }
 
     /// The same for a projection from the present state to the time `landing`, where event
-    /// functions are `work.h[0]`. Where crossings before it have not been searched yet, the
-    /// projection shows which guards they turned away.
-    pub(crate) fn note_projection<S: EventFunction>(&mut self, system: &S, landing: f64) {
-        let n = self.count();
-        let guards = &self.guards;
+    /// functions are `after`. Where crossings before it have not been searched yet, the projection
+    /// shows which guards they turned away.
+    pub(crate) fn approach_by_projection<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+        after: &[f64],
+        landing: f64,
+    ) {
+        let n = state.count();
         let (h, sign, zero) = (&guards.h[..n], &guards.sign[..n], &guards.zero[..n]);
-        let (armed, most_spread) = (&guards.armed[..n], &guards.most_spread[..n]);
-        let work = &mut self.work;
-        let after = &work.h[0][..n];
-        let (approach, closest) = (&mut work.approach[..n], &mut work.closest[..n]);
+        let (arming, most_spread) = (&guards.arming[..n], &guards.most_spread[..n]);
+        let after = &after[..n];
+        let (approach, closest) = (&mut self.approach[..n], &mut self.closest[..n]);
         if self.cluster_start == f64::INFINITY {
             for k in 0..n {
                 approach[k] = after[k] - h[k];
             }
-            self.open_cluster(landing);
+            self.open(landing);
             return;
         }
-        let greater = GREATER * self.error;
-        work.turned.clear();
+        let greater = GREATER * state.error;
+        self.list.clear();
         for k in 0..n {
             let change = after[k] - h[k];
             let (own, zero) = (sign[k] * change, 8.0 * zero[k]);
@@ -75,36 +124,43 @@ impl<B: Buffer> Run<B> {
             } else if own < -zero {
                 let way = sign[k] * approach[k];
                 let came_close = came_close(closest[k], way, greater * most_spread[k], zero);
-                if armed[k] && came_close {
-                    work.turned.push(k);
+                if arming[k].is_armed() && came_close {
+                    self.list.push(k);
                 } else {
                     closest[k] = f64::NEG_INFINITY;
                 }
                 approach[k] = change;
             }
         }
-        for i in 0..self.work.turned.len() {
-            let k = self.work.turned[i];
-            self.doubt_turned_one(system, k);
+        for i in 0..self.list.len() {
+            let k = self.list[i];
+            self.doubt(context, (state, guards, doubts), k);
             // One that moves away is looked at once.
-            self.work.closest[k] = f64::NEG_INFINITY;
+            self.closest[k] = f64::NEG_INFINITY;
         }
     }
 
-    fn open_cluster(&mut self, t: f64) {
-        self.work.closest.fill(f64::NEG_INFINITY);
+    fn open(&mut self, t: f64) {
+        self.closest.fill(f64::NEG_INFINITY);
         self.cluster_start = t;
+    }
+
+    /// Takes back what was opened at time `t` or later.
+    pub(crate) fn take_back(&mut self, t: f64) {
+        if self.cluster_start >= t {
+            self.cluster_start = f64::INFINITY;
+        }
     }
 
     /// Remembers how close event functions are to zero at a crossing that the flow led to.
     #[inline]
-    pub(crate) fn note_closest(&mut self, arrival: Arrival) {
+    pub(crate) fn note_closest(&mut self, guards: &GuardTable<B>, arrival: Arrival) {
         if arrival == Arrival::Jumped {
             return;
         }
-        let n = self.count();
-        let (h, sign) = (&self.guards.h[..n], &self.guards.sign[..n]);
-        let closest = &mut self.work.closest[..n];
+        let n = self.closest.len();
+        let (h, sign) = (&guards.h[..n], &guards.sign[..n]);
+        let closest = &mut self.closest[..n];
         for k in 0..n {
             let own = sign[k] * h[k];
             closest[k] = if own > closest[k] { own } else { closest[k] };
@@ -113,16 +169,22 @@ impl<B: Buffer> Run<B> {
 
     /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned
     /// away, and that moves away in the first window after them.
-    pub(crate) fn doubt_turned<S: EventFunction>(&mut self, system: &S, window: Window) {
+    pub(crate) fn in_window<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+        sampled: &Sampled<B>,
+        window: Window,
+    ) {
         if self.cluster_start == f64::INFINITY {
             return;
         }
-        self.list_turned();
-        for i in 0..self.work.turned.len() {
-            let k = self.work.turned[i];
-            let own = self.own_samples(k, window);
-            if own[1] < own[0] - 8.0 * self.guards.zero[k] {
-                self.doubt_turned_one(system, k);
+        self.list_close(state, guards);
+        for i in 0..self.list.len() {
+            let k = self.list[i];
+            let own = sampled.own(guards, k, window);
+            if own[1] < own[0] - 8.0 * guards.zero[k] {
+                self.doubt(context, (state, guards, doubts), k);
             }
         }
         self.cluster_start = f64::INFINITY;
@@ -130,80 +192,78 @@ impl<B: Buffer> Run<B> {
 
     /// The same where the run ends before the next window, however it ends: the rates in the last
     /// mode decide. A guard that does not keep its least rate is not crossed.
-    pub(crate) fn doubt_turned_at_end<S>(&mut self, system: &S)
-    where
-        S: Flow + EventFunction,
-    {
+    pub(crate) fn at_end<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+    ) {
         if self.cluster_start == f64::INFINITY {
             return;
         }
         let mut knows_field = false;
-        self.list_turned();
-        for i in 0..self.work.turned.len() {
-            let k = self.work.turned[i];
-            if self.was_crossed(k) {
+        self.list_close(state, guards);
+        for i in 0..self.list.len() {
+            let k = self.list[i];
+            if self.was_crossed(guards, k) {
                 continue;
             }
-            let (at, field) = ((self.t, self.x.get()), self.work.stages[0].get_mut());
+            let (at, field) = ((state.t, state.x.get()), self.field.get_mut());
             if !knows_field {
                 // After a refusal the stepper holds the field of another mode.
-                system.flow(at.0, at.1, &self.mode, field);
-                self.statistics.flow += 1;
+                context.flow(at.0, at.1, &state.mode, field);
                 knows_field = true;
             }
-            let row = self.work.row.get_mut();
-            let rate = evaluate::rate(system, k, at, &self.mode, field, row).value;
-            self.statistics.gradient += 1;
-            if self.guards.sign[k] * rate < self.guards.min_rate[k] {
-                self.doubt_turned_one(system, k);
+            let row = guards.row.get_mut();
+            let rate = context.rate(k, at, &state.mode, field, row).value;
+            if guards.sign[k] * rate < guards.min_rate[k] {
+                self.doubt(context, (state, guards, doubts), k);
             }
         }
         self.cluster_start = f64::INFINITY;
     }
 
-    /// Lists in `work.turned` the guards that came closer up to the crossings since the last smooth
-    /// step and were about as close as the error then. Some of them may have been crossed.
-    fn list_turned(&mut self) {
-        let n = self.count();
-        let guards = &self.guards;
-        let (sign, zero, armed) = (&guards.sign[..n], &guards.zero[..n], &guards.armed[..n]);
+    /// Lists the guards that came closer up to the crossings since the last smooth step and were
+    /// about as close as the error then. Some of them may have been crossed.
+    fn list_close(&mut self, state: &State<B>, guards: &GuardTable<B>) {
+        let n = state.count();
+        let (sign, zero, arming) = (&guards.sign[..n], &guards.zero[..n], &guards.arming[..n]);
         let most_spread = &guards.most_spread[..n];
-        let (approach, closest) = (&self.work.approach[..n], &self.work.closest[..n]);
-        let greater = GREATER * self.error;
-        self.work.turned.clear();
+        let (approach, closest) = (&self.approach[..n], &self.closest[..n]);
+        let greater = GREATER * state.error;
+        self.list.clear();
         for k in 0..n {
             let way = sign[k] * approach[k];
             let zero = 8.0 * zero[k];
-            if armed[k] && came_close(closest[k], way, greater * most_spread[k], zero) {
-                self.work.turned.push(k);
+            let came_close = came_close(closest[k], way, greater * most_spread[k], zero);
+            if arming[k].is_armed() && came_close {
+                self.list.push(k);
             }
         }
     }
 
     /// True when event function `k` was crossed since the last smooth step.
-    fn was_crossed(&self, k: usize) -> bool {
-        let guard = self.guards.ahead(k);
-        let fired_at = |guard: Guard| self.guards.fired_at[guard.index()];
-        fired_at(guard).max(fired_at(guard.partner())) >= self.cluster_start
-    }
-
-    /// How far guard `k` was from its surface at the crossings since the last smooth step, at least
-    /// (`u_k`).
-    fn gap_at_crossing(&self, k: usize) -> f64 {
-        (-self.work.closest[k]).max(0.0)
+    fn was_crossed(&self, guards: &GuardTable<B>, k: usize) -> bool {
+        guards.fired_last(k) >= self.cluster_start
     }
 
     /// Keeps the doubt for a guard that was turned away, if it was within its error and not
     /// crossed.
-    fn doubt_turned_one<S: EventFunction>(&mut self, system: &S, k: usize) {
-        if self.was_crossed(k) {
+    fn doubt<S: System>(
+        &self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+        k: usize,
+    ) {
+        if self.was_crossed(guards, k) {
             return;
         }
-        self.need_spread(system, k);
-        let (guard, t) = (self.guards.ahead(k), self.cluster_start);
-        let (gap, error) = (self.gap_at_crossing(k), self.error_of(k));
+        guards.need_spread(context, state, k);
+        let (guard, t) = (guards.ahead(k), self.cluster_start);
+        // How far it was from its surface at those crossings, at least.
+        let gap = (-self.closest[k]).max(0.0);
+        let error = guards.error_of(state, k);
         if gap <= error {
-            self.keep_doubt(Doubt::TurnedAway {
+            doubts.keep(Doubt::TurnedAway {
                 guard,
                 t,
                 gap,
@@ -212,62 +272,69 @@ impl<B: Buffer> Run<B> {
         }
     }
 
+    /// The crossing of a set that the flow did not lead to, or that a reset followed: order is not
+    /// asked for.
+    pub(crate) fn forget_flown(&mut self) {
+        self.last_flown = None;
+    }
+
     /// Keeps a doubt for each guard crossed before those in `crossed`, when the error hides which
-    /// come first, and these coming first turn the motion away from it.
-    pub(crate) fn doubt_order<S>(&mut self, system: &S, now: Flown)
-    where
-        S: Flow + EventFunction,
-    {
+    /// come first, and these coming first turn the motion away from it. The field is that behind
+    /// `crossed`.
+    pub(crate) fn by_order<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        known: Known<'_, B>,
+        crossed: &[CrossedGuard],
+        error: f64,
+    ) {
+        let (state, ..) = known;
+        let now = Flown { t: state.t, error };
         if let Some(before) = self.last_flown.replace(now) {
-            let apart = self.t - before.t;
+            let apart = state.t - before.t;
             let is_undone =
-                |c: &CrossedGuard| self.mode.contains(c.guard.event) != c.guard.side_after();
-            if apart <= before.error.max(now.error) && !self.work.flown.iter().any(is_undone) {
-                self.doubt_order_of(system, before, apart);
+                |c: &CrossedGuard| state.mode.contains(c.guard.event) != c.guard.side_after();
+            if apart <= before.error.max(now.error) && !self.flown.iter().any(is_undone) {
+                self.by_order_of(context, known, before, apart);
             }
         }
-        self.work.flown.clear();
-        self.work.flown.extend_from_slice(&self.crossed);
+        self.flown.clear();
+        self.flown.extend_from_slice(crossed);
     }
 
     /// The same for those crossed at one instant, so long before.
-    fn doubt_order_of<S>(&mut self, system: &S, before: Flown, apart: f64)
-    where
-        S: Flow + EventFunction,
-    {
-        let field = self.work.stages[0].get_mut();
-        field.copy_from_slice(self.ode.slope_at_start());
+    fn by_order_of<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+        before: Flown,
+        apart: f64,
+    ) {
+        let (t, x) = (state.t, state.x.get());
+        let field = self.field.get_mut();
+        field.copy_from_slice(state.field());
+        self.mode.copy_from(&state.mode);
         let mut fresh = true;
-        for c in &self.work.flown {
+        for c in &self.flown {
             self.mode.set(c.guard.event, !c.guard.side_after());
-            if fresh {
-                fresh = system.flip(self.t, self.x.get(), &self.mode, c.guard.event, field);
-                self.statistics.flip += usize::from(fresh);
-            }
+            fresh = fresh && context.flip(t, x, &self.mode, c.guard.event, field);
         }
         if !fresh {
-            system.flow(self.t, self.x.get(), &self.mode, field);
-            self.statistics.flow += 1;
+            context.flow(t, x, &self.mode, field);
         }
-        for i in 0..self.work.flown.len() {
-            let CrossedGuard { guard, rate } = self.work.flown[i];
+        for &CrossedGuard { guard, rate } in &self.flown {
             let k = guard.event;
-            let (at, field) = ((self.t, self.x.get()), self.work.stages[0].get());
-            let row = self.work.row.get_mut();
-            let last = evaluate::rate(system, k, at, &self.mode, field, row).value;
-            self.statistics.gradient += 1;
-            if guard.sign() * last < self.guards.min_rate[k] {
-                let (t, gap, error) = (before.t, rate.abs() * apart, self.error_of(k));
-                self.keep_doubt(Doubt::TurnedAway {
+            let row = guards.row.get_mut();
+            let last = context.rate(k, (t, x), &self.mode, field, row).value;
+            if guard.sign() * last < guards.min_rate[k] {
+                let (gap, error) = (rate.abs() * apart, guards.error_of(state, k));
+                doubts.keep(Doubt::TurnedAway {
                     guard,
-                    t,
+                    t: before.t,
                     gap,
                     error,
                 });
             }
-        }
-        for c in &self.work.flown {
-            self.mode.set(c.guard.event, c.guard.side_after());
         }
     }
 }

@@ -3,23 +3,34 @@
 
 use super::cubic::{Cubic, FRACTIONS};
 use super::guard_table::GuardTable;
-use super::state::Run;
-use crate::Error;
+use super::state::State;
+use crate::hybrid::Projection;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
-use crate::hybrid::{EventFunction, Projection, evaluate};
 use crate::ode::Buffer;
+use crate::ode::root::Sample;
+use crate::{Quantity, Stop};
 
-/// A part of a smooth step, as fractions of it.
+/// A part of the smooth step just made, as fractions of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) from: f64,
     pub(crate) to: f64,
+    /// Length of the step (s).
+    pub(crate) step: f64,
 }
 
 impl Window {
     #[inline]
     pub(crate) fn width(self) -> f64 {
         self.to - self.from
+    }
+
+    /// Its length (s).
+    #[inline]
+    pub(crate) fn seconds(self) -> f64 {
+        self.width() * self.step
     }
 
     /// Fraction of the step at the fraction `s` of the window.
@@ -30,6 +41,12 @@ impl Window {
         } else {
             self.to
         }
+    }
+
+    /// Time from the start of the step to the fraction `s` of the window (s).
+    #[inline]
+    pub(crate) fn seconds_to(self, s: f64) -> f64 {
+        self.at(s) * self.step
     }
 
     #[inline]
@@ -53,36 +70,52 @@ fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-impl<B: Buffer> Run<B> {
+/// Event functions at the samples of a window.
+#[derive(Clone, Debug)]
+pub(crate) struct Sampled<B> {
+    /// At the start of a window that is not the first of its step; at that of the first they are
+    /// those of the guard table.
+    h_start: Vec<f64>,
+    /// At the samples after its start.
+    pub(crate) h: [Vec<f64>; 3],
+    /// A trial state on the interpolant.
+    pub(crate) point: B,
+}
+
+impl<B: Buffer> Sampled<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            h_start: vec![0.0; count],
+            h: std::array::from_fn(|_| vec![0.0; count]),
+            point: B::zeros(dim),
+        }
+    }
+
     /// Evaluates all event functions at the samples of a window after its start.
-    pub(crate) fn sample<S: EventFunction>(
+    pub(crate) fn take<S: System>(
         &mut self,
-        system: &S,
+        context: &Context<'_, S>,
+        state: &State<B>,
         window: Window,
-        step: f64,
-    ) -> Result<(), Error> {
-        let work = &mut self.work;
-        for (h, s) in work.h.iter_mut().zip(&FRACTIONS[1..]) {
+    ) -> Result<(), Stop> {
+        for (h, s) in self.h.iter_mut().zip(&FRACTIONS[1..]) {
             let fraction = window.at(*s);
-            let t = self.t + fraction * step;
+            let t = state.t + fraction * window.step;
             let x = if fraction < 1.0 {
-                let x = work.point.get_mut();
-                self.ode.interpolant().at_fraction(fraction, x);
+                let x = self.point.get_mut();
+                state.ode.interpolant().at_fraction(fraction, x);
                 &*x
             } else {
-                self.ode.state()
+                state.ode.state()
             };
-            system.events(t, x, &self.mode, h);
-            self.statistics.events += 1;
-            evaluate::check_events(h, t, x)?;
+            context.events(t, x, &state.mode, h)?;
         }
         Ok(())
     }
 
     /// Makes the end of a window the start of the next one.
     pub(crate) fn next_window_starts(&mut self) {
-        let work = &mut self.work;
-        std::mem::swap(&mut work.h_start, &mut work.h[2]);
+        std::mem::swap(&mut self.h_start, &mut self.h[2]);
     }
 
     /// Lists in `near` the armed guards that a window may pass, and gives the first of those that
@@ -91,41 +124,43 @@ impl<B: Buffer> Run<B> {
     /// Left out are guards that are far: farther from their level at all samples than they moved in
     /// the window, than the curvature of their samples allows for, and than the error. And those
     /// that are monotonic, by the same measure: if they pass, where is known.
-    pub(crate) fn list_near(
-        &mut self,
-        settings: &Settings,
+    pub(crate) fn list_near<S>(
+        &self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        inside: Option<usize>,
         window: Window,
-        step: f64,
+        near: &mut Vec<usize>,
     ) -> Option<Crossed> {
-        let n = self.count();
-        let rounding = self.rounding_in(window.width() * step);
+        let n = state.count();
+        let rounding = rounding_in(state, window.seconds());
         let GuardTable {
             h,
             sign,
-            armed,
-            ready,
+            arming,
             zero,
             most_spread,
+            outside,
             ..
-        } = &self.guards;
-        let (sign, armed, ready, zero) = (&sign[..n], &armed[..n], &ready[..n], &zero[..n]);
-        let (error, most_spread) = (self.error, &most_spread[..n]);
-        let outside = &mut self.work.outside[..n];
+        } = guards;
+        let (sign, arming, zero) = (&sign[..n], &arming[..n], &zero[..n]);
+        let (error, most_spread) = (state.error, &most_spread[..n]);
+        let outside = &mut outside[..n];
         let start = if window.is_first() {
             &h[..n]
         } else {
-            &self.work.h_start[..n]
+            &self.h_start[..n]
         };
-        let [first, second, end] = &self.work.h;
+        let [first, second, end] = &self.h;
         let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
         let mut earliest: Option<Crossed> = None;
-        self.near.clear();
+        near.clear();
         for k in 0..n {
-            if !armed[k] {
+            if !arming[k].is_armed() {
                 continue;
             }
-            let eps = match &settings.projection {
-                Projection::Eps { eps, .. } if self.inside != Some(k) => eps.get(k),
+            let eps = match &context.settings.projection {
+                Projection::Eps { eps, .. } if inside != Some(k) => eps.get(k),
                 _ => 0.0,
             };
             let samples = [start[k], first[k], second[k], end[k]];
@@ -134,7 +169,7 @@ impl<B: Buffer> Run<B> {
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
-            if ready[k] && least > most - least + 2.0 * cubic.leading().abs() {
+            if arming[k].is_ready() && least > most - least + 2.0 * cubic.leading().abs() {
                 // One that was always within the error tells nothing by staying there.
                 let is_outside = least > error * most_spread[k];
                 if is_outside || !outside[k] {
@@ -143,8 +178,8 @@ impl<B: Buffer> Run<B> {
                 }
             }
             let clear = 4.0 * zero[k] + rounding * (w3 - w0).abs();
-            if !(ready[k] && w0 > clear && cubic.is_monotonic()) {
-                self.near.push(k);
+            if !(arming[k].is_ready() && w0 > clear && cubic.is_monotonic()) {
+                near.push(k);
                 continue;
             }
             let Some(i) = (1..4).find(|&i| way[i] <= 0.0) else {
@@ -159,76 +194,94 @@ impl<B: Buffer> Run<B> {
         earliest
     }
 
-    /// What the rounding of times makes of event functions, as a part of their change over
-    /// `seconds`.
-    #[inline]
-    pub(crate) fn rounding_in(&self, seconds: f64) -> f64 {
-        32.0 * f64::EPSILON * (self.t.abs() + self.last_step) / seconds
-    }
-
     /// `sign · h_k` at the four samples of a window.
     #[inline]
-    pub(crate) fn own_samples(&self, k: usize, window: Window) -> [f64; 4] {
-        let sign = self.guards.sign[k];
+    pub(crate) fn own(&self, guards: &GuardTable<B>, k: usize, window: Window) -> [f64; 4] {
+        let sign = guards.sign[k];
         let start = if window.is_first() {
-            &self.guards.h
+            &guards.h
         } else {
-            &self.work.h_start
+            &self.h_start
         };
-        let [first, second, end] = &self.work.h;
+        let [first, second, end] = &self.h;
         [start, first, second, end].map(|h| sign * h[k])
     }
+}
 
-    /// `sign · h_k` on the interpolant, at a fraction of the step.
+/// What the rounding of times makes of event functions, as a part of their change over `seconds`.
+#[inline]
+fn rounding_in<B: Buffer>(state: &State<B>, seconds: f64) -> f64 {
+    32.0 * f64::EPSILON * state.size_of_time() / seconds
+}
+
+/// One window of a step, with all that is needed to look closer at a guard.
+pub(crate) struct Look<'a, S, B> {
+    pub(crate) context: &'a Context<'a, S>,
+    pub(crate) state: &'a State<B>,
+    pub(crate) guards: &'a mut GuardTable<B>,
+    pub(crate) sampled: &'a mut Sampled<B>,
+    pub(crate) window: Window,
+    /// The event function in whose neighbourhood the step began.
+    pub(crate) inside: Option<usize>,
+}
+
+impl<S: System, B: Buffer> Look<'_, S, B> {
+    /// `sign · h_k` at the four samples.
     #[inline]
-    pub(crate) fn own_h_at<S: EventFunction>(
-        &mut self,
-        system: &S,
-        k: usize,
-        fraction: f64,
-        step: f64,
-    ) -> f64 {
-        let point = self.work.point.get_mut();
-        self.ode.interpolant().at_fraction(fraction, point);
-        self.statistics.event += 1;
-        self.guards.sign[k] * system.event(k, self.t + fraction * step, point, &self.mode)
+    pub(crate) fn own(&self, k: usize) -> [f64; 4] {
+        self.sampled.own(self.guards, k, self.window)
     }
 
-    /// Lets the liveness bounds follow the slopes at the end of a step.
+    /// `sign · h_k` on the interpolant, at a fraction of the window.
     #[inline]
-    fn see_slopes(&mut self) {
-        let n = self.count();
-        let GuardTable {
-            min_rate,
-            part_of_rate,
-            ..
-        } = &mut self.guards;
-        let (least, part, rate) = (&mut min_rate[..n], &part_of_rate[..n], &self.work.rate[..n]);
-        for k in 0..n {
-            let seen = part[k] * rate[k].abs();
-            least[k] = if seen > least[k] { seen } else { least[k] };
-        }
+    pub(crate) fn own_h_at(&mut self, k: usize, s: f64) -> f64 {
+        let (state, point) = (self.state, self.sampled.point.get_mut());
+        let fraction = self.window.at(s);
+        state.ode.interpolant().at_fraction(fraction, point);
+        let t = state.t + fraction * self.window.step;
+        self.guards.sign[k] * self.context.event(k, t, point, &state.mode)
     }
 
-    /// Takes the slopes between the last two samples for the rates at the end of the step, until a
-    /// row is asked for; where the window is too short to tell them, those at its start.
-    pub(crate) fn slopes_at_end(&mut self, window: Window, step: f64) {
-        let n = self.count();
-        let seconds = window.width() * step;
-        if self.tells_rates(seconds) {
-            let work = &mut self.work;
-            let [_, h2, h3] = &work.h;
-            let (h2, h3, rate) = (&h2[..n], &h3[..n], &mut work.rate[..n]);
-            let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * seconds);
-            for k in 0..n {
-                rate[k] = (h3[k] - h2[k]) * per_second;
+    /// Numerical zero of event function `k` that moves at `rate`.
+    #[inline]
+    pub(crate) fn zero_of(&self, k: usize, rate: f64) -> f64 {
+        self.guards.zero_of(self.state, k, rate, 0.0)
+    }
+
+    /// Evaluates the rate of event function `k` at the start of the step, if it is stale.
+    #[inline]
+    pub(crate) fn need_rate(&mut self, k: usize) -> Result<(), Stop> {
+        self.guards.need_rate(self.context, self.state, k)
+    }
+
+    /// The level that guard `k` is watched for, which is at `own` where the window starts: the
+    /// border of its neighbourhood as long as it is clearly outside, and the last step did not end
+    /// there, so that a step that begins on the border does not find it again.
+    #[inline]
+    pub(crate) fn level(&self, k: usize, own: f64) -> f64 {
+        let Settings { projection, .. } = self.context.settings;
+        match projection {
+            Projection::Eps { eps, .. } if self.inside != Some(k) => {
+                let (eps, rounding) = (eps.get(k), self.zero_of(k, self.guards.rate[k]));
+                let outside = own < -eps * (1.0 + 1e-9) - 4.0 * rounding;
+                if outside { -eps } else { 0.0 }
             }
-            self.see_slopes();
-        } else {
-            self.work.rate.copy_from_slice(&self.guards.rate);
+            _ => 0.0,
         }
-        let work = &mut self.work;
-        work.zero.copy_from_slice(&self.guards.zero);
-        work.stale.fill(true);
+    }
+
+    /// Refuses a value on the interpolant that is not finite.
+    pub(crate) fn check_sample(&mut self, k: usize, sample: Sample) -> Result<(), Stop> {
+        if sample.value.is_finite() {
+            return Ok(());
+        }
+        let point = self.sampled.point.get_mut();
+        let fraction = self.window.at(sample.at);
+        self.state.ode.interpolant().at_fraction(fraction, point);
+        let (quantity, t) = (
+            Quantity::Event { event: k },
+            self.state.t + fraction * self.window.step,
+        );
+        Err(evaluate::not_finite(quantity, t, point, &self.state.mode))
     }
 }

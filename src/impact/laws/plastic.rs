@@ -13,9 +13,10 @@
 use nalgebra::{Cholesky, DVector};
 
 use super::complementarity::solve_lcp;
+use crate::impact::Failure;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
-use crate::{Error, validate};
+use crate::validate;
 
 /// The plastic impact: contacts that push do not separate. Coefficients of restitution are not
 /// read.
@@ -30,7 +31,7 @@ impl ImpactLaw for Plastic {
         "Plastic"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction(self.name())?;
         let plastic = PlasticPart::of(problem)?;
         let remarks = plastic.remarks();
@@ -55,7 +56,7 @@ pub(crate) struct PlasticPart {
 }
 
 impl PlasticPart {
-    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
+    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
         let space = problem.space();
         let bilateral = bilateral(space, &-&space.speeds)
             .ok()
@@ -87,9 +88,9 @@ impl PlasticPart {
 pub(crate) fn bilateral(
     space: &ContactSpace,
     change: &DVector<f64>,
-) -> Result<DVector<f64>, Error> {
+) -> Result<DVector<f64>, Failure> {
     space.independent()?;
-    let factor = Cholesky::new(space.gram.clone()).ok_or_else(|| Error::DependentContacts {
+    let factor = Cholesky::new(space.gram.clone()).ok_or_else(|| Failure::DependentContacts {
         set: (0..space.contacts()).collect(),
         rcond: space.rcond(),
     })?;
@@ -107,7 +108,7 @@ pub(crate) struct Blend {
 
 impl Blend {
     /// One coefficient for the impact: the largest.
-    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Error> {
+    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
         let all = problem.restitution();
         let rule = "must lie in [0, 1] for a blend of plastic and elastic";
         validate::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
@@ -136,7 +137,7 @@ impl Blend {
         &self,
         problem: &ImpactProblem,
         words: impl Iterator<Item = Vec<usize>>,
-    ) -> Result<Vec<Outcome>, Error> {
+    ) -> Result<Vec<Outcome>, Failure> {
         let are_apart = self.restitution > crate::impact::sets::momenta::EQUAL;
         let mut reflections = Reflections::new(problem);
         words
@@ -158,7 +159,7 @@ impl Blend {
         problem: &ImpactProblem,
         elastic: &[f64],
         word: Vec<usize>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, Failure> {
         let order = Order::Word(word);
         let Some(plastic) = &self.plastic else {
             return Outcome::new(problem, elastic, order, self.remarks.clone());

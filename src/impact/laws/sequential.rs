@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::complementarity::rebound;
-use crate::Error;
+use crate::impact::Failure;
 use crate::impact::sets::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
@@ -16,8 +16,8 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// passed over. With coefficients of restitution in [0, 1] the energy never rises, since all
 /// contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
 /// Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their
-/// speeds shrink by a constant factor. Errors: [`Error::ReflectionCap`],
-/// [`Error::NoFeasibleInterior`], [`Error::LcpResidual`].
+/// speeds shrink by a constant factor. Errors: [`Failure::ReflectionCap`],
+/// [`Failure::NoFeasibleInterior`], [`lcp::Failure::Residual`](crate::lcp::Failure::Residual).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequential {
     cap: usize,
@@ -54,7 +54,7 @@ impl ImpactLaw for Sequential {
         "Sequential"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let threshold = problem.threshold();
@@ -77,7 +77,7 @@ impl ImpactLaw for Sequential {
             };
             problem.check_interrupt()?;
             if stages.len() >= cap {
-                let capped = Error::ReflectionCap {
+                let capped = Failure::ReflectionCap {
                     limit: cap,
                     contact: worst,
                     speed: speeds[worst] * space.roots[worst],
@@ -103,8 +103,8 @@ impl ImpactLaw for Sequential {
 }
 
 /// An error of a stage, which counts its own contacts, with those of the problem.
-fn named(mut error: Error, stage: &[usize]) -> Error {
-    if let Error::Squeezed { set, contact, .. } = &mut error {
+fn named(mut error: Failure, stage: &[usize]) -> Failure {
+    if let Failure::Squeezed { set, contact, .. } = &mut error {
         for i in set.iter_mut().chain([contact]) {
             *i = stage[*i];
         }

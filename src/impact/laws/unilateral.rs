@@ -1,7 +1,7 @@
 //! Unilateral impact: contacts push or separate, all at once.
 
 use super::complementarity::rebound;
-use crate::Error;
+use crate::impact::Failure;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
 /// Contacts push or separate faster than their restitution asks: `0 ≤ p ⊥ u⁺ + diag(e) (u)₋ ≥ 0`,
@@ -17,10 +17,10 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// Always where some motion opens all contacts at once, as where their normals are independent, and
 /// always where `e = 0`. Contacts squeeze a body when a combination of their normals with positive
 /// weights vanishes, as two opposite walls do: then none of them parts unless another closes. Of
-/// these none may approach with `e > 0`, or there is no outcome: [`Error::Squeezed`]. That is all:
-/// with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and impulses exist exactly
-/// when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. What the body does there (rattle between the walls)
-/// no simultaneous law says.
+/// these none may approach with `e > 0`, or there is no outcome: [`Failure::Squeezed`]. That is
+/// all: with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and impulses exist
+/// exactly when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. What the body does there (rattle between
+/// the walls) no simultaneous law says.
 ///
 /// # Energy
 /// A contact that pushes has `u⁺ = −e (u)₋`. So `ΔE = ½ Σ p_i (u_i + u_i⁺)` has the term
@@ -33,7 +33,8 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 ///   says so ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
 /// * with all coefficients 0 it never rises: `p · u⁺ = 0`, and `ΔE = −½ pᵀ G p`.
 ///
-/// Errors: [`Error::Squeezed`]; [`Error::LcpResidual`] when rounding defeats the solver.
+/// Errors: [`Failure::Squeezed`]; [`lcp::Failure::Residual`](crate::lcp::Failure::Residual) when
+/// rounding defeats the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unilateral;
 
@@ -42,7 +43,7 @@ impl ImpactLaw for Unilateral {
         "Unilateral"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let e = problem.restitution();

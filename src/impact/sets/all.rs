@@ -2,7 +2,7 @@
 
 use super::interior;
 use super::momenta::{Momenta, meeting, rounding};
-use crate::Error;
+use crate::impact::Failure;
 use crate::impact::laws::plastic::Blend;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
@@ -24,7 +24,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 /// not approach.
 ///
 /// A complete set is never empty. Beyond the cap of momenta the set is incomplete and says so, as
-/// when some momentum was met from which the search came to no end; [`Error::NoFeasibleInterior`]
+/// when some momentum was met from which the search came to no end; [`Failure::NoFeasibleInterior`]
 /// instead when words need not end, other errors as for
 /// [`Propagative`](crate::impact::Propagative).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl ImpactLaw for AllOutcomes {
         "AllOutcomes"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Error> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let cap = self.cap.min(MOST / problem.contacts());
@@ -104,7 +104,7 @@ struct Search {
 
 impl Search {
     /// Goes through all momenta, or as many as `cap`.
-    fn run(problem: &ImpactProblem, cap: usize) -> Result<Self, Error> {
+    fn run(problem: &ImpactProblem, cap: usize) -> Result<Self, Failure> {
         let mut search = Self::with(problem, cap, meeting(problem))?;
         if search.is_complete && !search.reaches_ends() {
             // In a narrow cone slow contacts go to and fro by little more than the threshold.
@@ -115,7 +115,7 @@ impl Search {
     }
 
     /// Likewise; momenta meet within a tolerance.
-    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, Error> {
+    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, Failure> {
         let space = problem.space();
         let threshold = problem.threshold();
         let mut momenta = Momenta::new(space.contacts(), tolerance, threshold);

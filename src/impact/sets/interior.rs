@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use crate::Error;
+use crate::impact::Failure;
 use crate::impact::laws::complementarity::solve_lcp;
 use crate::impact::normal_space::ContactSpace;
 
@@ -22,11 +22,11 @@ fn exists(space: &ContactSpace) -> bool {
 }
 
 /// The error for a cap that was reached: `found`, or that the stages need not end.
-pub(crate) fn explain(space: &ContactSpace, limit: usize, found: Error) -> Error {
+pub(crate) fn explain(space: &ContactSpace, limit: usize, found: Failure) -> Failure {
     if exists(space) {
         found
     } else {
-        Error::NoFeasibleInterior { limit }
+        Failure::NoFeasibleInterior { limit }
     }
 }
 
@@ -35,11 +35,11 @@ pub(crate) fn check_search(
     space: &ContactSpace,
     limit: usize,
     is_complete: bool,
-) -> Result<(), Error> {
+) -> Result<(), Failure> {
     if is_complete || exists(space) {
         Ok(())
     } else {
-        Err(Error::NoFeasibleInterior { limit })
+        Err(Failure::NoFeasibleInterior { limit })
     }
 }
 

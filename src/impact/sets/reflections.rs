@@ -1,7 +1,8 @@
 //! Reflections in contact space, the workspace of propagative impact.
 
+use crate::impact::Failure;
 use crate::impact::{ImpactProblem, ReflectionOrder};
-use crate::{Error, Interrupt, validate};
+use crate::{InputError, Interrupt, validate};
 
 /// Reflects contacts one after another; made once for a Delassus matrix, then reused without
 /// allocation.
@@ -58,8 +59,8 @@ impl Reflections {
     /// `threshold` as in [`ImpactProblem::threshold`].
     ///
     /// # Errors
-    /// [`Error::WrongLength`], [`Error::NotFiniteInput`].
-    pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), Error> {
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`].
+    pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), Failure> {
         validate::length("contact speeds", self.speeds.len(), speeds.len())?;
         validate::finite("contact speeds", speeds)?;
         validate::finite("threshold", &[threshold])?;
@@ -107,11 +108,11 @@ impl Reflections {
     /// 000 000 counts as that; the word takes eight bytes a reflection.
     ///
     /// # Errors
-    /// [`Error::NotApproaching`] when the rule asks for a first contact that does not approach
-    /// while another does, [`Error::NoSuchContact`] when there is none of that number,
-    /// [`Error::ReflectionCap`] after `cap` reflections, [`Error::ImpactOverflow`] when speeds
-    /// overflow, [`Error::Interrupted`] ([`ImpactProblem::with_interrupt`]).
-    pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, Error> {
+    /// [`Failure::NotApproaching`] when the rule asks for a first contact that does not approach
+    /// while another does, [`InputError::NoSuch`] when there is none of that number,
+    /// [`Failure::ReflectionCap`] after `cap` reflections, [`Failure::Overflow`] when speeds
+    /// overflow, [`Failure::Interrupted`] ([`ImpactProblem::with_interrupt`]).
+    pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, Failure> {
         if let ReflectionOrder::GivenFirst(contact) = rule
             && self.word.is_empty()
         {
@@ -131,7 +132,7 @@ impl Reflections {
         }
         match self.speeds.iter().position(|s| !s.is_finite()) {
             None => Ok(self.word.len() - start),
-            Some(contact) => Err(Error::ImpactOverflow {
+            Some(contact) => Err(Failure::Overflow {
                 quantity: "scaled speed",
                 contact,
                 value: self.speeds[contact],
@@ -139,27 +140,28 @@ impl Reflections {
         }
     }
 
-    fn check_first(&self, contact: usize) -> Result<(), Error> {
+    fn check_first(&self, contact: usize) -> Result<(), Failure> {
         let (Some(s), Some(root)) = (self.speeds.get(contact), self.roots.get(contact)) else {
-            return Err(Error::NoSuchContact {
-                contact,
+            return Err(Failure::Input(InputError::NoSuch {
+                what: "contact",
+                index: contact,
                 count: self.speeds.len(),
-            });
+            }));
         };
         if *s < -self.threshold || self.is_feasible() {
             return Ok(());
         }
-        Err(Error::NotApproaching {
+        Err(Failure::NotApproaching {
             contact,
             speed: s * root,
         })
     }
 
-    fn stuck(&self, limit: usize) -> Error {
+    fn stuck(&self, limit: usize) -> Failure {
         let worst = ReflectionOrder::ArgMin.select(&self.speeds, self.threshold, 0);
         let contact = worst.unwrap_or(0);
         let scaled = self.speeds.get(contact).zip(self.roots.get(contact));
-        Error::ReflectionCap {
+        Failure::ReflectionCap {
             limit,
             contact,
             speed: scaled.map_or(f64::NAN, |(s, root)| s * root),
@@ -225,22 +227,23 @@ mod tests {
         let run = |rule| Reflections::new(&problem).run(rule, 10);
         assert!(matches!(
             run(ReflectionOrder::GivenFirst(1)),
-            Err(Error::NotApproaching {
+            Err(Failure::NotApproaching {
                 contact: 1,
                 speed: 2.0
             })
         ));
         assert!(matches!(
             run(ReflectionOrder::GivenFirst(2)),
-            Err(Error::NoSuchContact {
-                contact: 2,
+            Err(Failure::Input(InputError::NoSuch {
+                what: "contact",
+                index: 2,
                 count: 2
-            })
+            }))
         ));
         assert_eq!(run(ReflectionOrder::GivenFirst(0)), Ok(1));
         assert!(matches!(
             Reflections::new(&problem).run(ReflectionOrder::ArgMin, 0),
-            Err(Error::ReflectionCap { limit: 0, .. })
+            Err(Failure::ReflectionCap { limit: 0, .. })
         ));
     }
 }

@@ -5,7 +5,7 @@ use crate::derivative::{DerivativeReport, Partial};
 use crate::mechanics::gaps::work_size;
 use crate::mechanics::gaps::{curvature, gap_row};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Error, Quantity};
+use crate::{Quantity, Stop};
 
 /// Rows within this of their differences, relative to the largest entry, are good enough to take
 /// differences of.
@@ -19,7 +19,7 @@ where
         &self,
         report: &mut DerivativeReport,
         contact: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         if !self.system.constant_row(contact) {
             return Ok(());
         }
@@ -59,7 +59,7 @@ where
         &self,
         report: &mut DerivativeReport,
         contact: usize,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, Stop> {
         let d = self.system.dof();
         let mut given = vec![f64::NAN; d];
         if !self.system.gap_row(contact, self.q, &mut given) {
@@ -89,7 +89,7 @@ where
         contact: usize,
         rows: bool,
         v: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let Some(given) = self.system.curvature(contact, self.q, v) else {
             return Ok(());
         };

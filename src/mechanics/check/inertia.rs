@@ -10,7 +10,7 @@ use crate::mechanics::configuration::{self, is_identity};
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
-use crate::{Error, MatrixFault};
+use crate::{InputError, MatrixFault, Stop};
 
 impl<S> Point<'_, S>
 where
@@ -23,21 +23,21 @@ where
         mass
     }
 
-    pub(super) fn check_mass(&self) -> Result<(), Error> {
+    pub(super) fn check_mass(&self) -> Result<(), Stop> {
         let (mass, name) = (self.mass(self.q), "mass");
         if let Some(fault) = matrix_fault(&mass) {
-            return Err(Error::BadMatrix { name, fault });
+            return Err(Stop::Input(InputError::BadMatrix { name, fault }));
         }
         let value = mass.symmetric_eigenvalues().min();
         if value > 0.0 {
             return Ok(());
         }
         let fault = MatrixFault::NotPositive { value };
-        Err(Error::BadMatrix { name, fault })
+        Err(Stop::Input(InputError::BadMatrix { name, fault }))
     }
 
     /// The derivative of the mass matrix along a change of `q`, by a difference of this step.
-    pub(super) fn mass_rate(&self, along: &[f64], step: f64) -> Result<DMatrix<f64>, Error> {
+    pub(super) fn mass_rate(&self, along: &[f64], step: f64) -> Result<DMatrix<f64>, Stop> {
         let at = |s: f64| {
             let moved: Vec<f64> = self.q.iter().zip(along).map(|(q, a)| q + s * a).collect();
             self.mass(&moved)
@@ -49,17 +49,17 @@ where
                 let (column, row) = (entry / rate.nrows(), entry % rate.nrows());
                 let value = rate[(row, column)];
                 let fault = MatrixFault::NotFinite { row, column, value };
-                Err(Error::BadMatrix {
+                Err(Stop::Input(InputError::BadMatrix {
                     name: "mass",
                     fault,
-                })
+                }))
             }
         }
     }
 
     /// The derivative of the mass matrix along `N(q) e_i`. Where that is a coordinate, with the step
     /// of that coordinate: others may have another unit.
-    pub(super) fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Error> {
+    pub(super) fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Stop> {
         let along = self.direction(coordinate);
         let step = if is_identity(self.system, self.q) {
             step_along(0.0, &[self.q[coordinate]], 0.0, &[1.0])
@@ -69,7 +69,7 @@ where
         self.mass_rate(&along, step)
     }
 
-    pub(super) fn compare_constant_mass(&self, report: &mut DerivativeReport) -> Result<(), Error> {
+    pub(super) fn compare_constant_mass(&self, report: &mut DerivativeReport) -> Result<(), Stop> {
         if !self.system.constant_mass() {
             return Ok(());
         }
@@ -95,7 +95,7 @@ where
         &self,
         report: &mut DerivativeReport,
         v: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let d = self.system.dof();
         let mut given = vec![f64::NAN; d];
         if !self.system.coriolis(self.q, v, &mut given) {
@@ -157,7 +157,7 @@ where
 
     /// The trees against the mass matrix, here and at two configurations beside: an entry that
     /// happens to be zero at one of them is seen.
-    pub(super) fn compare_trees(&self, report: &mut DerivativeReport) -> Result<(), Error> {
+    pub(super) fn compare_trees(&self, report: &mut DerivativeReport) -> Result<(), Stop> {
         check_trees(self.system)?;
         let d = self.system.dof();
         if self.system.trees() == 1 {
@@ -190,7 +190,7 @@ where
         &self,
         report: &mut DerivativeReport,
         v: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Stop> {
         let d = self.system.dof();
         let mut given = vec![f64::NAN; d];
         if !self.system.kinetic_gradient(self.q, v, &mut given) {

@@ -9,7 +9,7 @@ use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::event_driven::initial::check_input;
 use crate::ode::difference::step_along;
-use crate::{Error, Quantity};
+use crate::{At, InputError, Mode, Quantity, Stop};
 
 /// Compares the derivatives that a mechanical system gives with central differences, at one state.
 ///
@@ -66,17 +66,17 @@ use crate::{Error, Quantity};
 /// ```
 ///
 /// # Errors
-/// [`Error::CoriolisUnwritten`], [`Error::Tangents`], [`Error::EmptySystem`], [`Error::WrongLength`] (of `q`, `v`, or trees that do not cover the
-/// velocities) and [`Error::NotFiniteInput`] for bad input;
-/// [`Error::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and positive
-/// definite at `q`, or not finite close to it; [`Error::NotFinite`] when the effort or a gap is not
+/// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::EmptySystem`], [`InputError::WrongLength`] (of `q`, `v`, or trees that do not cover the
+/// velocities) and [`InputError::NotFinite`] for bad input;
+/// [`InputError::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and positive
+/// definite at `q`, or not finite close to it; [`Stop::NotFinite`] when the effort or a gap is not
 /// finite there.
 pub fn check_mechanics<S>(
     system: &S,
     t: f64,
     q: &[f64],
     v: &[f64],
-) -> Result<DerivativeReport, Error>
+) -> Result<DerivativeReport, Stop>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
@@ -114,10 +114,10 @@ impl<'a, S> Point<'a, S>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    fn new(system: &'a S, t: f64, q: &'a [f64], v: &[f64]) -> Result<Self, Error> {
+    fn new(system: &'a S, t: f64, q: &'a [f64], v: &[f64]) -> Result<Self, Stop> {
         let dof = system.dof();
         if dof == 0 {
-            return Err(Error::EmptySystem);
+            return Err(Stop::Input(InputError::EmptySystem));
         }
         check_input((system.coordinates(), dof), t, q, v)?;
         check_configuration(system, q, v)?;
@@ -134,15 +134,14 @@ where
         rate
     }
 
-    fn not_finite(&self, quantity: Quantity) -> Error {
-        Error::NotFinite {
+    fn not_finite(&self, quantity: Quantity) -> Stop {
+        Stop::NotFinite {
             quantity,
-            t: self.t,
-            state: self.q.to_vec(),
+            at: At::new(self.t, self.q, &Mode::default()).into(),
         }
     }
 
-    fn check_effort(&self, v: &[f64]) -> Result<(), Error> {
+    fn check_effort(&self, v: &[f64]) -> Result<(), Stop> {
         let mut effort = vec![f64::NAN; v.len()];
         self.system.effort(self.t, self.q, v, &mut effort);
         match effort.iter().position(|f| !f.is_finite()) {
@@ -151,7 +150,7 @@ where
         }
     }
 
-    fn compare_effort(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Error> {
+    fn compare_effort(&self, report: &mut DerivativeReport, v: &[f64]) -> Result<(), Stop> {
         let (nq, d, t) = (self.q.len(), v.len(), self.t);
         let (mut x, mut along) = ([self.q, v].concat(), vec![0.0; nq + d]);
         let (mut given, mut found) = (vec![f64::NAN; d], vec![0.0; d]);

@@ -1,0 +1,158 @@
+//! What a run reads and never changes, and the only way by which it evaluates the user's functions:
+//! they are counted and checked here.
+
+use std::cell::Cell;
+
+use super::options::Settings;
+use super::{EventFunction, Flow, Mode, Rearm, Statistics, evaluate};
+use crate::Stop;
+
+/// A hybrid system.
+pub(crate) trait System: Flow + EventFunction {}
+
+impl<S: Flow + EventFunction> System for S {}
+
+/// The system, the settings and the rule of re-arming of one run, with its counts.
+#[derive(Debug)]
+pub(crate) struct Context<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) settings: &'a Settings,
+    pub(crate) rearm: &'a Rearm,
+    /// The observer looks at segments.
+    pub(crate) wants_segments: bool,
+    pub(crate) counts: Counts,
+}
+
+/// The work of a run, counted as [`Statistics`] says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) flow: Count,
+    pub(crate) flip: Count,
+    pub(crate) events: Count,
+    pub(crate) event: Count,
+    pub(crate) gradient: Count,
+    pub(crate) windows: Count,
+    pub(crate) narrowed: Count,
+    pub(crate) unresolved: Count,
+    pub(crate) steps: Count,
+    pub(crate) rejections: Count,
+    pub(crate) projections: Count,
+    pub(crate) projections_failed: Count,
+    pub(crate) repairs: Count,
+    pub(crate) locations: Count,
+    pub(crate) crossings: Count,
+    pub(crate) resets: Count,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Count(Cell<usize>);
+
+impl Count {
+    #[inline(always)]
+    pub(crate) fn add(&self, n: usize) {
+        self.0.set(self.0.get() + n);
+    }
+
+    /// Takes one back.
+    pub(crate) fn take_back(&self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> usize {
+        self.0.get()
+    }
+}
+
+impl Counts {
+    /// The counts so far; doubts are counted elsewhere.
+    pub(crate) fn statistics(&self, doubts: usize) -> Statistics {
+        Statistics {
+            flow: self.flow.get(),
+            flip: self.flip.get(),
+            events: self.events.get(),
+            event: self.event.get(),
+            gradient: self.gradient.get(),
+            windows: self.windows.get(),
+            narrowed: self.narrowed.get(),
+            unresolved: self.unresolved.get(),
+            doubts,
+            steps: self.steps.get(),
+            rejections: self.rejections.get(),
+            projections: self.projections.get(),
+            projections_failed: self.projections_failed.get(),
+            repairs: self.repairs.get(),
+            locations: self.locations.get(),
+            crossings: self.crossings.get(),
+            resets: self.resets.get(),
+        }
+    }
+}
+
+impl<S: System> Context<'_, S> {
+    /// `f(t, x; mode)`, which may not be finite.
+    #[inline]
+    pub(crate) fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        self.system.flow(t, x, mode, dx);
+        self.counts.flow.add(1);
+    }
+
+    /// `f(t, x; mode)`.
+    #[inline]
+    pub(crate) fn field(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) -> Result<(), Stop> {
+        self.flow(t, x, mode, dx);
+        evaluate::check_flow(dx, t, x, mode)
+    }
+
+    /// Brings `f` up to date after side `k` of `mode` was flipped, if the user offers that.
+    #[inline]
+    pub(crate) fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
+        let is_done = self.system.flip(t, x, mode, k, dx);
+        self.counts.flip.add(usize::from(is_done));
+        is_done
+    }
+
+    /// `h_k(t, x; mode)`, which may not be finite.
+    #[inline]
+    pub(crate) fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        self.counts.event.add(1);
+        self.system.event(k, t, x, mode)
+    }
+
+    /// All `h_k(t, x; mode)`.
+    #[inline]
+    pub(crate) fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) -> Result<(), Stop> {
+        self.system.events(t, x, mode, h);
+        self.counts.events.add(1);
+        evaluate::check_events(h, t, x, mode)
+    }
+
+    /// The row `D_x h_k` if it is written, with `∂h_k/∂t`.
+    #[inline]
+    pub(crate) fn gradient(
+        &self,
+        k: usize,
+        t: f64,
+        x: &[f64],
+        mode: &Mode,
+        row: &mut [f64],
+    ) -> Option<f64> {
+        self.counts.gradient.add(1);
+        self.system.gradient(k, t, x, mode, row)
+    }
+
+    /// `dh_k/dt` along `field`, which may not be finite; `row` is overwritten.
+    #[inline]
+    pub(crate) fn rate(
+        &self,
+        k: usize,
+        at: (f64, &[f64]),
+        mode: &Mode,
+        field: &[f64],
+        row: &mut [f64],
+    ) -> evaluate::Rate {
+        self.counts.gradient.add(1);
+        evaluate::rate(self.system, k, at, mode, field, row)
+    }
+}

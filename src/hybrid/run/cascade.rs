@@ -1,0 +1,465 @@
+//! The crossings of one instant: transitions one after another, as long as resets carry guards
+//! across; what is known of the guards behind each, and what observers are told.
+
+use super::Run;
+use super::cluster::Cluster;
+use super::guard_table::GuardTable;
+use super::state::State;
+use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::options::Settings;
+use crate::hybrid::transition::{self, Place, Reset, Scratch};
+use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Observer, Rearm, Transition};
+use crate::ode::Buffer;
+use crate::{Guard, Stop};
+
+/// Most crossings of guards that have crossed at the same instant before, in a corner whose order
+/// was asked for.
+const MOST_REPEATS: usize = 1000;
+
+/// The last transition, and what the run makes of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cascade<B> {
+    /// The workspace of transitions; holds the place before the last one.
+    pub(crate) scratch: Scratch<B>,
+    /// Event functions before it.
+    h_before: Vec<f64>,
+    /// It may have made event functions jump: by a reset, or because they read the mode.
+    jumped: bool,
+    /// Crossings of guards that have crossed at the present instant before.
+    repeats: usize,
+    /// Guards with `Watch::stop` that were crossed.
+    pub(crate) stopping: Vec<Guard>,
+    /// Errors of the times of crossings (s).
+    time_errors: Vec<f64>,
+    /// Transitions made so far.
+    index: usize,
+    /// A crossing as observers are told of it.
+    told: GuardCrossing,
+    /// Scratch: another mode, and the field in it.
+    mode: Mode,
+    field: B,
+}
+
+impl<B: Buffer> Cascade<B> {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            scratch: Scratch::new(dim, count),
+            h_before: vec![0.0; count],
+            jumped: false,
+            repeats: 0,
+            stopping: Vec::with_capacity(2 * count),
+            time_errors: vec![0.0; count],
+            index: 0,
+            told: GuardCrossing::blank(dim),
+            mode: Mode::new(count),
+            field: B::zeros(dim),
+        }
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn begin(&mut self) {
+        self.repeats = 0;
+        self.index = 0;
+        self.stopping.clear();
+    }
+
+    /// Refuses too many crossings, and a second one of a guard at the same time.
+    #[inline]
+    fn allow(
+        &mut self,
+        settings: &Settings,
+        crossings: usize,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        set: &[CrossedGuard],
+    ) -> Result<(), Stop> {
+        let allowed = settings.max_events.saturating_sub(crossings);
+        let counts = |c: &&CrossedGuard| guards.watch[c.guard.event].sees(c.guard.direction);
+        if let Some(beyond) = set.iter().filter(counts).nth(allowed) {
+            return Err(Stop::TooManyEvents {
+                limit: settings.max_events,
+                guard: beyond.guard,
+                at: state.at(),
+            });
+        }
+        let progress = 8.0 * f64::EPSILON * state.t.abs();
+        // Guards that cross one after another at one instant may come again: the second wall of a
+        // wedge throws the state at the first.
+        let most = if settings.corner_order.is_empty() {
+            0
+        } else {
+            MOST_REPEATS
+        };
+        for &CrossedGuard { guard, .. } in set {
+            let last = &mut guards.fired_at[guard.index()];
+            self.repeats = if state.t - *last <= progress {
+                self.repeats + 1
+            } else {
+                0
+            };
+            if self.repeats > most {
+                return Err(Stop::NoProgress {
+                    guard,
+                    at: state.at(),
+                });
+            }
+            *last = state.t;
+        }
+        Ok(())
+    }
+
+    /// Makes the transition, and brings field, event functions and rates up to date.
+    #[inline]
+    fn step<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        cluster: &mut Cluster,
+        knows_field: bool,
+    ) -> Result<Reset, Stop> {
+        let Context { system, rearm, .. } = *context;
+        let reads_mode = !system.ignores_mode();
+        let mut fresh = knows_field;
+        if reads_mode {
+            self.h_before.copy_from_slice(&guards.h);
+        }
+        let State {
+            t, x, mode, ode, ..
+        } = &mut *state;
+        let GuardTable { arming, sign, .. } = &mut *guards;
+        let (x, field) = (x.get_mut(), ode.first_stage());
+        let place = Place { x, mode, arming };
+        let (set, scratch, at) = (&cluster.set[..], &mut self.scratch, (*t, self.index));
+        let reset = transition::step((system, rearm), at, set, place, scratch, |x, mode, k| {
+            sign[k] = Guard::ahead(k, mode.contains(k)).sign();
+            // Keeps the field up to date when the user offers `flip`.
+            fresh = fresh && context.flip(*t, x, mode, k, field);
+        })?;
+        if reset.any() {
+            fresh = false;
+            context.counts.resets.add(1);
+            self.h_before.copy_from_slice(&guards.h);
+        }
+        if reset.mode {
+            guards.follow(&state.mode);
+        }
+        guards.forget_terms(context);
+        refresh(context, (state, guards), cluster, (fresh, reset))?;
+        self.jumped = reset.any() || reads_mode;
+        self.mark_ready(context, (state, guards), cluster)?;
+        let alone = cluster.near.len() <= cluster.set.len();
+        if self.jumped || matches!(rearm, Rearm::Matrix(_)) || !alone {
+            cluster.ranking = None;
+        }
+        Ok(reset)
+    }
+
+    /// Which guards may fire next. When event functions may have jumped even one that is zero and
+    /// moves across: it crosses at the same instant.
+    #[inline]
+    fn mark_ready<S: System>(
+        &self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        cluster: &Cluster,
+    ) -> Result<(), Stop> {
+        let anew = self.jumped;
+        if anew || matches!(context.rearm, Rearm::Matrix(_)) {
+            for k in 0..state.count() {
+                let arming = guards.arming[k];
+                if arming.is_armed() && (anew || !arming.is_ready()) {
+                    guards.need_rate(context, state, k)?;
+                    self.mark_one_ready(guards, &cluster.set, k);
+                }
+            }
+            return Ok(());
+        }
+        // The guards of the set were armed anew; all others that are not ready are near.
+        for c in &cluster.set {
+            self.mark_one_ready(guards, &cluster.set, c.guard.event);
+        }
+        for &k in &cluster.near {
+            self.mark_one_ready(guards, &cluster.set, k);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn mark_one_ready(&self, guards: &mut GuardTable<B>, set: &[CrossedGuard], k: usize) {
+        let anew = self.jumped;
+        let arming = guards.arming[k];
+        if !arming.is_armed() || (arming.is_ready() && !anew) {
+            return;
+        }
+        // The guard that has just crossed may lie beyond its surface on the way back, by the
+        // residual of the crossing.
+        let residual = match set.iter().any(|c| c.guard.event == k) {
+            true if anew => 10.0 * self.h_before[k].abs(),
+            true => f64::INFINITY,
+            false => 0.0,
+        };
+        let on_surface = guards.own_h(k) <= guards.zero[k].max(residual);
+        let across = anew && on_surface && guards.own_rate(k) >= guards.min_rate[k];
+        guards.arming[k] = Arming::armed(guards.is_clear(k, residual) || across);
+    }
+
+    /// Refuses a crossing that is not transversal, or that arms guards beyond their surface; the
+    /// run is back before it then.
+    fn check<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        set: &[CrossedGuard],
+        (reset, arrival): (Reset, Arrival),
+    ) -> Result<(), Stop> {
+        let changes = Changes {
+            reset,
+            jumped: self.jumped,
+            h_before: &self.h_before,
+        };
+        if !reset.mode && arrival != Arrival::Jumped {
+            let found = not_live_after((state, guards), context.rearm, set, changes);
+            self.refuse((state, guards), found)?;
+        }
+        let by_flow = !reset.any() && arrival != Arrival::Jumped;
+        if by_flow && set.len() > 1 {
+            let other = (&mut self.mode, self.field.get_mut());
+            let found = not_live_last(context, (state, guards), set, other);
+            self.refuse((state, guards), found)?;
+        }
+        // After a reset such a guard fires instead.
+        if matches!(context.rearm, Rearm::Matrix(_))
+            && !reset.any()
+            && let Some(found) = armed_beyond(guards, set, &mut self.scratch)
+        {
+            undo((state, guards), &self.scratch);
+            return Err(Stop::ArmedBeyond {
+                guard: found.guard,
+                by: found.by,
+                beyond: found.beyond,
+                at: state.at(),
+            });
+        }
+        Ok(())
+    }
+
+    fn refuse(
+        &self,
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        found: Option<NotLive>,
+    ) -> Result<(), Stop> {
+        let Some(found) = found else {
+            return Ok(());
+        };
+        undo((state, guards), &self.scratch);
+        Err(guards.not_live(state, found.guard, found.before, found.after))
+    }
+
+    /// Collects the armed guards that the last crossing carried across their surface into `set`;
+    /// false when there are none.
+    fn carried_across(
+        &mut self,
+        guards: &GuardTable<B>,
+        set: &mut Vec<CrossedGuard>,
+        reset: Reset,
+    ) -> Result<bool, Stop> {
+        if !self.jumped {
+            return Ok(false);
+        }
+        let before = &self.h_before;
+        let missed = guards.missed_by(set, before);
+        let (arming, scratch) = (&guards.arming, &mut self.scratch);
+        transition::carried_across(reset, arming, set, scratch, |k, armed_by| {
+            let crossing = guards.crossing(k);
+            let before = match armed_by {
+                Some(_) => missed * crossing.rate.abs(),
+                None => crossing.guard.sign() * before[k],
+            };
+            let is_carried = transition::is_carried(before, guards.own_h(k), guards.zero[k]);
+            Ok::<_, Stop>(is_carried.then_some(crossing))
+        })?;
+        Ok(!set.is_empty())
+    }
+}
+
+/// Fires the guards of the cluster's set, which are zero at the present state, and all that cross at
+/// the same instant in consequence; `knows_field` says that the first stage holds the field of the
+/// old mode here. `true` when one of them ends the run. After an error state and mode are those
+/// before the crossing that was refused.
+pub(crate) fn fire<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    arrival: Arrival,
+    knows_field: bool,
+) -> Result<bool, Stop> {
+    let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
+    loop {
+        match cross(context, run, observer, arrival, fresh) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                if crossed_some {
+                    let State { t, x, mode, .. } = &run.state;
+                    observer.settled(*t, x.get(), mode);
+                }
+                return Err(error);
+            }
+        }
+        (arrival, fresh, crossed_some) = (Arrival::Jumped, true, true);
+    }
+    let Run { state, steps, .. } = run;
+    observer.settled(state.t, state.x.get(), &state.mode);
+    if context.settings.restart_at_events {
+        steps.choose(context, state);
+    }
+    Ok(!run.cascade.stopping.is_empty() || observer.is_done())
+}
+
+/// Crosses the guards of the set once; true when more were carried across, which are the set then.
+#[inline]
+fn cross<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    arrival: Arrival,
+    knows_field: bool,
+) -> Result<bool, Stop> {
+    let Run {
+        state,
+        guards,
+        cluster,
+        trial,
+        cascade,
+        turned,
+        ..
+    } = run;
+    let crossings = context.counts.crossings.get();
+    cascade.allow(context.settings, crossings, (state, guards), &cluster.set)?;
+    turned.note_closest(guards, arrival);
+    let reset = match cascade.step(context, (state, guards), cluster, knows_field) {
+        Ok(reset) => reset,
+        Err(error) => {
+            undo((state, guards), &cascade.scratch);
+            return Err(error);
+        }
+    };
+    if reset.any() {
+        // The model has acted: this landing stands.
+        trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+    }
+    cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
+    trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+    tell(context, run, observer, (arrival, reset));
+    let Run {
+        guards,
+        cluster,
+        cascade,
+        ..
+    } = run;
+    cascade.carried_across(guards, &mut cluster.set, reset)
+}
+
+/// Back to the state and mode on the guard, for a crossing that is refused.
+pub(crate) fn undo<B: Buffer>(
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    before: &Scratch<B>,
+) {
+    state.x.get_mut().copy_from_slice(before.x_before.get());
+    state.mode.clone_from(&before.mode_before);
+    guards.follow(&state.mode);
+}
+
+/// Field, event functions and rates in the new mode. `fresh` says that the field is right already.
+#[inline]
+fn refresh<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    cluster: &Cluster,
+    (fresh, reset): (bool, Reset),
+) -> Result<(), Stop> {
+    if fresh {
+        crate::hybrid::evaluate::check_flow(state.field(), state.t, state.x.get(), &state.mode)?;
+    } else {
+        state.refresh_field(context)?;
+    }
+    if reset.state || !context.system.ignores_mode() {
+        guards.refresh_events(context, state)?;
+    }
+    if reset.any() {
+        guards.renew_armed(context, state)?;
+    } else {
+        guards.renew_only(context, state, &cluster.near)?;
+    }
+    for c in &cluster.set {
+        guards.need_rate(context, state, c.guard.event)?;
+    }
+    Ok(())
+}
+
+/// Reports the set to the observer and counts it.
+#[inline]
+fn tell<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    (arrival, reset): (Arrival, Reset),
+) {
+    let Run {
+        state,
+        guards,
+        cluster,
+        cascade,
+        turned,
+        doubts,
+        ..
+    } = run;
+    let scratch = &cascade.scratch;
+    context.counts.crossings.add(scratch.counted.len());
+    let mut latest: f64 = 0.0;
+    for &CrossedGuard { guard, rate } in &cluster.set {
+        let arrived = (arrival, cluster.bend);
+        let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived);
+        cascade.time_errors[guard.event] = error;
+        latest = latest.max(error);
+    }
+    if reset.any() || arrival == Arrival::Jumped {
+        turned.forget_flown();
+    } else {
+        turned.by_order(context, (state, guards, doubts), &cluster.set, latest);
+    }
+    doubts.tell(observer);
+    observer.transition(&Transition {
+        time: state.t,
+        guards: &cluster.set,
+        min_rates: &guards.min_rate,
+        arrival,
+        arming_before: &scratch.arming_before,
+        index: cascade.index,
+        record: &scratch.record,
+        state_before: scratch.x_before.get(),
+        mode_before: &scratch.mode_before,
+        state: state.x.get(),
+        mode: &state.mode,
+        time_error: latest,
+    });
+    for &CrossedGuard { guard, rate } in &scratch.counted {
+        let k = guard.event;
+        if guards.watch[k].stop {
+            cascade.stopping.push(guard);
+        }
+        let told = &mut cascade.told;
+        told.time = state.t;
+        told.guard = guard;
+        told.state.copy_from_slice(scratch.x_before.get());
+        told.rate_before = rate;
+        told.rate_after = guards.rate[k];
+        told.min_rate = guards.min_rate[k];
+        told.arrival = arrival;
+        told.time_error = cascade.time_errors[k];
+        observer.crossing(told);
+    }
+    cascade.index += 1;
+    cluster.bend = (0, 0.0);
+}

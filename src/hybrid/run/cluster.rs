@@ -1,0 +1,301 @@
+//! Guards near the present state: which of them comes first, and which cross together.
+
+use super::detect::Pace;
+use super::guard_table::GuardTable;
+use super::project::{Landing, Trial};
+use super::ranking::{Ranking, Survey};
+use super::state::State;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::options::Settings;
+use crate::hybrid::{CrossedGuard, Projection};
+use crate::ode::Buffer;
+use crate::{Guard, Stop};
+
+/// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
+/// distance of samples, since what happens between the ends of a projection is not looked at.
+const AUTO_PART: f64 = 0.5;
+
+/// Guards near the present state, those that cross there, and how far projections may go.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster {
+    /// Guards that cross at the present instant.
+    pub(crate) set: Vec<CrossedGuard>,
+    /// Event functions found near their surface by the last survey.
+    pub(crate) near: Vec<usize>,
+    /// Time by which a projection missed its guard, by the value there: others that close are zero
+    /// with it (s).
+    residual_time: f64,
+    /// The ranking of all others, as long as it holds.
+    pub(crate) ranking: Option<Ranking>,
+    /// Longest time over which `Projection::Auto` still tries (s).
+    pub(crate) reach: f64,
+    /// The event function whose neighbourhood the last smooth step ended on.
+    pub(crate) entered: Option<usize>,
+    /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, as far
+    /// as the step tells (`u_k`/s²); else 0.
+    pub(crate) bend: (usize, f64),
+    /// Guards tried as the one that comes first.
+    tried: Vec<bool>,
+}
+
+impl Cluster {
+    pub(crate) fn new(count: usize) -> Self {
+        Self {
+            set: Vec::with_capacity(count),
+            near: Vec::with_capacity(count),
+            residual_time: 0.0,
+            ranking: None,
+            reach: f64::INFINITY,
+            entered: None,
+            bend: (0, 0.0),
+            tried: vec![false; count],
+        }
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn begin(&mut self) {
+        self.ranking = None;
+        self.reach = f64::INFINITY;
+        self.entered = None;
+        self.bend = (0, 0.0);
+    }
+
+    /// Looks who is near its surface at the present state, on that of guard `on`; or where a
+    /// projection onto it lands, with the event functions `landing`.
+    #[inline]
+    pub(crate) fn survey<B: Buffer>(
+        &mut self,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        landing: Option<&[f64]>,
+        on: usize,
+    ) {
+        let rounding = 8.0 * f64::EPSILON * state.size_of_time();
+        let Survey {
+            ranking,
+            residual_time,
+        } = guards.survey(landing, on, rounding, &mut self.near);
+        self.residual_time = residual_time;
+        self.ranking = Some(ranking);
+    }
+
+    /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by
+    /// the tangent (s).
+    ///
+    /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is
+    /// missed in this way is found beyond its surface at the landing.
+    #[inline]
+    pub(crate) fn earliest<S: System, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+    ) -> Result<Option<(usize, f64)>, Stop> {
+        let mut ranking = match self.ranking.take() {
+            Some(ranking) => ranking,
+            None => guards.rank(),
+        };
+        loop {
+            let Some(k) = ranking.first else {
+                return Ok(None);
+            };
+            if !guards.stale[k] {
+                return Ok(Some((k, ranking.least)));
+            }
+            guards.refresh_rate(context, state, k)?;
+            let tau = (-guards.own_h(k) / guards.own_rate(k)).max(0.0);
+            if guards.is_candidate(k) && tau <= ranking.second {
+                return Ok(Some((k, tau)));
+            }
+            ranking = guards.rank();
+        }
+    }
+
+    pub(crate) fn is_near<B: Buffer>(
+        &self,
+        settings: &Settings,
+        (state, guards, pace): (&State<B>, &GuardTable<B>, &Pace),
+        (j, tau): (usize, f64),
+        entered: Option<usize>,
+    ) -> bool {
+        match &settings.projection {
+            Projection::Off => false,
+            Projection::Eps { eps, .. } => entered == Some(j) || -guards.own_h(j) <= eps.get(j),
+            Projection::Horizon { tau: most, .. } => entered == Some(j) || tau <= *most,
+            Projection::Auto => {
+                tau <= self
+                    .reach
+                    .min(AUTO_PART * state.last_step.min(pace.settled))
+                    .min(AUTO_PART * pace.apart)
+            }
+        }
+    }
+
+    /// Collects guard `j` and all other candidates that are zero with it at the present state, from
+    /// those the last survey found near, in rising order.
+    pub(crate) fn gather<B: Buffer>(
+        &mut self,
+        settings: &Settings,
+        guards: &GuardTable<B>,
+        j: usize,
+    ) {
+        self.set.clear();
+        let mut waiting = Some(j);
+        for &k in &self.near {
+            if waiting.is_some_and(|j| j < k) {
+                self.set.push(guards.crossing(j));
+                waiting = None;
+            }
+            // As far as the last landing can tell.
+            let missed = self.residual_time * guards.rate[k].abs();
+            let is_zero = guards.own_h(k) >= -guards.zero[k].max(missed);
+            if k == j || (guards.is_candidate(k) && is_zero) {
+                self.set.push(guards.crossing(k));
+                waiting = waiting.filter(|&j| j != k);
+            }
+        }
+        if waiting.is_some() {
+            self.set.push(guards.crossing(j));
+        }
+        if self.set.len() > 1 && !settings.corner_order.is_empty() {
+            self.keep_first(&settings.corner_order);
+        }
+    }
+
+    /// Leaves only the guard that comes first in `order`, then the lowest; the others are on their
+    /// surface and follow.
+    #[cold]
+    fn keep_first(&mut self, order: &[Guard]) {
+        // A guard whose reset threw the state back is left behind before another one is met.
+        let rank = |c: &CrossedGuard| {
+            let goes_back = order.contains(&c.guard.partner());
+            let place = order.iter().position(|&g| g == c.guard);
+            (!goes_back, place.unwrap_or(order.len()))
+        };
+        let first = self.set.iter().copied().min_by_key(rank);
+        self.set.clear();
+        self.set.extend(first);
+    }
+
+    /// Projects onto guard `j`, or onto another one that turns out to come before it (the tangents
+    /// may mislead when two guards are closer than the error of the prediction). None when the
+    /// projection is not good enough.
+    pub(crate) fn project_in_order<S: System, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        trial: &mut Trial<B>,
+        (mut j, tau): (usize, f64),
+    ) -> Result<Option<(usize, Landing)>, Stop> {
+        let (order, estimate) = match context.settings.projection {
+            Projection::Off => return Ok(None),
+            Projection::Eps { order, .. } | Projection::Horizon { order, .. } => (order, false),
+            Projection::Auto => (3, true),
+        };
+        self.tried.fill(false);
+        loop {
+            let projected = trial.project(context, (state, guards), j, (order, estimate));
+            let Some(mut landing) = projected else {
+                return Ok(None);
+            };
+            if estimate {
+                if !self.accept_estimate(tau, landing.error) {
+                    return Ok(None);
+                }
+                let Some(missed) = trial.close_in(context, (state, guards), j, &landing) else {
+                    self.reach = 0.1 * tau;
+                    return Ok(None);
+                };
+                landing.dt += missed;
+            }
+            if !trial.events(context, state, &landing) {
+                // Outside a domain: a smooth step tells what comes first.
+                self.reach = 0.1 * tau;
+                return Ok(None);
+            }
+            self.survey((state, guards), Some(&trial.h), j);
+            self.tried[j] = true;
+            j = match self.late(context, (state, guards), &trial.h, j)? {
+                Late::Nobody => return Ok(Some((j, landing))),
+                Late::Unforeseen => return Ok(None),
+                Late::First(k) => k,
+            };
+            context.counts.repairs.add(1);
+        }
+    }
+
+    /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer
+    /// projections: an error of third order in the time; from a success it grows at most to five
+    /// times that time at once.
+    #[inline]
+    fn accept_estimate(&mut self, tau: f64, error: f64) -> bool {
+        let most = if error <= 1.0 {
+            self.reach.max(5.0 * tau)
+        } else {
+            tau
+        };
+        // The projection that would have an error of 0.9³ takes 0.9 τ/∛e; the root only where it is
+        // the smaller one.
+        let part = 0.9 * tau / most;
+        if error <= part * part * part {
+            self.reach = most;
+            return true;
+        }
+        let allowed = 0.9 * tau / error.cbrt();
+        if error <= 1.0 {
+            self.reach = allowed;
+            return true;
+        }
+        // Also where the error is not a number.
+        self.reach = allowed.max(0.1 * tau);
+        false
+    }
+
+    /// Who is beyond its surface at the landing on `j`, where event functions are `landing`, and so
+    /// was crossed before it.
+    #[inline]
+    fn late<S: System, B: Buffer>(
+        &self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        landing: &[f64],
+        j: usize,
+    ) -> Result<Late, Stop> {
+        let mut found = Late::Nobody;
+        let mut most = 0.0;
+        for &k in &self.near {
+            if k == j || self.tried[k] {
+                continue;
+            }
+            let beyond = guards.sign[k] * landing[k];
+            let (start, zero) = (guards.own_h(k), guards.zero[k]);
+            if !guards.arming[k].is_ready() {
+                // It may have left its surface with a rate of zero and come back.
+                if start.abs() <= 4.0 * zero && beyond > 4.0 * zero {
+                    return Ok(Late::Unforeseen);
+                }
+                continue;
+            }
+            // One that was on its surface, or beyond it by a residual, may not have left it yet.
+            if beyond <= zero + 2.0 * start.max(0.0) {
+                continue;
+            }
+            guards.need_rate(context, state, k)?;
+            if start >= -zero || !guards.is_candidate(k) {
+                return Ok(Late::Unforeseen);
+            }
+            let lead = beyond / guards.own_rate(k);
+            if lead > most {
+                most = lead;
+                found = Late::First(k);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Who was crossed before the guard projected onto.
+enum Late {
+    Nobody,
+    /// A guard that is not predicted to be crossed at all: only a smooth step can tell.
+    Unforeseen,
+    First(usize),
+}

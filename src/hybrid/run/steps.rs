@@ -1,0 +1,209 @@
+//! How long smooth steps are: steps are tried until one passes the error test, and made anew where
+//! they stop at a guard with too large an error.
+
+use super::state::{GROWTH, State};
+use super::stop::StepEnd;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate;
+use crate::hybrid::options::Settings;
+use crate::ode::{Buffer, STAGES_APART, StepControl, first_step};
+use crate::{Quantity, Stop};
+
+/// The error where a step stops may be this many times what the size of the state there allows:
+/// that of the interpolant in a step which just passes the error test.
+const MOST_ERROR: f64 = 8.0;
+/// A step that is made anew goes this much farther than the guard it was to end on.
+const BEYOND: f64 = 1.02;
+/// A last step up to this much longer than wished spares one of almost no length.
+const LAST: f64 = 1.01;
+/// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
+/// times longer than wished.
+pub(crate) const SHORTER: f64 = 0.95;
+
+/// The length of steps, and the error of the last one.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps<B> {
+    control: StepControl,
+    /// Step to try next (s).
+    pub(crate) next: f64,
+    /// The longest step that the time scale of the flow allows (s).
+    longest: f64,
+    /// The error of the last step, in units of the tolerance.
+    pub(crate) error: f64,
+    /// Scratch.
+    point: B,
+    row: B,
+}
+
+impl<B: Buffer> Steps<B> {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            control: StepControl::new(),
+            next: 0.0,
+            longest: f64::INFINITY,
+            error: 0.0,
+            point: B::zeros(dim),
+            row: B::zeros(dim),
+        }
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn begin<S: System>(&mut self, system: &S) {
+        self.control = StepControl::new();
+        self.longest = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
+    }
+
+    /// Chooses the step anew: fixed, given, or by an Euler step.
+    pub(crate) fn choose<S: System>(&mut self, context: &Context<'_, S>, state: &mut State<B>) {
+        let settings = context.settings;
+        let most = settings.max_step.min(state.tf - state.t);
+        let step = match (settings.fixed_step, settings.first_step) {
+            (Some(step), _) | (None, Some(step)) => step,
+            (None, None) if most > 0.0 => {
+                context.counts.flow.add(1);
+                let (mode, system) = (&state.mode, context.system);
+                first_step(
+                    |t, x, dx| system.flow(t, x, mode, dx),
+                    state.t,
+                    (state.x.get(), state.field()),
+                    &state.tolerance,
+                    most,
+                    (self.point.get_mut(), self.row.get_mut()),
+                )
+            }
+            (None, None) => most,
+        };
+        let step = match settings.fixed_step.or(settings.first_step) {
+            Some(_) => step,
+            // A guess that would not move the time is too short.
+            None => step.max(16.0 * state.least_step()).min(most),
+        };
+        self.next = step;
+        state.last_step = step;
+    }
+
+    /// Tries steps until one passes the error test; gives its length.
+    #[inline]
+    pub(crate) fn attempt<S: System>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &mut State<B>,
+    ) -> Result<f64, Stop> {
+        let (settings, counts) = (context.settings, &context.counts);
+        loop {
+            if counts.steps.get() + counts.rejections.get() >= settings.max_steps {
+                return Err(Stop::TooManySteps {
+                    limit: settings.max_steps,
+                    at: state.at(),
+                });
+            }
+            let remaining = state.tf - state.t;
+            let proposed = settings
+                .fixed_step
+                .unwrap_or(self.next.min(self.longest))
+                .min(settings.max_step);
+            let too_short = proposed < state.least_step() && proposed < remaining;
+            if too_short || (self.control.was_rejected() && !moves(state, proposed)) {
+                return Err(step_failed(state, proposed));
+            }
+            let slack = if settings.fixed_step.is_some() {
+                1.0 + 1e-9
+            } else {
+                LAST
+            };
+            let most = (proposed * slack).min(settings.max_step);
+            let step = if most >= remaining {
+                remaining
+            } else {
+                proposed
+            };
+            let State {
+                t,
+                x,
+                mode,
+                ode,
+                tolerance,
+                ..
+            } = &mut *state;
+            let system = context.system;
+            let mut flow = |t: f64, x: &[f64], dx: &mut [f64]| system.flow(t, x, mode, dx);
+            ode.advance(&mut flow, *t, x.get(), step);
+            counts.flow.add(6);
+            let error = ode.error(x.get(), step, tolerance);
+            let good = if settings.fixed_step.is_some() {
+                let ends = ode.state().iter().chain(ode.slope_at_end());
+                ends.sum::<f64>().is_finite()
+            } else {
+                error <= 1.0
+            };
+            // Beyond the largest numbers the error is nothing beside the state.
+            let is_finite = ode.state().iter().all(|x| x.is_finite());
+            let error = if is_finite { error } else { f64::NAN };
+            if good && is_finite {
+                counts.steps.add(1);
+                self.error = error;
+                let factor = self.control.accepted(error);
+                state.last_step = step;
+                // A step cut to end at tf says nothing against the size that was wished for.
+                self.next = (step * factor).max(if step < proposed { proposed } else { 0.0 });
+                return Ok(step);
+            }
+            counts.rejections.add(1);
+            if settings.fixed_step.is_some() {
+                return Err(step_failed(state, step));
+            }
+            self.next = step * self.control.rejected(error);
+        }
+    }
+
+    /// Finds the error where the step stops, and the part of the step that is to be made anew if it
+    /// is too large: up to the stop and little more. The error test allowed what the size of the
+    /// state behind the stop does, where it never comes.
+    pub(crate) fn shorter_before(
+        &mut self,
+        settings: &Settings,
+        state: &State<B>,
+        stop: StepEnd,
+        step: f64,
+    ) -> Option<f64> {
+        let (ode, point) = (&state.ode, self.point.get_mut());
+        ode.interpolant().at_fraction(stop.fraction, point);
+        let ends = (state.x.get(), &*point);
+        let [of_stages, of_time] = ode.errors_at(stop.fraction, ends, step, &state.tolerance);
+        // What the interpolant adds is met once a crossing: it is taken as it is.
+        self.error = of_stages.max(of_time / GROWTH);
+        let part = BEYOND * stop.fraction;
+        let is_needed = settings.fixed_step.is_none() && of_stages.max(of_time) > MOST_ERROR;
+        (is_needed && part <= SHORTER && part * step >= 16.0 * state.least_step()).then_some(part)
+    }
+
+    /// Makes the next step shorter than one of length `step` that met what is not finite.
+    pub(crate) fn shorten(&mut self, step: f64) {
+        self.next = step * self.control.rejected(f64::NAN);
+    }
+}
+
+/// True when the state moves in a step of this length, or rests.
+fn moves<B: Buffer>(state: &State<B>, step: f64) -> bool {
+    let (x, field) = (state.x.get(), state.field());
+    let moved = |(x, f): (&f64, &f64)| (x + step * f).to_bits() != x.to_bits();
+    x.iter().zip(field).any(moved) || field.iter().all(|f| *f == 0.0)
+}
+
+/// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
+#[cold]
+fn step_failed<B: Buffer>(state: &State<B>, step: f64) -> Stop {
+    let not_finite = |stage: &[f64]| stage.iter().position(|v| !v.is_finite());
+    match state.ode.stages().find_map(not_finite) {
+        Some(component) => evaluate::not_finite(
+            Quantity::Flow { component },
+            state.t,
+            state.x.get(),
+            &state.mode,
+        ),
+        None => Stop::StepTooSmall {
+            step,
+            at: state.at(),
+        },
+    }
+}

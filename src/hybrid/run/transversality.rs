@@ -1,0 +1,141 @@
+//! What a crossing must fulfil: transversality before and after, whatever the order, and guards armed
+//! before their surface. These say what is the case; the caller refuses.
+
+use super::guard_table::GuardTable;
+use super::state::State;
+use crate::Guard;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::transition::{Reset, Scratch, is_carried};
+use crate::hybrid::{CrossedGuard, Mode, Rearm};
+use crate::ode::Buffer;
+
+/// A guard that does not go on in its direction, and its rates before and after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotLive {
+    pub(crate) guard: Guard,
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+}
+
+/// What changed in a crossing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Changes<'a> {
+    pub(crate) reset: Reset,
+    /// Event functions may have jumped: by a reset, or because they read the mode.
+    pub(crate) jumped: bool,
+    /// Event functions before.
+    pub(crate) h_before: &'a [f64],
+}
+
+/// The first guard of a set, crossed without a change of sides by the model, that slides, grazes or
+/// rests. Without a reset every guard must go on in its direction; after one the rate may be
+/// reversed. Where nothing looks for the way back, the side bit is a memory: a state that turns in
+/// the new mode (hysteresis) does not cross.
+#[inline]
+pub(crate) fn not_live_after<B: Buffer>(
+    (state, guards): (&State<B>, &GuardTable<B>),
+    rearm: &Rearm,
+    set: &[CrossedGuard],
+    changes: Changes<'_>,
+) -> Option<NotLive> {
+    let Changes {
+        reset,
+        jumped,
+        h_before,
+    } = changes;
+    // How far a guard must be off its surface to be more than rounding (of which its rate after the
+    // crossing says nothing when it is at rest) and more than a residual.
+    let clearly = |c: &CrossedGuard| {
+        let k = c.guard.event;
+        let zero = guards.zero[k].max(guards.zero_of(state, k, c.rate, 0.0));
+        zero.max(2.0 * h_before[k].abs())
+    };
+    let is_dead = |c: &&CrossedGuard| {
+        let (sign, k) = (c.guard.sign(), c.guard.event);
+        let (watch, least) = (guards.watch[k], guards.min_rate[k]);
+        let onward = sign * guards.rate[k];
+        // Where the new mode has an event function of its own, clear of zero, the rate says
+        // nothing.
+        let off = guards.h[k].abs() > clearly(c);
+        if jumped && off && (!reset.state || sign * guards.h[k] > 0.0) {
+            return false;
+        }
+        if reset.state {
+            let is_back = sign * guards.h[k] < -clearly(c);
+            return !(is_back || onward.abs() >= least);
+        }
+        let follows = rearm.follows(watch, c.guard.partner().direction);
+        !(sign * c.rate >= least && (onward >= least || !follows))
+    };
+    set.iter().find(is_dead).map(|c| NotLive {
+        guard: c.guard,
+        before: c.rate,
+        after: guards.rate[c.guard.event],
+    })
+}
+
+/// A guard that a row of the matrix armed although the state is beyond it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beyond {
+    pub(crate) guard: Guard,
+    /// The guard whose row did it.
+    pub(crate) by: Guard,
+    /// How far the state is beyond (`u_k`).
+    pub(crate) beyond: f64,
+}
+
+/// The first guard that a crossing without a reset armed beyond its surface; a partner may be so by
+/// the residual of the crossing.
+pub(crate) fn armed_beyond<B: Buffer>(
+    guards: &GuardTable<B>,
+    set: &[CrossedGuard],
+    scratch: &mut Scratch<B>,
+) -> Option<Beyond> {
+    let missed = guards.missed_by(set, &guards.h);
+    for (k, armed_by) in scratch.armed_by.iter_mut().enumerate() {
+        let Some(by) = armed_by.take() else {
+            continue;
+        };
+        let beyond = guards.own_h(k);
+        let is_beyond = is_carried(missed * guards.rate[k].abs(), beyond, guards.zero[k]);
+        if guards.arming[k].is_armed() && is_beyond {
+            let guard = guards.ahead(k);
+            return Some(Beyond { guard, by, beyond });
+        }
+    }
+    None
+}
+
+/// Of guards that cross at exactly one instant, one that would not cross if all others came first:
+/// then their order matters, and the system is not event-selected there. (That they cross first is
+/// checked in the mode before.) `mode` and `field` are scratch.
+pub(crate) fn not_live_last<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&State<B>, &mut GuardTable<B>),
+    set: &[CrossedGuard],
+    (mode, field): (&mut Mode, &mut [f64]),
+) -> Option<NotLive> {
+    let (t, x) = (state.t, state.x.get());
+    mode.copy_from(&state.mode);
+    for &CrossedGuard { guard, rate } in set {
+        let k = guard.event;
+        // One that is not watched both ways has a side bit that is a memory.
+        if !(guards.watch[k].rising && guards.watch[k].falling) {
+            continue;
+        }
+        mode.set(k, !guard.side_after());
+        context.flow(t, x, mode, field);
+        let row = guards.row.get_mut();
+        let last = context.rate(k, (t, x), mode, field, row).value;
+        mode.set(k, guard.side_after());
+        let is_live = guard.sign() * last >= guards.min_rate[k];
+        if !is_live {
+            return Some(NotLive {
+                guard,
+                before: rate,
+                after: last,
+            });
+        }
+    }
+    None
+}

@@ -1,0 +1,338 @@
+//! How a run ended and what it cost.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Guard, Mode};
+use crate::interrupt::Interrupted;
+use crate::{InputError, Quantity};
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Status {
+    /// It reached the final time.
+    ReachedEnd,
+    /// Guards that end the run were crossed, all at the final time.
+    Stopped {
+        /// Those guards.
+        guards: Vec<Guard>,
+    },
+    /// The observer asked for the end.
+    Ended,
+    /// It cannot go on, or must not: the reason.
+    Refused(Stop),
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReachedEnd => f.write_str("reached the end"),
+            Self::Stopped { guards } => {
+                f.write_str("stopped by")?;
+                guards
+                    .iter()
+                    .try_for_each(|guard| write!(f, " guard {guard}"))
+            }
+            Self::Ended => f.write_str("ended by its observer"),
+            Self::Refused(reason) => write!(f, "refused: {reason}"),
+        }
+    }
+}
+
+/// Where a run was: time, state and mode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct At {
+    /// Time (s).
+    pub t: f64,
+    /// State.
+    pub state: Vec<f64>,
+    /// Mode; without bits where there is none.
+    pub mode: Mode,
+}
+
+impl At {
+    /// A copy of time, state and mode.
+    #[cold]
+    pub(crate) fn new(t: f64, x: &[f64], mode: &Mode) -> Self {
+        Self {
+            t,
+            state: x.to_vec(),
+            mode: mode.clone(),
+        }
+    }
+}
+
+/// What a run meets on its way that ends it early, or what the evaluation of a model at one point
+/// meets.
+///
+/// A run ends with [`Status::Refused`], and the trajectory keeps all it computed. Bad input is
+/// refused before the run begins, with [`InputError`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Stop {
+    /// A user function returned NaN or infinity. Steps that try states beyond its domain are
+    /// shortened first.
+    #[error(
+        "{quantity} is not finite at t = {}, x = {:?} (a trial point within a step, where it still was so with the shortest one)",
+        .at.t, .at.state
+    )]
+    NotFinite {
+        /// Which function.
+        quantity: Quantity,
+        /// Where it was evaluated.
+        at: Box<At>,
+    },
+
+    /// The start lies on a guard and does not move off it: resting or tangent.
+    #[error(
+        "the start lies on guard {guard} and moves along it (rate {rate:e}): resting or tangent starts have no side, unless start_mode gives it (as it must where event functions read the mode)"
+    )]
+    Tangent {
+        /// The guard.
+        guard: Guard,
+        /// `dh_k/dt` (`u_k`/s).
+        rate: f64,
+        /// The start.
+        at: Box<At>,
+    },
+
+    /// A guard was reached but liveness fails: sliding, grazing, rest, or guards at one instant
+    /// whose order matters; outside event-selected systems.
+    #[error(
+        "guard {guard} is not live at t = {}: dh/dt is {rate_before:e} before and {rate_after:e} after the crossing, least rate {min_rate:e}. Opposite signs: sliding, or a hysteresis that wants a one-way watch and a guard reset matrix; almost zero: grazing, rest, or the end of an accumulation (Zeno), to be stopped at or resolved by a change of mode in on_crossing; NaN after: the mode after was not entered",
+        .at.t
+    )]
+    NotLive {
+        /// The guard.
+        guard: Guard,
+        /// `dh_k/dt` in the mode before the crossing (`u_k`/s).
+        rate_before: f64,
+        /// `dh_k/dt` in the mode after the crossing (`u_k`/s), or, when several guards cross at one
+        /// instant, in the mode in which all others have crossed; NaN when the mode was not
+        /// entered.
+        rate_after: f64,
+        /// The liveness bound `c_k` (`u_k`/s).
+        min_rate: f64,
+        /// The state on the guard, in the mode before it.
+        at: Box<At>,
+    },
+
+    /// The guard reset matrix arms a guard beyond its surface.
+    #[error(
+        "crossing {by} arms guard {guard} at t = {}, but the state is already {beyond:e} beyond it",
+        .at.t
+    )]
+    ArmedBeyond {
+        /// The guard to be armed.
+        guard: Guard,
+        /// The guard whose crossing arms it.
+        by: Guard,
+        /// How far the state lies beyond the guard (`u_k`).
+        beyond: f64,
+        /// Where, before the crossing.
+        at: Box<At>,
+    },
+
+    /// A guard would cross twice without progress in time.
+    #[error(
+        "guard {guard} crosses again at t = {} without progress in time: events accumulate (Zeno), or a reset undoes its own crossing",
+        .at.t
+    )]
+    NoProgress {
+        /// The guard.
+        guard: Guard,
+        /// Where.
+        at: Box<At>,
+    },
+
+    /// More crossings than allowed: an accumulation of events (Zeno) or a limit set too low.
+    #[error(
+        "{limit} crossings by t = {}, the last of guard {guard}: events accumulate (Zeno), or max_events is too low",
+        .at.t
+    )]
+    TooManyEvents {
+        /// The limit.
+        limit: usize,
+        /// The last guard.
+        guard: Guard,
+        /// Where.
+        at: Box<At>,
+    },
+
+    /// More smooth steps than allowed.
+    #[error(
+        "{limit} steps by t = {}: the system is stiff for an explicit method, or max_steps is too low",
+        .at.t
+    )]
+    TooManySteps {
+        /// The limit.
+        limit: usize,
+        /// Where.
+        at: Box<At>,
+    },
+
+    /// A trajectory, or its derivative, that takes more memory than allowed.
+    #[error(
+        "the trajectory, or its derivative, takes more than {limit} bytes at t = {}: raise max_memory, loosen the tolerance, or observe the run instead of keeping it",
+        .at.t
+    )]
+    TrajectoryTooLarge {
+        /// The limit (bytes).
+        limit: usize,
+        /// Where.
+        at: Box<At>,
+    },
+
+    /// The step size shrank to nothing.
+    #[error(
+        "the step shrank to {step:e} s at t = {}: a singularity, or tolerances below rounding",
+        .at.t
+    )]
+    StepTooSmall {
+        /// The last step tried (s).
+        step: f64,
+        /// Where.
+        at: Box<At>,
+    },
+
+    /// An [`Interrupt`](crate::Interrupt) was set.
+    #[error("interrupted")]
+    Interrupted,
+
+    /// The model refused a crossing in [`on_crossing`](crate::EventFunction::on_crossing), or a
+    /// driver above the core did.
+    #[error(transparent)]
+    Model(ModelError),
+
+    /// The model met bad input within its own functions, or made a mode of another length.
+    #[error(transparent)]
+    Input(#[from] InputError),
+}
+
+impl Stop {
+    /// The refusal of a model, for its own reason: an error of any type, or a text.
+    ///
+    /// ```
+    /// use saltation::Stop;
+    /// #[derive(Debug, PartialEq)]
+    /// struct Broken { leg: usize }
+    /// impl std::fmt::Display for Broken {
+    ///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    ///         write!(f, "leg {} broke", self.leg)
+    ///     }
+    /// }
+    /// impl std::error::Error for Broken {}
+    ///
+    /// let stop = Stop::model(Broken { leg: 2 });
+    /// assert_eq!(stop.to_string(), "leg 2 broke");
+    /// assert_eq!(stop.downcast(), Some(&Broken { leg: 2 }));
+    /// assert_eq!(Stop::model("too hot").to_string(), "too hot");
+    /// ```
+    pub fn model(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Model(ModelError(Arc::from(reason.into())))
+    }
+
+    /// The reason of a model, when it is of type `E`.
+    pub fn downcast<E: Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Self::Model(ModelError(reason)) => reason.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// Where the run was. `None` for what has no place of its own: an interrupt, the reason of a
+    /// model, bad input.
+    pub fn at(&self) -> Option<&At> {
+        match self {
+            Self::NotFinite { at, .. }
+            | Self::Tangent { at, .. }
+            | Self::NotLive { at, .. }
+            | Self::ArmedBeyond { at, .. }
+            | Self::NoProgress { at, .. }
+            | Self::TooManyEvents { at, .. }
+            | Self::TooManySteps { at, .. }
+            | Self::TrajectoryTooLarge { at, .. }
+            | Self::StepTooSmall { at, .. } => Some(at),
+            Self::Interrupted | Self::Model(_) | Self::Input(_) => None,
+        }
+    }
+}
+
+impl From<Interrupted> for Stop {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+/// The reason of a model, as [`Stop::model`] took it; [`Stop::downcast`] gives it back. Two are
+/// equal when their texts are.
+#[derive(Clone, Debug)]
+pub struct ModelError(Arc<dyn Error + Send + Sync>);
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for ModelError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl PartialEq for ModelError {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Evaluations of the flow `f`.
+    pub flow: usize,
+    /// Updates of `f` by the user's `flip`.
+    pub flip: usize,
+    /// Evaluations of all event functions at once.
+    pub events: usize,
+    /// Evaluations of single event functions, beside those.
+    pub event: usize,
+    /// Rows of `Dh`, or differences in their stead.
+    pub gradient: usize,
+    /// Windows of smooth steps in which event functions were sampled, at three places each beside
+    /// their start.
+    pub windows: usize,
+    /// Windows narrowed because their samples did not settle what happens between them.
+    pub narrowed: usize,
+    /// Windows of guards whose samples did not settle it however narrow the window was, and fixed
+    /// steps with too many windows.
+    pub unresolved: usize,
+    /// Decisions that the error of the run might turn.
+    pub doubts: usize,
+    /// Accepted smooth steps.
+    pub steps: usize,
+    /// Smooth steps rejected by the error test.
+    pub rejections: usize,
+    /// Projections onto a guard.
+    pub projections: usize,
+    /// Projections given up: error test failed, or the order could not be repaired.
+    pub projections_failed: usize,
+    /// Projections redone because another guard comes first.
+    pub repairs: usize,
+    /// Crossings located on the interpolant of a smooth step.
+    pub locations: usize,
+    /// Guards crossed.
+    pub crossings: usize,
+    /// Calls of `on_crossing` that changed the state or the mode.
+    pub resets: usize,
+}
+
+impl Statistics {
+    /// See [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed).
+    pub fn is_guaranteed(&self) -> bool {
+        self.doubts == 0 && self.unresolved == 0
+    }
+}

@@ -1,0 +1,144 @@
+//! Why an impact has no outcome, or none that was found.
+
+use crate::interrupt::Interrupted;
+use crate::{InputError, lcp};
+
+/// Why an impact could not be resolved.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Contacts depend on each other where forces or impulses have to be unique.
+    #[error(
+        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces or bilateral impulses are not unique; drop a redundant contact, or take least squares for forces (EventDriven::redundant) and a unilateral or propagative law for impulses"
+    )]
+    DependentContacts {
+        /// The contacts that depend on each other.
+        set: Vec<usize>,
+        /// How far they are from independent: the least eigenvalue over the greatest, or the least
+        /// pivot, of the Gram matrix of unit normals.
+        rcond: f64,
+    },
+
+    /// A body is squeezed between contacts of which one is to rebound: no impulses make it.
+    #[error(
+        "contacts {set:?} squeeze a body between them: none can part unless another closes, so contact {contact}, which approaches, cannot rebound with restitution {restitution}; restitution 0 has an outcome"
+    )]
+    Squeezed {
+        /// The contacts that squeeze it: some combination of their normals with positive weights
+        /// vanishes.
+        set: Vec<usize>,
+        /// The one of them that approaches with the largest speed of rebound, `e_i |u_i|/√G_ii`.
+        contact: usize,
+        /// Its coefficient of restitution.
+        restitution: f64,
+    },
+
+    /// An impact law would have to pull, and was told to refuse that.
+    #[error("contact {contact} would have to pull: its impulse is {impulse:e}")]
+    Adhesion {
+        /// The contact with the most negative scaled impulse.
+        contact: usize,
+        /// Its impulse (N s).
+        impulse: f64,
+    },
+
+    /// The contact that was to be reflected first does not approach.
+    #[error("contact {contact} was to be first, but does not approach: its speed is {speed:e}")]
+    NotApproaching {
+        /// The contact.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+
+    /// More reflections or stages within one impact than allowed; they would end later.
+    #[error(
+        "{limit} stages within one impact, and contact {contact} still approaches at {speed:e}: the contacts form a narrow cone; raise the cap"
+    )]
+    ReflectionCap {
+        /// The limit.
+        limit: usize,
+        /// The contact that approaches most.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+
+    /// No motion opens all contacts at once: a body squeezed between walls. Reflections need not
+    /// end.
+    #[error(
+        "no motion opens all contacts at once, as for a body squeezed between walls: {limit} stages within one impact did not end, and need not"
+    )]
+    NoFeasibleInterior {
+        /// The cap that was reached.
+        limit: usize,
+    },
+
+    /// One outcome was asked for where a law predicts several or none, or where its search stopped
+    /// at a cap.
+    #[error(
+        "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
+    )]
+    NotSingle {
+        /// Number of outcomes that are known.
+        count: usize,
+    },
+
+    /// A [`Selection`](crate::impact::Selection) chose an outcome that does not exist, or none.
+    #[error("the selection chose {} of {count} outcomes",
+        chosen.map_or_else(|| "none".to_owned(), |chosen| format!("number {chosen}, counted from 0,")))]
+    NoSuchOutcome {
+        /// What it chose.
+        chosen: Option<usize>,
+        /// Number of outcomes.
+        count: usize,
+    },
+
+    /// More outcomes of an impact than are compared with each other.
+    #[error("the impact has {count} outcomes: up to {limit} are compared with each other")]
+    TooManyOutcomes {
+        /// Number of outcomes.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+
+    /// An impact computed NaN or infinity from finite input.
+    #[error("the impact overflows: {quantity} of contact {contact} is {value}")]
+    Overflow {
+        /// Which quantity.
+        quantity: &'static str,
+        /// The contact, or the row among the tangents.
+        contact: usize,
+        /// Its value.
+        value: f64,
+    },
+
+    /// The complementarity problem of the impact was not solved.
+    #[error(transparent)]
+    Lcp(lcp::Failure),
+
+    /// An [`Interrupt`](crate::Interrupt) was set.
+    #[error("interrupted")]
+    Interrupted,
+
+    /// Bad input.
+    #[error(transparent)]
+    Input(#[from] InputError),
+}
+
+impl From<lcp::Failure> for Failure {
+    fn from(failure: lcp::Failure) -> Self {
+        match failure {
+            lcp::Failure::Interrupted => Self::Interrupted,
+            lcp::Failure::Input(error) => Self::Input(error),
+            failure => Self::Lcp(failure),
+        }
+    }
+}
+
+impl From<Interrupted> for Failure {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}

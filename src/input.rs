@@ -1,0 +1,166 @@
+//! Bad input, each kind by name: what is refused before any work begins.
+
+use crate::MatrixFault;
+
+/// Why an input was refused.
+///
+/// Every function that checks its input returns this, by itself or as the variant `Input` of its
+/// room's error. What a run meets on its way is a [`Stop`](crate::Stop).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The system has no state variables.
+    #[error("the system has no state variables: dim() is 0")]
+    EmptySystem,
+
+    /// A slice has the wrong length.
+    #[error("{name} has length {found}, expected {expected}")]
+    WrongLength {
+        /// What was passed.
+        name: &'static str,
+        /// Length the system asks for.
+        expected: usize,
+        /// Length that was passed.
+        found: usize,
+    },
+
+    /// A time, a state or an entry of the data is NaN or infinite.
+    #[error("{name} is not finite: {value} (entry {entry})")]
+    NotFinite {
+        /// What was passed.
+        name: &'static str,
+        /// Which entry of it, 0 for a scalar.
+        entry: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// The final time lies before the start.
+    #[error("the final time {tf} lies before the start {t0}; integrate forward in time")]
+    TimeReversed {
+        /// Start (s).
+        t0: f64,
+        /// Final time (s).
+        tf: f64,
+    },
+
+    /// A setting or a parameter has a value that makes no sense, or is NaN or infinite.
+    #[error("{name} = {value} (entry {entry}): {rule}")]
+    BadSetting {
+        /// The setting.
+        name: &'static str,
+        /// Which entry of it, 0 for a scalar.
+        entry: usize,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        rule: &'static str,
+    },
+
+    /// The guard reset matrix lets a guard re-arm or retire itself.
+    #[error(
+        "guard {event} ({direction}) re-arms itself: a guard that may be crossed again needs a partner with the opposite direction"
+    )]
+    SelfRearming {
+        /// The event function of the guard.
+        event: usize,
+        /// The way the guard is crossed: `rising` or `falling`.
+        direction: &'static str,
+    },
+
+    /// Something was named by a number that does not exist.
+    #[error("there is no {what} {index}: there are {count}, counted from 0")]
+    NoSuch {
+        /// What was named: `event function`, `contact`, `corner`, `crossing`, or `crossing of the
+        /// order` ([`saltation_product`](crate::derivative::saltation_product)).
+        what: &'static str,
+        /// Its number.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+
+    /// A time was asked for that the trajectory does not cover.
+    #[error("t = {t} lies outside the trajectory, which covers [{start}, {end}]")]
+    OutsideTrajectory {
+        /// The time asked for (s).
+        t: f64,
+        /// First time of the trajectory (s).
+        start: f64,
+        /// Last time of the trajectory (s).
+        end: f64,
+    },
+
+    /// A mass matrix or a Delassus matrix is not what mechanics allows.
+    #[error("the {name} matrix {fault}")]
+    BadMatrix {
+        /// `mass` or `Delassus`.
+        name: &'static str,
+        /// What is wrong with it.
+        fault: MatrixFault,
+    },
+
+    /// An impact without contacts.
+    #[error("an impact needs at least one contact")]
+    NoContacts,
+
+    /// A velocity was asked for of a problem that was given in contact space.
+    #[error(
+        "the problem was given in contact space: velocities are known to one made with from_mechanics"
+    )]
+    OnlyContactSpace,
+
+    /// A coefficient of friction is given to what ignores it.
+    #[error(
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores; frictionless() says that it does not matter"
+    )]
+    FrictionIgnored {
+        /// The impact law, or the part of the driver, that knows no friction.
+        law: &'static str,
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of friction.
+        friction: f64,
+    },
+
+    /// Velocities are not the rates of the coordinates, and the Coriolis force is not written.
+    #[error(
+        "the velocities are not the rates of the coordinates (configuration_rate is written): the mass matrix alone does not tell the Coriolis force; write MechanicalSystem::coriolis"
+    )]
+    CoriolisUnwritten,
+
+    /// Contacts of one problem have different numbers of tangents, or more than two.
+    #[error(
+        "contact {contact} has {found} tangents where {expected} are possible: all contacts of a problem have 0, all have 1 (in the plane) or all have 2 (in space)"
+    )]
+    Tangents {
+        /// The contact.
+        contact: usize,
+        /// The number that it may have, that of the contacts before it.
+        expected: usize,
+        /// The number that it has.
+        found: usize,
+    },
+
+    /// A gap is negative at the start.
+    #[error("the gap of contact {contact} is {gap:e} at t = {t}: bodies overlap at the start")]
+    NegativeGap {
+        /// The contact.
+        contact: usize,
+        /// Its gap (m).
+        gap: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// The contact speeds of dependent contacts are not those of any motion.
+    #[error(
+        "the speeds of the dependent contacts {set:?} are not those of a motion: they miss one by {by:e} (unit normals); from_mechanics takes the motion itself"
+    )]
+    InconsistentSpeeds {
+        /// The contacts that depend on each other.
+        set: Vec<usize>,
+        /// How far the speeds are from those of a motion (`√(J)`, scaled speed).
+        by: f64,
+    },
+}
