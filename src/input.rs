@@ -123,6 +123,25 @@ pub enum InputError {
         friction: f64,
     },
 
+    /// Velocities are not the rates of the coordinates, and the Coriolis force is not written.
+    #[error(
+        "the velocities are not the rates of the coordinates (configuration_rate is written): the mass matrix alone does not tell the Coriolis force; write MechanicalSystem::coriolis"
+    )]
+    CoriolisUnwritten,
+
+    /// Contacts of one problem have different numbers of tangents, or more than two.
+    #[error(
+        "contact {contact} has {found} tangents where {expected} are possible: all contacts of a problem have 0, all have 1 (in the plane) or all have 2 (in space)"
+    )]
+    Tangents {
+        /// The contact.
+        contact: usize,
+        /// The number that it may have, that of the contacts before it.
+        expected: usize,
+        /// The number that it has.
+        found: usize,
+    },
+
     /// A gap is negative at the start.
     #[error("the gap of contact {contact} is {gap:e} at t = {t}: bodies overlap at the start")]
     NegativeGap {

@@ -466,6 +466,36 @@ fn bodies_between_events_allocate_nothing() {
     }
 }
 
+/// Contacts filled anew: as many as before, fewer, in another order; rows written, by differences,
+/// of several trees.
+#[test]
+fn contacts_are_refilled_without_allocating() {
+    use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+    use saltation::models::{DoublePendulum, SoftTrot};
+    let (trot, pendulum) = (SoftTrot::default(), DoublePendulum::default());
+    let cases: [(&dyn ContactSource, &[f64], &[usize]); 2] = [
+        (&trot, &[0.85, 0.02, 0.0, 0.0], &[1, 0]),
+        (&pendulum, &[0.4, -0.1], &[0]),
+    ];
+    for (source, q, contacts) in cases {
+        let mut values = Contacts::new();
+        let v = vec![0.5; q.len()];
+        let wanted = Wanted {
+            friction: true,
+            restitution_at: Some(&v),
+            compliance: true,
+        };
+        let mut fill = |set: ContactSet<'_>| source.fill(q, set, wanted, &mut values).unwrap();
+        fill(ContactSet::Within(f64::INFINITY));
+        let refilled = allocations(|| {
+            fill(ContactSet::Listed(contacts));
+            fill(ContactSet::Within(0.01));
+            fill(ContactSet::Within(f64::INFINITY));
+        });
+        assert_eq!(refilled, 0);
+    }
+}
+
 /// Both halves of a hybrid system behind one reference.
 trait FlowAndEvents: Flow + EventFunction {}
 impl<S: Flow + EventFunction> FlowAndEvents for S {}

@@ -4,6 +4,7 @@ use super::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::{Frame, Trouble};
+use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, MatrixFault, Mode, NoDerivative, Status, Stop, impact};
 
@@ -261,10 +262,12 @@ where
     /// What keeps the accelerations from being computed at a state, or a little ahead of it: within
     /// the step that begins there.
     pub(crate) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Breakdown> {
-        let (q, v) = state.split_at(self.system().dof().min(state.len()));
+        let (q, v) = self.parts(state);
         let contacts = self.closed(mode);
+        let mut rate = vec![0.0; q.len()];
+        configuration::rate(self.system(), q, v, &mut rate);
         let ahead = |time: f64| {
-            let moved: Vec<f64> = q.iter().zip(v).map(|(q, v)| q + time * v).collect();
+            let moved: Vec<f64> = q.iter().zip(&rate).map(|(q, r)| q + time * r).collect();
             self.trouble_at(&moved, &contacts)
         };
         let times = (-12..-1).map(|exponent| 10f64.powi(exponent));

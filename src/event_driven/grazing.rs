@@ -1,7 +1,7 @@
 //! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4).
 
 use super::breakdown::Breakdown;
-use super::log::{ContactEvent, ContactEventKind, closed};
+use super::log::{ContactEvent, ContactEventKind};
 use super::system::EventDriven;
 use super::zeno::Accumulation;
 use crate::hybrid::options::Settings;
@@ -110,18 +110,17 @@ where
     #[cold]
     fn leaves(&self, segment: &Segment<'_>, contact: usize, gap: f64) -> bool {
         let system = self.model.system();
-        let d = system.dof();
         let mut start = self.point.clone();
         segment.interpolant.at(segment.start, &mut start);
-        let q = &start[..d];
+        let (q, _) = self.model.parts(&start);
         if system.gap(contact, q).abs() > self.model.gap_tolerance {
             return false;
         }
-        let (mut row, mut point) = (vec![0.0; d], vec![0.0; d]);
-        crate::mechanics::acceleration::gap_row(system, contact, q, &mut row, &mut point);
+        let mut row = vec![0.0; q.len()];
+        self.model.gap_by_coordinate(contact, q, &mut row);
         let Settings { rtol, atol, .. } = self.settings;
         let allowed = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
-        -gap <= (0..d).map(allowed).sum()
+        -gap <= (0..q.len()).map(allowed).sum()
     }
 
     /// Notes which contacts were closed or opened before a segment, and where their forces and gaps
@@ -174,7 +173,7 @@ where
         if self.grazing == Grazing::Contact {
             let mut state = segment.state.to_vec();
             segment.interpolant.at(t, &mut state);
-            let mode = closed(segment.mode, self.model.system().contacts());
+            let mode = self.model.closed(segment.mode);
             let event = ContactEvent {
                 activated: (!is_closed).then_some(contact).into_iter().collect(),
                 mode_before: mode.clone(),
@@ -212,7 +211,7 @@ where
         for part in LOOKED_AT {
             let t = segment.start + part * length;
             segment.interpolant.at(t, &mut self.point);
-            let (q, _) = self.point.split_at(system.dof());
+            let (q, _) = model.parts(&self.point);
             for contact in 0..system.contacts() {
                 let gap = system.gap(contact, q);
                 if gap < -100.0 * model.gap_tolerance

@@ -4,6 +4,7 @@
 use super::EventDriven;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
@@ -11,6 +12,24 @@ use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 /// start without a mode has no contact closed.
 fn closed_or_not(closed: bool) -> f64 {
     if closed { 1.0 } else { -1.0 }
+}
+
+impl<S, L> EventDriven<S, L>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
+    pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
+        let system = self.system();
+        with_zeros(work_size(system), |work| {
+            if self.bodies.identity {
+                gap_row(system, j, q, out, work);
+            } else {
+                gap_gradient(system, j, q, out, &mut work[..q.len()]);
+            }
+        });
+    }
 }
 
 impl<S, L> EventFunction for EventDriven<S, L>
@@ -23,30 +42,30 @@ where
     }
 
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
-        let (n, d) = (self.system().contacts(), self.system().dof());
+        let n = self.system().contacts();
         if let Some(j) = k.checked_sub(n) {
             return closed_or_not(self.is_closed(mode, j));
         }
-        let (q, v) = x.split_at(d);
+        let (q, v) = self.parts(x);
         if !self.is_closed(mode, k) {
             return self.system().gap(k, q);
         }
-        with_zeros(d + n, |scratch| {
-            let (acceleration, multipliers) = scratch.split_at_mut(d);
+        with_zeros(v.len() + n, |scratch| {
+            let (acceleration, multipliers) = scratch.split_at_mut(v.len());
             self.motion((t, q, v), mode, acceleration, Some(multipliers), true);
             multipliers[k]
         })
     }
 
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
-        let (n, d) = (self.system().contacts(), self.system().dof());
-        let (q, v) = x.split_at(d);
+        let n = self.system().contacts();
+        let (q, v) = self.parts(x);
         let (gaps, flags) = h.split_at_mut(n);
         for (j, flag) in flags.iter_mut().enumerate() {
             *flag = closed_or_not(self.is_closed(mode, j));
         }
         if (0..n).any(|j| self.is_closed(mode, j)) {
-            with_zeros(d, |acceleration| {
+            with_zeros(v.len(), |acceleration| {
                 self.motion((t, q, v), mode, acceleration, Some(gaps), true);
             });
         }
@@ -58,19 +77,17 @@ where
     }
 
     fn gradient(&self, k: usize, _t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
-        let (n, d) = (self.system().contacts(), self.system().dof());
-        if k >= n {
+        if k >= self.system().contacts() {
             dh.fill(0.0);
             return Some(0.0);
         }
         if self.is_closed(mode, k) {
             return None;
         }
-        let (row, by_velocity) = dh.split_at_mut(d);
+        let (q, _) = self.parts(x);
+        let (by_coordinate, by_velocity) = dh.split_at_mut(q.len());
         by_velocity.fill(0.0);
-        with_zeros(d, |point| {
-            crate::mechanics::acceleration::gap_row(self.system(), k, &x[..d], row, point);
-        });
+        self.gap_by_coordinate(k, q, by_coordinate);
         Some(0.0)
     }
 

@@ -3,11 +3,16 @@
 
 use super::EventDriven;
 use super::breakdown::{Breakdown, explain};
-use crate::impact::{ImpactLaw, ImpactProblem, Outcome, Selection};
+use crate::impact::{Failure, ImpactLaw, ImpactProblem, Outcome, Selection, Unilateral};
 use crate::linalg::cholesky::norm_in;
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::acceleration::Trouble;
+use crate::mechanics::delassus;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::redundant::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+};
 use crate::{At, Crossed, Mode, Quantity, Stop};
 
 /// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth
@@ -43,60 +48,91 @@ where
         new: &[bool],
     ) -> Result<Outcome, Breakdown> {
         self.check_friction()?;
-        let (q, v) = state.split_at(self.system().dof());
-        let restitution: Vec<f64> = touching
-            .iter()
-            .map(|&j| self.checked_restitution(j, t, q, v))
-            .collect::<Result<_, _>>()?;
+        let (q, v) = self.parts(state);
+        let wanted = Wanted {
+            restitution_at: Some(v),
+            ..Wanted::default()
+        };
+        let contacts = self.contacts(q, touching, wanted)?;
+        for of in contacts.all_parameters() {
+            self.check_restitution(of.contact, t, of.restitution)?;
+        }
         let by = (&self.law, &self.selection);
-        self.apply_impact_by(by, &restitution, t, state, (touching, new))
+        self.apply_impact_by(by, &contacts, t, state, (touching, new))
     }
 
-    /// The same by another law and with other coefficients of restitution.
-    pub(crate) fn apply_impact_by<K: ImpactLaw>(
+    /// The same by [`Unilateral`], with coefficients of restitution of zero.
+    pub(crate) fn apply_plastic_impact(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        touching: &[usize],
+        new: &[bool],
+    ) -> Result<Outcome, Breakdown> {
+        let (q, _) = self.parts(state);
+        let contacts = self.contacts(q, touching, Wanted::default())?;
+        let by = (&Unilateral, &Selection::Single);
+        self.apply_impact_by(by, &contacts, t, state, (touching, new))
+    }
+
+    /// The values of these contacts.
+    pub(crate) fn contacts(
+        &self,
+        q: &[f64],
+        touching: &[usize],
+        wanted: Wanted<'_>,
+    ) -> Result<Contacts, Breakdown> {
+        let mut contacts = Contacts::new();
+        let set = ContactSet::Listed(touching);
+        self.system().fill(q, set, wanted, &mut contacts)?;
+        Ok(contacts)
+    }
+
+    /// The impact problem of contacts; what makes it none is the inner error.
+    pub(crate) fn impact_problem(
+        &self,
+        (q, v): (&[f64], &[f64]),
+        contacts: &Contacts,
+        momentum: f64,
+    ) -> Result<Result<ImpactProblem, Failure>, Trouble> {
+        with_zeros(v.len() * v.len(), |space| {
+            let mass = self.bodies.mass(q, space)?;
+            Ok(delassus::impact_problem(contacts, &mass, v, momentum))
+        })
+    }
+
+    fn apply_impact_by<K: ImpactLaw>(
         &self,
         (law, selection): (&K, &Selection),
-        restitution: &[f64],
+        contacts: &Contacts,
         t: f64,
         state: &mut [f64],
         (touching, new): (&[usize], &[bool]),
     ) -> Result<Outcome, Breakdown> {
-        let before = state.to_vec();
-        let (q, v) = state.split_at_mut(self.system().dof());
+        let (q, v) = self.parts_mut(state);
         if !self.system().constant_mass() {
             self.check_mass(q)?;
         }
-        let mut mass = vec![0.0; q.len() * q.len()];
-        self.system().mass(q, &mut mass);
-        let momentum = norm_in(&mass, v);
-        let m = touching.len();
-        let (problem, lift) = self.in_frame(q, touching, |frame| {
-            let speeds: Vec<f64> = (0..m)
-                .map(|i| crate::linalg::dot(frame.row(i), v))
-                .collect();
-            let gram = nalgebra::DMatrix::from_column_slice(m, m, frame.gram);
-            let speeds = nalgebra::DVector::from_vec(speeds);
-            let problem = ImpactProblem::of_motion(gram, speeds, momentum);
-            (problem, frame.lift.to_vec())
-        })?;
-        let fresh: Vec<usize> = (0..m).filter(|&i| new[i]).collect();
+        let momentum = with_zeros(v.len() * v.len(), |mass| {
+            self.system().mass(q, mass);
+            norm_in(mass, v)
+        });
+        let problem = self
+            .impact_problem((q, v), contacts, momentum)
+            .map_err(|trouble| explain(trouble, q, touching))?;
+        let fresh: Vec<usize> = (0..touching.len()).filter(|&i| new[i]).collect();
         let mut noise = None;
         let resolved = problem
-            .and_then(|problem| problem.with_any_restitutions(restitution))
             .and_then(|problem| problem.with_new_contacts(&fresh))
             .and_then(|problem| {
                 noise = (!problem.dependent().is_empty()).then(|| problem.noise());
-                law.resolve(&problem.with_interrupt(&self.interrupt))
-            })
-            .and_then(|outcomes| selection.select(outcomes, t));
-        let outcome =
-            resolved.map_err(|reason| Breakdown::of_impact(reason, touching, t, before))?;
-        let d = q.len();
-        for (i, p) in outcome.impulses.iter().enumerate() {
-            for (v, l) in v.iter_mut().zip(&lift[i * d..(i + 1) * d]) {
-                *v += p * l;
-            }
-        }
+                let problem = problem.with_interrupt(&self.interrupt);
+                let outcome = selection.select(law.resolve(&problem)?, t)?;
+                problem.push(outcome.impulses.as_slice(), v);
+                Ok(outcome)
+            });
+        let outcome = resolved
+            .map_err(|reason| Breakdown::of_impact(reason, touching, t, [&*q, &*v].concat()))?;
         if let Some(noise) = noise {
             self.stop_slow_approaches(q, v, touching, (&outcome, noise))?;
         }
@@ -147,6 +183,10 @@ where
         v: &[f64],
     ) -> Result<f64, Breakdown> {
         let value = self.system().restitution(contact, q, v);
+        self.check_restitution(contact, t, value)
+    }
+
+    fn check_restitution(&self, contact: usize, t: f64, value: f64) -> Result<f64, Breakdown> {
         let allowed = if self.any_restitution {
             value.is_finite()
         } else {
@@ -211,8 +251,8 @@ where
         contacts: &[usize],
         mode: &Mode,
     ) -> Result<Vec<f64>, Breakdown> {
-        let (q, v) = state.split_at(self.system().dof());
-        let (mut acceleration, mut bends) = (vec![0.0; q.len()], vec![0.0; contacts.len()]);
+        let (q, v) = self.parts(state);
+        let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
         self.motion((t, q, v), mode, &mut acceleration, None, false);
         self.in_frame(q, contacts, |frame| {
             frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
@@ -230,7 +270,7 @@ where
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {
             self.set_closed(mode, j, false);
@@ -282,7 +322,7 @@ where
         touching: &[usize],
         mode: &Mode,
     ) -> Result<Vec<bool>, Breakdown> {
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         self.in_frame(q, touching, |frame| {
             let rates: Vec<f64> = (0..touching.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))
@@ -293,7 +333,7 @@ where
             if thrown.is_empty() {
                 return parting;
             }
-            let (mut free, mut falls) = (vec![0.0; q.len()], vec![0.0; touching.len()]);
+            let (mut free, mut falls) = (vec![0.0; v.len()], vec![0.0; touching.len()]);
             frame.free_acceleration(self.system(), (t, q, v), &[], &mut free);
             frame.gap_acceleration(self.system(), (q, v), &free, &mut falls);
             for i in thrown {
@@ -357,7 +397,7 @@ where
 
     /// True when a gap is zero and neither closes nor opens.
     pub(crate) fn rests(&self, contact: usize, x: &[f64]) -> bool {
-        let (q, _) = x.split_at(self.system().dof());
+        let (q, _) = self.parts(x);
         self.system().gap(contact, q).abs() <= self.gap_tolerance
             && self
                 .approach(x, &[contact])
@@ -367,7 +407,7 @@ where
 
     /// `Da v` of contacts at a state; NaN where there is none.
     pub(crate) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         self.in_frame(q, contacts, |frame| {
             (0..contacts.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))

@@ -82,7 +82,7 @@ where
     }
 
     fn restitutions(&self, x: &[f64], contacts: &[usize]) -> Vec<f64> {
-        let (q, v) = x.split_at(self.system().dof());
+        let (q, v) = self.parts(x);
         let of = |&j: &usize| self.system().restitution(j, q, v);
         contacts.iter().map(of).collect()
     }

@@ -3,8 +3,10 @@
 
 use super::EventDriven;
 use super::breakdown::Breakdown;
-use crate::impact::{ImpactLaw, Outcome, Selection, Unilateral};
+use crate::impact::{ImpactLaw, Outcome};
 use crate::linalg::symmetric::matrix_fault;
+use crate::mechanics::configuration::check_configuration;
+use crate::mechanics::contacts::common_tangents;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop, validate};
 
@@ -12,7 +14,8 @@ use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop, validate};
 /// one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// `(q, v)`; gaps within the tolerance that do not open are brought to zero.
+    /// `(q, v)`, with `q` on its manifold
+    /// ([`project_configuration`](MechanicalSystem::project_configuration)); gaps within the tolerance that do not open are brought to zero.
     pub state: Vec<f64>,
     /// Sides and closed contacts.
     pub mode: Mode,
@@ -33,21 +36,20 @@ where
     /// # Errors
     /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
     /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
-    /// [`InputError::NegativeGap`] for a gap that is negative beyond the tolerance);
-    /// [`Breakdown::MassMatrix`] for one that is not symmetric and positive definite;
-    /// [`Breakdown::Restitution`]; what stands in the way of the impact or of settling.
+    /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
+    /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
+    /// symmetric and positive definite; [`Breakdown::Restitution`]; what stands in the way of the
+    /// impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
         self.start_by(t, q, v, |state, touching, new| {
             self.apply_impact(t, state, touching, new)
         })
     }
 
-    /// Likewise, with a plastic impact by [`Unilateral`].
+    /// Likewise, with a plastic impact.
     pub(crate) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
-        let by = (&Unilateral, &Selection::Single);
         self.start_by(t, q, v, |state, touching, new| {
-            let restitution = vec![0.0; touching.len()];
-            self.apply_impact_by(by, &restitution, t, state, (touching, new))
+            self.apply_plastic_impact(t, state, touching, new)
         })
     }
 
@@ -65,12 +67,13 @@ where
         for (name, value) in tolerances {
             validate::not_negative(name, &[value])?;
         }
-        check_input(self.system().dof(), t, q, v)?;
+        let mut state = self.checked_state(t, q, v)?;
         self.check_friction()?;
+        common_tangents(self.system())?;
+        let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         self.check_mass(q)?;
         let n = self.system().contacts();
         let mut mode = Mode::new(2 * n);
-        let mut state = [q, v].concat();
         let mut touching = Vec::new();
         for j in 0..n {
             self.checked_restitution(j, t, q, v)?;
@@ -123,8 +126,25 @@ where
         })
     }
 
+    /// The state `(q, v)` on the manifold of the coordinates, if it is one of the system.
+    pub(crate) fn checked_state(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<Vec<f64>, InputError> {
+        let system = self.system();
+        check_input((system.coordinates(), system.dof()), t, q, v)?;
+        let mut state = [q, v].concat();
+        super::projection::onto_manifold(self, &mut state);
+        let (on, _) = self.parts(&state);
+        validate::finite("q", on)?;
+        check_configuration(system, on, v)?;
+        Ok(state)
+    }
+
     pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {
-        let d = q.len();
+        let d = self.system().dof();
         let mut mass = vec![0.0; d * d];
         self.system().mass(q, &mut mass);
         let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
@@ -145,9 +165,14 @@ where
     }
 }
 
-/// Refuses positions and velocities of another length than `dof`, and numbers that are not finite.
-pub(crate) fn check_input(dof: usize, t: f64, q: &[f64], v: &[f64]) -> Result<(), InputError> {
-    validate::length("q", dof, q.len())?;
+/// Refuses positions and velocities of another length than these, and numbers that are not finite.
+pub(crate) fn check_input(
+    (coordinates, dof): (usize, usize),
+    t: f64,
+    q: &[f64],
+    v: &[f64],
+) -> Result<(), InputError> {
+    validate::length("q", coordinates, q.len())?;
     validate::length("v", dof, v.len())?;
     for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
         validate::finite(name, values)?;

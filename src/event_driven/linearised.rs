@@ -13,12 +13,16 @@
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
 use super::EventDriven;
+use super::system::gather_closed;
 use crate::Mode;
 use crate::impact::ImpactLaw;
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_indices, with_zeros};
-use crate::mechanics::acceleration::{Frame, accelerate, coriolis, curvature, gap_row};
+use crate::mechanics::acceleration::{Frame, accelerate};
+use crate::mechanics::configuration::rate_along;
+use crate::mechanics::gaps::{curvature, gap_row};
+use crate::mechanics::kinetic::coriolis;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
 
@@ -36,25 +40,27 @@ where
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
-        let (d, n) = (self.system().dof(), self.system().contacts());
-        let (q, v) = x.split_at(d);
-        let count = directions.len() / (2 * d).max(1);
+        let n = self.system().contacts();
+        let (q, v) = self.parts(x);
+        let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
+        let count = directions.len() / dim;
         with_indices(n, |closed| {
-            let closed = self.gather_closed(mode, closed);
+            let closed = gather_closed(mode, closed);
             let m = closed.len();
-            let own = d + m + count * d + Residuals::size(d, m);
+            let own = d + m + count * d + Residuals::size((nq, d), m);
             with_zeros(self.bodies.frame_size(m) + own, |scratch| {
                 let mut cut = Cut(scratch);
                 let (acceleration, forces) = (cut.take(d), cut.take(m));
                 let efforts = cut.take(count * d);
-                let mut residuals = Residuals::new(&mut cut, d, m);
+                let mut residuals = Residuals::new(&mut cut, (nq, d), m);
                 let Ok(mut frame) = Frame::new(&self.bodies, q, closed, cut.0) else {
                     return false;
                 };
                 let (state, redundant) = ((t, q, v), self.redundant);
                 let system = self.system();
                 let written = system.effort_along(state, directions, efforts);
-                if written && is_constant(system, state, closed, residuals.r) {
+                let straight = self.bodies.identity;
+                if written && straight && is_constant(system, state, closed, residuals.r) {
                     let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
                     let unique = frame.solve_gram(zeros, redundant) == Ok(true);
                     let known = unique && frame.held_inverse(zeros, held);
@@ -68,16 +74,15 @@ where
                     return false;
                 }
                 let coarse = coarseness(system, (q, v), closed, residuals.work);
-                let directions = directions.chunks_exact((2 * d).max(1));
-                for (i, (along, out)) in directions
-                    .zip(out.chunks_exact_mut((2 * d).max(1)))
-                    .enumerate()
-                {
-                    let (rate, bent) = out.split_at_mut(d);
-                    rate.copy_from_slice(&along[d..]);
+                let directions = directions.chunks_exact(dim);
+                for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
+                    let (rate, bent) = out.split_at_mut(nq);
+                    let (dq, dv) = along.split_at(nq);
+                    rate_along(system, (q, v), (dq, dv), rate, residuals.work);
                     let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
                     let fixed = (&*acceleration, &*forces);
-                    residuals.along(system, (t, x), along, closed, fixed, (effort, coarse));
+                    let what = (effort, coarse, straight);
+                    residuals.along(system, (t, x), along, closed, fixed, what);
                     frame.solve_mass(residuals.r, bent);
                     for i in 0..m {
                         residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -132,21 +137,21 @@ struct Residuals<'a> {
 }
 
 impl<'a> Residuals<'a> {
-    fn size(d: usize, m: usize) -> usize {
-        4 * d + 2 * m + Self::work(d)
+    fn size((nq, d): (usize, usize), m: usize) -> usize {
+        nq + 3 * d + 2 * m + Self::work(nq, d)
     }
 
-    fn work(d: usize) -> usize {
-        d * d + 4 * d
+    fn work(nq: usize, d: usize) -> usize {
+        d * d + 2 * d + 3 * nq
     }
 
-    fn new(cut: &mut Cut<'a>, d: usize, m: usize) -> Self {
+    fn new(cut: &mut Cut<'a>, (nq, d): (usize, usize), m: usize) -> Self {
         Self {
             r: cut.take(d),
             s: cut.take(m),
             behind: (cut.take(d), cut.take(m)),
-            point: cut.take(2 * d),
-            work: cut.take(Self::work(d)),
+            point: cut.take(nq + d),
+            work: cut.take(Self::work(nq, d)),
         }
     }
 
@@ -159,7 +164,7 @@ impl<'a> Residuals<'a> {
         along: &[f64],
         closed: &[usize],
         fixed: (&[f64], &[f64]),
-        (effort, coarse): (Option<&[f64]>, f64),
+        (effort, coarse, straight): (Option<&[f64]>, f64, bool),
     ) where
         S: MechanicalSystem + UnilateralConstraints,
     {
@@ -170,16 +175,17 @@ impl<'a> Residuals<'a> {
             (-step, &mut *self.behind.0, &mut *self.behind.1),
         ];
         for (step, r, s) in ends {
-            for i in 0..2 * d {
+            for i in 0..x.len() {
                 self.point[i] = x[i] + step * along[i];
             }
-            let at = (t, &*self.point);
+            let (q, v) = self.point.split_at(x.len() - d);
             r.fill(0.0);
             if effort.is_none() {
-                let (q, v) = self.point.split_at(d);
                 system.effort(t, q, v, r);
             }
-            residuals(system, at, closed, fixed, (r, s), self.work);
+            let has_coriolis = !(straight && system.constant_mass());
+            let fixed = (fixed.0, fixed.1, has_coriolis);
+            residuals(system, (t, q, v), closed, fixed, (r, s), self.work);
         }
         for i in 0..d {
             self.r[i] = (self.r[i] - self.behind.0[i]) / (2.0 * step);
@@ -200,7 +206,7 @@ fn coarseness<S>(system: &S, (q, v): (&[f64], &[f64]), closed: &[usize], work: &
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let row = &mut work[..q.len()];
+    let row = &mut work[..v.len()];
     let mut coarse: f64 = 1.0;
     if !system.constant_mass() && !system.coriolis(q, v, row) {
         coarse = 50.0;
@@ -217,25 +223,24 @@ where
     coarse
 }
 
-/// Adds all of `r` but the effort to `r`, and fills `s`, at `x` with `a` and `λ` fixed; `work` has
-/// `d² + 4 d` entries.
+/// Adds all of `r` but the effort to `r`, and fills `s`, with `a` and `λ` fixed; `work` has that of
+/// [`Residuals`].
 fn residuals<S>(
     system: &S,
-    (t, x): (f64, &[f64]),
+    (t, q, v): (f64, &[f64], &[f64]),
     closed: &[usize],
-    (a, forces): (&[f64], &[f64]),
+    (a, forces, has_coriolis): (&[f64], &[f64], bool),
     (r, s): (&mut [f64], &mut [f64]),
     work: &mut [f64],
 ) where
     S: MechanicalSystem + UnilateralConstraints,
 {
     let d = r.len();
-    let (q, v) = x.split_at(d);
     system.contact_effort((t, q, v), closed, r);
     let mut cut = Cut(work);
     let row = cut.take(d);
     let work = cut.0;
-    if !system.constant_mass() {
+    if has_coriolis {
         coriolis(system, q, v, row, work);
         let mass = &mut work[..d * d];
         system.mass(q, mass);
@@ -249,11 +254,11 @@ fn residuals<S>(
             s[i] = 0.0;
             continue;
         }
-        gap_row(system, j, q, row, &mut work[..d]);
+        gap_row(system, j, q, row, work);
         for k in 0..d {
             r[k] += forces[i] * row[k];
         }
-        let (bent, _) = curvature(system, j, q, v, &mut work[..3 * d]);
+        let (bent, _) = curvature(system, j, q, v, work);
         s[i] = dot(row, a) + bent;
     }
 }

@@ -1,7 +1,6 @@
 //! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact
 //! modes.
 
-use crate::Mode;
 use crate::impact::Remark;
 
 /// What kind of event.
@@ -115,9 +114,4 @@ pub(crate) fn sequence(
         modes.pop();
     }
     modes
-}
-
-/// Closed contacts of a mode of `n` contacts.
-pub(crate) fn closed(mode: &Mode, n: usize) -> Vec<usize> {
-    (0..n).filter(|j| mode.contains(n + j)).collect()
 }

@@ -3,9 +3,11 @@
 
 use super::EventDriven;
 use super::projection;
+use super::system::gather_closed;
 use crate::impact::ImpactLaw;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
+use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Flow, Mode};
 
@@ -38,29 +40,17 @@ where
     /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
     /// state or a mode of another length.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
-        let (d, n) = (self.system().dof(), self.system().contacts());
-        if state.len() != 2 * d || mode.len() != 2 * n {
+        let n = self.system().contacts();
+        if state.len() != self.dim() || mode.len() != 2 * n {
             let values = vec![f64::NAN; n];
             let unique = false;
             return Multipliers { values, unique };
         }
-        let (q, v) = state.split_at(d);
+        let (q, v) = self.parts(state);
         let mut values = vec![0.0; n];
-        let mut acceleration = vec![0.0; q.len()];
+        let mut acceleration = vec![0.0; v.len()];
         let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values), false);
         Multipliers { values, unique }
-    }
-
-    /// The closed contacts, in space for all.
-    pub(crate) fn gather_closed<'a>(&self, mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
-        let mut m = 0;
-        for j in 0..self.system().contacts() {
-            if self.is_closed(mode, j) {
-                space[m] = j;
-                m += 1;
-            }
-        }
-        &space[..m]
     }
 
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
@@ -77,7 +67,7 @@ where
     ) -> bool {
         let n = self.system().contacts();
         with_indices(n, |closed| {
-            let closed = self.gather_closed(mode, closed);
+            let closed = gather_closed(mode, closed);
             let m = closed.len();
             with_zeros(self.bodies.frame_size(m) + m, |scratch| {
                 let (forces, scratch) = scratch.split_at_mut(m);
@@ -115,13 +105,12 @@ where
     L: ImpactLaw,
 {
     fn dim(&self) -> usize {
-        2 * self.system().dof()
+        self.system().coordinates() + self.system().dof()
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
-        let d = self.system().dof();
-        let ((q, v), (dq, dv)) = (x.split_at(d), dx.split_at_mut(d));
-        dq.copy_from_slice(v);
+        let ((q, v), (dq, dv)) = (self.parts(x), self.parts_mut(dx));
+        configuration::rate(self.system(), q, v, dq);
         self.motion((t, q, v), mode, dv, None, false);
     }
 

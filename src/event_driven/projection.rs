@@ -1,13 +1,16 @@
 //! Drift off the closed contacts: positions and velocities are projected back after each step.
-//! `q ← q − M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
+//! `q ← q − N(q) M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
+//! Coordinates that are not free, such as unit quaternions, come back onto their manifold before.
 //! Where contacts depend on each other the shift is unique still.
 
 use super::EventDriven;
+use super::system::gather_closed;
 use crate::Mode;
 use crate::impact::ImpactLaw;
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::Frame;
+use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 
 /// Gaps and their rates within this part of the tolerances are left alone: rounding, not drift.
@@ -20,20 +23,22 @@ where
     L: ImpactLaw,
 {
     with_indices(model.system().contacts(), |space| {
-        hold_all(model, x, model.gather_closed(mode, space))
+        hold_all(model, x, gather_closed(mode, space))
     })
 }
 
-/// Brings a state to gaps and rates of zero of some contacts; true when it changed.
+/// Brings a state onto the manifold of the coordinates, and to gaps and rates of zero of some
+/// contacts; true when it changed.
 pub(crate) fn hold_all<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
+    let moved = onto_manifold(model, x);
     if contacts.is_empty() {
-        return false;
+        return moved;
     }
-    let moved = to_gaps_of_zero(model, x, contacts);
+    let moved = to_gaps_of_zero(model, x, contacts) || moved;
     to_rates_of_zero(model, x, contacts) || moved
 }
 
@@ -49,6 +54,7 @@ pub(crate) fn land<S, L>(
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
+    onto_manifold(model, x);
     to_gaps_of_zero(model, x, touching);
     to_rates_of_zero(model, x, closed);
 }
@@ -64,13 +70,23 @@ where
     }
 }
 
+/// Brings coordinates that drifted off their manifold back to it; true when they changed.
+pub(crate) fn onto_manifold<S, L>(model: &EventDriven<S, L>, x: &mut [f64]) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints,
+    L: ImpactLaw,
+{
+    let (q, _) = model.parts_mut(x);
+    model.system().project_configuration(q)
+}
+
 fn to_gaps_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    let (system, d, m) = (model.system(), model.system().dof(), contacts.len());
-    let (q, _) = x.split_at_mut(d);
+    let (system, m) = (model.system(), contacts.len());
+    let (q, _) = model.parts_mut(x);
     let mut changed = false;
     with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
@@ -89,8 +105,12 @@ where
             if frame.solve_gram(wrong, Redundant::LeastSquares).is_err() {
                 return;
             }
-            for (i, &p) in wrong.iter().enumerate() {
-                frame.push(i, p, q);
+            if model.bodies.identity {
+                for (i, &p) in wrong.iter().enumerate() {
+                    frame.push(i, p, q);
+                }
+            } else {
+                shift(system, &frame, wrong, q);
             }
             changed = true;
         }
@@ -98,13 +118,29 @@ where
     changed
 }
 
+/// Moves `q` along `N(q) δ`, `δ = M⁻¹ Daᵀ p`, and back onto its manifold.
+#[cold]
+fn shift<S: MechanicalSystem>(system: &S, frame: &Frame<'_>, p: &[f64], q: &mut [f64]) {
+    with_zeros(frame.d + q.len(), |scratch| {
+        let (by, rate) = scratch.split_at_mut(frame.d);
+        for (i, &p) in p.iter().enumerate() {
+            frame.push(i, p, by);
+        }
+        configuration::rate(system, q, by, rate);
+        for (q, rate) in q.iter_mut().zip(rate) {
+            *q += *rate;
+        }
+    });
+    system.project_configuration(q);
+}
+
 fn to_rates_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
     L: ImpactLaw,
 {
-    let (d, m) = (model.system().dof(), contacts.len());
-    let (q, v) = x.split_at_mut(d);
+    let m = contacts.len();
+    let (q, v) = model.parts_mut(x);
     with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
         let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {

@@ -1,7 +1,8 @@
 //! The observer that keeps the path of a run, the log of its contacts, and the times of their
 //! impacts.
 
-use super::log::{ContactEvent, ContactEventKind, closed};
+use super::log::{ContactEvent, ContactEventKind};
+use super::system::closed_contacts;
 use super::zeno::{Accumulation, Detector};
 use super::{EventDriven, Start};
 use crate::hybrid::trajectory::Path;
@@ -173,7 +174,8 @@ impl Observer for ContactRecorder {
             let found = self.detector.activation(j, set.time);
             self.accumulation = self.accumulation.take().or(found);
         }
-        let (before, after) = (closed(set.mode_before, n), closed(set.mode, n));
+        let [before, after] =
+            [set.mode_before, set.mode].map(|mode| closed_contacts(mode, n).collect());
         self.push(ContactEvent {
             activated,
             released,

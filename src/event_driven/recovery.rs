@@ -5,7 +5,7 @@ use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
-use crate::impact::{Failure, ImpactLaw, Selection, Unilateral};
+use crate::impact::{Failure, ImpactLaw};
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
@@ -37,7 +37,7 @@ where
 {
     /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
     pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
-        let (q, v) = set.state.split_at(self.system().dof());
+        let (q, v) = self.parts(set.state);
         let n = self.system().contacts();
         let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
         let was_closed = |j: usize| self.is_closed(set.mode_before, j);
@@ -112,7 +112,7 @@ where
         let clear = |part: f64| {
             let state = run.at(place.t + part * (end - place.t));
             state.is_ok_and(|state| {
-                let (q, _) = state.as_slice().split_at(self.system().dof());
+                let (q, _) = self.parts(state.as_slice());
                 (0..self.system().contacts()).all(|j| {
                     found.contacts.contains(&j)
                         || self.is_closed(mode, j)
@@ -141,11 +141,11 @@ where
         let mut held = [&event.mode_before[..], contacts].concat();
         held.sort_unstable();
         held.dedup();
-        let d = self.system().dof();
-        let touching = self.touching(&state[..d], &held);
+        let nq = self.system().coordinates();
+        let touching = self.touching(&state[..nq], &held);
         super::projection::land(self, state, &[], &touching);
         let mut impulses = vec![0.0; touching.len()];
-        let (q, v) = state.split_at_mut(d);
+        let (q, v) = self.parts_mut(state);
         let plastic = self.in_frame(q, &held, |frame| {
             let mut p: Vec<f64> = (0..held.len())
                 .map(|i| -crate::linalg::dot(frame.row(i), v))
@@ -168,9 +168,7 @@ where
         }
         let new = self.approaching(q, v, &touching)?;
         if new.iter().any(|&new| new) {
-            let restitution = vec![0.0; touching.len()];
-            let by = (&Unilateral, &Selection::Single);
-            let outcome = self.apply_impact_by(by, &restitution, t, state, (&touching, &new))?;
+            let outcome = self.apply_plastic_impact(t, state, &touching, &new)?;
             for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
                 *sum += p;
             }
@@ -208,10 +206,10 @@ where
     ) -> Result<Option<ContactEvent>, Breakdown> {
         let mut event = self.event_at(ContactEventKind::Contact, place);
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
-        let d = self.system().dof();
-        let touching = self.touching(&state[..d], &event.mode_before);
+        let nq = self.system().coordinates();
+        let touching = self.touching(&state[..nq], &event.mode_before);
         super::projection::land(self, state, &event.mode_before, &touching);
-        let new = self.approaching(&state[..d], &state[d..], &touching)?;
+        let new = self.approaching(&state[..nq], &state[nq..], &touching)?;
         if !new.iter().any(|&new| new) {
             return Ok(None);
         }
@@ -235,7 +233,7 @@ where
         else {
             return false;
         };
-        let (q, v) = state.split_at(self.system().dof());
+        let (q, v) = self.parts(state);
         match **reason {
             Failure::Squeezed { .. } | Failure::NoFeasibleInterior { .. } => true,
             Failure::ReflectionCap { .. } => contacts
@@ -248,8 +246,8 @@ where
     /// The contacts whose gaps are zero, closed ones too, those excepted that part faster than the
     /// tolerance.
     pub(crate) fn touching_and_not_parting(&self, place: &Place) -> Vec<usize> {
-        let d = self.system().dof();
-        let mut touching = self.touching(&place.state[..d], &self.closed(&place.mode));
+        let nq = self.system().coordinates();
+        let mut touching = self.touching(&place.state[..nq], &self.closed(&place.mode));
         let rates = self.approach(&place.state, &touching);
         let mut rates = rates.iter();
         touching.retain(|_| rates.next().is_none_or(|&rate| rate <= self.rate_tolerance));

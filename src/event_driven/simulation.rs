@@ -5,7 +5,7 @@
 use super::Start;
 use super::breakdown::Breakdown;
 use super::grazing::{Grazing, Watcher};
-use super::log::{ContactEvent, ContactEventKind, ContactMode, closed, sequence};
+use super::log::{ContactEvent, ContactEventKind, ContactMode, sequence};
 use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
 use super::system::EventDriven;
@@ -197,7 +197,7 @@ where
         let path = Path::new(self.integrator.max_memory_set(), tolerance);
         let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), n, path);
         recorder.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
-        let initial = closed(&start.mode, n);
+        let initial = self.model().closed(&start.mode);
         let mut place = Place {
             t: t0,
             state: start.state,

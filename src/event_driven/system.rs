@@ -1,5 +1,5 @@
 //! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`, one
-//! event function a contact.
+//! event function a contact. `q` and `v` may differ in length.
 //!
 //! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it
 //! is closed; both are positive until they fall through zero: activation, or release (Pace &
@@ -55,6 +55,21 @@ pub struct EventDriven<S, L = Unilateral> {
     pub(crate) any_restitution: bool,
     /// Ends searches of the law.
     pub(crate) interrupt: Interrupt,
+}
+
+/// The closed contacts of a mode of `n` contacts, in rising order.
+pub(crate) fn closed_contacts(mode: &Mode, n: usize) -> impl Iterator<Item = usize> + '_ {
+    (0..n).filter(move |j| mode.contains(n + j))
+}
+
+/// The same, in space for all contacts.
+pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
+    let (mut m, n) = (0, space.len());
+    for (place, j) in space.iter_mut().zip(closed_contacts(mode, n)) {
+        *place = j;
+        m += 1;
+    }
+    &space[..m]
 }
 
 impl<S> EventDriven<S>
@@ -183,9 +198,7 @@ where
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
     pub fn closed(&self, mode: &Mode) -> Vec<usize> {
-        (0..self.system().contacts())
-            .filter(|&j| self.is_closed(mode, j))
-            .collect()
+        closed_contacts(mode, self.system().contacts()).collect()
     }
 
     pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
@@ -194,17 +207,29 @@ where
         mode.set(j, true);
     }
 
-    /// True when impacts are piecewise linear: masses and rows are constant.
+    /// The coordinates and the velocities of a state; a shorter one has no velocities.
+    pub(crate) fn parts<'a>(&self, x: &'a [f64]) -> (&'a [f64], &'a [f64]) {
+        x.split_at(self.system().coordinates().min(x.len()))
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn parts_mut<'a>(&self, x: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
+        x.split_at_mut(self.system().coordinates().min(x.len()))
+    }
+
+    /// True when impacts are piecewise linear: masses and rows are constant, and `q̇ = v`.
     pub(crate) fn is_affine(&self) -> bool {
         let system = self.system();
-        system.constant_mass() && (0..system.contacts()).all(|j| system.constant_row(j))
+        self.bodies.identity
+            && system.constant_mass()
+            && (0..system.contacts()).all(|j| system.constant_row(j))
     }
 
     /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no
     /// [`potential`](MechanicalSystem::potential), or the state has another length.
     pub fn energy(&self, state: &[f64]) -> Option<f64> {
-        let d = self.system().dof();
-        let (q, v) = (state.get(..d)?, state.get(d..2 * d)?);
+        let (d, nq) = (self.system().dof(), self.system().coordinates());
+        let (q, v) = (state.get(..nq)?, state.get(nq..nq + d)?);
         let mut mass = vec![0.0; d * d];
         self.system().mass(q, &mut mass);
         let momentum = |i: usize| -> f64 { (0..d).map(|k| mass[k * d + i] * v[k]).sum() };

@@ -12,23 +12,26 @@ pub trait UnilateralConstraints {
     /// force to the effort, or make the table a heavy body of its own.
     fn gap(&self, j: usize, q: &[f64]) -> f64;
 
-    /// Writes the row `Da_j(q)` and returns `true`; the provided method returns `false`, and the
-    /// crate takes differences.
+    /// Writes the row `Da_j(q)` that acts on velocities, `ȧ_j = Da_j v`, and returns `true`; the
+    /// provided method returns `false`, and the crate takes differences. Where `q̇ = N(q) v`
+    /// ([`configuration_rate`](super::MechanicalSystem::configuration_rate)), entry `i` is the
+    /// derivative of the gap along `N(q) e_i`.
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
         let _ = (j, q, row);
         false
     }
 
-    /// True when the row `Da_j` does not depend on `q`: the gap is an affine function, without
-    /// curvature. Spares evaluations.
+    /// True when the row `Da_j` does not depend on `q`: the gap has no curvature. Spares
+    /// evaluations.
     fn constant_row(&self, j: usize) -> bool {
         let _ = j;
         false
     }
 
     /// The curvature term `κ_j = vᵀ D²a_j(q) v`, the part of the gap's acceleration that is not
-    /// `Da_j q̈`; the provided method returns `None`, and the crate takes the difference of
-    /// `Da_j v` along `v`.
+    /// `Da_j v̇`; the provided method returns `None`, and the crate takes the difference of
+    /// `Da_j v` along `v`. Where `q̇ = N(q) v` it is the derivative of `Da_j v` along `N(q) v`, with
+    /// `v` held.
     fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
         let _ = (j, q, v);
         None
@@ -40,6 +43,20 @@ pub trait UnilateralConstraints {
         0.0
     }
 
+    /// Stiffness of contact `j` (N/m), > 0: the normal force is `(−k a − τ k ȧ)₊` where a driver is
+    /// compliant. Provided: `INFINITY`, as stiff as the driver resolves. Rigid drivers do not ask.
+    fn stiffness(&self, j: usize) -> f64 {
+        let _ = j;
+        f64::INFINITY
+    }
+
+    /// Dissipation time `τ` of contact `j` (s), ≥ 0, with the [`stiffness`](Self::stiffness);
+    /// provided: 0, without dissipation.
+    fn dissipation_time(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
+
     /// Coefficient of friction, ≥ 0. What knows no friction refuses one that is not zero.
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
@@ -47,13 +64,15 @@ pub trait UnilateralConstraints {
     }
 
     /// Number of tangential directions of contact `j`: 0 without friction, 1 in the plane, 2 in
-    /// space.
+    /// space. All contacts have the same number.
     fn tangents(&self, j: usize) -> usize {
         let _ = j;
         0
     }
 
-    /// Writes the rows of the tangential velocities of contact `j`, one after the other.
+    /// Writes the rows of the tangential velocities of contact `j`, one after the other, each with
+    /// an entry a velocity: of unit tangents, orthogonal to each other and to the normal. Their
+    /// sign is that of the slip. Units and signs are those of [`Contacts`](super::Contacts).
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
         let _ = (j, q);
         rows.fill(0.0);

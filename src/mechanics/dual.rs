@@ -1,12 +1,16 @@
 //! Mechanical systems and contacts written once for any scalar; [`Dual`] gives them exact
 //! derivatives.
 
+use std::ops::Range;
+
 use nalgebra::RealField;
 use num_dual::{Dual2_64, Dual64};
 
+use super::configuration::{is_identity, rate};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::Dual;
 use crate::derivative::on_scratch;
+use crate::linalg::scratch::with_zeros;
 
 /// Masses and forces, written once for any real scalar; [`Dual`] makes a [`MechanicalSystem`] of
 /// them, with the exact Coriolis force of the mass matrix.
@@ -58,6 +62,41 @@ pub trait SmoothMechanics {
     /// As [`MechanicalSystem::dof`].
     fn dof(&self) -> usize;
 
+    /// As [`MechanicalSystem::coordinates`].
+    fn coordinates(&self) -> usize {
+        self.dof()
+    }
+
+    /// As [`MechanicalSystem::configuration_rate`]; [`coriolis`](Self::coriolis) must be written
+    /// with it.
+    fn configuration_rate<T: RealField + Copy>(&self, q: &[T], v: &[T], rate: &mut [T]) -> bool {
+        let _ = (q, v, rate);
+        false
+    }
+
+    /// As [`MechanicalSystem::project_configuration`].
+    fn project_configuration(&self, q: &mut [f64]) -> bool {
+        let _ = q;
+        false
+    }
+
+    /// As [`MechanicalSystem::coriolis`]. Where it is not written and `q̇ = v`, [`Dual`] derives it.
+    fn coriolis<T: RealField + Copy>(&self, q: &[T], v: &[T], force: &mut [T]) -> bool {
+        let _ = (q, v, force);
+        false
+    }
+
+    /// As [`MechanicalSystem::trees`].
+    fn trees(&self) -> usize {
+        1
+    }
+
+    /// As [`MechanicalSystem::tree`].
+    fn tree(&self, i: usize) -> Range<usize> {
+        let _ = i;
+        0..self.dof()
+    }
+
     /// As [`MechanicalSystem::mass`]: every entry, whatever it held before.
     fn mass<T: RealField + Copy>(&self, q: &[T], mass: &mut [T]);
 
@@ -92,8 +131,8 @@ pub trait SmoothMechanics {
     }
 }
 
-/// Gaps, written once for any real scalar; [`Dual`] makes [`UnilateralConstraints`] of them, with
-/// exact rows and curvatures.
+/// Gaps, written once for any real scalar; [`Dual`] makes [`UnilateralConstraints`] of them and of
+/// [`SmoothMechanics`], which tells how coordinates change, with exact rows and curvatures.
 ///
 /// All methods but [`gap`](Self::gap) are those of [`UnilateralConstraints`].
 pub trait SmoothConstraints {
@@ -112,6 +151,18 @@ pub trait SmoothConstraints {
     /// As [`UnilateralConstraints::restitution`].
     fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
         let _ = (j, q, v);
+        0.0
+    }
+
+    /// As [`UnilateralConstraints::stiffness`].
+    fn stiffness(&self, j: usize) -> f64 {
+        let _ = j;
+        f64::INFINITY
+    }
+
+    /// As [`UnilateralConstraints::dissipation_time`].
+    fn dissipation_time(&self, j: usize) -> f64 {
+        let _ = j;
         0.0
     }
 
@@ -143,6 +194,31 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
     }
 
     #[inline]
+    fn coordinates(&self) -> usize {
+        self.0.coordinates()
+    }
+
+    #[inline]
+    fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+        self.0.configuration_rate(q, v, rate)
+    }
+
+    #[inline]
+    fn project_configuration(&self, q: &mut [f64]) -> bool {
+        self.0.project_configuration(q)
+    }
+
+    #[inline]
+    fn trees(&self) -> usize {
+        self.0.trees()
+    }
+
+    #[inline]
+    fn tree(&self, i: usize) -> Range<usize> {
+        self.0.tree(i)
+    }
+
+    #[inline]
     fn mass(&self, q: &[f64], mass: &mut [f64]) {
         self.0.mass(q, mass);
     }
@@ -158,15 +234,15 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
-        let d = q.len();
-        on_scratch(Dual64::new(0.0, 0.0), 3 * d, |scratch| {
-            let (point, effort) = scratch.split_at_mut(2 * d);
-            let directions = directions.chunks_exact(2 * d);
+        let (nq, d) = (q.len(), v.len());
+        on_scratch(Dual64::new(0.0, 0.0), nq + 2 * d, |scratch| {
+            let (point, effort) = scratch.split_at_mut(nq + d);
+            let directions = directions.chunks_exact(nq + d);
             for (along, out) in directions.zip(out.chunks_exact_mut(d)) {
                 for (i, x) in q.iter().chain(v).enumerate() {
                     point[i] = Dual64::new(*x, along[i]);
                 }
-                let (q, v) = point.split_at(d);
+                let (q, v) = point.split_at(nq);
                 self.0.effort(Dual64::from_re(t), q, v, &mut *effort);
                 for (out, effort) in out.iter_mut().zip(&*effort) {
                     *out = effort.eps;
@@ -186,8 +262,14 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
         self.0.contact_effort(state, closed, effort)
     }
 
-    /// `c v = −Σ_k v_k ∂_k M v + ½ ∂(vᵀ M v)/∂q`.
+    /// `c v = −Σ_k v_k ∂_k M v + ½ ∂(vᵀ M v)/∂q`, unless it is written.
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
+        if self.0.coriolis(q, v, force) {
+            return true;
+        }
+        if !is_identity(self, q) {
+            return false;
+        }
         force.fill(0.0);
         if self.0.constant_mass() || v.iter().all(|&v| v == 0.0) {
             return true;
@@ -214,6 +296,33 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
         true
     }
 
+    /// Along `N(q) e_i`.
+    fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+        let (nq, d) = (q.len(), v.len());
+        on_scratch(Dual64::new(0.0, 0.0), d * d + nq, |scratch| {
+            let (mass, point) = scratch.split_at_mut(d * d);
+            with_zeros(d + nq, |along| {
+                let (axis, along) = along.split_at_mut(d);
+                for i in 0..d {
+                    axis[i] = 1.0;
+                    rate(self, q, axis, along);
+                    axis[i] = 0.0;
+                    for ((point, q), along) in point.iter_mut().zip(q).zip(&*along) {
+                        *point = Dual64::new(*q, *along);
+                    }
+                    self.0.mass(point, mass);
+                    let mut energy = 0.0;
+                    for (v_k, column) in v.iter().zip(mass.chunks_exact(d)) {
+                        let momentum = column.iter().zip(v).map(|(m, v)| m.eps * v);
+                        energy += 0.5 * v_k * momentum.sum::<f64>();
+                    }
+                    gradient[i] = energy;
+                }
+            });
+        });
+        true
+    }
+
     #[inline]
     fn constant_mass(&self) -> bool {
         self.0.constant_mass()
@@ -230,10 +339,37 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
     }
 }
 
+impl<M: SmoothMechanics> Dual<M> {
+    /// First and second derivative of `q` along `q̇ = N(q) v` with `v` held; the second is zero on
+    /// entry.
+    fn path(&self, q: &[f64], v: &[f64], (along, bend): (&mut [f64], &mut [f64])) {
+        if !self.0.configuration_rate(q, v, along) {
+            let n = along.len().min(v.len());
+            along[..n].copy_from_slice(&v[..n]);
+            return;
+        }
+        let nq = q.len();
+        on_scratch(Dual64::new(0.0, 0.0), 2 * nq + v.len(), |scratch| {
+            let (rate, point) = scratch.split_at_mut(nq);
+            let (point, held) = point.split_at_mut(nq);
+            for i in 0..nq {
+                point[i] = Dual64::new(q[i], along[i]);
+            }
+            for (held, v) in held.iter_mut().zip(v) {
+                *held = Dual64::from_re(*v);
+            }
+            self.0.configuration_rate(point, held, &mut *rate);
+            for (bend, rate) in bend.iter_mut().zip(rate) {
+                *bend = rate.eps;
+            }
+        });
+    }
+}
+
 /// With exact rows, at the cost of one evaluation of the gap in dual numbers an entry, and exact
 /// curvatures, at the cost of one in dual numbers of second order:
-/// `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`.
-impl<M: SmoothConstraints> UnilateralConstraints for Dual<M> {
+/// `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`, and likewise along `q̇ = N(q) v`.
+impl<M: SmoothMechanics + SmoothConstraints> UnilateralConstraints for Dual<M> {
     #[inline]
     fn contacts(&self) -> usize {
         self.0.contacts()
@@ -249,20 +385,31 @@ impl<M: SmoothConstraints> UnilateralConstraints for Dual<M> {
             for i in 0..q.len() {
                 point[i] = Dual64::from_re(q[i]);
             }
-            for i in 0..q.len() {
-                point[i].eps = 1.0;
-                row[i] = self.0.gap(j, point).eps;
-                point[i].eps = 0.0;
-            }
+            with_zeros(q.len() + row.len(), |scratch| {
+                let (along, axis) = scratch.split_at_mut(q.len());
+                for i in 0..row.len() {
+                    axis[i] = 1.0;
+                    rate(self, q, axis, along);
+                    axis[i] = 0.0;
+                    for (point, along) in point.iter_mut().zip(&*along) {
+                        point.eps = *along;
+                    }
+                    row[i] = self.0.gap(j, point).eps;
+                }
+            });
         });
         true
     }
 
     fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
         let bent = on_scratch(Dual2_64::new(0.0, 0.0, 0.0), q.len(), |point| {
-            for i in 0..q.len() {
-                point[i] = Dual2_64::new(q[i], v[i], 0.0);
-            }
+            with_zeros(2 * q.len(), |scratch| {
+                let (along, bend) = scratch.split_at_mut(q.len());
+                self.path(q, v, (along, bend));
+                for i in 0..q.len() {
+                    point[i] = Dual2_64::new(q[i], along[i], bend[i]);
+                }
+            });
             self.0.gap(j, point).v2
         });
         Some(bent)
@@ -276,6 +423,16 @@ impl<M: SmoothConstraints> UnilateralConstraints for Dual<M> {
     #[inline]
     fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
         self.0.restitution(j, q, v)
+    }
+
+    #[inline]
+    fn stiffness(&self, j: usize) -> f64 {
+        self.0.stiffness(j)
+    }
+
+    #[inline]
+    fn dissipation_time(&self, j: usize) -> f64 {
+        self.0.dissipation_time(j)
     }
 
     #[inline]

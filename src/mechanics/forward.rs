@@ -1,6 +1,7 @@
 //! References and smart pointers to mechanical systems are mechanical systems: every method is
 //! handed on.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,6 +13,18 @@ macro_rules! forward {
             #[inline]
             fn dof(&self) -> usize {
                 (**self).dof()
+            }
+            #[inline]
+            fn coordinates(&self) -> usize {
+                (**self).coordinates()
+            }
+            #[inline]
+            fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+                (**self).configuration_rate(q, v, rate)
+            }
+            #[inline]
+            fn project_configuration(&self, q: &mut [f64]) -> bool {
+                (**self).project_configuration(q)
             }
             #[inline]
             fn mass(&self, q: &[f64], mass: &mut [f64]) {
@@ -32,6 +45,22 @@ macro_rules! forward {
             #[inline]
             fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
                 (**self).coriolis(q, v, force)
+            }
+            #[inline]
+            fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+                (**self).kinetic_gradient(q, v, gradient)
+            }
+            #[inline]
+            fn trees(&self) -> usize {
+                (**self).trees()
+            }
+            #[inline]
+            fn tree(&self, i: usize) -> Range<usize> {
+                (**self).tree(i)
+            }
+            #[inline]
+            fn tree_mass(&self, i: usize, q: &[f64], mass: &mut [f64]) {
+                (**self).tree_mass(i, q, mass);
             }
             #[inline]
             fn constant_mass(&self) -> bool {
@@ -71,6 +100,14 @@ macro_rules! forward {
             #[inline]
             fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
                 (**self).restitution(j, q, v)
+            }
+            #[inline]
+            fn stiffness(&self, j: usize) -> f64 {
+                (**self).stiffness(j)
+            }
+            #[inline]
+            fn dissipation_time(&self, j: usize) -> f64 {
+                (**self).dissipation_time(j)
             }
             #[inline]
             fn friction(&self, j: usize) -> f64 {

@@ -6,8 +6,14 @@
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
 //!   [`UnilateralConstraints`]; `dual`: the same, once for any scalar; `forward`: references and
 //!   smart pointers.
+//! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `delassus`: these in
+//!   contact space, the impact problem.
+//! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
 //!   contacts that depend on each other.
+//! * `configuration`: `q̇ = N(q) v`.
+//! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
+//!   blocks of the mass matrix.
 //! * `mode_problem`: which contacts stay closed.
 //! * `check`: what the user wrote against differences.
 //!
@@ -15,16 +21,23 @@
 
 pub(crate) mod acceleration;
 mod check;
+pub(crate) mod configuration;
 mod constraints;
+pub(crate) mod contacts;
+pub(crate) mod delassus;
 #[cfg(feature = "dual")]
 mod dual;
 mod forward;
+pub(crate) mod gaps;
+pub(crate) mod kinetic;
 pub(crate) mod mode_problem;
 pub(crate) mod redundant;
 mod system;
+mod trees;
 
 pub use check::check_mechanics;
 pub use constraints::UnilateralConstraints;
+pub use contacts::{ContactParameters, ContactSet, ContactSource, Contacts, RowBlock, Wanted};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use redundant::Redundant;

@@ -4,6 +4,7 @@
 use nalgebra::DMatrixView;
 
 use super::acceleration::{Bodies, Frame, Trouble, accelerate};
+use super::configuration;
 use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::lcp;
@@ -53,7 +54,7 @@ pub(crate) fn settle<S>(
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let (d, m) = (q.len(), candidates.len());
+    let (d, m) = (v.len(), candidates.len());
     if m == 0 {
         return Settled::Closed(Vec::new());
     }
@@ -105,12 +106,14 @@ fn a_moment_later<S>(
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let (d, m) = (q.len(), candidates.len());
-    let step = step_along(t, &[q, v].concat(), 1.0, &[v, a].concat());
+    let (d, m) = (v.len(), candidates.len());
+    let mut rate = vec![0.0; q.len()];
+    configuration::rate(&bodies.system, q, v, &mut rate);
+    let step = step_along(t, &[q, v].concat(), 1.0, &[&rate, a].concat());
     let moved = |x: &[f64], rate: &[f64]| -> Vec<f64> {
         x.iter().zip(rate).map(|(x, r)| x + step * r).collect()
     };
-    let (q, v) = (moved(q, v), moved(v, a));
+    let (q, v) = (moved(q, &rate), moved(v, a));
     let (mut free, mut gaps) = (vec![0.0; d], vec![0.0; m]);
     with_zeros(bodies.frame_size(m), |scratch| {
         let mut frame = Frame::new(bodies, &q, candidates, scratch).ok()?;
@@ -245,7 +248,7 @@ fn try_all<S>(
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let (d, m) = (q.len(), candidates.len());
+    let (d, m) = (v.len(), candidates.len());
     if m > TRY_ALL {
         return Settled::TooMany;
     }

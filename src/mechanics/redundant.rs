@@ -26,7 +26,7 @@ pub enum Redundant {
 /// to the root of rounding. Rows that are combinations of others are passed over.
 pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
     let (d, m) = (frame.d, wanted.len());
-    let (mut rows, mut lifts) = (frame.rows.to_vec(), frame.lift.to_vec());
+    let (mut rows, mut lifts) = (frame.rows.rows.to_vec(), frame.lift.to_vec());
     let mut wanted = wanted.to_vec();
     let mut left: Vec<usize> = (0..m).collect();
     let whole: Vec<f64> = (0..m)

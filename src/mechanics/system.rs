@@ -1,19 +1,57 @@
 //! `MechanicalSystem`: masses and forces, `M(q) q̈ = f(t, q, q̇) + c(q, q̇) q̇ + Da_Jᵀ λ_J` (Pace &
 //! Burden, eq. 1).
 
-/// A mechanical system in coordinates `q` with velocities `v = q̇`; what contacts do to it is in
+use std::ops::Range;
+
+use crate::linalg::scratch::with_zeros;
+
+/// A mechanical system in coordinates `q` with velocities `v`; what contacts do to it is in
 /// [`UnilateralConstraints`](super::UnilateralConstraints).
 ///
-/// Slices `q`, `v`, `f` have [`dof`](Self::dof) entries; matrices are `dof × dof`, one column after
-/// the other.
+/// Slices `v` and `f` have [`dof`](Self::dof) entries, `q` has [`coordinates`](Self::coordinates);
+/// matrices are `dof × dof`, one column after the other.
+///
+/// Velocities are the rates of the coordinates, `q̇ = v`, unless
+/// [`configuration_rate`](Self::configuration_rate) is written: then `q̇ = N(q) v`, as for a body
+/// with a unit quaternion in `q` and its angular velocity in `v`. There the derivative of a
+/// function of `q` by velocity `i` is the one along `N(q) e_i`.
 ///
 /// Derivatives (the Coriolis force, rows and curvatures of gaps) come on three levels: nothing
 /// written, and they are differences; the system written once for any scalar (`SmoothMechanics`,
 /// `SmoothConstraints`) and wrapped in `Dual`, feature `dual`, and they are exact; or written by
 /// hand, which [`check_mechanics`](super::check_mechanics) compares with differences.
 pub trait MechanicalSystem {
-    /// Number `d` of degrees of freedom.
+    /// Number `d` of degrees of freedom: of velocities.
     fn dof(&self) -> usize;
+
+    /// Number of coordinates, no less than [`dof`](Self::dof); provided: the same number. More only
+    /// where [`configuration_rate`](Self::configuration_rate) is written.
+    fn coordinates(&self) -> usize {
+        self.dof()
+    }
+
+    /// Writes the rates of the coordinates `q̇ = N(q) v`, linear in `v`, and returns `true`; the
+    /// provided method returns `false`: `q̇ = v`. It must not be `true` at some states only.
+    ///
+    /// Where it is written, so must be [`coriolis`](Self::coriolis), also for a constant mass: the
+    /// mass matrix does not tell it alone. A run of a system without it is refused with
+    /// [`InputError::CoriolisUnwritten`](crate::InputError::CoriolisUnwritten).
+    fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+        let _ = (q, v, rate);
+        false
+    }
+
+    /// Brings coordinates that drifted off their manifold back to it (a quaternion to unit length)
+    /// and returns `true` when it changed them; the provided method does nothing. Called at the
+    /// start, after accepted steps and at events. Leave alone what is off by rounding: each change
+    /// costs an evaluation of the motion.
+    ///
+    /// Derivatives are those within the manifold: give directions `dq = N(q) δ`, on which this map
+    /// is the identity to first order.
+    fn project_configuration(&self, q: &mut [f64]) -> bool {
+        let _ = q;
+        false
+    }
 
     /// Writes the mass matrix `M(q)`, symmetric and positive definite.
     fn mass(&self, q: &[f64], mass: &mut [f64]);
@@ -22,8 +60,8 @@ pub trait MechanicalSystem {
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]);
 
     /// Writes derivatives of the effort, `D_q f · dq + D_v f · dv`, and returns `true`:
-    /// `directions` holds one `(dq, dv)` after the other, `2 dof` entries each, and `out` takes
-    /// `dof` entries for each. The provided method returns `false`, and the crate takes
+    /// `directions` holds one `(dq, dv)` after the other, `coordinates + dof` entries each, and
+    /// `out` takes `dof` entries for each. The provided method returns `false`, and the crate takes
     /// differences. For derivatives of runs, which it makes faster and more exact.
     fn effort_along(
         &self,
@@ -33,6 +71,41 @@ pub trait MechanicalSystem {
     ) -> bool {
         let _ = (t, q, v, directions, out);
         false
+    }
+
+    /// Number of trees. A tree is a block of velocities that no entry of the mass matrix couples to
+    /// another block: a free body, an arm on its base. Drivers that factorise tree by tree ask for
+    /// them; provided: one.
+    fn trees(&self) -> usize {
+        1
+    }
+
+    /// The velocities of tree `i`. Trees follow each other from 0 to [`dof`](Self::dof), none is
+    /// empty; provided: all velocities. [`check_mechanics`](super::check_mechanics) compares them
+    /// with the mass matrix.
+    fn tree(&self, i: usize) -> Range<usize> {
+        let _ = i;
+        0..self.dof()
+    }
+
+    /// Writes the mass matrix of tree `i`, `n × n` for its `n` velocities, one column after the
+    /// other; provided: the block of [`mass`](Self::mass), at the cost of all of it.
+    fn tree_mass(&self, i: usize, q: &[f64], mass: &mut [f64]) {
+        let (d, tree) = (self.dof(), self.tree(i));
+        if self.trees() == 1 {
+            self.mass(q, mass);
+            return;
+        }
+        with_zeros(d * d, |whole| {
+            self.mass(q, whole);
+            let columns = whole.chunks_exact(d.max(1)).skip(tree.start);
+            let blocks = mass.chunks_exact_mut(tree.len().max(1));
+            for (column, block) in columns.zip(blocks) {
+                for (entry, m) in block.iter_mut().zip(column.iter().skip(tree.start)) {
+                    *entry = *m;
+                }
+            }
+        });
     }
 
     /// Adds to `effort` what depends on which contacts are `closed` (in rising order), and returns
@@ -54,9 +127,22 @@ pub trait MechanicalSystem {
     /// Writes the Coriolis force `c(q, v) v` (on the side of the forces) and returns `true`; the
     /// provided method returns `false`, and the crate derives it from differences of the mass
     /// matrix, `c_lm = −½ Σ_k (∂_k M_lm + ∂_m M_lk − ∂_l M_km) v_k`. Where
-    /// [`constant_mass`](Self::constant_mass) says so it is zero.
+    /// [`constant_mass`](Self::constant_mass) says so and `q̇ = v` it is zero.
+    ///
+    /// Where `q̇ = N(q) v` it must be written. With `p = M v`, `X_i = N e_i` and brackets
+    /// `[X_i, X_j] = Σ_k C^k_ij X_k`, component `i` is
+    /// `−(Ṁ v)_i + ½ ∂(vᵀ M v)/∂X_i − Σ_jk C^k_ij v_j p_k` (Boltzmann and Hamel); for a body with
+    /// inertia `I` and angular velocity `ω` in its own axes that is `−ω × I ω`.
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
         let _ = (q, v, force);
+        false
+    }
+
+    /// Writes the derivative of the kinetic energy, `½ ∂(vᵀ M v)/∂q` (along `N(q) e_i`), and
+    /// returns `true`; the provided method returns `false`, and the crate takes differences of the
+    /// mass matrix. It is the part of the Coriolis force that is not `−Ṁ v`.
+    fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+        let _ = (q, v, gradient);
         false
     }
 

@@ -133,9 +133,9 @@ fn a_double_pendulum() {
 
         let report = check_mechanics(&dual, 0.0, &q, &v).unwrap();
         assert!(report.agrees(1e-7), "{report}");
-        // efforts along four, the force and its power, two rows, two curvatures; those with
-        // velocities twice
-        assert_eq!(report.compared, 8 + 2 * 3 + 2 * (2 + 2));
+        // efforts along four, the force with its power and its part by the coordinates, two rows,
+        // two curvatures; those with velocities twice
+        assert_eq!(report.compared, 8 + 2 * (3 + 2) + 2 * (2 + 2));
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -71,6 +72,37 @@ impl MechanicalSystem for Own {
         force[0] = 8.0 * v[0];
         true
     }
+    fn coordinates(&self) -> usize {
+        asked("coordinates");
+        2
+    }
+    fn configuration_rate(&self, _q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+        asked("configuration_rate");
+        rate.fill(0.5 * v[0]);
+        true
+    }
+    fn project_configuration(&self, q: &mut [f64]) -> bool {
+        asked("project_configuration");
+        q[0] = 0.75;
+        true
+    }
+    fn kinetic_gradient(&self, _q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+        asked("kinetic_gradient");
+        gradient[0] = 9.0 * v[0];
+        true
+    }
+    fn trees(&self) -> usize {
+        asked("trees");
+        4
+    }
+    fn tree(&self, i: usize) -> Range<usize> {
+        asked("tree");
+        i..i + 5
+    }
+    fn tree_mass(&self, i: usize, _q: &[f64], mass: &mut [f64]) {
+        asked("tree_mass");
+        mass[0] = 10.0 + i as f64;
+    }
     fn constant_mass(&self) -> bool {
         asked("constant_mass");
         true
@@ -111,6 +143,14 @@ impl UnilateralConstraints for Own {
         asked("restitution");
         0.125 * j as f64
     }
+    fn stiffness(&self, j: usize) -> f64 {
+        asked("stiffness");
+        1e3 + j as f64
+    }
+    fn dissipation_time(&self, j: usize) -> f64 {
+        asked("dissipation_time");
+        0.5 + j as f64
+    }
     fn friction(&self, j: usize) -> f64 {
         asked("friction");
         0.25 * j as f64
@@ -139,10 +179,17 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.push(flag(s.effort_along((t, q, v), &[0.5, 0.25], &mut out)) + out[0]);
     said.push(flag(s.contact_effort((t, q, v), &[0, 2], &mut out)) + out[0]);
     said.push(flag(s.coriolis(q, v, &mut out)) + out[0]);
+    said.push(flag(s.kinetic_gradient(q, v, &mut out)) + out[0]);
+    s.tree_mass(3, q, &mut out);
+    said.extend([out[0], s.trees() as f64, s.tree(2).end as f64]);
+    let mut rate = [3.0, 4.0];
+    said.push(s.coordinates() as f64 + flag(s.project_configuration(&mut rate)));
+    said.push(flag(s.configuration_rate(&rate, v, &mut out)) + rate[0] + out[0]);
     said.extend([s.contacts() as f64, s.gap(2, q)]);
     said.push(flag(s.gap_row(1, q, &mut out)) + out[0]);
     said.extend([flag(s.constant_row(3)), s.curvature(1, q, v).unwrap()]);
     said.extend([s.restitution(3, q, v), s.friction(2), s.tangents(2) as f64]);
+    said.extend([s.stiffness(2), s.dissipation_time(3)]);
     let mut rows = [0.0; 2];
     s.tangent_rows(2, q, &mut rows);
     said.extend(rows);
@@ -204,4 +251,184 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
     let touch = (2.0 / 9.81_f64).sqrt();
     assert!((run.events()[0].time - touch).abs() < 1e-6);
     assert!(run.trajectory().state()[0].abs() < 1e-8);
+}
+
+/// `Dual` asks every method of what is written for any scalar.
+#[cfg(feature = "dual")]
+mod dual {
+    use saltation::derivative::{Dual, RealField, convert};
+    use saltation::mechanics::{
+        MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints,
+    };
+    use std::ops::Range;
+
+    use super::{ASKED, asked, methods};
+
+    /// A model that provides every method, none as the trait does.
+    struct Own;
+
+    impl SmoothMechanics for Own {
+        fn dof(&self) -> usize {
+            asked("dof");
+            1
+        }
+        fn coordinates(&self) -> usize {
+            asked("coordinates");
+            2
+        }
+        fn configuration_rate<T: RealField + Copy>(
+            &self,
+            q: &[T],
+            v: &[T],
+            rate: &mut [T],
+        ) -> bool {
+            asked("configuration_rate");
+            rate.copy_from_slice(&[q[1] * v[0], -q[0] * v[0]]);
+            true
+        }
+        fn project_configuration(&self, q: &mut [f64]) -> bool {
+            asked("project_configuration");
+            q[0] = 0.75;
+            true
+        }
+        fn coriolis<T: RealField + Copy>(&self, _q: &[T], v: &[T], force: &mut [T]) -> bool {
+            asked("coriolis");
+            force[0] = convert::<f64, T>(8.0) * v[0];
+            true
+        }
+        fn trees(&self) -> usize {
+            asked("trees");
+            4
+        }
+        fn tree(&self, i: usize) -> Range<usize> {
+            asked("tree");
+            i..i + 5
+        }
+        fn mass<T: RealField + Copy>(&self, q: &[T], mass: &mut [T]) {
+            asked("mass");
+            mass[0] = q[0] * q[0];
+        }
+        fn effort<T: RealField + Copy>(&self, t: T, q: &[T], v: &[T], effort: &mut [T]) {
+            asked("effort");
+            effort[0] = t + q[0] * v[0];
+        }
+        fn contact_effort<T: RealField + Copy>(
+            &self,
+            _at: (T, &[T], &[T]),
+            closed: &[usize],
+            effort: &mut [T],
+        ) -> bool {
+            asked("contact_effort");
+            effort[0] += convert(closed.len() as f64);
+            true
+        }
+        fn constant_mass(&self) -> bool {
+            asked("constant_mass");
+            true
+        }
+        fn time_scale(&self) -> Option<f64> {
+            asked("time_scale");
+            Some(0.375)
+        }
+        fn potential<T: RealField + Copy>(&self, q: &[T]) -> Option<T> {
+            asked("potential");
+            Some(q[0] + q[1])
+        }
+    }
+
+    impl SmoothConstraints for Own {
+        fn contacts(&self) -> usize {
+            asked("contacts");
+            5
+        }
+        fn gap<T: RealField + Copy>(&self, _j: usize, q: &[T]) -> T {
+            asked("gap");
+            q[0] * q[0] * q[1]
+        }
+        fn constant_row(&self, j: usize) -> bool {
+            asked("constant_row");
+            j == 3
+        }
+        fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+            asked("restitution");
+            0.125 * j as f64
+        }
+        fn stiffness(&self, j: usize) -> f64 {
+            asked("stiffness");
+            1e3 + j as f64
+        }
+        fn dissipation_time(&self, j: usize) -> f64 {
+            asked("dissipation_time");
+            0.5 + j as f64
+        }
+        fn friction(&self, j: usize) -> f64 {
+            asked("friction");
+            0.25 * j as f64
+        }
+        fn tangents(&self, j: usize) -> usize {
+            asked("tangents");
+            j
+        }
+        fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
+            asked("tangent_rows");
+            rows.fill(j as f64);
+        }
+    }
+
+    #[test]
+    fn every_method_is_asked() {
+        let source = include_str!("../../src/mechanics/dual.rs");
+        let mut all = methods(source, "SmoothMechanics");
+        all.extend(methods(source, "SmoothConstraints"));
+        let (dual, mut q, v) = (Dual(Own), [3.0, 4.0], [7.0]);
+        let (mut one, mut two) = ([0.0], [0.0; 2]);
+        let mut found = vec![dual.dof() as f64, dual.coordinates() as f64];
+        found.extend([dual.trees() as f64, dual.tree(2).end as f64]);
+        assert!(dual.configuration_rate(&q, &v, &mut two));
+        found.extend(two);
+        assert!(dual.coriolis(&q, &v, &mut one));
+        found.push(one[0]);
+        dual.mass(&q, &mut one);
+        found.push(one[0]);
+        dual.effort(0.5, &q, &v, &mut one);
+        assert!(dual.contact_effort((0.5, &q, &v), &[0, 2], &mut one));
+        found.push(one[0]);
+        // Along q̇ = (q₁, −q₀) v: of ½ q₀² v², of q₀² q₁, and of that once more.
+        assert!(dual.kinetic_gradient(&q, &v, &mut one));
+        found.push(one[0]);
+        assert!(dual.gap_row(0, &q, &mut one));
+        found.extend([one[0], dual.curvature(0, &q, &v).unwrap()]);
+        found.extend([dual.time_scale().unwrap(), dual.potential(&q).unwrap()]);
+        found.extend([
+            dual.gap(0, &q),
+            dual.restitution(3, &q, &v),
+            dual.friction(2),
+        ]);
+        found.extend([
+            dual.stiffness(2),
+            dual.dissipation_time(3),
+            dual.tangents(2) as f64,
+        ]);
+        dual.tangent_rows(2, &q, &mut two);
+        found.extend(two);
+        let flags = [
+            dual.constant_mass(),
+            dual.constant_row(3),
+            !dual.constant_row(2),
+        ];
+        assert!(flags.into_iter().all(|flag| flag) && dual.contacts() == 5);
+        let slope = 2.0 * 3.0 * 4.0 * 4.0 - 27.0;
+        // d/ds of 2 q₀ q₁² − q₀³.
+        let bent = (2.0 * 64.0 - 4.0 * 36.0 - 3.0 * 36.0) * 49.0;
+        let expected = [
+            1.0, 2.0, 4.0, 7.0, 28.0, -21.0, 56.0, 9.0, 23.5, 588.0, slope, bent, 0.375, 7.0, 36.0,
+            0.375, 0.5, 1002.0, 3.5, 2.0, 2.0, 2.0,
+        ];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+        }
+        assert_eq!(found.len(), expected.len());
+        assert!(dual.project_configuration(&mut q) && q[0].to_bits() == 0.75f64.to_bits());
+        assert_eq!(ASKED.take(), all);
+    }
 }

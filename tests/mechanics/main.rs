@@ -8,6 +8,7 @@ mod ball;
 mod by_differences;
 mod checked;
 mod choices;
+mod contacts;
 mod continuity;
 mod cuts;
 mod decoupled;
@@ -28,6 +29,8 @@ mod plain;
 mod point;
 #[path = "../common/polygon.rs"]
 mod polygon;
+#[cfg(feature = "dual")]
+mod quaternions;
 #[path = "../common/random.rs"]
 mod random;
 mod reference;
@@ -40,7 +43,10 @@ mod spreads;
 mod stacks;
 mod table;
 mod throws;
+mod trees;
 mod trot;
 mod trot_derivative;
+#[cfg(feature = "dual")]
+mod tumbling;
 mod unwritten;
 mod wedges;

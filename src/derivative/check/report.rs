@@ -65,6 +65,19 @@ pub enum Partial {
         /// Coordinate.
         coordinate: usize,
     },
+    /// Entry of the mass matrix as the trees of a mechanical system give it: that of the block of
+    /// one tree, zero between two.
+    TreeMass {
+        /// Row of the mass matrix.
+        row: usize,
+        /// Column of the mass matrix.
+        column: usize,
+    },
+    /// Component of `½ ∂(vᵀ M v)/∂q`.
+    KineticGradient {
+        /// Coordinate by which it is the derivative.
+        component: usize,
+    },
     /// Component of the Coriolis force `c v` of a mechanical system.
     Coriolis {
         /// Coordinate on which it acts.
@@ -124,6 +137,8 @@ impl fmt::Display for Partial {
                 column,
                 coordinate,
             } => write!(f, "∂M_{row},{column}/∂q_{coordinate} of a constant mass"),
+            Self::TreeMass { row, column } => write!(f, "M_{row},{column} by trees"),
+            Self::KineticGradient { component } => write!(f, "½ ∂(vᵀ M v)/∂q_{component}"),
             Self::Coriolis { component } => write!(f, "(c v)_{component}"),
             Self::CoriolisPower => f.write_str("the power vᵀ c v of the Coriolis force"),
             Self::EffortAlong { component, column } => {

@@ -52,11 +52,11 @@ where
         let word = self.word(t, x, open, order)?;
         let guards: Vec<Guard> = word.iter().map(|&j| Guard::falling(j)).collect();
         let product = saltation_product(self, &guards, t, x, open)?;
-        let d = x.len() / 2;
+        let (q, v) = self.parts(x);
         Ok(OrderOutcome {
             order: order.to_vec(),
             word,
-            velocity: product.state.rows(d, d).into_owned(),
+            velocity: product.state.rows(q.len(), v.len()).into_owned(),
             matrix: product.matrix,
         })
     }

@@ -8,10 +8,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::orders::{OrderOutcome, orders};
 use crate::event_driven::EventDriven;
-use crate::event_driven::initial::check_input;
-use crate::impact::{ImpactLaw, ImpactProblem, Uniqueness, uniqueness};
+use crate::event_driven::breakdown::explain;
+use crate::impact::{ImpactLaw, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::{At, Guard, InputError, Mode, Stop};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the
@@ -54,8 +54,8 @@ pub struct DecouplingReport {
     /// effort, `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of
     /// two limbs: zero when forces between limbs go through the body only, and add up there. Steps
     /// go forward and back, by 1e-2 and 1e-6 of the coordinate; differences that may be rounding of
-    /// the efforts and of their terms count as zero. Infinite without limbs, and where efforts are
-    /// not finite.
+    /// the efforts and of their terms count as zero. Infinite without limbs, where efforts are not
+    /// finite, and where velocities are not the rates of the coordinates.
     pub effort_coupling: f64,
     /// The verdict.
     pub verdict: Coupling,
@@ -143,10 +143,11 @@ where
         let contacts = &distinct[..];
         self.check_friction()?;
         let x = self.checked_corner(t, q, v, contacts)?;
+        let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
             let m = contacts.len();
             let gram = DMatrix::from_column_slice(m, m, frame.gram);
-            (gram, DMatrix::from_column_slice(q.len(), m, frame.lift))
+            (gram, DMatrix::from_column_slice(v.len(), m, frame.lift))
         })?;
         let cosines = DMatrix::from_fn(gram.nrows(), gram.ncols(), |i, j| {
             gram[(i, j)] / (gram[(i, i)] * gram[(j, j)]).sqrt()
@@ -207,7 +208,7 @@ where
         } else if largest_cosine > SMALL {
             // Orders of impacts that feel each other have maps of their own, even where their
             // outcomes agree.
-            Coupling::ContinuousOnly(self.class((t, q, v), contacts, gram)?)
+            Coupling::ContinuousOnly(self.class((t, q, v), contacts)?)
         } else if !same_map {
             Coupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
@@ -238,7 +239,8 @@ where
         v: &[f64],
         contacts: &[usize],
     ) -> Result<Vec<f64>, Breakdown> {
-        check_input(self.system().dof(), t, q, v)?;
+        let x = self.checked_state(t, q, v)?;
+        let (q, v) = self.parts(&x);
         let count = self.system().contacts();
         if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
             return Err(Breakdown::Input(InputError::NoSuch {
@@ -248,7 +250,6 @@ where
             }));
         }
         self.check_mass(q)?;
-        let x = [q, v].concat();
         let approaching = self.approaching(q, v, contacts)?;
         if let Some(at_rest) = approaching.iter().position(|&a| !a) {
             let event = contacts[at_rest];
@@ -277,13 +278,13 @@ where
             touching.sort_unstable();
             self.apply_impact(t, &mut state, &touching, &vec![true; touching.len()])?;
         }
-        Ok(DVector::from_column_slice(&state[x.len() / 2..]))
+        Ok(DVector::from_column_slice(self.parts(&state).1))
     }
 
     /// Differences of each velocity that count as zero, by rounding: parts of the largest that it
     /// has with the energy at hand.
     fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
-        let d = q.len();
+        let d = v.len();
         let mut mass = vec![0.0; d * d];
         self.system().mass(q, &mut mass);
         let speeds = DVector::from_column_slice(v);
@@ -300,14 +301,16 @@ where
         &self,
         (t, q, v): (f64, &[f64], &[f64]),
         contacts: &[usize],
-        gram: DMatrix<f64>,
     ) -> Result<ContinuityClass, Breakdown> {
         let all = |value: f64| {
             let mut each = contacts.iter();
             each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
         };
-        let still = DVector::zeros(contacts.len());
-        let problem = ImpactProblem::new(gram, still)
+        let values = self.contacts(q, contacts, Wanted::default())?;
+        let still = vec![0.0; v.len()];
+        let problem = self
+            .impact_problem((q, &still), &values, 0.0)
+            .map_err(|trouble| explain(trouble, q, contacts))?
             .map_err(|reason| Breakdown::of_impact(reason, contacts, t, [q, v].concat()))?;
         let cosines = problem.cosines();
         let pairs = || (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));

@@ -30,11 +30,11 @@ where
         q: &[f64],
         contacts: &[usize],
     ) -> Result<Option<Vec<Vec<usize>>>, Breakdown> {
-        let d = q.len();
+        let d = self.system().dof();
         let mut coupled = DMatrix::<f64>::zeros(d, d);
         // A few configurations, so that an entry that happens to be zero here is seen.
         for sample in 0..3 {
-            let at: Vec<f64> = (0..d)
+            let at: Vec<f64> = (0..q.len())
                 .map(|i| q[i] + 0.1 * f64::from(sample) * (1.0 + 0.37 * i as f64).sin())
                 .collect();
             let mut mass = vec![0.0; d * d];
@@ -44,7 +44,7 @@ where
             }
         }
         let size = coupled.amax();
-        let rows = self.in_frame(q, contacts, |frame| frame.rows.to_vec())?;
+        let rows = self.in_frame(q, contacts, |frame| frame.rows.rows.to_vec())?;
         let mut limbs: Vec<Vec<usize>> = Vec::new();
         for row in rows.chunks_exact(d) {
             let mut limb: Vec<usize> = (0..d).filter(|&i| row[i] != 0.0).collect();
@@ -73,7 +73,7 @@ where
         (t, q, v): (f64, &[f64], &[f64]),
         limbs: Option<&[Vec<usize>]>,
     ) -> f64 {
-        let Some(limbs) = limbs else {
+        let (Some(limbs), true) = (limbs, self.bodies.identity) else {
             return f64::INFINITY;
         };
         let d = q.len();

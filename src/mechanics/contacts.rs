@@ -1,0 +1,457 @@
+//! Contacts of one configuration as values. What a user writes is
+//! [`UnilateralConstraints`](super::UnilateralConstraints); two layers are made of it:
+//!
+//! * `ContactRows`: the rows `Da` of a list of contacts in the caller's scratch. The smooth phase
+//!   uses nothing else of closed contacts: gaps it asks for where contacts are open.
+//! * [`Contacts`]: owned and reused, with gaps and parameters, for impacts, implicit steps and logs.
+//!   A [`ContactSource`] fills it.
+//!
+//! Units and signs are those of [`Contacts`].
+
+use std::ops::Range;
+
+use super::gaps::{gap_row, work_size};
+use super::trees::check_trees;
+use super::{MechanicalSystem, UnilateralConstraints};
+use crate::{InputError, validate};
+
+/// Rows `Da` of some contacts, one after the other, in borrowed space. Trees are ranges of
+/// velocities: the block of a tree is a slice of a row.
+#[derive(Debug)]
+pub(crate) struct ContactRows<'a> {
+    /// The contacts, in the order of rows.
+    pub(crate) contacts: &'a [usize],
+    pub(crate) rows: &'a mut [f64],
+    dof: usize,
+    /// All rows are written by the user, none is a difference.
+    pub(crate) written: bool,
+}
+
+impl<'a> ContactRows<'a> {
+    /// Evaluates the rows at `q` into `rows`; `work` has [`work_size`] entries.
+    pub(crate) fn new<S>(
+        system: &S,
+        q: &[f64],
+        contacts: &'a [usize],
+        rows: &'a mut [f64],
+        work: &mut [f64],
+    ) -> Self
+    where
+        S: MechanicalSystem + UnilateralConstraints,
+    {
+        let (dof, mut written) = (system.dof(), true);
+        for (i, &j) in contacts.iter().enumerate() {
+            written &= gap_row(system, j, q, &mut rows[i * dof..(i + 1) * dof], work);
+        }
+        Self {
+            contacts,
+            rows,
+            dof,
+            written,
+        }
+    }
+
+    /// The row of contact `i` of the list.
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.dof..(i + 1) * self.dof]
+    }
+}
+
+/// Which contacts are asked for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ContactSet<'a> {
+    /// These, in this order.
+    Listed(&'a [usize]),
+    /// Those with a gap up to this margin (m).
+    Within(f64),
+}
+
+/// What of contacts is asked for beside gaps and normal rows; by default nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// Tangent rows and coefficients of friction. Without, contacts are frictionless.
+    pub friction: bool,
+    /// Coefficients of restitution, at this velocity. Without, they are zero.
+    pub restitution_at: Option<&'a [f64]>,
+    /// Stiffness and dissipation time. Without, contacts are rigid.
+    pub compliance: bool,
+}
+
+/// Numbers of a contact; see [`UnilateralConstraints`] for their meaning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ContactParameters {
+    /// Number of the contact in its source.
+    pub contact: usize,
+    /// Gap (m).
+    pub gap: f64,
+    /// Coefficient of friction.
+    pub friction: f64,
+    /// Coefficient of restitution.
+    pub restitution: f64,
+    /// Stiffness (N/m).
+    pub stiffness: f64,
+    /// Dissipation time (s).
+    pub dissipation_time: f64,
+}
+
+impl ContactParameters {
+    /// A rigid contact without friction and restitution.
+    pub fn new(contact: usize, gap: f64) -> Self {
+        Self {
+            contact,
+            gap,
+            friction: 0.0,
+            restitution: 0.0,
+            stiffness: f64::INFINITY,
+            dissipation_time: 0.0,
+        }
+    }
+}
+
+/// The rows of a contact in the velocities of one tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowBlock<'a> {
+    /// The tree.
+    pub tree: usize,
+    /// Its first velocity.
+    pub start: usize,
+    /// Its number of velocities.
+    pub width: usize,
+    /// The entries of the normal row, then those of each tangent row.
+    pub rows: &'a [f64],
+}
+
+/// Where a block lies among the values.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    tree: usize,
+    start: usize,
+    width: usize,
+    first: usize,
+}
+
+/// Contacts of one configuration: parameters and row blocks by tree, contact by contact.
+///
+/// A block that is zero may be left out. Filled anew it keeps its memory: filling allocates nothing
+/// once it was as large.
+///
+/// # Units and signs
+///
+/// * Gaps are in metres, positive where bodies are apart. Angles as coordinates need no change:
+///   rows take the units that the coordinates ask for.
+/// * A contact has one normal row and as many tangent rows as all others of the problem: 0, 1 (in
+///   the plane) or 2 (in space). `J v` of its rows are the rate of the gap and the slip (m/s); the
+///   rate is negative where bodies approach.
+/// * The tangents of a contact are of unit length in space, orthogonal to each other and to the
+///   normal, so that the length of the slip is that of the vector of its components. A gap that is
+///   not a distance scales the normal row alone.
+/// * An impulse (N s) acts on velocities as `M⁻¹ Jᵀ p`: a positive normal impulse pushes the bodies
+///   apart, and friction is opposite to the slip.
+/// * Friction is a number ≥ 0, restitution lies in [0, 1], stiffness is in N/m (`INFINITY`: rigid),
+///   the dissipation time in s.
+///
+/// ```
+/// use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+/// use saltation::models::SoftTrot;
+/// let trot = SoftTrot::default();
+/// let (q, v) = trot.start(0.0);
+/// let mut contacts = Contacts::new();
+/// let wanted = Wanted { restitution_at: Some(&v), ..Wanted::default() };
+/// trot.fill(&q, ContactSet::Within(2.0), wanted, &mut contacts)?;
+/// assert_eq!(contacts.len(), 2);
+/// let foot = contacts.parameters(0).expect("two feet");
+/// assert!(foot.gap > 0.0 && foot.friction == 0.0);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    dof: usize,
+    tangents: usize,
+    parameters: Vec<ContactParameters>,
+    /// The number of blocks up to the end of each contact.
+    ends: Vec<usize>,
+    places: Vec<Place>,
+    values: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Contacts {
+    /// No contacts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets all contacts; those to come have rows in `dof` velocities and so many tangents.
+    ///
+    /// # Errors
+    /// [`InputError::Tangents`] for more than two.
+    pub fn reset(&mut self, dof: usize, tangents: usize) -> Result<(), InputError> {
+        if tangents > 2 {
+            return Err(InputError::Tangents {
+                contact: 0,
+                expected: 2,
+                found: tangents,
+            });
+        }
+        (self.dof, self.tangents) = (dof, tangents);
+        self.parameters.clear();
+        self.ends.clear();
+        self.places.clear();
+        self.values.clear();
+        Ok(())
+    }
+
+    /// Adds a contact, without rows so far.
+    ///
+    /// # Errors
+    /// [`InputError::NotFinite`] (`gap`), [`InputError::BadSetting`] for another number that makes no
+    /// sense; the entry is the number of the contact. Restitution is checked where it is used: some
+    /// laws and drivers take any.
+    pub fn push(&mut self, parameters: ContactParameters) -> Result<(), InputError> {
+        let of_contact = validate::counted_from(parameters.contact);
+        let check = |parameters: &ContactParameters| {
+            validate::finite("gap", &[parameters.gap])?;
+            validate::not_negative("coefficient of friction", &[parameters.friction])?;
+            let (stiffness, rule) = (parameters.stiffness, "must be > 0");
+            validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
+            validate::not_negative("dissipation time", &[parameters.dissipation_time])
+        };
+        check(&parameters).map_err(of_contact)?;
+        self.parameters.push(parameters);
+        self.ends.push(self.places.len());
+        Ok(())
+    }
+
+    /// Adds a block of rows to the contact added last: the entries of the normal row in the
+    /// velocities of `tree`, then those of each tangent row.
+    ///
+    /// # Errors
+    /// [`InputError::NoContacts`] before the first contact; [`InputError::WrongLength`] for velocities beyond
+    /// those of [`reset`](Self::reset) and for another number of entries.
+    pub fn push_block(
+        &mut self,
+        tree: usize,
+        velocities: Range<usize>,
+        rows: &[f64],
+    ) -> Result<(), InputError> {
+        let Some(end) = self.ends.last_mut() else {
+            return Err(InputError::NoContacts);
+        };
+        let (start, width) = (velocities.start, velocities.len());
+        validate::length("velocities", self.dof.max(velocities.end), self.dof)?;
+        validate::length("rows of a block", (1 + self.tangents) * width, rows.len())?;
+        *end += 1;
+        self.places.push(Place {
+            tree,
+            start,
+            width,
+            first: self.values.len(),
+        });
+        self.values.extend_from_slice(rows);
+        Ok(())
+    }
+
+    /// Number of contacts.
+    pub fn len(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
+    /// Number of velocities that rows act on.
+    pub fn dof(&self) -> usize {
+        self.dof
+    }
+
+    /// Number of tangents of each contact.
+    pub fn tangents(&self) -> usize {
+        self.tangents
+    }
+
+    /// The numbers of contact `i` of these.
+    pub fn parameters(&self, i: usize) -> Option<&ContactParameters> {
+        self.parameters.get(i)
+    }
+
+    /// The numbers of all contacts.
+    pub fn all_parameters(&self) -> &[ContactParameters] {
+        &self.parameters
+    }
+
+    /// The row blocks of contact `i` of these; none where there is no such contact.
+    pub fn blocks(&self, i: usize) -> impl Iterator<Item = RowBlock<'_>> {
+        let end = self.ends.get(i).copied().unwrap_or(0);
+        let start = if end == 0 || i == 0 {
+            0
+        } else {
+            self.ends[i - 1]
+        };
+        self.places[start..end].iter().map(|place| RowBlock {
+            tree: place.tree,
+            start: place.start,
+            width: place.width,
+            rows: &self.values[place.first..][..(1 + self.tangents) * place.width],
+        })
+    }
+
+    /// Adds all rows to zeros: the normal rows, then the tangents contact by contact, `dof` entries
+    /// each.
+    pub(crate) fn add_rows(&self, rows: &mut [f64]) {
+        let (n, k, d) = (self.len(), self.tangents, self.dof);
+        for i in 0..n {
+            for block in self.blocks(i).filter(|block| block.width > 0) {
+                for (r, entries) in block.rows.chunks_exact(block.width).enumerate() {
+                    let row = if r == 0 { i } else { n + i * k + r - 1 };
+                    let row = &mut rows[row * d + block.start..][..block.width];
+                    for (sum, entry) in row.iter_mut().zip(entries) {
+                        *sum += entry;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What fills [`Contacts`]; provided for all systems with
+/// [`UnilateralConstraints`](super::UnilateralConstraints).
+pub trait ContactSource {
+    /// Replaces `contacts` by those of `set` at the configuration `q`.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts have
+    /// different numbers of tangents, and those of [`Contacts::push`].
+    fn fill(
+        &self,
+        q: &[f64],
+        set: ContactSet<'_>,
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError>;
+}
+
+impl<S> ContactSource for S
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    fn fill(
+        &self,
+        q: &[f64],
+        set: ContactSet<'_>,
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        validate::length("q", self.coordinates(), q.len())?;
+        if let Some(v) = wanted.restitution_at {
+            validate::length("v", self.dof(), v.len())?;
+        }
+        check_trees(self)?;
+        let tangents = if wanted.friction {
+            common_tangents(self)?
+        } else {
+            0
+        };
+        contacts.reset(self.dof(), tangents)?;
+        // Lent, so that rows are pushed from it.
+        let mut scratch = std::mem::take(&mut contacts.scratch);
+        scratch.clear();
+        scratch.resize(2 * (1 + tangents) * self.dof() + work_size(self), 0.0);
+        let mut add = |j: usize| add_contact(self, (q, j), wanted, contacts, &mut scratch);
+        let count = self.contacts();
+        let added = match set {
+            ContactSet::Listed(list) => list.iter().try_for_each(|&contact| {
+                if contact < count {
+                    add(contact)
+                } else {
+                    Err(InputError::NoSuch {
+                        what: "contact",
+                        index: contact,
+                        count,
+                    })
+                }
+            }),
+            ContactSet::Within(margin) => {
+                // A gap that is not a number is not beyond the margin; it is refused.
+                let beyond = |j: &usize| self.gap(*j, q) > margin;
+                (0..count).filter(|j| !beyond(j)).try_for_each(add)
+            }
+        };
+        contacts.scratch = scratch;
+        added
+    }
+}
+
+/// The number of tangents of all contacts.
+///
+/// # Errors
+/// [`InputError::Tangents`] where contacts differ, or have more than two.
+pub(crate) fn common_tangents<S>(system: &S) -> Result<usize, InputError>
+where
+    S: UnilateralConstraints + ?Sized,
+{
+    let mut expected = None;
+    for contact in 0..system.contacts() {
+        let found = system.tangents(contact);
+        let expected = *expected.get_or_insert(found.min(2));
+        if found != expected {
+            return Err(InputError::Tangents {
+                contact,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(expected.unwrap_or(0))
+}
+
+/// Adds contact `j` and its blocks.
+fn add_contact<S>(
+    system: &S,
+    (q, j): (&[f64], usize),
+    wanted: Wanted<'_>,
+    contacts: &mut Contacts,
+    scratch: &mut [f64],
+) -> Result<(), InputError>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let mut parameters = ContactParameters::new(j, system.gap(j, q));
+    if wanted.friction {
+        parameters.friction = system.friction(j);
+    }
+    if let Some(v) = wanted.restitution_at {
+        parameters.restitution = system.restitution(j, q, v);
+    }
+    if wanted.compliance {
+        parameters.stiffness = system.stiffness(j);
+        parameters.dissipation_time = system.dissipation_time(j);
+    }
+    contacts.push(parameters)?;
+    let (d, r) = (system.dof(), 1 + contacts.tangents());
+    let (rows, scratch) = scratch.split_at_mut(r * d);
+    let (block, work) = scratch.split_at_mut(r * d);
+    let (normal, slips) = rows.split_at_mut(d);
+    gap_row(system, j, q, normal, work);
+    if r > 1 {
+        slips.fill(0.0);
+        system.tangent_rows(j, q, slips);
+    }
+    let trees = system.trees();
+    for i in 0..trees {
+        let tree = system.tree(i);
+        let width = tree.len();
+        for k in 0..r {
+            let part = &rows[k * d + tree.start..k * d + tree.end];
+            block[k * width..(k + 1) * width].copy_from_slice(part);
+        }
+        let block = &block[..r * width];
+        if trees == 1 || block.iter().any(|&entry| entry != 0.0) {
+            contacts.push_block(i, tree, block)?;
+        }
+    }
+    Ok(())
+}

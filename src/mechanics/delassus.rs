@@ -1,0 +1,122 @@
+//! From rows to contact space: `G = J M⁻¹ Jᵀ`, and the impact problem of [`Contacts`].
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Contacts;
+use crate::impact::{Failure, ImpactProblem};
+use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
+use crate::linalg::dot;
+use crate::linalg::symmetric::check_symmetric;
+use crate::{InputError, MatrixFault, validate};
+
+/// How a mass matrix is inverted.
+#[derive(Debug)]
+pub(crate) enum Mass<'a> {
+    Inverse(&'a [f64]),
+    /// Cholesky factor.
+    Factor(&'a [f64]),
+}
+
+impl Mass<'_> {
+    /// `out = M⁻¹ force`.
+    pub(crate) fn solve(&self, force: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Factor(l) => {
+                out.copy_from_slice(force);
+                solve(l, force.len(), out);
+            }
+            Self::Inverse(inverse) => symmetric_times(inverse, force, out),
+        }
+    }
+}
+
+/// Writes `M⁻¹ Jᵀ`, one column after the other, and `G = J M⁻¹ Jᵀ`, from rows of `d` entries.
+pub(crate) fn delassus(
+    mass: &Mass<'_>,
+    d: usize,
+    rows: &[f64],
+    response: &mut [f64],
+    gram: &mut [f64],
+) {
+    let m = rows.len() / d.max(1);
+    let each = rows.chunks_exact(d.max(1));
+    for (row, response) in each.zip(response.chunks_exact_mut(d.max(1))) {
+        mass.solve(row, response);
+    }
+    for i in 0..m {
+        for k in 0..=i {
+            let entry = dot(&rows[k * d..(k + 1) * d], &response[i * d..(i + 1) * d]);
+            gram[i * m + k] = entry;
+            gram[k * m + i] = entry;
+        }
+    }
+}
+
+/// The problem of contacts that meet with velocity `v` and `momentum = √(vᵀ M v)`.
+pub(crate) fn impact_problem(
+    contacts: &Contacts,
+    mass: &Mass<'_>,
+    v: &[f64],
+    momentum: f64,
+) -> Result<ImpactProblem, Failure> {
+    let d = contacts.dof();
+    let m = contacts.len() * (1 + contacts.tangents());
+    let mut rows = vec![0.0; m * d];
+    contacts.add_rows(&mut rows);
+    let (mut response, mut gram) = (DMatrix::zeros(d, m), DMatrix::zeros(m, m));
+    let out = (response.as_mut_slice(), gram.as_mut_slice());
+    delassus(mass, d, &rows, out.0, out.1);
+    let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
+    let speeds = DVector::from_iterator(m, speeds);
+    let parameters = contacts.all_parameters().iter();
+    let restitution: Vec<f64> = parameters.clone().map(|p| p.restitution).collect();
+    let friction = parameters.map(|p| p.friction).collect();
+    ImpactProblem::of_motion((gram, speeds, friction), (v, response), momentum)?
+        .with_any_restitutions(&restitution)
+}
+
+impl ImpactProblem {
+    /// From the contacts of a configuration, its mass matrix `M` (`d × d`, symmetric, positive
+    /// definite) and the velocity `v⁻` (`d`): contacts in their order, with their coefficients of
+    /// friction and restitution as far as they were asked for. It keeps `M⁻¹ Jᵀ`, so that
+    /// [`velocity_after`](Self::velocity_after) works.
+    ///
+    /// ```
+    /// use saltation::impact::{ImpactLaw, ImpactProblem, Unilateral};
+    /// use saltation::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
+    /// use saltation::models::RigidTrot;
+    /// use saltation::nalgebra::{DMatrix, DVector};
+    /// let (trot, mut contacts) = (RigidTrot::default(), Contacts::new());
+    /// trot.fill(&[0.0, 0.0], ContactSet::Listed(&[0, 1]), Wanted::default(), &mut contacts)?;
+    /// let mut mass = DMatrix::zeros(2, 2);
+    /// trot.mass(&[0.0, 0.0], mass.as_mut_slice());
+    /// let before = DVector::from_vec(vec![-1.0, 0.0]);
+    /// let problem = ImpactProblem::from_contacts(&contacts, &mass, &before)?;
+    /// let after = problem.velocity_after(&Unilateral.outcome(&problem)?)?;
+    /// assert!(after.amax() < 1e-12); // plastic: restitution was not asked for
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InputError::BadMatrix`] (`mass`), [`InputError::WrongLength`], [`InputError::NotFinite`],
+    /// and those of [`new`](Self::new) but [`InputError::InconsistentSpeeds`].
+    pub fn from_contacts(
+        contacts: &Contacts,
+        mass: &DMatrix<f64>,
+        velocity: &DVector<f64>,
+    ) -> Result<Self, Failure> {
+        check_symmetric("mass", mass)?;
+        let (d, v) = (mass.nrows(), velocity.as_slice());
+        validate::length("velocity", d, v.len())?;
+        validate::length("velocities of the contacts", d, contacts.dof())?;
+        validate::finite("velocity", v)?;
+        let momentum = norm_in(mass.as_slice(), v);
+        let mut l = mass.as_slice().to_vec();
+        if factor(&mut l, d).is_none() {
+            let fault = MatrixFault::NotPositive { value: 0.0 };
+            let name = "mass";
+            return Err(Failure::Input(InputError::BadMatrix { name, fault }));
+        }
+        impact_problem(contacts, &Mass::Factor(&l), v, momentum)
+    }
+}

@@ -1,0 +1,141 @@
+//! Forces of inertia by differences of the mass matrix: the Coriolis force and the derivative of the
+//! kinetic energy,
+//!
+//! ```text
+//!     c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q        Ṁ v = Σ_k v_k ∂_k M v
+//! ```
+//!
+//! The second term stands on its own: variational integrators take it without `Ṁ v`. Cost: two mass
+//! matrices for `Ṁ v` and two a coordinate for the other term. The error is that of central
+//! differences, about 1e-10 of the terms.
+
+use super::MechanicalSystem;
+use super::configuration::is_identity;
+use crate::linalg::dot;
+use crate::linalg::scratch::Cut;
+use crate::ode::difference;
+
+/// The Coriolis force `c v`, written or by differences; NaN where neither is possible, since
+/// velocities are not the rates of the coordinates; `work` has `d² + d` entries.
+pub(crate) fn coriolis<S: MechanicalSystem>(
+    system: &S,
+    q: &[f64],
+    v: &[f64],
+    force: &mut [f64],
+    work: &mut [f64],
+) {
+    if system.coriolis(q, v, force) {
+        return;
+    }
+    if q.len() != v.len() || !is_identity(system, q) {
+        force.fill(f64::NAN);
+        return;
+    }
+    force.fill(0.0);
+    if v.iter().all(|&v| v == 0.0) {
+        return;
+    }
+    subtract_mass_rate(system, (q, v), force, work);
+    add_kinetic_gradient(system, (q, v), force, work);
+}
+
+/// Subtracts `Ṁ v` from `force`, by a difference along `v`; `work` has `d² + d` entries.
+fn subtract_mass_rate<S: MechanicalSystem>(
+    system: &S,
+    (q, v): (&[f64], &[f64]),
+    force: &mut [f64],
+    work: &mut [f64],
+) {
+    let d = q.len();
+    let mut cut = Cut(work);
+    let (mass, point) = (cut.take(d * d), cut.take(d));
+    let s = difference::step_along(0.0, q, 0.0, v);
+    for sign in [1.0, -1.0] {
+        for i in 0..d {
+            point[i] = q[i] + sign * s * v[i];
+        }
+        system.mass(point, mass);
+        for i in 0..d {
+            for k in 0..d {
+                force[i] -= sign * mass[k * d + i] * v[k] / (2.0 * s);
+            }
+        }
+    }
+}
+
+/// Adds `½ ∂(vᵀ M v)/∂q` to `force`, written or by differences; `work` has `d² + d` entries.
+pub(crate) fn add_kinetic_gradient<S: MechanicalSystem>(
+    system: &S,
+    (q, v): (&[f64], &[f64]),
+    force: &mut [f64],
+    work: &mut [f64],
+) {
+    let d = q.len();
+    let mut cut = Cut(work);
+    let (mass, point) = (cut.take(d * d), cut.take(d));
+    if system.kinetic_gradient(q, v, point) {
+        for (force, gradient) in force.iter_mut().zip(&*point) {
+            *force += gradient;
+        }
+        return;
+    }
+    point.copy_from_slice(q);
+    for i in 0..d {
+        let step = difference::step_along(0.0, &[q[i]], 0.0, &[1.0]);
+        let mut energy = [0.0; 2];
+        for (value, at) in energy.iter_mut().zip([q[i] + step, q[i] - step]) {
+            point[i] = at;
+            system.mass(point, mass);
+            for (k, v_k) in v.iter().enumerate() {
+                *value += 0.5 * v_k * dot(&mass[k * d..(k + 1) * d], v);
+            }
+        }
+        force[i] += (energy[0] - energy[1]) / (2.0 * step);
+        point[i] = q[i];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bead of mass 2 on the wire `y = x³`: `M = 2 (1 + 9 x⁴)`.
+    struct Bead {
+        /// The derivative of the kinetic energy is written, and this times too large.
+        written: Option<f64>,
+    }
+
+    impl MechanicalSystem for Bead {
+        fn dof(&self) -> usize {
+            1
+        }
+        fn mass(&self, q: &[f64], mass: &mut [f64]) {
+            mass[0] = 2.0 + 18.0 * q[0].powi(4);
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort[0] = 0.0;
+        }
+        fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+            if let Some(factor) = self.written {
+                gradient[0] = factor * 36.0 * q[0].powi(3) * v[0] * v[0];
+            }
+            self.written.is_some()
+        }
+    }
+
+    #[test]
+    fn both_terms_are_those_of_the_mass() {
+        let (q, v) = ([0.7], [1.3]);
+        // ∂T/∂x = 36 x³ v², and Ṁ v is twice that.
+        let expected = 36.0 * 0.7f64.powi(3) * 1.69;
+        for (written, found) in [(None, 1.0), (Some(1.0), 1.0), (Some(3.0), 3.0)] {
+            let (bead, mut work) = (Bead { written }, [0.0; 2]);
+            let mut gradient = [0.5];
+            add_kinetic_gradient(&bead, (&q, &v), &mut gradient, &mut work);
+            assert!((gradient[0] - 0.5 - found * expected).abs() < 1e-8);
+            let mut force = [f64::NAN];
+            coriolis(&bead, &q, &v, &mut force, &mut work);
+            assert!((force[0] - (found - 2.0) * expected).abs() < 1e-8);
+        }
+    }
+}
