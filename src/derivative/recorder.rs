@@ -13,8 +13,8 @@ use super::corner::group::{Group, check_sides};
 use super::corner::possible::{Close, LeftOut, close_guards};
 use super::defect::Defect;
 use super::variational::Columns;
-use crate::hybrid::corner::Joins;
 use crate::hybrid::evaluate;
+use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::hybrid::trajectory::Path;
 use crate::{

@@ -10,7 +10,7 @@ use super::corner::follow::Course;
 use super::corner::group::{Group, check_sides};
 use super::corner::rounding;
 use super::variational::Columns;
-use crate::hybrid::corner::Joins;
+use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{

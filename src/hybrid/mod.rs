@@ -36,8 +36,9 @@
 //!
 
 pub(crate) mod context;
-pub(crate) mod corner;
+mod corner;
 pub(crate) mod evaluate;
+pub(crate) mod grouping;
 mod integrator;
 pub(crate) mod model;
 mod observer;

@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
-use super::corner::{self, Corner, Grouping, Joins};
+use super::corner::{self, Corner};
+use super::grouping::{Grouping, Joins};
 use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Statistics, Status, Transition};
 use crate::ode::Interpolant;
 use crate::{InputError, Stop};

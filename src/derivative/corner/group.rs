@@ -1,7 +1,7 @@
 //! The corner that a run is in, as far as it is known.
 
 use super::point::CornerPoint;
-use crate::hybrid::corner::{Grouping, Joins};
+use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
 use crate::{Arrival, Flow, Mode, NoDerivative, Transition};
 
