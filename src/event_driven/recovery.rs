@@ -278,10 +278,13 @@ where
     }
 }
 
+/// A right-hand side `f(t, x)`, written into the last argument.
+type FreeFlow<'a> = dyn Fn(f64, &[f64], &mut [f64]) + 'a;
+
 /// A run without event functions. Its right-hand side is asked through a pointer, so that it is
 /// compiled once for all models.
 fn fly_freely(
-    flow: &dyn Fn(f64, &[f64], &mut [f64]),
+    flow: &FreeFlow<'_>,
     (t, state): (f64, &[f64]),
     end: f64,
     bounds: &Bounds,

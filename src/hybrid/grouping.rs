@@ -5,8 +5,8 @@ use super::{Arrival, CrossedGuard, Transition};
 /// Which transitions of a run are one corner, for the trajectory and for the derivative: those within
 /// a tolerance of the first of them.
 ///
-/// What a reset carries across belongs to the crossing that caused it. An event function that comes
-/// a second time begins a new corner, unless a reset has thrown the state back at it.
+/// What a reset carries across belongs to the crossing that caused it. A second crossing of an
+/// event function begins a new corner, unless a reset of this one changed the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Grouping {
     /// Time of the first transition (s).
@@ -19,7 +19,7 @@ pub(crate) struct Grouping {
     pub(crate) is_open: bool,
 }
 
-/// What a transition is to the corner before it.
+/// Whether a transition begins a corner or extends the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joins {
     /// It is the first of a new one.

@@ -1,4 +1,4 @@
-//! The loop: crossing phase, smooth phase, until the end.
+//! `Integrator`: its settings, and how runs begin.
 
 use std::sync::Arc;
 
@@ -321,7 +321,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.settings.max_memory
     }
 
-    /// The corner tolerance that is set (s).
+    /// The most crossings that are set.
     pub(crate) fn max_events_set(&self) -> usize {
         self.settings.max_events
     }
@@ -342,6 +342,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.settings.max_events = events;
     }
 
+    /// The corner tolerance that is set (s).
     pub(crate) fn corner_tolerance_set(&self) -> f64 {
         self.settings.corner_tolerance
     }

@@ -184,8 +184,8 @@ fn arm_all<S: System, B: Buffer>(
     Ok(())
 }
 
-/// The fraction of the step at which it stops: under `Projection::Horizon` back at the border of the
-/// horizon, if the step began clearly before it. True when it was moved back.
+/// The fraction at which the step stops. Under `Projection::Horizon` it is moved back by the
+/// horizon if the step began clearly before that; the flag says so.
 fn back_up(settings: &Settings, stop: StepEnd, step: f64) -> (f64, bool) {
     if let Projection::Horizon { tau, .. } = settings.projection {
         let border = stop.fraction - tau / step;
@@ -196,27 +196,24 @@ fn back_up(settings: &Settings, stop: StepEnd, step: f64) -> (f64, bool) {
     (stop.fraction, false)
 }
 
-/// Looks who is near at the stop on guard `k`, and renews field and rates there; the rate of `k` and
-/// the field may be known.
+/// Lists the guards near the stop on guard `k`, and evaluates field and rates there. `known` holds
+/// the rate of `k` and the field where they are evaluated already.
 fn survey_stop<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     cluster: &mut Cluster,
     (k, known): (usize, Option<(Rate, &[f64])>),
 ) -> Result<(), Stop> {
-    match known {
-        Some((rate, field)) => {
-            state.ode.first_stage().copy_from_slice(field);
-            cluster.survey((state, guards), None, k);
-            guards.stale.fill(true);
-            guards.set_rate(state, k, rate);
-            guards.renew_near(context, state, &cluster.near)?;
-        }
-        None => {
-            state.refresh_field(context)?;
-            cluster.survey((state, guards), None, k);
-            guards.renew_only(context, state, &cluster.near)?;
-        }
+    if let Some((rate, field)) = known {
+        state.ode.first_stage().copy_from_slice(field);
+        cluster.survey((state, guards), None, k);
+        guards.stale.fill(true);
+        guards.set_rate(state, k, rate);
+        guards.renew_near(context, state, &cluster.near)?;
+    } else {
+        state.refresh_field(context)?;
+        cluster.survey((state, guards), None, k);
+        guards.renew_only(context, state, &cluster.near)?;
     }
     guards.need_rate(context, state, k)
 }
