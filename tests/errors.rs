@@ -118,7 +118,7 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
         .interrupt(&interrupt);
     let run = Simulation::new(model)
         .unwrap()
-        .run(0.0, &[1.0], &[0.0], 1.0);
+        .integrate(0.0, &[1.0], &[0.0], 1.0);
     let run = run.unwrap();
     assert_eq!(run.breakdown(), None);
     assert_eq!(
@@ -145,7 +145,10 @@ fn bad_input_is_one_variant_whichever_room_it_came_through() {
             .derivative(0.0, &[nan, 0.0], 1.0)
             .unwrap_err()
             .into(),
-        simulation.run(0.0, &[nan], &[0.0], 1.0).unwrap_err().into(),
+        simulation
+            .integrate(0.0, &[nan], &[0.0], 1.0)
+            .unwrap_err()
+            .into(),
         stop_of(Refuses(|| {
             let w = DMatrix::identity(1, 1);
             match LcpSolver::new(1).solve(&w, &[f64::NAN]) {

@@ -204,7 +204,7 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
         .zeno(Zeno::Absorb)
         .zeno_time(0.5)
         .configure(|run| run.max_steps(5000));
-    let run = simulation.run(0.0, &[1.0], &[0.0], 2.0).unwrap();
+    let run = simulation.integrate(0.0, &[1.0], &[0.0], 2.0).unwrap();
     let run = run.trajectory();
     assert!(
         matches!(run.status(), Status::Refused(Stop::TooManySteps { .. })),

@@ -60,9 +60,12 @@ pub(crate) fn strides() -> Vec<Case> {
         };
         cases.push(Case::new(format!("{name}, 8 columns"), run));
 
-        let mut simulation = Simulation::new(model()).expect("a system").rtol(RTOL);
+        let mut simulation = Simulation::new(model())
+            .expect("a system")
+            .rtol(RTOL)
+            .atol(0.1 * RTOL);
         let run = move || {
-            let run = simulation.run(0.0, &q, &v, 0.65).expect("good input");
+            let run = simulation.integrate(0.0, &q, &v, 0.65).expect("good input");
             run.trajectory().statistics().steps
         };
         cases.push(Case::new(format!("{name}, simulation"), run));
@@ -127,8 +130,11 @@ where
 {
     let model = EventDriven::new(system);
     let (q, v) = x.split_at(x.len() / 2);
-    let mut simulation = Simulation::new(model.clone()).expect("a system").rtol(RTOL);
-    let run = simulation.run(0.0, q, v, 0.6).expect("good input");
+    let mut simulation = Simulation::new(model.clone())
+        .expect("a system")
+        .rtol(RTOL)
+        .atol(0.1 * RTOL);
+    let run = simulation.integrate(0.0, q, v, 0.6).expect("good input");
     let time = run.events().first().expect("an event").time;
     let run = run.trajectory();
     let part = |from: f64, to: f64, step: f64| {

@@ -14,7 +14,7 @@ const GRAVITY: f64 = 9.81;
 pub(crate) struct Law {
     pub(crate) name: &'static str,
     restitution: f64,
-    make: fn() -> Box<dyn ImpactLaw>,
+    make: fn() -> Box<dyn ImpactLaw + Send + Sync>,
 }
 
 /// The laws side by side.
@@ -81,8 +81,8 @@ impl Swing {
         let mut start = vec![0.0; n];
         start[0] = -lift;
         let model = EventDriven::with_law(balls, (law.make)());
-        let mut simulation = Simulation::new(model)?.rtol(1e-9);
-        let run = simulation.run(0.0, &start, &vec![0.0; n], tf)?;
+        let mut simulation = Simulation::new(model)?.rtol(1e-9).atol(1e-10);
+        let run = simulation.integrate(0.0, &start, &vec![0.0; n], tf)?;
         let closes = |event: &&ContactEvent| !event.activated.is_empty();
         let impacts: Vec<&ContactEvent> = run.events().iter().filter(closes).collect();
         let velocities = |event: &&ContactEvent| Impact {

@@ -108,8 +108,10 @@ impl<S: Trot> Stride<S> {
     pub(crate) fn run(&self, theta: f64) -> Result<End, Error> {
         let (q, v) = self.system.start(theta);
         let model = EventDriven::new(self.system);
-        let mut simulation = Simulation::new(model)?.rtol(TOLERANCE);
-        let run = simulation.run(0.0, &q, &v, self.tf)?;
+        let mut simulation = Simulation::new(model)?
+            .rtol(TOLERANCE)
+            .atol(0.1 * TOLERANCE);
+        let run = simulation.integrate(0.0, &q, &v, self.tf)?;
         let trajectory = run.trajectory().clone().completed()?;
         let first = run.events().first();
         Ok(End {

@@ -1,7 +1,6 @@
 //! One body whose impacts accumulate, under each policy.
 
 use saltation::event_driven::{ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno};
-use saltation::impact::Unilateral;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Error, Status};
 
@@ -59,8 +58,11 @@ impl Study {
         let mut last = None;
         for policy in [Zeno::Error, Zeno::StopAt, Zeno::Absorb] {
             let model = EventDriven::new(body.system.clone());
-            let mut simulation = Simulation::new(model)?.rtol(rtol).zeno(policy);
-            let run = simulation.run(0.0, &body.q, &rest, body.tf)?;
+            let mut simulation = Simulation::new(model)?
+                .rtol(rtol)
+                .atol(0.1 * rtol)
+                .zeno(policy);
+            let run = simulation.integrate(0.0, &body.q, &rest, body.tf)?;
             endings.push(Ending::of(policy, &run, simulation.model()));
             last = Some(run);
         }
@@ -113,7 +115,7 @@ fn landings(run: &MechanicalRun) -> Vec<f64> {
 }
 
 impl Ending {
-    fn of<S>(policy: Zeno, run: &MechanicalRun, model: &EventDriven<S, Unilateral>) -> Self
+    fn of<S>(policy: Zeno, run: &MechanicalRun, model: &EventDriven<S>) -> Self
     where
         S: MechanicalSystem + UnilateralConstraints,
     {

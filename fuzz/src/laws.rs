@@ -18,7 +18,7 @@ pub fn rule(draw: &mut Draw) -> ReflectionOrder {
 }
 
 /// A law; searches have caps that a case can pay for.
-pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw> {
+pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
     let cap = draw.below(400);
     match draw.below(10) {
         0 | 1 => Box::new(Unilateral),
@@ -34,7 +34,7 @@ pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw> {
 }
 
 /// A law with its own cap, whatever that takes.
-pub fn law_as_it_comes(draw: &mut Draw) -> Box<dyn ImpactLaw> {
+pub fn law_as_it_comes(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
     match draw.below(6) {
         0 => Box::new(AllOutcomes::new()),
         1 => Box::new(MinimalOutcomes::new()),

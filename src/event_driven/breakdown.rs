@@ -1,7 +1,6 @@
 //! Why the motion of bodies cannot go on.
 
 use super::EventDriven;
-use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::{Frame, Trouble};
 use crate::mechanics::configuration;
@@ -238,10 +237,9 @@ impl From<Breakdown> for Stop {
     }
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Runs `work` with what accelerations and impacts of `contacts` at `q` are computed from.
     pub(crate) fn in_frame<R>(

@@ -5,7 +5,6 @@ use super::log::{ContactEvent, ContactEventKind};
 use super::system::EventDriven;
 use super::zeno::Accumulation;
 use crate::hybrid::options::Settings;
-use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
@@ -50,8 +49,8 @@ struct Departure {
 
 /// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says),
 /// or a gap is negative where it should open.
-pub(crate) struct Watcher<'a, S, L> {
-    model: &'a EventDriven<S, L>,
+pub(crate) struct Watcher<'a, S> {
+    model: &'a EventDriven<S>,
     settings: &'a Settings,
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
@@ -70,13 +69,12 @@ pub(crate) struct Watcher<'a, S, L> {
     grazing: Grazing,
 }
 
-impl<'a, S, L> Watcher<'a, S, L>
+impl<'a, S> Watcher<'a, S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     pub(crate) fn new(
-        model: &'a EventDriven<S, L>,
+        model: &'a EventDriven<S>,
         settings: &'a Settings,
         (grazing, memory): (Grazing, usize),
     ) -> Self {
@@ -99,10 +97,9 @@ where
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
-impl<S, L> Watcher<'_, S, L>
+impl<S> Watcher<'_, S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// True when a contact leaves its surface at the start of a segment, and its gap, which is
     /// negative at a point of the interpolant, is no deeper than the error that the tolerances
@@ -199,10 +196,9 @@ where
     }
 }
 
-impl<S, L> Observer for Watcher<'_, S, L>
+impl<S> Observer for Watcher<'_, S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     fn segment(&mut self, segment: &Segment<'_>) {
         let model = self.model;
@@ -257,10 +253,9 @@ where
 }
 
 /// The reason why the core refused a run, in the words of mechanics.
-pub(crate) fn explain<S, L>(model: &EventDriven<S, L>, mode: &Mode, reason: Stop) -> Breakdown
+pub(crate) fn explain<S>(model: &EventDriven<S>, mode: &Mode, reason: Stop) -> Breakdown
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     match reason {
         Stop::NotLive {

@@ -2,7 +2,6 @@
 //! their reset (Pace & Burden, sections 2, 3.4 and eq. 3).
 
 use super::EventDriven;
-use crate::impact::ImpactLaw;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -14,10 +13,9 @@ fn closed_or_not(closed: bool) -> f64 {
     if closed { 1.0 } else { -1.0 }
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
@@ -32,10 +30,9 @@ where
     }
 }
 
-impl<S, L> EventFunction for EventDriven<S, L>
+impl<S> EventFunction for EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     fn count(&self) -> usize {
         2 * self.system().contacts()

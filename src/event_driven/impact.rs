@@ -19,10 +19,9 @@ use crate::{At, Crossed, Mode, Quantity, Stop};
 /// of it.
 const LOW: f64 = 1e-2;
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Whether each of `contacts` approaches faster than the tolerance.
     pub(crate) fn approaching(
@@ -57,7 +56,7 @@ where
         for of in contacts.all_parameters() {
             self.check_restitution(of.contact, t, of.restitution)?;
         }
-        let by = (&self.law, &self.selection);
+        let by: (&dyn ImpactLaw, _) = (&*self.law, &self.selection);
         self.apply_impact_by(by, &contacts, t, state, (touching, new))
     }
 
@@ -71,7 +70,7 @@ where
     ) -> Result<Outcome, Breakdown> {
         let (q, _) = self.parts(state);
         let contacts = self.contacts(q, touching, Wanted::default())?;
-        let by = (&Unilateral, &Selection::Single);
+        let by: (&dyn ImpactLaw, _) = (&Unilateral, &Selection::Single);
         self.apply_impact_by(by, &contacts, t, state, (touching, new))
     }
 
@@ -101,9 +100,9 @@ where
         })
     }
 
-    fn apply_impact_by<K: ImpactLaw>(
+    fn apply_impact_by(
         &self,
-        (law, selection): (&K, &Selection),
+        (law, selection): (&dyn ImpactLaw, &Selection),
         contacts: &Contacts,
         t: f64,
         state: &mut [f64],

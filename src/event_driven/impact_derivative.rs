@@ -8,7 +8,6 @@
 use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::projection;
-use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
 use crate::{Crossed, Mode};
@@ -29,10 +28,9 @@ struct NearbyEvent {
     closed_after: Vec<usize>,
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Writes the derivatives of the state after an event along each of `directions`; false when
     /// there is no outcome, or none beside.

@@ -3,7 +3,7 @@
 
 use super::EventDriven;
 use super::breakdown::Breakdown;
-use crate::impact::{ImpactLaw, Outcome};
+use crate::impact::Outcome;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::check_configuration;
 use crate::mechanics::contacts::common_tangents;
@@ -25,10 +25,9 @@ pub struct Start {
     pub activated: Vec<usize>,
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the
     /// contacts that stay closed.

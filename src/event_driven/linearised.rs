@@ -15,7 +15,6 @@
 use super::EventDriven;
 use super::system::gather_closed;
 use crate::Mode;
-use crate::impact::ImpactLaw;
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_indices, with_zeros};
@@ -26,10 +25,9 @@ use crate::mechanics::kinetic::coriolis;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
     /// no acceleration, or the multipliers are not the only ones.

@@ -4,7 +4,6 @@
 use super::EventDriven;
 use super::projection;
 use super::system::gather_closed;
-use crate::impact::ImpactLaw;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
 use crate::mechanics::configuration;
@@ -32,10 +31,9 @@ impl Multipliers {
     }
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
     /// state or a mode of another length.
@@ -99,10 +97,9 @@ where
     }
 }
 
-impl<S, L> Flow for EventDriven<S, L>
+impl<S> Flow for EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     fn dim(&self) -> usize {
         self.system().coordinates() + self.system().dof()

@@ -6,7 +6,6 @@
 use super::EventDriven;
 use super::system::gather_closed;
 use crate::Mode;
-use crate::impact::ImpactLaw;
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::Frame;
@@ -17,10 +16,9 @@ use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 const LEFT_ALONE: f64 = 1e-3;
 
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
-pub(crate) fn correct<S, L>(model: &EventDriven<S, L>, x: &mut [f64], mode: &Mode) -> bool
+pub(crate) fn correct<S>(model: &EventDriven<S>, x: &mut [f64], mode: &Mode) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     with_indices(model.system().contacts(), |space| {
         hold_all(model, x, gather_closed(mode, space))
@@ -29,10 +27,9 @@ where
 
 /// Brings a state onto the manifold of the coordinates, and to gaps and rates of zero of some
 /// contacts; true when it changed.
-pub(crate) fn hold_all<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+pub(crate) fn hold_all<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     let moved = onto_manifold(model, x);
     if contacts.is_empty() {
@@ -45,14 +42,9 @@ where
 /// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and
 /// rates of those that are `closed`. A contact that parts would else count as one that closes, as
 /// long as its gap is below zero by the drift of a step.
-pub(crate) fn land<S, L>(
-    model: &EventDriven<S, L>,
-    x: &mut [f64],
-    closed: &[usize],
-    touching: &[usize],
-) where
+pub(crate) fn land<S>(model: &EventDriven<S>, x: &mut [f64], closed: &[usize], touching: &[usize])
+where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     onto_manifold(model, x);
     to_gaps_of_zero(model, x, touching);
@@ -60,10 +52,9 @@ pub(crate) fn land<S, L>(
 }
 
 /// Brings the velocities to rates of zero of some contacts.
-pub(crate) fn hold<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize])
+pub(crate) fn hold<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize])
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     if !contacts.is_empty() {
         to_rates_of_zero(model, x, contacts);
@@ -71,19 +62,17 @@ where
 }
 
 /// Brings coordinates that drifted off their manifold back to it; true when they changed.
-pub(crate) fn onto_manifold<S, L>(model: &EventDriven<S, L>, x: &mut [f64]) -> bool
+pub(crate) fn onto_manifold<S>(model: &EventDriven<S>, x: &mut [f64]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     let (q, _) = model.parts_mut(x);
     model.system().project_configuration(q)
 }
 
-fn to_gaps_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+fn to_gaps_of_zero<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     let (system, m) = (model.system(), contacts.len());
     let (q, _) = model.parts_mut(x);
@@ -134,10 +123,9 @@ fn shift<S: MechanicalSystem>(system: &S, frame: &Frame<'_>, p: &[f64], q: &mut 
     system.project_configuration(q);
 }
 
-fn to_rates_of_zero<S, L>(model: &EventDriven<S, L>, x: &mut [f64], contacts: &[usize]) -> bool
+fn to_rates_of_zero<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize]) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     let m = contacts.len();
     let (q, v) = model.parts_mut(x);

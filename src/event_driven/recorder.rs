@@ -6,7 +6,6 @@ use super::system::closed_contacts;
 use super::zeno::{Accumulation, Detector};
 use super::{EventDriven, Start};
 use crate::hybrid::trajectory::Path;
-use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
@@ -34,14 +33,13 @@ impl ContactRecorder {
     }
 
     /// Notes the impact with which a run starts, if there is one.
-    pub(crate) fn begin<S, L>(
+    pub(crate) fn begin<S>(
         &mut self,
-        model: &EventDriven<S, L>,
+        model: &EventDriven<S>,
         (t, state): (f64, &[f64]),
         (start, kind): (&Start, ContactEventKind),
     ) where
         S: MechanicalSystem + UnilateralConstraints,
-        L: ImpactLaw,
     {
         if start.activated.is_empty() {
             return;
@@ -85,14 +83,13 @@ impl ContactRecorder {
 
     /// The path, and the events with impulses and approach speeds, by repeating their impacts, and
     /// with clusters.
-    pub(crate) fn finish<S, L>(
+    pub(crate) fn finish<S>(
         self,
-        model: &EventDriven<S, L>,
+        model: &EventDriven<S>,
         cluster_time: f64,
     ) -> (Path, Vec<ContactEvent>)
     where
         S: MechanicalSystem + UnilateralConstraints,
-        L: ImpactLaw,
     {
         let Self {
             path, mut events, ..
@@ -111,10 +108,9 @@ impl ContactRecorder {
 }
 
 /// Who took part in an event, how fast they approached, and what pushed them.
-fn complete<S, L>(model: &EventDriven<S, L>, event: &mut ContactEvent)
+fn complete<S>(model: &EventDriven<S>, event: &mut ContactEvent)
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     let mut state = event.state_before.clone();
     if event.contacts.is_empty() {

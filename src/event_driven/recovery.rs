@@ -5,7 +5,7 @@ use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
-use crate::impact::{Failure, ImpactLaw};
+use crate::impact::Failure;
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
@@ -30,10 +30,9 @@ pub(crate) struct Bounds {
     pub(crate) interrupt: Interrupt,
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
     pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {

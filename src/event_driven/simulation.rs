@@ -12,9 +12,8 @@ use super::system::EventDriven;
 use super::zeno::{Accumulation, Detector, Zeno};
 use crate::derivative::Derivative;
 use crate::hybrid::trajectory::Path;
-use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, Integrator, Statistics, Status, Stop, Trajectory, validate};
+use crate::{InputError, Integrator, PerEntry, Statistics, Status, Stop, Trajectory, validate};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -28,15 +27,15 @@ use crate::{InputError, Integrator, Statistics, Status, Stop, Trajectory, valida
 /// use saltation::models::SoftTrot;
 /// let trot = SoftTrot::default();
 /// let (q, v) = trot.start(0.01); // pitched: the rear foot lands first
-/// let run = Simulation::new(EventDriven::new(trot))?.rtol(1e-9).run(0.0, &q, &v, 0.65)?;
+/// let run = Simulation::new(EventDriven::new(trot))?.rtol(1e-9).integrate(0.0, &q, &v, 0.65)?;
 /// let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
 /// assert_eq!(closed, [vec![], vec![0], vec![0, 1]]);
 /// assert!(run.events()[0].approach[0] < -3.0 && run.events()[0].impulses[0] > 0.3);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Simulation<S, L> {
-    integrator: Integrator<EventDriven<S, L>>,
+pub struct Simulation<S> {
+    integrator: Integrator<EventDriven<S>>,
     zeno: Zeno,
     zeno_time: Option<f64>,
     grazing: Grazing,
@@ -98,16 +97,15 @@ impl MechanicalRun {
     }
 }
 
-impl<S, L> Simulation<S, L>
+impl<S> Simulation<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// A simulation of `model`.
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates.
-    pub fn new(model: EventDriven<S, L>) -> Result<Self, InputError> {
+    pub fn new(model: EventDriven<S>) -> Result<Self, InputError> {
         Ok(Self {
             integrator: Integrator::new(model)?,
             zeno: Zeno::default(),
@@ -121,16 +119,23 @@ where
     #[must_use]
     pub fn configure(
         mut self,
-        change: impl FnOnce(Integrator<EventDriven<S, L>>) -> Integrator<EventDriven<S, L>>,
+        change: impl FnOnce(Integrator<EventDriven<S>>) -> Integrator<EventDriven<S>>,
     ) -> Self {
         self.integrator = change(self.integrator);
         self
     }
 
-    /// Relative tolerance, and a tenth of it absolute.
+    /// Relative tolerance of the smooth phase, as [`Integrator::rtol`]; default 1e-6.
     #[must_use]
-    pub fn rtol(self, rtol: f64) -> Self {
-        self.configure(|integrator| integrator.rtol(rtol).atol(0.1 * rtol))
+    pub fn rtol(self, rtol: impl Into<PerEntry>) -> Self {
+        self.configure(|integrator| integrator.rtol(rtol))
+    }
+
+    /// Absolute tolerance, as [`Integrator::atol`]: in the unit of each entry of `(q, v)`; default
+    /// 1e-9.
+    #[must_use]
+    pub fn atol(self, atol: impl Into<PerEntry>) -> Self {
+        self.configure(|integrator| integrator.atol(atol))
     }
 
     /// What to do when impacts accumulate. Default [`Zeno::Error`].
@@ -163,11 +168,11 @@ where
     }
 
     /// The model.
-    pub fn model(&self) -> &EventDriven<S, L> {
+    pub fn model(&self) -> &EventDriven<S> {
         self.integrator.system()
     }
 
-    /// Runs from `(q, v)` at `t0` to `tf`.
+    /// Integrates from `(q, v)` at `t0` to `tf`.
     ///
     /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]):
     /// contacts within the gap tolerance are decided anew, closed where the motion presses on them.
@@ -179,7 +184,7 @@ where
     /// for `tf` and settings. What the run meets on its way is in the
     /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it where
     /// the motion of the bodies could not go on.
-    pub fn run(
+    pub fn integrate(
         &mut self,
         t0: f64,
         q: &[f64],
@@ -278,7 +283,7 @@ where
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<Derivative<EventDriven<S, L>>, Breakdown> {
+    ) -> Result<Derivative<EventDriven<S>>, Breakdown> {
         let start = self.model().start(t0, q, v)?;
         self.integrator.set_start_mode(start.mode);
         Ok(self.integrator.derivative(t0, &start.state, tf)?)

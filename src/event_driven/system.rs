@@ -6,6 +6,8 @@
 //! Burden, sections 2 and 3.4). Which contacts are closed is the second half of the mode, bits
 //! `n … 2n − 1`, which no motion changes, only `on_crossing`.
 
+use std::sync::Arc;
+
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
 use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
@@ -27,7 +29,7 @@ use crate::{InputError, Interrupt, Mode};
 /// use saltation::models::SoftTrot;
 /// let model = EventDriven::new(SoftTrot::default());
 /// let (q, v) = SoftTrot::default().start(0.01);
-/// let run = Simulation::new(model)?.rtol(1e-9).run(0.0, &q, &v, 0.65)?.completed()?;
+/// let run = Simulation::new(model)?.rtol(1e-9).integrate(0.0, &q, &v, 0.65)?.completed()?;
 /// // Forces over time.
 /// let (path, model) = (run.trajectory(), EventDriven::new(SoftTrot::default()));
 /// for k in 0..=65 {
@@ -38,9 +40,9 @@ use crate::{InputError, Interrupt, Mode};
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct EventDriven<S, L = Unilateral> {
+pub struct EventDriven<S> {
     pub(crate) bodies: Bodies<S>,
-    pub(crate) law: L,
+    pub(crate) law: Arc<dyn ImpactLaw + Send + Sync>,
     /// Which outcome of the law is taken.
     pub(crate) selection: Selection,
     /// Coefficients of friction do not matter.
@@ -80,19 +82,13 @@ where
     pub fn new(system: S) -> Self {
         Self::with_law(system, Unilateral)
     }
-}
 
-impl<S, L> EventDriven<S, L>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
-{
-    /// With a law of one's choice. One that gives several outcomes wants a
+    /// With a law of one's choice, shared by clones. One that gives several outcomes wants a
     /// [`selection`](Self::selection).
-    pub fn with_law(system: S, law: L) -> Self {
+    pub fn with_law(system: S, law: impl ImpactLaw + Send + Sync + 'static) -> Self {
         Self {
             bodies: Bodies::new(system),
-            law,
+            law: Arc::new(law),
             selection: Selection::default(),
             frictionless: false,
             interrupt: Interrupt::new(),
@@ -186,8 +182,8 @@ where
     }
 
     /// The law of impact.
-    pub fn law(&self) -> &L {
-        &self.law
+    pub fn law(&self) -> &(dyn ImpactLaw + Send + Sync) {
+        &*self.law
     }
 
     /// True when contact `j` is closed in `mode`; false where there is no such contact.

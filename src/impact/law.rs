@@ -1,6 +1,8 @@
 //! What an impact law is, and the set it returns.
 
 use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Failure;
 use super::{ImpactProblem, Outcome};
@@ -39,31 +41,30 @@ pub trait ImpactLaw {
     }
 }
 
-impl<L: ImpactLaw + ?Sized> ImpactLaw for &L {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<L: ImpactLaw + ?Sized> ImpactLaw for $pointer {
+            fn name(&self) -> &'static str {
+                (**self).name()
+            }
 
-    fn honours_friction(&self) -> bool {
-        (**self).honours_friction()
-    }
+            fn honours_friction(&self) -> bool {
+                (**self).honours_friction()
+            }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
-        (**self).resolve(problem)
-    }
+            fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+                (**self).resolve(problem)
+            }
+        }
+    )*};
 }
 
-impl<L: ImpactLaw + ?Sized> ImpactLaw for Box<L> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
+forward!(&L, Box<L>, Rc<L>, Arc<L>);
 
-    fn honours_friction(&self) -> bool {
-        (**self).honours_friction()
-    }
-
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
-        (**self).resolve(problem)
+/// Its name.
+impl fmt::Debug for dyn ImpactLaw + Send + Sync + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

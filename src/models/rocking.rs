@@ -15,7 +15,7 @@ impl RigidTrot {
     /// let block = RigidTrot::block(1.0, 0.1, 0.3);
     /// let (q, v) = block.tilted(0.1);
     /// let mut simulation = Simulation::new(EventDriven::new(block))?.rtol(1e-9).zeno(Zeno::Absorb);
-    /// let run = simulation.run(0.0, &q, &v, 5.0)?;
+    /// let run = simulation.integrate(0.0, &q, &v, 5.0)?;
     /// let times: Vec<_> = run.events().iter().map(|event| event.time).collect();
     /// let ratio = (times[12] - times[11]) / (times[11] - times[10]);
     /// assert!((ratio - block.rocking_ratio()).abs() < 1e-4);

@@ -16,7 +16,7 @@ type Rates = [f64; 2];
 
 /// A law, and what it says for restitution 0, ½ and 1: both feet at once, the rear foot first.
 struct Row {
-    law: fn() -> Box<dyn ImpactLaw>,
+    law: fn() -> Box<dyn ImpactLaw + Send + Sync>,
     at_once: [Rates; 3],
     rear_first: [Rates; 3],
 }
@@ -208,7 +208,7 @@ fn a_rule_and_a_list_of_new_contacts_choose_the_side() {
 }
 
 /// Velocity over the speed of the fall, right after the feet have landed that start at a pitch.
-fn driven(law: Box<dyn ImpactLaw>, restitution: f64, theta: f64) -> DVector<f64> {
+fn driven(law: Box<dyn ImpactLaw + Send + Sync>, restitution: f64, theta: f64) -> DVector<f64> {
     let body = RigidTrot {
         restitution,
         ..RigidTrot::default()
@@ -217,7 +217,7 @@ fn driven(law: Box<dyn ImpactLaw>, restitution: f64, theta: f64) -> DVector<f64>
     let (time, speed) = ((1.0 / body.gravity).sqrt(), body.gravity.sqrt());
     let (q, v) = RigidTrot::start(theta);
     let mut simulation = Simulation::new(EventDriven::with_law(body, law)).unwrap();
-    let run = simulation.run(0.0, &q, &v, time + 1e-4).unwrap();
+    let run = simulation.integrate(0.0, &q, &v, time + 1e-4).unwrap();
     run.trajectory().clone().completed().unwrap();
     let last = run.events().last().unwrap();
     DVector::from_row_slice(&last.state_after[2..]) / speed

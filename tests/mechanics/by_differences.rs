@@ -142,7 +142,7 @@ where
 {
     let (q, v, tf) = walker.start();
     let model = EventDriven::new(system);
-    let mut simulation = Simulation::new(model).unwrap().rtol(rtol);
+    let mut simulation = Simulation::new(model).unwrap().rtol(rtol).atol(0.1 * rtol);
     let derivative = simulation.derivative(0.0, &q, &v, tf).unwrap();
     let mut corners = derivative.corners();
     let corner = corners.next().expect("all feet land at once");

@@ -404,7 +404,7 @@ fn numbers_of_tangents_are_not_mixed() {
             found,
         };
         let mut simulation = Simulation::new(EventDriven::new(mixed)).unwrap();
-        let run = simulation.run(0.0, &[1.0; 2], &[0.0; 2], 1.0);
+        let run = simulation.integrate(0.0, &[1.0; 2], &[0.0; 2], 1.0);
         assert_eq!(run.err(), Some(Breakdown::Input(refused.clone())));
         let wanted = Wanted {
             friction: true,
@@ -424,6 +424,6 @@ fn numbers_of_tangents_are_not_mixed() {
     }
     for tangents in 0..3 {
         let mut simulation = Simulation::new(EventDriven::new(Mixed([tangents; 2]))).unwrap();
-        assert!(simulation.run(0.0, &[1.0; 2], &[0.0; 2], 1.0).is_ok());
+        assert!(simulation.integrate(0.0, &[1.0; 2], &[0.0; 2], 1.0).is_ok());
     }
 }

@@ -17,7 +17,11 @@ pub(crate) fn legs(ratio: f64, restitution: f64) -> RigidTrot {
     }
 }
 
-pub(crate) fn legs_with<L: ImpactLaw>(trot: RigidTrot, law: L, v: [f64; 2]) -> DecouplingReport {
+pub(crate) fn legs_with<L: ImpactLaw + Send + Sync + 'static>(
+    trot: RigidTrot,
+    law: L,
+    v: [f64; 2],
+) -> DecouplingReport {
     EventDriven::with_law(trot, law)
         .decoupling(0.0, &[1.0, 0.0], &v, &[0, 1])
         .unwrap()

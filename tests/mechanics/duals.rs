@@ -372,8 +372,16 @@ fn a_run_is_that_of_the_model_with_derivatives_by_hand() {
         run.state().clone()
     };
     let hand = Simulation::new(EventDriven::new(body)).unwrap();
-    let hand = end(hand.rtol(1e-10).run(0.0, &q, &v, 0.65).unwrap());
+    let hand = end(hand
+        .rtol(1e-10)
+        .atol(1e-11)
+        .integrate(0.0, &q, &v, 0.65)
+        .unwrap());
     let dual = Simulation::new(EventDriven::new(Dual(Trot(body)))).unwrap();
-    let dual = end(dual.rtol(1e-10).run(0.0, &q, &v, 0.65).unwrap());
+    let dual = end(dual
+        .rtol(1e-10)
+        .atol(1e-11)
+        .integrate(0.0, &q, &v, 0.65)
+        .unwrap());
     assert!((hand - dual).amax() < 1e-12);
 }

@@ -2,7 +2,7 @@
 //! other.
 
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
-use saltation::impact::{ImpactLaw, Unilateral};
+use saltation::impact::ImpactLaw;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Accelerations of all bodies without contacts, at a time and positions.
@@ -38,16 +38,18 @@ impl Line {
         }
     }
 
-    pub(crate) fn by(&self, law: impl ImpactLaw) -> Simulation<Self, impl ImpactLaw> {
+    pub(crate) fn by(&self, law: impl ImpactLaw + Send + Sync + 'static) -> Simulation<Self> {
         Simulation::new(EventDriven::with_law(self.clone(), law))
             .unwrap()
             .rtol(1e-10)
+            .atol(1e-11)
     }
 
-    pub(crate) fn simulation(&self) -> Simulation<Self, Unilateral> {
+    pub(crate) fn simulation(&self) -> Simulation<Self> {
         Simulation::new(EventDriven::new(self.clone()))
             .unwrap()
             .rtol(1e-10)
+            .atol(1e-11)
     }
 
     /// The lowest gap of a run, between its steps too.

@@ -28,8 +28,11 @@ impl Point {
         }
     }
 
-    pub(crate) fn simulation(self) -> Simulation<Self, saltation::impact::Unilateral> {
-        Simulation::new(EventDriven::new(self)).unwrap().rtol(1e-10)
+    pub(crate) fn simulation(self) -> Simulation<Self> {
+        Simulation::new(EventDriven::new(self))
+            .unwrap()
+            .rtol(1e-10)
+            .atol(1e-11)
     }
 }
 

@@ -112,7 +112,7 @@ fn come_to_their_ends<S>(
         let end = t + 2f64.powi(k) * unit;
         let model = EventDriven::new(model.clone());
         let mut simulation = Simulation::new(model).unwrap().grazing(grazing);
-        let run = simulation.run(t, q, v, end).unwrap();
+        let run = simulation.integrate(t, q, v, end).unwrap();
         let status = run.trajectory().status();
         assert_eq!(*status, Status::ReachedEnd, "{what} at {t}, 2^{k} units");
     }

@@ -80,8 +80,9 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
             let d = family.dof();
             let mut simulation = Simulation::new(EventDriven::new(family.clone()))
                 .unwrap()
-                .rtol(1e-11);
-            simulation.run(0.0, &x[..d], &x[d..], 0.15).unwrap()
+                .rtol(1e-11)
+                .atol(1e-12);
+            simulation.integrate(0.0, &x[..d], &x[d..], 0.15).unwrap()
         })
         .collect();
     let (da, db) = (a.dof(), b.dof());
@@ -89,8 +90,9 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
     let v = [&starts[0][da..], &starts[1][db..]].concat();
     let mut simulation = Simulation::new(EventDriven::new(Both(a, b)))
         .unwrap()
-        .rtol(1e-11);
-    let both = simulation.run(0.0, &q, &v, 0.15).unwrap();
+        .rtol(1e-11)
+        .atol(1e-12);
+    let both = simulation.integrate(0.0, &q, &v, 0.15).unwrap();
     let (x, d) = (both.trajectory().state(), da + db);
     for (i, own) in [(0, &alone[0]), (da, &alone[1])] {
         let size = own.trajectory().state().len() / 2;

@@ -77,7 +77,9 @@ fn run(throw: &Throw, longest: f64) -> MechanicalRun {
         .unwrap()
         .zeno(Zeno::Absorb)
         .configure(|integrator| integrator.max_step(longest));
-    simulation.run(0.0, &throw.q, &throw.v, throw.end).unwrap()
+    simulation
+        .integrate(0.0, &throw.q, &throw.v, throw.end)
+        .unwrap()
 }
 
 /// What a campaign found, beside failures.

@@ -28,7 +28,7 @@ impl Planes {
         }
     }
 
-    fn run<L: ImpactLaw>(
+    fn run<L: ImpactLaw + Send + Sync + 'static>(
         self,
         law: L,
         zeno: Zeno,
@@ -37,9 +37,10 @@ impl Planes {
         let model = EventDriven::with_law(self, law).redundant(Redundant::LeastSquares);
         Simulation::new(model)?
             .rtol(1e-9)
+            .atol(1e-10)
             .zeno(zeno)
             .grazing(Grazing::Contact)
-            .run(10.0, &q, &v, 10.0 + tf)
+            .integrate(10.0, &q, &v, 10.0 + tf)
     }
 
     fn lowest_gap(&self, run: &MechanicalRun) -> f64 {

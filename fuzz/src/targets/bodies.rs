@@ -4,7 +4,6 @@ use saltation::event_driven::{
     ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun, Simulation,
     Zeno,
 };
-use saltation::impact::ImpactLaw;
 use saltation::mechanics::Redundant;
 use saltation::{Projection, Status};
 
@@ -13,7 +12,7 @@ use crate::draw::Draw;
 use crate::laws::{law, selection};
 use crate::trial::Trial;
 
-pub type Driven = EventDriven<Body, Box<dyn ImpactLaw>>;
+pub type Driven = EventDriven<Body>;
 
 /// A body with a law and policies.
 pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven {
@@ -38,7 +37,7 @@ pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven 
 }
 
 /// Bodies under any law.
-type Bodies = Simulation<Body, Box<dyn ImpactLaw>>;
+type Bodies = Simulation<Body>;
 
 pub fn simulation(
     draw: &mut Draw,
@@ -55,7 +54,8 @@ pub fn simulation(
         Grazing::Contact,
     ]));
     if draw.chance(0.6) {
-        simulation = simulation.rtol(*draw.pick(&[1e-3, 1e-6, 1e-9, 1e-9, 0.0]));
+        let rtol: f64 = *draw.pick(&[1e-3, 1e-6, 1e-9, 1e-9, 0.0]);
+        simulation = simulation.rtol(rtol).atol(0.1 * rtol);
     }
     if draw.chance(0.1) {
         simulation = simulation.zeno_time(1e-6 * draw.positive());
@@ -99,10 +99,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     };
     let (t0, tf) = time(&mut draw);
     if trial.is_second {
-        let _ = simulation.run(0.0, &other.0, &other.1, 0.5);
+        let _ = simulation.integrate(0.0, &other.0, &other.1, 0.5);
     }
     trial.note("start", &(t0, &q, &v, tf));
-    let made = simulation.run(t0, &q, &v, tf);
+    let made = simulation.integrate(t0, &q, &v, tf);
     let run: Option<MechanicalRun> = trial.result("run", made);
     let Some(run) = run else { return };
     let kept = run.trajectory();

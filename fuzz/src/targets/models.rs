@@ -78,7 +78,7 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
     });
     match made
         .map_err(Breakdown::from)
-        .and_then(|mut simulation| simulation.run(0.0, q, v, draw.between(0.0, 2.0)))
+        .and_then(|mut simulation| simulation.integrate(0.0, q, v, draw.between(0.0, 2.0)))
     {
         Err(error) => trial.refused("swing", &error),
         Ok(run) => {

@@ -4,7 +4,6 @@ use saltation::event_driven::{
     Breakdown, ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome,
     Start,
 };
-use saltation::impact::ImpactLaw;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Flow, Integrator};
 
@@ -38,15 +37,14 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
 }
 
 /// What a model with contacts says at one state, and the core integrator on it.
-pub fn explore<S, L>(
+pub fn explore<S>(
     trial: &mut Trial,
     draw: &mut Draw,
-    model: EventDriven<S, L>,
+    model: EventDriven<S>,
     q: &[f64],
     v: &[f64],
 ) where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     let t = if draw.chance(0.1) { draw.number() } else { 0.0 };
     let contacts = model.system().contacts();

@@ -6,7 +6,6 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::derivative::saltation_product;
 use crate::event_driven::EventDriven;
-use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::random::below;
 use crate::{Crossed, CrossedGuard, Guard, Mode};
@@ -36,10 +35,9 @@ pub struct OrderOutcome {
     pub matrix: DMatrix<f64>,
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// The outcome of one order, from `x = (q, v)` with all gaps of `order` zero and closing, and
     /// every contact of `open` open.

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::orders::{OrderOutcome, orders};
 use crate::event_driven::EventDriven;
 use crate::event_driven::breakdown::explain;
-use crate::impact::{ImpactLaw, Uniqueness, uniqueness};
+use crate::impact::{Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::{At, Guard, InputError, Mode, Stop};
@@ -108,10 +108,9 @@ pub enum ContinuityClass {
     OrdersAgree,
 }
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order;
     /// all other contacts are open.

@@ -5,7 +5,6 @@ use crate::event_driven::Breakdown;
 use nalgebra::DMatrix;
 
 use crate::event_driven::EventDriven;
-use crate::impact::ImpactLaw;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Entries of the mass matrix below this part of the largest count as zero.
@@ -18,10 +17,9 @@ const PART: f64 = 1e-6;
 /// How many roundings an effort may have.
 const ROUNDINGS: f64 = 32.0;
 
-impl<S, L> EventDriven<S, L>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
-    L: ImpactLaw,
 {
     /// The limb of each contact: the coordinates that its gap row touches, with all that the mass
     /// matrix couples to them. None when two contacts share a coordinate.

@@ -100,7 +100,7 @@ impl Record {
     /// Calls `write` on the value of an earlier crossing if that is of type `T`, else on the
     /// default.
     pub fn write<T: Any + Default + Send>(&mut self, write: impl FnOnce(&mut T)) {
-        let mut value: Box<T> = match self.value.take().map(Box::downcast) {
+        let mut value: Box<T> = match self.value.take().map(Box::<dyn Any + Send>::downcast) {
             Some(Ok(value)) => value,
             _ => Box::default(),
         };
