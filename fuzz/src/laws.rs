@@ -50,10 +50,10 @@ pub fn selection(draw: &mut Draw) -> Selection {
         1 => Selection::Keyed(draw.word()),
         2 => {
             let last: SelectionFn =
-                std::sync::Arc::new(|outcomes: &Outcomes, _t| outcomes.list.len().checked_sub(1));
+                std::sync::Arc::new(|outcomes: &Outcomes, _| outcomes.list.len().checked_sub(1));
             Selection::By(last)
         }
-        3 => Selection::by(|outcomes, t| (t.to_bits() as usize).checked_rem(outcomes.list.len())),
+        3 => Selection::by(|outcomes, at| (at.t.to_bits() as usize).checked_rem(outcomes.list.len())),
         _ => Selection::First,
     }
 }

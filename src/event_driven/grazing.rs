@@ -172,6 +172,7 @@ where
             segment.interpolant.at(t, &mut state);
             let mode = self.model.closed(segment.mode);
             let event = ContactEvent {
+                approach: self.model.approach(&state, &[contact]),
                 activated: (!is_closed).then_some(contact).into_iter().collect(),
                 mode_before: mode.clone(),
                 mode_after: mode,

@@ -2,6 +2,7 @@
 //! their reset (Pace & Burden, sections 2, 3.4 and eq. 3).
 
 use super::EventDriven;
+use super::impact::Event;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -114,9 +115,18 @@ where
     }
 
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
-        let (t, crossed, x, mode) = crossing.parts();
-        self.resolve_event(t, crossed, x, mode)?;
-        Ok(())
+        let Crossing {
+            t,
+            crossed,
+            x,
+            mode,
+            record,
+        } = crossing;
+        let mut done = Ok(());
+        record.write(|event: &mut Event| {
+            done = self.resolve_event(*t, crossed, (x, mode), event);
+        });
+        Ok(done?)
     }
 
     fn writes_reset_differences(&self) -> bool {

@@ -3,7 +3,9 @@
 
 use super::EventDriven;
 use super::breakdown::{Breakdown, explain};
-use crate::impact::{Failure, ImpactLaw, ImpactProblem, Outcome, Selection, Unilateral};
+use crate::impact::{
+    Failure, ImpactLaw, ImpactProblem, Occasion, Order, Remark, Selection, Unilateral,
+};
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::Trouble;
@@ -37,77 +39,64 @@ where
         })
     }
 
-    /// The impact of the contacts that touch, of which `new` were open until now; changes the
-    /// velocities in `state`.
+    /// The impact of the contacts of `event` that touch; changes the velocities in `state`.
     pub(crate) fn apply_impact(
         &self,
-        t: f64,
+        occasion: Occasion,
         state: &mut [f64],
-        touching: &[usize],
-        new: &[bool],
-    ) -> Result<Outcome, Breakdown> {
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
         self.check_friction()?;
         let (q, v) = self.parts(state);
         let wanted = Wanted {
             restitution_at: Some(v),
             ..Wanted::default()
         };
-        let contacts = self.contacts(q, touching, wanted)?;
-        for of in contacts.all_parameters() {
-            self.check_restitution(of.contact, t, of.restitution)?;
+        let set = ContactSet::Listed(&event.touching);
+        self.system().fill(q, set, wanted, &mut event.contacts)?;
+        for of in event.contacts.all_parameters() {
+            self.check_restitution(of.contact, occasion.t, of.restitution)?;
         }
-        let by: (&dyn ImpactLaw, _) = (&*self.law, &self.selection);
-        self.apply_impact_by(by, &contacts, t, state, (touching, new))
+        self.apply_impact_by((&*self.law, &self.selection), occasion, state, event)
     }
 
     /// The same by [`Unilateral`], with coefficients of restitution of zero.
     pub(crate) fn apply_plastic_impact(
         &self,
-        t: f64,
+        occasion: Occasion,
         state: &mut [f64],
-        touching: &[usize],
-        new: &[bool],
-    ) -> Result<Outcome, Breakdown> {
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
         let (q, _) = self.parts(state);
-        let contacts = self.contacts(q, touching, Wanted::default())?;
-        let by: (&dyn ImpactLaw, _) = (&Unilateral, &Selection::Single);
-        self.apply_impact_by(by, &contacts, t, state, (touching, new))
+        let set = ContactSet::Listed(&event.touching);
+        self.system()
+            .fill(q, set, Wanted::default(), &mut event.contacts)?;
+        self.apply_impact_by((&Unilateral, &Selection::Single), occasion, state, event)
     }
 
-    /// The values of these contacts.
-    pub(crate) fn contacts(
-        &self,
-        q: &[f64],
-        touching: &[usize],
-        wanted: Wanted<'_>,
-    ) -> Result<Contacts, Breakdown> {
-        let mut contacts = Contacts::new();
-        let set = ContactSet::Listed(touching);
-        self.system().fill(q, set, wanted, &mut contacts)?;
-        Ok(contacts)
-    }
-
-    /// The impact problem of contacts; what makes it none is the inner error.
+    /// The impact problem of contacts, with `M⁻¹ Jᵀ` written into `response`; what makes it none is
+    /// the inner error.
     pub(crate) fn impact_problem(
         &self,
         (q, v): (&[f64], &[f64]),
         contacts: &Contacts,
         momentum: f64,
+        response: &mut [f64],
     ) -> Result<Result<ImpactProblem, Failure>, Trouble> {
         with_zeros(v.len() * v.len(), |space| {
             let mass = self.bodies.mass(q, space)?;
-            Ok(delassus::impact_problem(contacts, &mass, v, momentum))
+            let motion = (v, momentum);
+            Ok(delassus::impact_problem(contacts, &mass, motion, response))
         })
     }
 
     fn apply_impact_by(
         &self,
-        (law, selection): (&dyn ImpactLaw, &Selection),
-        contacts: &Contacts,
-        t: f64,
+        by: (&dyn ImpactLaw, &Selection),
+        occasion: Occasion,
         state: &mut [f64],
-        (touching, new): (&[usize], &[bool]),
-    ) -> Result<Outcome, Breakdown> {
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
         let (q, v) = self.parts_mut(state);
         if !self.system().constant_mass() {
             self.check_mass(q)?;
@@ -116,26 +105,52 @@ where
             self.system().mass(q, mass);
             norm_in(mass, v)
         });
-        let problem = self
-            .impact_problem((q, v), contacts, momentum)
-            .map_err(|trouble| explain(trouble, q, touching))?;
-        let fresh: Vec<usize> = (0..touching.len()).filter(|&i| new[i]).collect();
-        let mut noise = None;
-        let resolved = problem
-            .and_then(|problem| problem.with_new_contacts(&fresh))
-            .and_then(|problem| {
-                noise = (!problem.dependent().is_empty()).then(|| problem.noise());
-                let problem = problem.with_interrupt(&self.interrupt);
-                let outcome = selection.select(law.resolve(&problem)?, t)?;
-                problem.push(outcome.impulses.as_slice(), v);
-                Ok(outcome)
-            });
-        let outcome = resolved
-            .map_err(|reason| Breakdown::of_impact(reason, touching, t, [&*q, &*v].concat()))?;
-        if let Some(noise) = noise {
-            self.stop_slow_approaches(q, v, touching, (&outcome, noise))?;
+        let (d, size) = (v.len(), event.contacts.rows() * v.len());
+        let noise = with_zeros(size, |response| {
+            let problem = self
+                .impact_problem((q, v), &event.contacts, momentum, response)
+                .map_err(|trouble| explain(trouble, q, &event.touching))?;
+            let resolved = problem.and_then(|problem| self.resolve(by, occasion, problem, event));
+            let noise = resolved.map_err(|reason| {
+                let state = [&*q, &*v].concat();
+                Breakdown::of_impact(reason, &event.touching, occasion.t, state)
+            })?;
+            for (p, row) in event.impulses.iter().zip(response.chunks_exact(d.max(1))) {
+                for (v, by) in v.iter_mut().zip(row) {
+                    *v += p * by;
+                }
+            }
+            Ok::<_, Breakdown>(noise)
+        })?;
+        match noise {
+            Some(noise) => self.stop_slow_approaches(q, v, event, noise),
+            None => Ok(()),
         }
-        Ok(outcome)
+    }
+
+    /// The outcome of an impact, noted in `event`; the noise of speeds where contacts depend on
+    /// each other.
+    fn resolve(
+        &self,
+        (law, selection): (&dyn ImpactLaw, &Selection),
+        occasion: Occasion,
+        problem: ImpactProblem,
+        event: &mut Event,
+    ) -> Result<Option<f64>, Failure> {
+        let fresh: Vec<usize> = (0..event.new.len()).filter(|&i| event.new[i]).collect();
+        let problem = problem.with_new_contacts(&fresh)?;
+        let noise = (!problem.dependent().is_empty()).then(|| problem.noise());
+        let problem = problem.with_interrupt(&self.interrupt);
+        let outcomes = law.resolve(&problem)?;
+        event.outcomes = outcomes.list.len();
+        let outcome = selection.select(outcomes, occasion)?;
+        event
+            .approach
+            .extend(problem.speeds().iter().take(problem.contacts()));
+        event.impulses.extend(&outcome.impulses);
+        event.remarks = outcome.remarks;
+        event.order = Some(outcome.order);
+        Ok(noise)
     }
 
     /// What dependent contacts still approach by after an impact, when it is no more than `noise`
@@ -146,9 +161,10 @@ where
         &self,
         q: &[f64],
         v: &mut [f64],
-        touching: &[usize],
-        (outcome, noise): (&Outcome, f64),
+        event: &Event,
+        noise: f64,
     ) -> Result<(), Breakdown> {
+        let touching = &event.touching;
         let rates = self.in_frame(q, touching, |frame| {
             (0..touching.len())
                 .map(|i| crate::linalg::dot(frame.row(i), v))
@@ -158,7 +174,7 @@ where
         if !(0..touching.len()).any(|i| slow(&i)) {
             return Ok(());
         }
-        let takes_part = |i: &usize| slow(i) || outcome.impulses[*i] > 0.0;
+        let takes_part = |i: &usize| slow(i) || event.impulses[*i] > 0.0;
         let taking_part: Vec<usize> = (0..touching.len()).filter(takes_part).collect();
         let contacts: Vec<usize> = taking_part.iter().map(|&i| touching[i]).collect();
         let wanted = taking_part
@@ -342,27 +358,21 @@ where
         })
     }
 
-    /// The contacts that take part in an event, which of them were open until now, and which are
-    /// released. An open gap that is zero takes part when it is at rest; one that closes is another
-    /// event, be it of the same instant.
-    pub(crate) fn taking_part(
-        &self,
-        crossed: &Crossed<'_>,
-        x: &[f64],
-        mode: &Mode,
-    ) -> (Vec<usize>, Vec<bool>, Vec<usize>) {
-        let (mut touching, mut new, mut released) = (Vec::new(), Vec::new(), Vec::new());
+    /// Notes the contacts that take part in an event, which of them were open until now, and which
+    /// are released. An open gap that is zero takes part when it is at rest; one that closes is
+    /// another event, be it of the same instant.
+    fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
+        event.clear();
         for j in 0..self.system().contacts() {
             let (closed, crosses) = (self.is_closed(mode, j), crossed.contains(j));
             if closed || crosses || self.rests(j, x) {
-                touching.push(j);
-                new.push(crosses && !closed);
+                event.touching.push(j);
+                event.new.push(crosses && !closed);
             }
             if closed && crosses {
-                released.push(j);
+                event.released.push(j);
             }
         }
-        (touching, new, released)
     }
 
     /// Lets the event happen: the impact, if contacts close, and which of them stay closed.
@@ -370,28 +380,26 @@ where
         &self,
         t: f64,
         crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-    ) -> Result<Event, Breakdown> {
-        let (touching, new, mut released) = self.taking_part(crossed, x, mode);
-        super::projection::land(self, x, &self.closed(mode), &touching);
-        let mut impulses = Vec::new();
-        if new.iter().any(|&new| new) {
-            impulses = self
-                .apply_impact(t, x, &touching, &new)?
-                .impulses
-                .as_slice()
-                .to_vec();
+        (x, mode): (&mut [f64], &mut Mode),
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        self.take_part(crossed, x, mode, event);
+        super::projection::land(self, x, &self.closed(mode), &event.touching);
+        if event.is_impact() {
+            self.apply_impact(occasion(t, crossed), x, event)?;
             // Pressed on by the impact, a contact need not open.
+            let Event {
+                touching,
+                impulses,
+                released,
+                ..
+            } = event;
             let pressed = |j: &usize| touching.iter().position(|k| k == j);
             released.retain(|j| pressed(j).is_none_or(|i| impulses[i] <= 0.0));
+        } else {
+            event.approach = self.approach(x, &event.touching);
         }
-        self.update_contacts(t, x, &touching, &released, mode)?;
-        Ok(Event {
-            touching,
-            new,
-            impulses,
-        })
+        self.update_contacts(t, x, &event.touching, &event.released, mode)
     }
 
     /// True when a gap is zero and neither closes nor opens.
@@ -416,12 +424,58 @@ where
     }
 }
 
-/// What an event did.
+/// Which impact of the run the crossing is.
+pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
+    let number = crossed.transition() + 1;
+    Occasion { t, number }
+}
+
+/// What an event did; what an observer reads in the record of its transition. Its memory is used
+/// again.
+#[derive(Debug, Default)]
 pub(crate) struct Event {
     /// The contacts that are closed, close or rest.
     pub(crate) touching: Vec<usize>,
     /// Which of them were open until then.
     pub(crate) new: Vec<bool>,
+    /// Closed contacts that open.
+    released: Vec<usize>,
+    /// How fast those that touch approached (m/s).
+    pub(crate) approach: Vec<f64>,
     /// Impulses on them; none when no contact closed.
     pub(crate) impulses: Vec<f64>,
+    /// What the law says of the outcome besides.
+    pub(crate) remarks: Vec<Remark>,
+    /// How the outcome came about.
+    pub(crate) order: Option<Order>,
+    /// How many outcomes the law gave.
+    pub(crate) outcomes: usize,
+    /// Rows and parameters of those that touch.
+    contacts: Contacts,
+}
+
+impl Event {
+    /// An event of these contacts, of which `new` were open until then.
+    pub(crate) fn of(touching: &[usize], new: Vec<bool>) -> Self {
+        Self {
+            touching: touching.to_vec(),
+            new,
+            ..Self::default()
+        }
+    }
+
+    /// True when contacts close.
+    pub(crate) fn is_impact(&self) -> bool {
+        self.new.iter().any(|&new| new)
+    }
+
+    fn clear(&mut self) {
+        self.touching.clear();
+        self.new.clear();
+        self.released.clear();
+        self.approach.clear();
+        self.impulses.clear();
+        self.remarks.clear();
+        (self.order, self.outcomes) = (None, 0);
+    }
 }

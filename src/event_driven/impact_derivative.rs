@@ -7,7 +7,9 @@
 
 use super::EventDriven;
 use super::breakdown::Breakdown;
+use super::impact::{Event, occasion};
 use super::projection;
+use crate::impact::Occasion;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
 use crate::{Crossed, Mode};
@@ -17,6 +19,7 @@ const SLOW: f64 = 0.1;
 
 /// The contacts of an event as its neighbours have it.
 struct NearbyEvent {
+    occasion: Occasion,
     /// Those that take part.
     touching: Vec<usize>,
     /// Which of them were open until then.
@@ -46,7 +49,7 @@ where
         };
         let dim = x.len().max(1);
         let mut each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
-        each.all(|(dx, out)| self.reset_along(t, x, &nearby, dx, out).is_some())
+        each.all(|(dx, out)| self.reset_along(x, &nearby, dx, out).is_some())
     }
 
     /// The event as nearby states have it. An open resting contact takes part only if its impulse
@@ -59,8 +62,8 @@ where
         mode: &Mode,
     ) -> Option<NearbyEvent> {
         let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
-        let event = self
-            .resolve_event(t, crossed, &mut after, &mut mode_after)
+        let mut event = Event::default();
+        self.resolve_event(t, crossed, (&mut after, &mut mode_after), &mut event)
             .ok()?;
         let stays = |i: &usize| {
             let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
@@ -70,6 +73,7 @@ where
         let taking_part: Vec<usize> = (0..event.touching.len()).filter(stays).collect();
         let touching: Vec<usize> = taking_part.iter().map(|&i| event.touching[i]).collect();
         Some(NearbyEvent {
+            occasion: occasion(t, crossed),
             new: taking_part.iter().map(|&i| event.new[i]).collect(),
             approach: self.approach(x, &touching),
             restitution: self.restitutions(x, &touching),
@@ -87,7 +91,6 @@ where
 
     fn reset_along(
         &self,
-        t: f64,
         x: &[f64],
         nearby: &NearbyEvent,
         dx: &[f64],
@@ -97,7 +100,7 @@ where
         let step = self.step_beside(x, nearby, dx, moved)?;
         let mut ends = [step, -step].map(moved);
         for end in &mut ends {
-            self.happen_beside(t, end, nearby).ok()?;
+            self.happen_beside(end, nearby).ok()?;
         }
         for i in 0..out.len() {
             out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
@@ -137,10 +140,11 @@ where
     }
 
     /// The event at a state close by.
-    fn happen_beside(&self, t: f64, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
+    fn happen_beside(&self, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
         projection::hold_all(self, x, &nearby.closed_before);
         if nearby.new.iter().any(|&new| new) {
-            self.apply_impact(t, x, &nearby.touching, &nearby.new)?;
+            let mut event = Event::of(&nearby.touching, nearby.new.clone());
+            self.apply_impact(nearby.occasion, x, &mut event)?;
         }
         projection::hold(self, x, &nearby.closed_after);
         Ok(())

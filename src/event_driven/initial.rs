@@ -3,7 +3,8 @@
 
 use super::EventDriven;
 use super::breakdown::Breakdown;
-use crate::impact::Outcome;
+use super::impact::Event;
+use crate::impact::Occasion;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::check_configuration;
 use crate::mechanics::contacts::common_tangents;
@@ -15,7 +16,8 @@ use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop, validate};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// `(q, v)`, with `q` on its manifold
-    /// ([`project_configuration`](MechanicalSystem::project_configuration)); gaps within the tolerance that do not open are brought to zero.
+    /// ([`project_configuration`](MechanicalSystem::project_configuration)); gaps within the
+    /// tolerance that do not open are brought to zero.
     pub state: Vec<f64>,
     /// Sides and closed contacts.
     pub mode: Mode,
@@ -40,15 +42,30 @@ where
     /// symmetric and positive definite; [`Breakdown::Restitution`]; what stands in the way of the
     /// impact or of settling.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
-        self.start_by(t, q, v, |state, touching, new| {
-            self.apply_impact(t, state, touching, new)
+        Ok(self.recorded_start(t, q, v)?.0)
+    }
+
+    /// The same, and what its impact did.
+    pub(crate) fn recorded_start(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(Start, Event), Breakdown> {
+        self.start_by(t, q, v, |state, event| {
+            self.apply_impact(Occasion { t, number: 0 }, state, event)
         })
     }
 
     /// Likewise, with a plastic impact.
-    pub(crate) fn plastic_start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
-        self.start_by(t, q, v, |state, touching, new| {
-            self.apply_plastic_impact(t, state, touching, new)
+    pub(crate) fn plastic_start(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(Start, Event), Breakdown> {
+        self.start_by(t, q, v, |state, event| {
+            self.apply_plastic_impact(Occasion { t, number: 0 }, state, event)
         })
     }
 
@@ -57,8 +74,8 @@ where
         t: f64,
         q: &[f64],
         v: &[f64],
-        impact: impl FnOnce(&mut [f64], &[usize], &[bool]) -> Result<Outcome, Breakdown>,
-    ) -> Result<Start, Breakdown> {
+        impact: impl FnOnce(&mut [f64], &mut Event) -> Result<(), Breakdown>,
+    ) -> Result<(Start, Event), Breakdown> {
         let tolerances = [
             ("gap_tolerance", self.gap_tolerance),
             ("rate_tolerance", self.rate_tolerance),
@@ -108,21 +125,23 @@ where
         let approaching = self.approaching(&state[..q.len()], v, &touching)?;
         let rests = |j: &usize| self.rests(*j, &state);
         let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
-        if approaching.iter().any(|&a| a) {
-            impact(&mut state, &touching, &approaching)?;
+        let mut event = Event::of(&touching, approaching);
+        if event.is_impact() {
+            impact(&mut state, &mut event)?;
         }
         // Those that rest are closed contacts to the impact, as they are on the way.
         for &j in &resting {
             self.set_closed(&mut mode, j, true);
         }
         self.update_contacts(t, &mut state, &touching, &[], &mut mode)?;
-        let approached = touching.iter().zip(approaching).filter(|(_, a)| *a);
-        Ok(Start {
+        let approached = touching.iter().zip(&event.new).filter(|(_, new)| **new);
+        let start = Start {
             activated: approached.map(|(&j, _)| j).collect(),
             state,
             mode,
             touching,
-        })
+        };
+        Ok((start, event))
     }
 
     /// The state `(q, v)` on the manifold of the coordinates, if it is one of the system.

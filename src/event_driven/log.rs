@@ -1,7 +1,8 @@
 //! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact
 //! modes.
 
-use crate::impact::Remark;
+use super::impact::Event;
+use crate::impact::{Order, Remark};
 
 /// What kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,19 +45,36 @@ pub struct ContactEvent {
     pub approach: Vec<f64>,
     /// What the law of impact says of it besides, such as that it raised the energy.
     pub remarks: Vec<Remark>,
+    /// Which contacts were at work when, by their places in `contacts`; none when there was no
+    /// impact by the law.
+    pub order: Option<Order>,
+    /// How many outcomes the law of impact gave, of which this is one; 0 without it.
+    pub outcomes: usize,
     /// Number of the cluster: events closer in time than the tolerance of the run follow each other
     /// in one.
     pub cluster: usize,
 }
 
 impl ContactEvent {
-    /// Memory that it takes (bytes), with the impulses and speeds that the end of a run adds.
+    /// Memory that it takes (bytes).
     pub(crate) fn bytes(&self) -> usize {
         let changed = self.activated.len() + self.released.len();
         let modes = self.mode_before.len() + self.mode_after.len();
-        let taking_part = self.contacts.len().max(changed + self.mode_before.len());
+        let taking_part = self.contacts.len() + self.impulses.len() + self.approach.len();
         let states = self.state_before.len() + self.state_after.len();
-        size_of::<Self>() + (changed + modes + 3 * taking_part + states) * size_of::<f64>()
+        size_of::<Self>()
+            + (changed + modes + taking_part + states) * size_of::<f64>()
+            + self.remarks.len() * size_of::<Remark>()
+    }
+
+    /// Takes in what the contacts did.
+    pub(crate) fn take(&mut self, event: &Event) {
+        self.contacts.clone_from(&event.touching);
+        self.impulses.clone_from(&event.impulses);
+        self.approach.clone_from(&event.approach);
+        self.remarks.clone_from(&event.remarks);
+        self.order.clone_from(&event.order);
+        self.outcomes = event.outcomes;
     }
 
     /// An event at which nothing has happened yet.
@@ -74,6 +92,8 @@ impl ContactEvent {
             impulses: Vec::new(),
             approach: Vec::new(),
             remarks: Vec::new(),
+            order: None,
+            outcomes: 0,
             cluster: 0,
         }
     }

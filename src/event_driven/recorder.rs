@@ -1,6 +1,7 @@
 //! The observer that keeps the path of a run, the log of its contacts, and the times of their
 //! impacts.
 
+use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::system::closed_contacts;
 use super::zeno::{Accumulation, Detector};
@@ -37,7 +38,8 @@ impl ContactRecorder {
         &mut self,
         model: &EventDriven<S>,
         (t, state): (f64, &[f64]),
-        (start, kind): (&Start, ContactEventKind),
+        (start, impact): (&Start, &Event),
+        kind: ContactEventKind,
     ) where
         S: MechanicalSystem + UnilateralConstraints,
     {
@@ -47,14 +49,15 @@ impl ContactRecorder {
         for &j in &start.activated {
             self.detector.activation(j, t);
         }
-        self.push(ContactEvent {
+        let mut event = ContactEvent {
             activated: start.activated.clone(),
             mode_after: model.closed(&start.mode),
             state_before: state.to_vec(),
             state_after: start.state.clone(),
-            contacts: start.touching.clone(),
             ..ContactEvent::new(t, kind)
-        });
+        };
+        event.take(impact);
+        self.push(event);
     }
 
     /// Notes what the driver did between two runs, and that the next one goes on from there.
@@ -81,16 +84,8 @@ impl ContactRecorder {
         self.events.push(event);
     }
 
-    /// The path, and the events with impulses and approach speeds, by repeating their impacts, and
-    /// with clusters.
-    pub(crate) fn finish<S>(
-        self,
-        model: &EventDriven<S>,
-        cluster_time: f64,
-    ) -> (Path, Vec<ContactEvent>)
-    where
-        S: MechanicalSystem + UnilateralConstraints,
-    {
+    /// The path, and the events with clusters.
+    pub(crate) fn finish(self, cluster_time: f64) -> (Path, Vec<ContactEvent>) {
         let Self {
             path, mut events, ..
         } = self;
@@ -101,39 +96,8 @@ impl ContactRecorder {
             }
             last = event.time;
             event.cluster = cluster;
-            complete(model, event);
         }
         (path, events)
-    }
-}
-
-/// Who took part in an event, how fast they approached, and what pushed them.
-fn complete<S>(model: &EventDriven<S>, event: &mut ContactEvent)
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
-    let mut state = event.state_before.clone();
-    if event.contacts.is_empty() {
-        let takes_part = |j: &usize| {
-            event.mode_before.contains(j)
-                || event.activated.contains(j)
-                || model.rests(*j, &event.state_before)
-        };
-        let all = 0..model.system().contacts();
-        event.contacts = all.filter(takes_part).collect();
-    }
-    let impact = event.kind == ContactEventKind::Contact;
-    if impact {
-        super::projection::land(model, &mut state, &event.mode_before, &event.contacts);
-    }
-    event.approach = model.approach(&state, &event.contacts);
-    if impact && !event.activated.is_empty() {
-        let is_new = |j: &usize| event.activated.contains(j);
-        let new: Vec<bool> = event.contacts.iter().map(is_new).collect();
-        if let Ok(outcome) = model.apply_impact(event.time, &mut state, &event.contacts, &new) {
-            event.impulses = outcome.impulses.iter().copied().collect();
-            event.remarks = outcome.remarks;
-        }
     }
 }
 
@@ -172,7 +136,7 @@ impl Observer for ContactRecorder {
         }
         let [before, after] =
             [set.mode_before, set.mode].map(|mode| closed_contacts(mode, n).collect());
-        self.push(ContactEvent {
+        let mut event = ContactEvent {
             activated,
             released,
             mode_before: before,
@@ -180,7 +144,11 @@ impl Observer for ContactRecorder {
             state_before: set.state_before.to_vec(),
             state_after: set.state.to_vec(),
             ..ContactEvent::new(set.time, ContactEventKind::Contact)
-        });
+        };
+        if let Some(done) = set.record.get() {
+            event.take(done);
+        }
+        self.push(event);
     }
 
     fn crossing(&mut self, crossing: &GuardCrossing) {

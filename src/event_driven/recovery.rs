@@ -3,9 +3,10 @@
 
 use super::EventDriven;
 use super::breakdown::Breakdown;
+use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
-use crate::impact::Failure;
+use crate::impact::{Failure, Occasion};
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
@@ -166,9 +167,10 @@ where
             }
         }
         let new = self.approaching(q, v, &touching)?;
-        if new.iter().any(|&new| new) {
-            let outcome = self.apply_plastic_impact(t, state, &touching, &new)?;
-            for (sum, p) in impulses.iter_mut().zip(&outcome.impulses) {
+        let mut further = Event::of(&touching, new);
+        if further.is_impact() {
+            self.apply_plastic_impact(Occasion { t, number: 0 }, state, &mut further)?;
+            for (sum, p) in impulses.iter_mut().zip(&further.impulses) {
                 *sum += p;
             }
         }
@@ -209,14 +211,15 @@ where
         let touching = self.touching(&state[..nq], &event.mode_before);
         super::projection::land(self, state, &event.mode_before, &touching);
         let new = self.approaching(&state[..nq], &state[nq..], &touching)?;
-        if !new.iter().any(|&new| new) {
+        let mut impact = Event::of(&touching, new);
+        if !impact.is_impact() {
             return Ok(None);
         }
-        self.apply_impact(t, state, &touching, &new)?;
+        self.apply_impact(Occasion { t, number: 0 }, state, &mut impact)?;
         self.update_contacts(t, state, &touching, &[], mode)?;
-        let approaches = touching.iter().zip(&new).filter(|(_, new)| **new);
+        let approaches = touching.iter().zip(&impact.new).filter(|(_, new)| **new);
         event.activated = approaches.map(|(&j, _)| j).collect();
-        event.contacts = touching;
+        event.take(&impact);
         Ok(Some(self.finished(event, place)))
     }
 
@@ -268,7 +271,10 @@ where
         }
     }
 
-    fn finished(&self, event: ContactEvent, place: &Place) -> ContactEvent {
+    fn finished(&self, mut event: ContactEvent, place: &Place) -> ContactEvent {
+        if event.approach.is_empty() {
+            event.approach = self.approach(&event.state_before, &event.contacts);
+        }
         ContactEvent {
             mode_after: self.closed(&place.mode),
             state_after: place.state.clone(),

@@ -5,6 +5,7 @@
 use super::Start;
 use super::breakdown::Breakdown;
 use super::grazing::{Grazing, Watcher};
+use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind, ContactMode, sequence};
 use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
@@ -196,12 +197,13 @@ where
         for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
             validate::not_negative(name, &[value])?;
         }
-        let (start, kind) = self.begin(t0, q, v)?;
+        let ((start, impact), kind) = self.begin(t0, q, v)?;
         let n = self.model().system().contacts();
         let tolerance = self.integrator.corner_tolerance_set();
         let path = Path::new(self.integrator.max_memory_set(), tolerance);
         let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), n, path);
-        recorder.begin(self.model(), (t0, &[q, v].concat()), (&start, kind));
+        let before = [q, v].concat();
+        recorder.begin(self.model(), (t0, &before), (&start, &impact), kind);
         let initial = self.model().closed(&start.mode);
         let mut place = Place {
             t: t0,
@@ -245,7 +247,7 @@ where
                 break Status::ReachedEnd;
             }
         };
-        let (path, events) = recorder.finish(self.model(), self.cluster);
+        let (path, events) = recorder.finish(self.cluster);
         let status = path.status(status);
         Ok(MechanicalRun {
             trajectory: Trajectory::new(path, status, statistics),
@@ -289,10 +291,15 @@ where
         Ok(self.integrator.derivative(t0, &start.state, tf)?)
     }
 
-    /// The start, and what kind of event it is when it is one.
-    fn begin(&self, t0: f64, q: &[f64], v: &[f64]) -> Result<(Start, ContactEventKind), Breakdown> {
+    /// The start, what its impact did, and what kind of event it is when it is one.
+    fn begin(
+        &self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<((Start, Event), ContactEventKind), Breakdown> {
         let model = self.model();
-        match model.start(t0, q, v) {
+        match model.recorded_start(t0, q, v) {
             Err(error) if self.zeno == Zeno::Absorb && model.is_endless(&error) => {
                 let start = model.plastic_start(t0, q, v)?;
                 Ok((start, ContactEventKind::ZenoAbsorbed))

@@ -29,7 +29,7 @@ pub use law::{ImpactLaw, Outcomes};
 pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
 pub use outcome::{Order, Outcome, Remark};
 pub use problem::ImpactProblem;
-pub use selection::{Selection, SelectionFn};
+pub use selection::{Occasion, Selection, SelectionFn};
 pub use sets::{
     AllOutcomes, MinimalOutcomes, ReflectionOrder, Reflections, Uniqueness, indeterminacy,
     uniqueness,

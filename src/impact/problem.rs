@@ -96,20 +96,22 @@ impl ImpactProblem {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
-    /// From `G`, contact speeds `J v` and coefficients of friction, of a motion `v` with
-    /// `M⁻¹ Jᵀ` and so much momentum, `√(vᵀ M v)`.
+    /// From `G`, contact speeds `J v` and coefficients of friction, of a motion with so much
+    /// momentum, `√(vᵀ M v)`.
     pub(crate) fn of_motion(
         (delassus, speeds, friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
-        (velocity, response): (&[f64], DMatrix<f64>),
         momentum: f64,
     ) -> Result<Self, Failure> {
-        let problem = Self::with_rows(delassus, speeds, friction, Source::Motion)?;
-        let mut problem = problem.with_momentum(momentum)?;
-        problem.motion = Some(Motion {
+        Self::with_rows(delassus, speeds, friction, Source::Motion)?.with_momentum(momentum)
+    }
+
+    /// Keeps the motion `v` and `M⁻¹ Jᵀ`, for [`velocity_after`](Self::velocity_after).
+    pub(crate) fn with_response(mut self, velocity: &[f64], response: DMatrix<f64>) -> Self {
+        self.motion = Some(Motion {
             velocity: DVector::from_column_slice(velocity),
             response,
         });
-        Ok(problem)
+        self
     }
 
     fn with_momentum(mut self, momentum: f64) -> Result<Self, Failure> {
@@ -192,8 +194,8 @@ impl ImpactProblem {
         let speeds = jacobian * velocity;
         // ‖Lᵀ v‖ is √(vᵀ M v) without the square of large numbers
         let momentum = stable_norm(&(factor.l().transpose() * velocity.component_mul(&roots)));
-        let motion = (velocity.as_slice(), response);
-        Self::of_motion((delassus, speeds, friction), motion, momentum)
+        let problem = Self::of_motion((delassus, speeds, friction), momentum)?;
+        Ok(problem.with_response(velocity.as_slice(), response))
     }
 
     fn with_rows(
@@ -412,18 +414,6 @@ impl ImpactProblem {
             .ok_or(Failure::Input(InputError::OnlyContactSpace))?;
         validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
-    }
-
-    /// Adds `M⁻¹ Jᵀ p` to a velocity, row by row.
-    pub(crate) fn push(&self, impulses: &[f64], velocity: &mut [f64]) {
-        let Some(motion) = &self.motion else {
-            return;
-        };
-        for (p, column) in impulses.iter().zip(motion.response.column_iter()) {
-            for (v, by) in velocity.iter_mut().zip(&column) {
-                *v += p * by;
-            }
-        }
     }
 
     /// Refuses friction that a law of this name does not know.

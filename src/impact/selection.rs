@@ -9,25 +9,27 @@ use crate::random::below;
 
 /// Takes one outcome of a set, for a run that needs one.
 ///
-/// A set that is incomplete, because its search stopped at a cap, is refused by `Single`; the
-/// others choose from what is known. What is chosen depends on the set and the time of the impact
-/// alone, so that an impact that is repeated, for the log or for a derivative, comes out the same.
+/// A set that is incomplete ([`Outcomes::is_complete`]), because its search stopped at a cap, is
+/// refused by `Single`; the others choose from what is known. What `First` and `Keyed` choose
+/// depends on the set and the number of the impact, not on its time: a derivative chooses the
+/// outcome of the run, and so does a run from a start nearby that makes the same transitions.
 ///
 /// ```
-/// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Selection};
+/// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Occasion, Selection};
 /// use saltation::nalgebra::{DMatrix, DVector};
 /// let delassus = DMatrix::from_row_slice(2, 2, &[1.0, -0.6, -0.6, 1.0]);
 /// let problem = ImpactProblem::new(delassus, DVector::from_element(2, -1.0))?;
 /// let outcomes = AllOutcomes::new().resolve(&problem)?;
 /// assert_eq!(outcomes.list.len(), 2);
-/// assert!(Selection::Single.select(outcomes.clone(), 0.0).is_err());
-/// assert_eq!(Selection::First.select(outcomes.clone(), 0.0)?, outcomes.list[0]);
+/// let first = Occasion { t: 0.3, number: 1 }; // the first impact of a run
+/// assert!(Selection::Single.select(outcomes.clone(), first).is_err());
+/// assert_eq!(Selection::First.select(outcomes.clone(), first)?, outcomes.list[0]);
 /// // The one that spreads impulses most evenly.
-/// let evenly = Selection::by(|outcomes, _t| {
+/// let evenly = Selection::by(|outcomes, _| {
 ///     let largest = |i: &usize| outcomes.list[*i].impulses.amax();
 ///     (0..outcomes.list.len()).min_by(|a, b| largest(a).total_cmp(&largest(b)))
 /// });
-/// assert!(evenly.select(outcomes, 0.0).is_ok());
+/// assert!(evenly.select(outcomes, first).is_ok());
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Default)]
@@ -38,37 +40,51 @@ pub enum Selection {
     Single,
     /// The first in the order of the set, be it complete or not.
     First,
-    /// Any, be the set complete or not, drawn by this seed and the bits of the time: the same seed
-    /// gives the same run.
+    /// Any of those that are known, be the set complete or not, drawn by this seed and the number of
+    /// the impact: the same seed gives the same run.
     Keyed(u64),
-    /// The number of the one to take, from 0, by a function of the set and the time (s); none ends
+    /// The number of the one to take, from 0, by a function of the set and the occasion; none ends
     /// the run with [`Failure::NoSuchOutcome`]. Incomplete sets are its own matter
     /// ([`Outcomes::is_complete`]).
     By(SelectionFn),
 }
 
-/// A function that chooses: the number of an outcome, by the set and the time of the impact (s).
-pub type SelectionFn = Arc<dyn Fn(&Outcomes, f64) -> Option<usize> + Send + Sync>;
+/// A function that chooses: the number of an outcome, by the set and the occasion.
+pub type SelectionFn = Arc<dyn Fn(&Outcomes, Occasion) -> Option<usize> + Send + Sync>;
+
+/// Which impact of a run it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Occasion {
+    /// Time (s).
+    pub t: f64,
+    /// 0 at the start of a run, and for what a policy lets happen on the way; else one more than
+    /// the transitions that the run made before
+    /// ([`Crossed::transition`](crate::Crossed::transition)), from where a policy went on if one
+    /// did.
+    pub number: usize,
+}
 
 impl Selection {
     /// By a function, as [`Selection::By`].
-    pub fn by(choose: impl Fn(&Outcomes, f64) -> Option<usize> + Send + Sync + 'static) -> Self {
+    pub fn by(
+        choose: impl Fn(&Outcomes, Occasion) -> Option<usize> + Send + Sync + 'static,
+    ) -> Self {
         Self::By(Arc::new(choose))
     }
 
-    /// The outcome that it takes of an impact at time `t` (s).
+    /// The outcome that it takes.
     ///
     /// # Errors
     /// [`Failure::NotSingle`] by `Single`, and by the others where there is none;
     /// [`Failure::NoSuchOutcome`] by a function that chooses none.
-    pub fn select(&self, mut outcomes: Outcomes, t: f64) -> Result<Outcome, Failure> {
+    pub fn select(&self, mut outcomes: Outcomes, occasion: Occasion) -> Result<Outcome, Failure> {
         let count = outcomes.list.len();
         let chosen = match self {
             Self::Single => return outcomes.single(),
             _ if count == 0 => return Err(Failure::NotSingle { count }),
             Self::First => Some(0),
-            Self::Keyed(seed) => Some(below(*seed, t.to_bits(), count)),
-            Self::By(choose) => choose(&outcomes, t),
+            Self::Keyed(seed) => Some(below(*seed, occasion.number as u64, count)),
+            Self::By(choose) => choose(&outcomes, occasion),
         };
         match chosen {
             Some(chosen) if chosen < count => Ok(outcomes.list.swap_remove(chosen)),
@@ -95,6 +111,10 @@ mod tests {
     use super::super::{AllOutcomes, ImpactLaw, ImpactProblem, Unilateral};
     use super::*;
 
+    fn at(t: f64, number: usize) -> Occasion {
+        Occasion { t, number }
+    }
+
     fn two() -> Outcomes {
         let problem =
             ImpactProblem::new(dmatrix![1.0, -0.6; -0.6, 1.0], dvector![-1.0, -1.0]).unwrap();
@@ -109,46 +129,49 @@ mod tests {
     #[test]
     fn single_takes_the_only_one_of_a_complete_set() {
         let single = Selection::default();
-        assert_eq!(single.select(one(), 1.0).as_ref(), Ok(&one().list[0]));
+        assert_eq!(
+            single.select(one(), at(1.0, 1)).as_ref(),
+            Ok(&one().list[0])
+        );
         let refused = |count| Err(Failure::NotSingle { count });
-        assert_eq!(single.select(two(), 1.0), refused(2));
+        assert_eq!(single.select(two(), at(1.0, 1)), refused(2));
         let mut incomplete = one();
         incomplete.is_complete = false;
-        assert_eq!(single.select(incomplete.clone(), 1.0), refused(1));
-        assert!(Selection::First.select(incomplete, 1.0).is_ok());
+        assert_eq!(single.select(incomplete.clone(), at(1.0, 1)), refused(1));
+        assert!(Selection::First.select(incomplete, at(1.0, 1)).is_ok());
         let mut none = one();
         none.list.clear();
         for selection in [single, Selection::First, Selection::Keyed(1)] {
-            assert_eq!(selection.select(none.clone(), 1.0), refused(0));
+            assert_eq!(selection.select(none.clone(), at(1.0, 1)), refused(0));
         }
     }
 
     #[test]
-    fn draws_depend_on_seed_and_time_and_reach_all() {
-        let chosen = |seed, t| Selection::Keyed(seed).select(two(), t).unwrap();
+    fn draws_depend_on_seed_and_number_alone_and_reach_all() {
+        let drawn = |seed, occasion| Selection::Keyed(seed).select(two(), occasion).unwrap();
+        let chosen = |seed, number| drawn(seed, at(0.0, number));
         let mut counts = [0; 2];
         for k in 0..200 {
-            let t = 0.1 * f64::from(k);
-            assert_eq!(chosen(3, t), chosen(3, t));
-            counts[usize::from(chosen(3, t) == two().list[0])] += 1;
+            assert_eq!(chosen(3, k), drawn(3, at(0.1 * k as f64, k)));
+            counts[usize::from(chosen(3, k) == two().list[0])] += 1;
         }
         assert!(counts.iter().all(|&c| c > 70), "{counts:?}");
-        assert!((0..20).any(|k| chosen(3, f64::from(k)) != chosen(4, f64::from(k))));
+        assert!((0..20).any(|k| chosen(3, k) != chosen(4, k)));
     }
 
     #[test]
     fn functions_choose_or_refuse() {
         let last = Selection::by(|outcomes, _| outcomes.list.len().checked_sub(1));
-        assert_eq!(last.select(two(), 0.0).as_ref(), Ok(&two().list[1]));
-        let late = Selection::by(|_, t| (t > 1.0).then_some(0));
-        assert!(late.select(two(), 2.0).is_ok());
+        assert_eq!(last.select(two(), at(0.0, 0)).as_ref(), Ok(&two().list[1]));
+        let late = Selection::by(|_, at| (at.t > 1.0).then_some(0));
+        assert!(late.select(two(), at(2.0, 1)).is_ok());
         let (chosen, count) = (None, 2);
         let refused = Err(Failure::NoSuchOutcome { chosen, count });
-        assert_eq!(late.select(two(), 0.5), refused);
+        assert_eq!(late.select(two(), at(0.5, 1)), refused);
         let beyond = Selection::by(|outcomes, _| Some(outcomes.list.len()));
         let chosen = Some(2);
         let refused = Err(Failure::NoSuchOutcome { chosen, count });
-        assert_eq!(beyond.select(two(), 0.5), refused);
+        assert_eq!(beyond.select(two(), at(0.5, 1)), refused);
         assert_eq!(
             format!("{beyond:?} {:?}", Selection::Keyed(5)),
             "By(..) Keyed(5)"

@@ -273,6 +273,11 @@ impl Contacts {
         self.tangents
     }
 
+    /// Number of rows, normals and tangents.
+    pub(crate) fn rows(&self) -> usize {
+        self.len() * (1 + self.tangents)
+    }
+
     /// The numbers of contact `i` of these.
     pub fn parameters(&self, i: usize) -> Option<&ContactParameters> {
         self.parameters.get(i)

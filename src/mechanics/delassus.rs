@@ -6,6 +6,7 @@ use super::Contacts;
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
 use crate::linalg::dot;
+use crate::linalg::scratch::with_zeros;
 use crate::linalg::symmetric::check_symmetric;
 use crate::{InputError, MatrixFault, validate};
 
@@ -52,27 +53,31 @@ pub(crate) fn delassus(
     }
 }
 
-/// The problem of contacts that meet with velocity `v` and `momentum = √(vᵀ M v)`.
+/// The problem of contacts that meet with velocity `v` and `momentum = √(vᵀ M v)`; `M⁻¹ Jᵀ` is
+/// written into `response`, `d` entries a row.
 pub(crate) fn impact_problem(
     contacts: &Contacts,
     mass: &Mass<'_>,
-    v: &[f64],
-    momentum: f64,
+    (v, momentum): (&[f64], f64),
+    response: &mut [f64],
 ) -> Result<ImpactProblem, Failure> {
-    let d = contacts.dof();
-    let m = contacts.len() * (1 + contacts.tangents());
-    let mut rows = vec![0.0; m * d];
-    contacts.add_rows(&mut rows);
-    let (mut response, mut gram) = (DMatrix::zeros(d, m), DMatrix::zeros(m, m));
-    let out = (response.as_mut_slice(), gram.as_mut_slice());
-    delassus(mass, d, &rows, out.0, out.1);
-    let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
-    let speeds = DVector::from_iterator(m, speeds);
-    let parameters = contacts.all_parameters().iter();
-    let restitution: Vec<f64> = parameters.clone().map(|p| p.restitution).collect();
-    let friction = parameters.map(|p| p.friction).collect();
-    ImpactProblem::of_motion((gram, speeds, friction), (v, response), momentum)?
-        .with_any_restitutions(&restitution)
+    let (d, n, m) = (contacts.dof(), contacts.len(), contacts.rows());
+    let parameters = contacts.all_parameters();
+    let problem = with_zeros(m * d, |rows| {
+        contacts.add_rows(rows);
+        let mut gram = DMatrix::zeros(m, m);
+        delassus(mass, d, rows, response, gram.as_mut_slice());
+        let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
+        let speeds = DVector::from_iterator(m, speeds);
+        let friction = parameters.iter().map(|of| of.friction).collect();
+        ImpactProblem::of_motion((gram, speeds, friction), momentum)
+    })?;
+    with_zeros(n, |restitution| {
+        for (value, of) in restitution.iter_mut().zip(parameters) {
+            *value = of.restitution;
+        }
+        problem.with_any_restitutions(restitution)
+    })
 }
 
 impl ImpactProblem {
@@ -117,6 +122,9 @@ impl ImpactProblem {
             let name = "mass";
             return Err(Failure::Input(InputError::BadMatrix { name, fault }));
         }
-        impact_problem(contacts, &Mass::Factor(&l), v, momentum)
+        let mut response = DMatrix::zeros(d, contacts.rows());
+        let (mass, out) = (Mass::Factor(&l), response.as_mut_slice());
+        let problem = impact_problem(contacts, &mass, (v, momentum), out)?;
+        Ok(problem.with_response(v, response))
     }
 }

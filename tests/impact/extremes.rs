@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use saltation::impact::Failure;
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
-    ReflectionOrder, Reflections, Selection, Sequential, Unilateral, indeterminacy, uniqueness,
+    AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Occasion, Plastic, Projective,
+    Propagative, ReflectionOrder, Reflections, Selection, Sequential, Unilateral, indeterminacy,
+    uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector};
 
@@ -105,7 +106,7 @@ fn look_at(problem: &ImpactProblem, law: &dyn ImpactLaw, random: &mut SplitMix64
         Selection::Keyed(random.next()),
         Selection::by(|outcomes, _| outcomes.list.len().checked_sub(1)),
     ] {
-        let _ = selection.select(outcomes.clone(), t);
+        let _ = selection.select(outcomes.clone(), Occasion { t, number: 3 });
     }
     assert_eq!(law.resolve(problem).as_ref(), Ok(&outcomes));
     true

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::{Breakdown, ContactEvent, EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{
     AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
     Unilateral,
@@ -224,7 +224,7 @@ fn a_set_that_is_incomplete_is_no_single_outcome() {
     );
 }
 
-/// The log repeats the impact, and so does the derivative: what was drawn is drawn again.
+/// The log holds what was drawn, and the derivative, which repeats the impact, draws it again.
 #[test]
 fn what_was_chosen_is_chosen_again_by_the_log_and_the_derivative() {
     for seed in 0..10 {
@@ -244,4 +244,78 @@ fn what_was_chosen_is_chosen_again_by_the_log_and_the_derivative() {
         let derivative = simulation.derivative(0.0, &q, &v, 1.5).unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical);
     }
+}
+
+/// A ball above a floor, thrown back with one of two speeds.
+#[derive(Clone, Copy, Debug)]
+struct Thrown;
+
+impl MechanicalSystem for Thrown {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -10.0;
+    }
+}
+
+impl UnilateralConstraints for Thrown {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.9
+    }
+}
+
+/// Two outcomes, of the coefficient of the contact and of half of it.
+struct Either;
+
+impl ImpactLaw for Either {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+        let mut outcomes = Unilateral.resolve(problem)?;
+        let half = problem.clone().with_restitutions(&[0.45])?;
+        outcomes.list.extend(Unilateral.resolve(&half)?.list);
+        Ok(outcomes)
+    }
+}
+
+/// Draws depend on the number of the impact, not on its time: a displaced run, whose impacts come
+/// at other times, draws the same, and its difference is the derivative.
+#[test]
+fn draws_are_those_of_the_run_at_displaced_times() {
+    let mut kinds = [0, 0];
+    for seed in 0..12 {
+        let model = EventDriven::with_law(Thrown, Either).selection(Selection::Keyed(seed));
+        let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
+        let mut end = |q: f64, v: f64| {
+            let run = simulation.integrate(0.0, &[q], &[v], 1.6).unwrap();
+            let taken = |event: &ContactEvent| -event.state_after[1] / event.state_before[1] > 0.6;
+            let word: Vec<bool> = run.events().iter().map(taken).collect();
+            (run.trajectory().state().clone(), word)
+        };
+        let (_, word) = end(1.0, 0.5);
+        assert!(word.len() >= 2, "{word:?}");
+        for &full in &word {
+            kinds[usize::from(full)] += 1;
+        }
+        let step = 1e-5;
+        for (dq, dv) in [(1.0, 0.0), (0.0, 1.0)] {
+            let [plus, minus] = [step, -step].map(|s| end(1.0 + s * dq, 0.5 + s * dv));
+            assert_eq!((&plus.1, &minus.1), (&word, &word), "seed {seed}");
+            let difference = (plus.0 - minus.0) / (2.0 * step);
+            let model = EventDriven::with_law(Thrown, Either).selection(Selection::Keyed(seed));
+            let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
+            let derivative = simulation.derivative(0.0, &[1.0], &[0.5], 1.6).unwrap();
+            let along = derivative.apply(&[dq, dv]).unwrap();
+            assert!((along - &difference).amax() < 1e-5 * difference.amax().max(1.0));
+        }
+    }
+    assert!(kinds[0] > 5 && kinds[1] > 5, "{kinds:?}");
 }

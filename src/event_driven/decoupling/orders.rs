@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::derivative::saltation_product;
 use crate::event_driven::EventDriven;
+use crate::event_driven::impact::Event;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::random::below;
 use crate::{Crossed, CrossedGuard, Guard, Mode};
@@ -70,6 +71,7 @@ where
         order: &[usize],
     ) -> Result<Vec<usize>, Breakdown> {
         let (mut state, mut mode) = (x.to_vec(), open.clone());
+        let mut event = Event::default();
         let mut rates = self.approach(&state, order);
         // In an unit of time that is as small as you please.
         let mut gaps: Vec<f64> = Vec::with_capacity(order.len());
@@ -110,7 +112,8 @@ where
             let guard = Guard::falling(contact);
             mode.set(contact, guard.side_after());
             let crossed = [CrossedGuard { guard, rate }];
-            self.resolve_event(t, &Crossed::new(&crossed), &mut state, &mut mode)?;
+            let crossed = Crossed::new(&crossed).of_transition(word.len());
+            self.resolve_event(t, &crossed, (&mut state, &mut mode), &mut event)?;
             rates = self.approach(&state, order);
             word.push(contact);
         }

@@ -9,9 +9,12 @@ use nalgebra::{DMatrix, DVector};
 use super::orders::{OrderOutcome, orders};
 use crate::event_driven::EventDriven;
 use crate::event_driven::breakdown::explain;
-use crate::impact::{Uniqueness, uniqueness};
+use crate::event_driven::impact::Event;
+use crate::impact::{Occasion, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints, Wanted};
+use crate::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+};
 use crate::{At, Guard, InputError, Mode, Stop};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the
@@ -275,7 +278,8 @@ where
             // In rising order, in which the run has them.
             let mut touching = contacts.to_vec();
             touching.sort_unstable();
-            self.apply_impact(t, &mut state, &touching, &vec![true; touching.len()])?;
+            let mut event = Event::of(&touching, vec![true; touching.len()]);
+            self.apply_impact(Occasion { t, number: 1 }, &mut state, &mut event)?;
         }
         Ok(DVector::from_column_slice(self.parts(&state).1))
     }
@@ -305,10 +309,17 @@ where
             let mut each = contacts.iter();
             each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
         };
-        let values = self.contacts(q, contacts, Wanted::default())?;
+        let mut values = Contacts::new();
+        self.system().fill(
+            q,
+            ContactSet::Listed(contacts),
+            Wanted::default(),
+            &mut values,
+        )?;
         let still = vec![0.0; v.len()];
+        let mut response = vec![0.0; values.rows() * v.len()];
         let problem = self
-            .impact_problem((q, &still), &values, 0.0)
+            .impact_problem((q, &still), &values, 0.0, &mut response)
             .map_err(|trouble| explain(trouble, q, contacts))?
             .map_err(|reason| Breakdown::of_impact(reason, contacts, t, [q, v].concat()))?;
         let cosines = problem.cosines();
