@@ -6,7 +6,7 @@
 //! `e` of the state obeys `e' = D_x f e + d`. The defect of a step is taken in at its end, all at
 //! once.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 use super::context::Context;
 use super::variational::Columns;
@@ -24,34 +24,60 @@ const NODES: [(f64, f64); 4] = [
 /// An error that is only estimated may be this much larger.
 const SAFETY: f64 = 10.0;
 
-/// Workspace.
+/// How far the state of a run is off, to first order.
 #[derive(Clone, Debug)]
-pub(crate) struct Defect {
-    column: Columns,
-    point: Vec<f64>,
-    slope: Vec<f64>,
-    sum: Vec<f64>,
+pub(crate) struct RunError {
+    /// What the error at the last crossing was.
+    at_crossing: DVector<f64>,
+    /// What the steps since add.
+    since: DVector<f64>,
+    defect: Defect,
 }
 
-impl Defect {
+impl RunError {
     pub(crate) fn new(dim: usize) -> Self {
         Self {
-            column: Columns::new(dim, 1),
-            point: vec![0.0; dim],
-            slope: vec![0.0; dim],
-            sum: vec![0.0; dim],
+            at_crossing: DVector::zeros(dim),
+            since: DVector::zeros(dim),
+            defect: Defect::new(dim),
         }
     }
 
     /// Begins a new run.
     pub(crate) fn begin(&mut self, settings: &Settings) {
-        self.column.begin(settings);
+        self.defect.column.begin(settings);
     }
 
-    /// How far each component may be off where the estimate is `error`: ten times that, and no less
-    /// than five times the largest of all in units of their tolerances. The estimate is of first
-    /// order, and some components of it are small by chance.
-    pub(crate) fn bound(settings: &Settings, x: &[f64], error: &[f64]) -> Vec<f64> {
+    /// Adds what a segment makes.
+    pub(crate) fn advance<S: Flow>(
+        &mut self,
+        context: Context<'_, S>,
+        segment: &Segment<'_>,
+    ) -> Result<(), NoDerivative> {
+        self.defect.advance(context, segment, &mut self.since)
+    }
+
+    /// Comes to a crossing; `map` is that of the motion since the last.
+    pub(crate) fn collect(&mut self, map: &DMatrix<f64>) {
+        self.at_crossing = map * &self.at_crossing + &self.since;
+        self.since.fill(0.0);
+    }
+
+    /// The error at the last crossing.
+    pub(crate) fn at_crossing(&self) -> &DVector<f64> {
+        &self.at_crossing
+    }
+
+    /// What the crossing made of it.
+    pub(crate) fn set_behind(&mut self, error: DVector<f64>) {
+        self.at_crossing = error;
+    }
+
+    /// How far each component may be off at the last crossing, at `x`: ten times the estimate, and
+    /// no less than five times the largest of all in units of their tolerances. The estimate is of
+    /// first order, and some components of it are small by chance.
+    pub(crate) fn bound(&self, settings: &Settings, x: &[f64]) -> Vec<f64> {
+        let error = &self.at_crossing;
         let scale = |i: usize| settings.atol.get(i) + settings.rtol.get(i) * x[i].abs();
         let largest = (0..x.len())
             .filter(|&i| scale(i) > 0.0)
@@ -60,9 +86,29 @@ impl Defect {
         let own = |i: usize| (SAFETY * error[i].abs()).max(0.5 * SAFETY * largest * scale(i));
         (0..x.len()).map(own).collect()
     }
+}
+
+/// Workspace.
+#[derive(Clone, Debug)]
+struct Defect {
+    column: Columns,
+    point: Vec<f64>,
+    slope: Vec<f64>,
+    sum: Vec<f64>,
+}
+
+impl Defect {
+    fn new(dim: usize) -> Self {
+        Self {
+            column: Columns::new(dim, 1),
+            point: vec![0.0; dim],
+            slope: vec![0.0; dim],
+            sum: vec![0.0; dim],
+        }
+    }
 
     /// Carries `error` along a segment, and adds what this makes.
-    pub(crate) fn advance<S: Flow>(
+    fn advance<S: Flow>(
         &mut self,
         context: Context<'_, S>,
         segment: &Segment<'_>,

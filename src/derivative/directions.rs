@@ -15,8 +15,9 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// this direction takes another outcome than the run; [`NoDerivative::OneSided`] when it puts
     /// the start on the other side of a guard on which it lies, or the final time on the other side
     /// of an event at which it lies; the reason when the run was refused, or when something in it
-    /// left no derivative. A verdict of [`Verdict::NotGuaranteed`] for a guard that is touched
-    /// leaves numbers, for what they are worth: those of neighbours that do not cross it.
+    /// left no derivative. A verdict of
+    /// [`Verdict::NotGuaranteed`](crate::derivative::Verdict::NotGuaranteed) for a guard that is
+    /// touched leaves numbers, for what they are worth: those of neighbours that do not cross it.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         self.check(v)?;
         let mut explorer = self.explorer();
@@ -112,8 +113,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     /// Shift of the time of crossing `index` of the trajectory's
-    /// [`crossings`](Trajectory::crossings), per displacement of the start forward along `v` (s per
-    /// unit of `v`).
+    /// [`crossings`](crate::Trajectory::crossings), per displacement of the start forward along `v`
+    /// (s per unit of `v`).
     ///
     /// # Errors
     /// [`InputError::NoSuch`]; otherwise as [`apply`](Self::apply). A guard that was not reached

@@ -156,7 +156,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             trajectory,
             chain,
             verdict,
-            possible,
+            possible: possible.corner,
             failure,
         })
     }
@@ -261,7 +261,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// `w`: `matrixᵀ w`.
     ///
     /// # Errors
-    /// As [`matrix`](Self::matrix), and [`InputError::WrongLength`](crate::InputError::WrongLength). Pieces have a
+    /// As [`matrix`](Self::matrix), and
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength). Pieces have a
     /// [`vjp`](super::Piece::vjp) of their own.
     pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         transposed_times(&self.matrix()?, w)
@@ -271,7 +272,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// the others.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply), and [`InputError::WrongLength`](crate::InputError::WrongLength).
+    /// As [`apply`](Self::apply), and
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength).
     pub fn vjp_towards(&self, v: &[f64], w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         transposed_times(&self.matrix_towards(v)?, w)
     }

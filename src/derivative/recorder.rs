@@ -11,7 +11,7 @@ use super::corner::explorer::Explorer;
 use super::corner::follow::{Course, go_on_to_exit};
 use super::corner::group::{Group, check_sides};
 use super::corner::possible::{Close, LeftOut, close_guards};
-use super::defect::Defect;
+use super::defect::RunError;
 use super::variational::Columns;
 use crate::hybrid::evaluate;
 use crate::hybrid::grouping::Joins;
@@ -46,17 +46,23 @@ pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), NoDeriv
     })
 }
 
+/// Corners that the run met if its errors are what they may be.
+#[derive(Debug)]
+pub(crate) struct Possible {
+    /// The last one that would change the derivative.
+    pub(crate) corner: Option<Box<CornerDerivative>>,
+    /// Guards of the last one that was looked at, and when it was over (s).
+    seen: Vec<Guard>,
+    until: f64,
+}
+
 /// The observer that records a derivative.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a, S> {
     pub(crate) context: Context<'a, S>,
     settings: &'a Settings,
     columns: Columns,
-    /// How far the state is off, to first order: at the last crossing but what the steps since add,
-    /// and that.
-    error: DVector<f64>,
-    new_error: DVector<f64>,
-    defect: Defect,
+    error: RunError,
     explorer: Explorer,
     group: Group,
     /// Map from the last link to the crossings of the group.
@@ -69,12 +75,7 @@ pub(crate) struct Recorder<'a, S> {
     /// Bytes of the workspace, and of what is kept.
     kept: usize,
     pub(crate) verdict: Verdict,
-    /// A corner that the run met if its errors are what they may be, and that would change its
-    /// derivative.
-    pub(crate) possible: Option<Box<CornerDerivative>>,
-    /// Guards of the last one that was looked at, and when it was over (s).
-    possible_seen: Vec<Guard>,
-    possible_until: f64,
+    pub(crate) possible: Possible,
     /// Why there is no derivative from here on.
     pub(crate) failure: Option<NoDerivative>,
 }
@@ -86,9 +87,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             context,
             settings,
             columns: Columns::new(dim, dim),
-            error: DVector::zeros(dim),
-            new_error: DVector::zeros(dim),
-            defect: Defect::new(dim),
+            error: RunError::new(dim),
             explorer: Explorer::new(dim, count),
             group: Group::new(dim, count),
             total: DMatrix::identity(dim, dim),
@@ -98,9 +97,11 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             chain: Chain::default(),
             kept: workspace(dim),
             verdict: Verdict::Classical,
-            possible: None,
-            possible_seen: Vec::new(),
-            possible_until: f64::NEG_INFINITY,
+            possible: Possible {
+                corner: None,
+                seen: Vec::new(),
+                until: f64::NEG_INFINITY,
+            },
             failure: None,
         }
     }
@@ -110,23 +111,22 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let dim = self.total.nrows();
         let columns = DMatrix::from_column_slice(dim, dim, &self.columns.delta);
         self.total = &columns * &self.total;
-        self.error = columns * &self.error + &self.new_error;
-        self.new_error.fill(0.0);
+        self.error.collect(&columns);
         self.columns.set_identity();
     }
 
     /// Carries the error of the state through a corner.
     fn pass_error(&mut self, corner: &CornerDerivative) {
         if let Some(map) = corner.linear() {
-            self.error = map * &self.error;
+            self.error.set_behind(map * self.error.at_crossing());
             return;
         }
-        let mut error = self.error.clone();
+        let mut error = self.error.at_crossing().clone();
         let explorer = &mut self.explorer;
         let begun = explorer.begin(self.context, &corner.point);
         let pass = |()| Course::default().pass(self.context, explorer, error.as_mut_slice());
         if begun.and_then(pass).is_ok() {
-            self.error = error;
+            self.error.set_behind(error);
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         if !std::mem::take(&mut self.group.rule.is_open) || self.failure.is_some() {
             return;
         }
-        let error = Defect::bound(self.settings, &self.group.point.x, self.error.as_slice());
+        let error = self.error.bound(self.settings, &self.group.point.x);
         let close = match close_guards(self.context, &self.group.point, &error) {
             Ok(close) => close,
             Err(error) => return self.fail(error),
@@ -158,7 +158,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             self.chain.push_shifts(&row, self.waiting.len());
             self.waiting.clear();
             self.total = matrix * &self.total;
-            self.error = matrix * &self.error;
+            let behind = matrix * self.error.at_crossing();
+            self.error.set_behind(behind);
             return;
         }
         match &corner.kind {
@@ -215,8 +216,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         };
         let mut guards = known.iter().chain(close.iter().map(|c| &c.guard));
-        let was_seen = self.group.point.t <= self.possible_until
-            && guards.all(|guard| self.possible_seen.contains(guard));
+        let was_seen = self.group.point.t <= self.possible.until
+            && guards.all(|guard| self.possible.seen.contains(guard));
         if was_seen {
             return;
         }
@@ -229,8 +230,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let mut point = self.group.point.clone();
         point.rounding.clear();
         point.guards.extend(close.iter().map(|c| c.guard));
-        self.possible_seen.clone_from(&point.guards);
-        self.possible_until = point.t + tolerance;
+        self.possible.seen.clone_from(&point.guards);
+        self.possible.until = point.t + tolerance;
         let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
         // An order that is refused is refused again.
         let _ = go_on_to_exit(context, &mut self.explorer, &mut point);
@@ -242,7 +243,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             _ if corner.linear().is_some() => return,
             _ => {}
         }
-        self.possible = Some(Box::new(corner));
+        self.possible.corner = Some(Box::new(corner));
         self.verdict.worsen(Verdict::PossibleCorner {
             time,
             guards,
@@ -357,7 +358,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         self.t0 = time;
         self.mode.copy_from(mode);
         self.columns.begin(self.settings);
-        self.defect.begin(self.settings);
+        self.error.begin(self.settings);
         self.columns.set_identity();
         self.look_for_edge(time, state, mode);
     }
@@ -370,9 +371,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
             return self.fail(error);
         }
         if self.context.system.count() > 0
-            && let Err(error) = self
-                .defect
-                .advance(self.context, segment, &mut self.new_error)
+            && let Err(error) = self.error.advance(self.context, segment)
         {
             self.fail(error);
         }

@@ -1,6 +1,6 @@
 //! Impact problems of any kind, every law on them, selections, reflections, uniqueness.
 
-use saltation::impact::{
+use saltation::impact::{Occasion, 
     Failure, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark, Uniqueness,
     indeterminacy, uniqueness,
 };
@@ -177,7 +177,9 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             trial.result("single", Outcomes::of_one(first.clone()).single());
         }
         let t = draw.number();
-        trial.result("selected", selection(&mut draw).select(outcomes, t));
+        let number = t.abs() as usize;
+        let at = Occasion { t, number };
+        trial.result("selected", selection(&mut draw).select(outcomes, at));
     }
     reflections(&mut draw, trial, &problem);
     let why: Uniqueness = uniqueness(&problem);
