@@ -51,8 +51,8 @@ struct Arc {
 }
 
 /// All that the picture shows.
-struct Image<'a> {
-    derivative: Derivative<'a, FieldTable>,
+struct Image {
+    derivative: Derivative<FieldTable>,
     arcs: Vec<Arc>,
     /// The matrix for guard 0, then 1, then 2, whatever the direction.
     index_order: DMatrix<f64>,
@@ -158,7 +158,7 @@ impl Circle {
     }
 }
 
-impl Image<'_> {
+impl Image {
     /// Displacement of the end, in radii, for a displacement of the start at this angle: as the
     /// B-derivative has it, and as the matrix of the index order has it.
     fn at(&self, angle: f64) -> Result<[[f64; 2]; 2], Error> {

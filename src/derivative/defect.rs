@@ -8,7 +8,7 @@
 
 use nalgebra::DVector;
 
-use super::repeat::Context;
+use super::context::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
 use crate::{Flow, NoDerivative, Segment};

@@ -145,7 +145,7 @@ pub enum NoDerivative {
 
     /// A derivative was asked for where outcomes jump.
     #[error(
-        "the outcome depends on the order in which guards are met at the corner at t = {t}: that of {} is not that of the run; regions(i) holds the limits and maps of all orders, a run with corner_order goes on from one of them",
+        "the outcome depends on the order in which guards are met at the corner at t = {t}: that of {} is not that of the run; pieces_at(i) holds the limits and maps of all orders, a run with corner_order goes on from one of them",
         list(order)
     )]
     Discontinuous {

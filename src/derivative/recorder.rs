@@ -4,15 +4,17 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Verdict;
+use super::chain_rule::{Boundary, Chain, Link, Shift};
+use super::context::Context;
 use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
-use super::corner::graph::{CornerGraph, row_of};
-use super::corner::group::{Group, Joins, check_sides};
+use super::corner::explorer::Explorer;
+use super::corner::follow::{Course, go_on_to_exit};
+use super::corner::group::{Group, check_sides};
 use super::corner::possible::{Close, LeftOut, close_guards};
-use super::corner::region::shift_row;
 use super::defect::Defect;
-use super::repeat::{Context, zero};
 use super::variational::Columns;
 use crate::hybrid::evaluate;
+use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::hybrid::trajectory::Path;
 use crate::{
@@ -44,35 +46,6 @@ pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), NoDeriv
     })
 }
 
-/// A link of the chain rule along a run; displacements at fixed time go in and come out.
-#[derive(Clone, Debug)]
-pub(crate) enum Link {
-    /// Smooth motion and single crossings.
-    Map(DMatrix<f64>),
-    /// Several guards at one instant.
-    Corner(Box<CornerDerivative>),
-}
-
-/// How the time of a crossing shifts.
-#[derive(Clone, Debug)]
-pub(crate) enum Shift {
-    /// By a row on the displacement that enters this link.
-    Row(usize, DVector<f64>),
-    /// As found when this corner is passed.
-    Corner(usize, Guard),
-}
-
-/// A displacement that the derivative of one side does not speak of.
-#[derive(Clone, Debug)]
-pub(crate) enum Boundary {
-    /// The start lies on a guard: those `v` with `row · v > 0` put it on the other side.
-    Start(Guard, f64, DVector<f64>),
-    /// The run ends at this crossing: those that make it later do not get there.
-    Crossed(Guard, f64, usize),
-    /// The run ends before this guard: those that end with `row · B(v) > 0` cross it.
-    Ahead(Guard, f64, DVector<f64>),
-}
-
 /// The observer that records a derivative.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a, S> {
@@ -84,7 +57,7 @@ pub(crate) struct Recorder<'a, S> {
     error: DVector<f64>,
     new_error: DVector<f64>,
     defect: Defect,
-    graph: CornerGraph,
+    explorer: Explorer,
     group: Group,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
@@ -92,12 +65,10 @@ pub(crate) struct Recorder<'a, S> {
     waiting: Vec<Guard>,
     mode: Mode,
     t0: f64,
-    pub(crate) chain: Vec<Link>,
-    pub(crate) shifts: Vec<Shift>,
+    pub(crate) chain: Chain,
     /// Bytes of the workspace, and of what is kept.
     kept: usize,
     pub(crate) verdict: Verdict,
-    pub(crate) boundaries: Vec<Boundary>,
     /// A corner that the run met if its errors are what they may be, and that would change its
     /// derivative.
     pub(crate) possible: Option<Box<CornerDerivative>>,
@@ -118,17 +89,15 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             error: DVector::zeros(dim),
             new_error: DVector::zeros(dim),
             defect: Defect::new(dim),
-            graph: CornerGraph::new(dim, count),
+            explorer: Explorer::new(dim, count),
             group: Group::new(dim, count),
             total: DMatrix::identity(dim, dim),
             waiting: Vec::new(),
             mode: Mode::new(count),
             t0: f64::NAN,
-            chain: Vec::new(),
-            shifts: Vec::new(),
+            chain: Chain::default(),
             kept: workspace(dim),
             verdict: Verdict::Classical,
-            boundaries: Vec::new(),
             possible: None,
             possible_seen: Vec::new(),
             possible_until: f64::NEG_INFINITY,
@@ -153,15 +122,17 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let mut error = self.error.clone();
-        let begun = self.graph.begin(self.context, &corner.point);
-        if begun.is_ok_and(|()| self.graph.pass(self.context, error.as_mut_slice()).is_ok()) {
+        let explorer = &mut self.explorer;
+        let begun = explorer.begin(self.context, &corner.point);
+        let pass = |()| Course::default().pass(self.context, explorer, error.as_mut_slice());
+        if begun.and_then(pass).is_ok() {
             self.error = error;
         }
     }
 
     /// Ends the group of crossings, if there is one: now all its members are known.
     fn close_group(&mut self) {
-        if !std::mem::take(&mut self.group.is_open) || self.failure.is_some() {
+        if !std::mem::take(&mut self.group.rule.is_open) || self.failure.is_some() {
             return;
         }
         let error = Defect::bound(self.settings, &self.group.point.x, self.error.as_slice());
@@ -175,21 +146,17 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             return;
         }
         let point = self.group.point.clone();
-        let corner = CornerDerivative::examine(self.context, &mut self.graph, point);
+        let corner = CornerDerivative::examine(self.context, &mut self.explorer, point);
         let (t, guards) = (corner.time(), corner.guards().to_vec());
         if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
-            match self.graph.begin(self.context, &corner.point) {
+            match self.explorer.begin(self.context, &corner.point) {
                 Ok(()) => {}
                 Err(error) => return self.fail(error),
             }
-            let row = shift_row(&self.graph, 0, 0, &self.total);
-            let link = self.chain.len();
+            let row = self.explorer.graph().shift_row(0, 0, &self.total);
             self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
-            self.shifts.extend(
-                self.waiting
-                    .drain(..)
-                    .map(|_| Shift::Row(link, row.clone())),
-            );
+            self.chain.push_shifts(&row, self.waiting.len());
+            self.waiting.clear();
             self.total = matrix * &self.total;
             self.error = matrix * &self.error;
             return;
@@ -217,14 +184,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
         self.kept += map.len() * size_of::<f64>() + 2 * size_of::<Link>() + corner.bytes();
         self.kept += self.waiting.len() * size_of::<Shift>();
-        self.chain.push(Link::Map(map));
-        let link = self.chain.len();
-        self.shifts.extend(
-            self.waiting
-                .drain(..)
-                .map(|guard| Shift::Corner(link, guard)),
-        );
-        self.chain.push(Link::Corner(Box::new(corner)));
+        self.chain.push_map(map);
+        self.chain.push_corner(corner, self.waiting.drain(..));
     }
 
     /// Takes in guards that the resets of the group left out at its instant: neighbours may meet
@@ -235,7 +196,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
             match c.left_out {
                 None => {}
-                Some(LeftOut::TurnedAway) if !self.group.moved => {
+                Some(LeftOut::TurnedAway) if !self.group.rule.moved => {
                     let touch = NoDerivative::Touch { guard, t, gap };
                     self.verdict.worsen(Verdict::NotGuaranteed(touch));
                 }
@@ -272,8 +233,8 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.possible_until = point.t + tolerance;
         let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
         // An order that is refused is refused again.
-        let _ = self.graph.go_on_to_exit(context, &mut point);
-        let corner = CornerDerivative::examine(context, &mut self.graph, point);
+        let _ = go_on_to_exit(context, &mut self.explorer, &mut point);
+        let corner = CornerDerivative::examine(context, &mut self.explorer, point);
         match &corner.kind {
             CornerKind::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted)) => {
                 return self.fail(Stop::Interrupted.into());
@@ -311,7 +272,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
 
     /// Ends the recording of a run that ended with `status` at `(t, x; mode)`.
     pub(crate) fn finish(&mut self, status: &Status, (t, tf): (f64, f64), x: &[f64], mode: &Mode) {
-        let last = self.group.is_open.then(|| {
+        let last = self.group.rule.is_open.then(|| {
             let point = &self.group.point;
             (point.guards.first().copied(), point.t)
         });
@@ -320,17 +281,18 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         self.collect();
         let dim = self.total.nrows();
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
-        self.chain.push(Link::Map(map));
+        self.chain.push_map(map);
         match status {
             Status::ReachedEnd | Status::Ended => {
                 if let Some((Some(guard), time)) = last
                     && t - time <= self.context.tolerance
                 {
                     self.verdict.worsen(Verdict::OneSided { guard, time });
-                    let from = self.shifts.len().saturating_sub(last_reported);
-                    let indices = from..self.shifts.len();
-                    self.boundaries
-                        .extend(indices.map(|index| Boundary::Crossed(guard, time, index)));
+                    let count = self.chain.shifts().len();
+                    for index in count.saturating_sub(last_reported)..count {
+                        let edge = Boundary::Crossed(guard, time, index);
+                        self.chain.push_boundary(edge);
+                    }
                 }
                 if self.failure.is_none() {
                     self.look_for_edge(t, x, mode);
@@ -340,8 +302,9 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 // Neighbours that come later do not get to the guard.
                 if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
                     self.verdict.worsen(Verdict::OneSided { guard, time: t });
-                    if let Some(index) = self.shifts.len().checked_sub(1) {
-                        self.boundaries.push(Boundary::Crossed(guard, t, index));
+                    if let Some(index) = self.chain.shifts().len().checked_sub(1) {
+                        let edge = Boundary::Crossed(guard, t, index);
+                        self.chain.push_boundary(edge);
                     }
                 }
             }
@@ -366,20 +329,20 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
             let (own, zero) = (
                 guard.sign() * system.event(k, t, x, mode),
-                zero(self.context, k, t, rate),
+                self.context.zero(k, t, rate),
             );
             // At the end only a guard that is about to be crossed counts: of one just left, the
             // crossing is known.
-            let at_start = self.chain.is_empty();
+            let at_start = self.chain.links().is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, time: t });
                 let rows = (&mut row[..], &mut field_scratch[..]);
-                if let Err(error) = row_of(self.context, k, (t, x), mode, rows) {
+                if let Err(error) = self.context.row(k, (t, x), mode, rows) {
                     return self.fail(error);
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);
-                self.boundaries.push(if at_start {
+                self.chain.push_boundary(if at_start {
                     Boundary::Start(guard, t, own_row)
                 } else {
                     Boundary::Ahead(guard, t, own_row)
@@ -425,7 +388,7 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         if self.failure.is_some() {
             return;
         }
-        let joins = self.group.joins(set, self.context.tolerance);
+        let joins = self.group.rule.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();
             self.collect();

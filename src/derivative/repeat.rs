@@ -5,54 +5,15 @@
 //! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or
 //! by differences.
 
+use super::context::Context;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
-use crate::hybrid::options::Settings;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::ode::difference;
 use crate::{
-    At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative,
-    Quantity, Rearm, Record, Stop,
+    At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Mode, NoDerivative, Quantity,
+    Record, Stop,
 };
-
-/// What a crossing is repeated with.
-#[derive(Debug)]
-pub(crate) struct Context<'a, S> {
-    pub(crate) system: &'a S,
-    pub(crate) rearm: &'a Rearm,
-    /// Events closer in time than this are one (s).
-    pub(crate) tolerance: f64,
-    /// The tolerances of the run, if there is one.
-    pub(crate) settings: Option<&'a Settings>,
-    /// Ends searches when it is set.
-    pub(crate) interrupt: &'a Interrupt,
-}
-
-impl<S> Context<'_, S> {
-    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are
-    /// one. At most one, which also holds where nothing is known.
-    pub(crate) fn size(&self, i: usize) -> f64 {
-        let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
-        if size > 0.0 { size.min(1.0) } else { 1.0 }
-    }
-}
-
-impl<S: EventFunction> Context<'_, S> {
-    /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming
-    /// tell.
-    pub(crate) fn follows(&self, guard: Guard) -> bool {
-        let watch = self.system.watch(guard.event);
-        self.rearm.follows(watch, guard.direction)
-    }
-}
-
-impl<S> Clone for Context<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for Context<'_, S> {}
 
 /// What a crossing did beside changing the mode.
 #[derive(Clone, Copy, Debug)]
@@ -410,7 +371,7 @@ impl Repeat {
                 Some(_) => 0.0,
                 None => guard.sign() * system.event(k, t, x_before, mode_before),
             };
-            let is_carried = transition::is_carried(before, after, zero(context, k, t, rate));
+            let is_carried = transition::is_carried(before, after, context.zero(k, t, rate));
             let rate = rate.value;
             Ok(is_carried.then_some(CrossedGuard { guard, rate }))
         })
@@ -443,17 +404,4 @@ pub(crate) fn reset_at<S: Flow + EventFunction>(
         mode,
         record: &mut Record::default(),
     })
-}
-
-/// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding make
-/// of it (`u_k`).
-pub(crate) fn zero<S: EventFunction>(
-    context: Context<'_, S>,
-    k: usize,
-    t: f64,
-    rate: evaluate::Rate,
-) -> f64 {
-    let time = context.tolerance + 8.0 * f64::EPSILON * t.abs();
-    let rounding = 8.0 * f64::EPSILON * rate.magnitude;
-    (time * rate.value.abs() + rounding).max(context.system.event_tolerance(k))
 }

@@ -4,9 +4,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::check::jacobian::check_derivative;
-use super::corner::graph::{CornerGraph, CornerPoint};
-use super::corner::region::shift_row;
-use super::repeat::Context;
+use super::context::Context;
+use super::corner::explorer::Explorer;
+use super::corner::point::CornerPoint;
 use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};
 
 /// What a single crossing does to displacements of the state, to first order.
@@ -92,13 +92,6 @@ where
             count,
         }));
     }
-    let mut guards: Vec<Guard> = Vec::with_capacity(order.len());
-    for guard in order {
-        // One that comes again is found again when a reset has thrown the state at it.
-        if !guards.contains(guard) {
-            guards.push(*guard);
-        }
-    }
     let system = &system;
     let context = Context {
         system,
@@ -107,41 +100,30 @@ where
         settings: None,
         interrupt: &Interrupt::new(),
     };
-    let point = CornerPoint {
-        t,
-        x: x.to_vec(),
-        mode: mode.clone(),
-        guards,
-        ..CornerPoint::default()
-    };
-    let mut graph = CornerGraph::new(x.len(), count);
-    graph.begin(context, &point)?;
+    let mut explorer = Explorer::new(x.len(), count);
+    explorer.begin(context, &point_of(order, (t, x), mode))?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));
     for (place, &guard) in order.iter().enumerate() {
-        graph.check_live(system, node)?;
-        let members = &graph.node(node).members;
-        let Some(m) = members.iter().position(|member| member.guard == guard) else {
+        explorer.graph().check_live(system, node)?;
+        let Some(m) = explorer.graph().member(node, guard) else {
             return Err(NoDerivative::Input(InputError::NoSuch {
                 what: "crossing of the order",
                 index: place,
                 count: place,
             }));
         };
-        time_shift = shift_row(&graph, node, m, &matrix);
-        node = cross(context, &mut graph, (node, m), &mut matrix)?;
+        let (edge, tau) = explorer.cross(context, (node, m), &mut matrix)?;
+        (node, time_shift) = (explorer.graph().edge(edge).to, tau);
         // What the reset throws back leaves the surface at once.
-        let members = &graph.node(node).members;
-        if let Some(back) = members
-            .iter()
-            .position(|member| member.guard == guard.partner())
-        {
-            node = cross(context, &mut graph, (node, back), &mut matrix)?;
+        if let Some(back) = explorer.graph().member(node, guard.partner()) {
+            let (edge, _) = explorer.cross(context, (node, back), &mut matrix)?;
+            node = explorer.graph().edge(edge).to;
         }
     }
     check_derivative(matrix.as_slice(), x.len(), (t, x), mode)?;
     check_derivative(time_shift.as_slice(), x.len(), (t, x), mode)?;
-    let after = graph.node(node);
+    let after = explorer.graph().node(node);
     Ok(Saltation {
         matrix,
         time_shift,
@@ -150,15 +132,20 @@ where
     })
 }
 
-/// Crosses member `m` of a node; gives the node behind it.
-fn cross<S: Flow + EventFunction>(
-    context: Context<'_, S>,
-    graph: &mut CornerGraph,
-    (node, m): (usize, usize),
-    matrix: &mut DMatrix<f64>,
-) -> Result<usize, NoDerivative> {
-    let tau = shift_row(graph, node, m, matrix);
-    let edge = graph.follow(context, node, m)?;
-    graph.carry(context, (node, edge), tau.as_slice(), matrix.as_mut_slice())?;
-    Ok(graph.edge(edge).to)
+/// The corner at which the guards of `order` are met. One that comes again is found again when a
+/// reset has thrown the state at it.
+fn point_of(order: &[Guard], (t, x): (f64, &[f64]), mode: &Mode) -> CornerPoint {
+    let mut guards: Vec<Guard> = Vec::with_capacity(order.len());
+    for guard in order {
+        if !guards.contains(guard) {
+            guards.push(*guard);
+        }
+    }
+    CornerPoint {
+        t,
+        x: x.to_vec(),
+        mode: mode.clone(),
+        guards,
+        ..CornerPoint::default()
+    }
 }

@@ -4,11 +4,13 @@
 use nalgebra::{DMatrix, DMatrixView};
 
 use super::Verdict;
-use super::corner::graph::CornerGraph;
-use super::corner::group::{Group, Joins, check_sides};
+use super::context::Context;
+use super::corner::explorer::Explorer;
+use super::corner::follow::Course;
+use super::corner::group::{Group, check_sides};
 use super::corner::rounding;
-use super::repeat::Context;
 use super::variational::Columns;
+use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{
@@ -44,7 +46,8 @@ pub struct Sensitivities {
     /// The columns just before the group of crossings.
     before: Vec<f64>,
     group: Group,
-    graph: CornerGraph,
+    explorer: Explorer,
+    course: Course,
     mode: Mode,
     verdict: Verdict,
     failure: Option<NoDerivative>,
@@ -70,7 +73,8 @@ impl Sensitivities {
             before: columns.delta.clone(),
             columns,
             group: Group::new(dim, 0),
-            graph: CornerGraph::new(dim, 0),
+            explorer: Explorer::new(dim, 0),
+            course: Course::default(),
             mode: Mode::new(0),
             verdict: Verdict::Classical,
             failure: None,
@@ -117,10 +121,10 @@ impl Sensitivities {
     fn begin(&mut self, count: usize, settings: &Settings) {
         if self.group.point.mode.len() != count {
             self.group = Group::new(self.dim, count);
-            self.graph = CornerGraph::new(self.dim, count);
+            self.explorer = Explorer::new(self.dim, count);
             self.mode = Mode::new(count);
         }
-        self.group.is_open = false;
+        self.group.rule.is_open = false;
         self.columns.begin(settings);
         self.columns.delta.copy_from_slice(&self.start);
         self.verdict = Verdict::Classical;
@@ -153,13 +157,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
                 tangents.begin(system.count(), settings);
-                let context = Context {
-                    system,
-                    rearm,
-                    tolerance: settings.corner_tolerance,
-                    settings: Some(settings),
-                    interrupt: &settings.interrupt,
-                };
+                let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
                     context,
                     tangents,
@@ -238,7 +236,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
-        let joins = self.tangents.group.joins(set, self.context.tolerance);
+        let joins = self.tangents.group.rule.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();
             let tangents = &mut *self.tangents;
@@ -287,26 +285,27 @@ impl Sensitivities {
             columns,
             before,
             group,
-            graph,
+            explorer,
+            course,
             ..
         } = self;
         let point = &group.point;
         if point.guards.len() > 1 {
             self.verdict.worsen(Verdict::Bouligand);
         }
-        graph.begin(context, point)?;
+        explorer.begin(context, point)?;
         columns.changed();
         if before.is_empty() {
             return Ok(());
         }
         let mut pass = |deltas: &mut [f64]| {
-            let Some(passed) = graph.pass_together(context, deltas)? else {
+            let Some(passed) = course.pass_together(context, explorer, deltas)? else {
                 return Ok(false);
             };
-            if !graph.is_exit(context, passed, point) {
+            if !explorer.is_exit(context, passed, point) {
                 return Err(NoDerivative::Discontinuous {
                     t: point.t,
-                    order: graph.order_met(),
+                    order: course.guards(),
                 });
             }
             Ok(true)

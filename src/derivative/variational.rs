@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 
-use super::repeat::Context;
+use super::context::Context;
 use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
@@ -46,15 +46,21 @@ pub(crate) struct Columns {
     /// The first stage is that of the present columns.
     has_slope: bool,
     point: Vec<f64>,
-    scratch: (Vec<f64>, Vec<f64>),
     /// The slopes a second time, to see their rounding.
     again: Vec<f64>,
+    differences: Differences,
+}
+
+/// How slopes are found by differences of the flow.
+#[derive(Clone, Debug)]
+struct Differences {
     /// The flow has no derivative that is written, in the present mode.
-    by_difference: bool,
+    are_needed: bool,
     /// Of each column, the part of the usual step that differences of the flow along it take.
     parts: Vec<f64>,
     /// Differences over other steps.
     trials: [Vec<f64>; 3],
+    scratch: (Vec<f64>, Vec<f64>),
 }
 
 impl Columns {
@@ -70,11 +76,13 @@ impl Columns {
             max_steps: 0,
             has_slope: false,
             point: vec![0.0; dim],
-            scratch: (vec![0.0; dim], vec![0.0; dim]),
             again: vec![0.0; dim * count],
-            by_difference: false,
-            parts: vec![1.0; count],
-            trials: [0, 1, 2].map(|_| vec![0.0; dim]),
+            differences: Differences {
+                are_needed: false,
+                parts: vec![1.0; count],
+                trials: [0, 1, 2].map(|_| vec![0.0; dim]),
+                scratch: (vec![0.0; dim], vec![0.0; dim]),
+            },
         }
     }
 
@@ -89,7 +97,7 @@ impl Columns {
         self.control = StepControl::new();
         self.next_step = f64::INFINITY;
         self.has_slope = false;
-        self.parts.fill(1.0);
+        self.differences.parts.fill(1.0);
     }
 
     /// The columns were changed, or the mode was: the slope is another.
@@ -112,94 +120,122 @@ impl Columns {
         context: Context<'_, S>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
-        let system = context.system;
-        let (mut t, end) = (segment.start, segment.time);
         if self.delta.is_empty() {
             return Ok(());
         }
-        let (dim, path, mode) = (self.dim, segment.interpolant, segment.mode);
-        let mut rejections = 0;
         self.choose_steps(context, segment)?;
-        while t < end {
+        let (mut t, mut rejections) = (segment.start, 0);
+        while t < segment.time {
             context.interrupt.check()?;
-            if self.steps >= self.max_steps {
-                path.at(t, &mut self.point);
-                return Err(NoDerivative::Stop(Stop::TooManySteps {
-                    limit: self.max_steps,
-                    at: At::new(t, &self.point, mode).into(),
-                }));
-            }
-            self.steps += 1;
-            let Self {
-                point,
-                scratch,
-                ode,
-                delta,
-                parts,
-                ..
-            } = self;
-            let mut bad = None;
-            let mut slope_near = |shift: f64, t: f64, v: &[f64], out: &mut [f64]| {
-                path.at(t, point);
-                for x in point.iter_mut() {
-                    *x += shift * x.abs().max(1.0);
-                }
-                if let Some(wrong) =
-                    products(system, (t, point), mode, v, out, (&*parts, &mut *scratch))
-                {
-                    bad = bad.take().or(Some(wrong));
-                }
-            };
-            if !self.has_slope {
-                slope_near(0.0, t, delta, ode.first_stage());
-                slope_near(SHIFT, t, delta, &mut self.again);
-                self.has_slope = true;
-                let rounding = largest_difference(ode.first_stage(), &self.again, dim);
-                // The tolerance is not tightened below the rounding error of the finite
-                // differences.
-                for tolerance in &mut self.tolerance.relative {
-                    *tolerance = tolerance.max(rounding.min(MOST_ERROR));
-                }
-            }
-            let mut slope = |t: f64, v: &[f64], out: &mut [f64]| slope_near(0.0, t, v, out);
-            let remaining = end - t;
+            self.count_step(t, segment)?;
+            let remaining = segment.time - t;
             let step = if 1.01 * self.next_step >= remaining {
                 remaining
             } else {
                 self.next_step
             };
-            ode.advance(&mut slope, t, delta, step);
-            if let Some(component) = bad {
-                path.at(t, &mut self.point);
-                let quantity = Quantity::Jacobian { component };
-                let at = At::new(t, &self.point, mode).into();
-                return Err(NoDerivative::Stop(Stop::NotFinite { quantity, at }));
-            }
+            self.try_step(context.system, segment, t, step)?;
             let error = self.error(step);
             if error <= 1.0 {
-                let factor = self.control.accepted(error);
-                // A step cut short by the end of the segment says nothing against a longer one.
-                let proposed = if step < self.next_step {
-                    self.next_step
+                self.accept(step, error);
+                t = if step >= remaining {
+                    segment.time
                 } else {
-                    0.0
+                    t + step
                 };
-                self.next_step = (step * factor).max(proposed);
-                self.ode.take(&mut self.delta);
-                t = if step >= remaining { end } else { t + step };
             } else {
-                self.next_step = step * self.control.rejected(error);
                 rejections += 1;
-                if t + 0.1 * self.next_step <= t || rejections > MOST_REJECTIONS {
-                    path.at(t, &mut self.point);
-                    return Err(NoDerivative::Stop(Stop::StepTooSmall {
-                        step: self.next_step,
-                        at: At::new(t, &self.point[..dim], mode).into(),
-                    }));
-                }
+                self.reject(step, error, (t, rejections), segment)?;
             }
         }
         Ok(())
+    }
+
+    /// Refuses more steps in a run than are allowed.
+    fn count_step(&mut self, t: f64, segment: &Segment<'_>) -> Result<(), NoDerivative> {
+        if self.steps >= self.max_steps {
+            let (limit, at) = (self.max_steps, self.at(t, segment).into());
+            return Err(NoDerivative::Stop(Stop::TooManySteps { limit, at }));
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Tries a step of the columns from `t`; its result is in the stepper.
+    fn try_step<S: Flow>(
+        &mut self,
+        system: &S,
+        segment: &Segment<'_>,
+        t: f64,
+        step: f64,
+    ) -> Result<(), NoDerivative> {
+        let (path, mode) = (segment.interpolant, segment.mode);
+        let Differences { parts, scratch, .. } = &mut self.differences;
+        let point = &mut self.point;
+        let mut bad = None;
+        let mut slope_near = |shift: f64, t: f64, v: &[f64], out: &mut [f64]| {
+            path.at(t, point);
+            for x in point.iter_mut() {
+                *x += shift * x.abs().max(1.0);
+            }
+            let wrong = products(system, (t, point), mode, v, out, (&*parts, &mut *scratch));
+            bad = bad.or(wrong);
+        };
+        if !self.has_slope {
+            let slope = self.ode.first_stage();
+            slope_near(0.0, t, &self.delta, slope);
+            slope_near(SHIFT, t, &self.delta, &mut self.again);
+            self.has_slope = true;
+            let rounding = largest_difference(slope, &self.again, self.dim);
+            // The tolerance is not tightened below the rounding error of the finite differences.
+            for tolerance in &mut self.tolerance.relative {
+                *tolerance = tolerance.max(rounding.min(MOST_ERROR));
+            }
+        }
+        let mut slope = |t: f64, v: &[f64], out: &mut [f64]| slope_near(0.0, t, v, out);
+        self.ode.advance(&mut slope, t, &self.delta, step);
+        let Some(component) = bad else {
+            return Ok(());
+        };
+        let quantity = Quantity::Jacobian { component };
+        let at = self.at(t, segment).into();
+        Err(NoDerivative::Stop(Stop::NotFinite { quantity, at }))
+    }
+
+    /// Takes the result of a step, and proposes the next one.
+    fn accept(&mut self, step: f64, error: f64) {
+        let factor = self.control.accepted(error);
+        // A step cut short by the end of the segment says nothing against a longer one.
+        let proposed = if step < self.next_step {
+            self.next_step
+        } else {
+            0.0
+        };
+        self.next_step = (step * factor).max(proposed);
+        self.ode.take(&mut self.delta);
+    }
+
+    /// Proposes a shorter step, unless it is the last of too many.
+    fn reject(
+        &mut self,
+        step: f64,
+        error: f64,
+        (t, rejections): (f64, usize),
+        segment: &Segment<'_>,
+    ) -> Result<(), NoDerivative> {
+        self.next_step = step * self.control.rejected(error);
+        if t + 0.1 * self.next_step <= t || rejections > MOST_REJECTIONS {
+            let (step, at) = (self.next_step, self.at(t, segment).into());
+            return Err(NoDerivative::Stop(Stop::StepTooSmall { step, at }));
+        }
+        Ok(())
+    }
+
+    /// The place of the run at `t`, for an error.
+    #[cold]
+    fn at(&mut self, t: f64, segment: &Segment<'_>) -> At {
+        segment.interpolant.at(t, &mut self.point);
+        At::new(t, &self.point, segment.mode)
     }
 
     /// Chooses the steps of the differences along a segment at its start, where the flow has no
@@ -216,19 +252,22 @@ impl Columns {
             tolerance,
             has_slope,
             point,
-            scratch,
             again,
-            by_difference,
-            parts,
-            trials: [found, half, beside],
+            differences:
+                Differences {
+                    are_needed,
+                    parts,
+                    trials: [found, half, beside],
+                    scratch,
+                },
             ..
         } = self;
         let (t, mode, system) = (segment.start, segment.mode, context.system);
         segment.interpolant.at(t, point);
         if !*has_slope {
-            *by_difference = !system.jacobian_times_each(t, point, mode, delta, again);
+            *are_needed = !system.jacobian_times_each(t, point, mode, delta, again);
         }
-        if !*by_difference {
+        if !*are_needed {
             return Ok(());
         }
         let slope_is_known = *has_slope;

@@ -22,10 +22,10 @@ pub(crate) struct ContactRecorder {
 }
 
 impl ContactRecorder {
-    pub(crate) fn new(detector: Detector, n: usize, max_memory: usize) -> Self {
+    pub(crate) fn new(detector: Detector, n: usize, path: Path) -> Self {
         Self {
             n,
-            path: Path::new(max_memory),
+            path,
             events: Vec::new(),
             detector,
             accumulation: None,
@@ -113,6 +113,7 @@ impl Observer for ContactRecorder {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
+        self.path.transition(set);
         let n = self.n;
         let (mut activated, mut released) = (Vec::new(), Vec::new());
         for c in set.guards {

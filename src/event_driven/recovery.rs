@@ -9,7 +9,9 @@ use super::zeno::Accumulation;
 use crate::impact::{Failure, Occasion};
 use crate::mechanics::redundant::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Flow, Integrator, Interrupt, Mode, Statistics, Status, Stop, Transition};
+use crate::{
+    Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,
+};
 
 /// Where a run is.
 #[derive(Clone, Debug)]
@@ -96,16 +98,8 @@ where
     ) -> Result<Statistics, Breakdown> {
         let end = found.time.clamp(place.t, tf.max(place.t));
         let mode = &place.mode;
-        let free = crate::flow_fn(self.dim(), |t, x, _: &Mode, dx: &mut [f64]| {
-            self.flow(t, x, mode, dx);
-        });
-        let run = Integrator::new(free)?
-            .rtol(1e-9)
-            .atol(1e-12)
-            .max_steps(bounds.steps)
-            .max_memory(bounds.memory)
-            .interrupt(&bounds.interrupt)
-            .integrate(place.t, &place.state, end)?;
+        let flow = |t: f64, x: &[f64], dx: &mut [f64]| self.flow(t, x, mode, dx);
+        let run = fly_freely(&flow, (place.t, &place.state), end, bounds)?;
         if let Status::Refused(
             reason @ (Stop::TooManySteps { .. }
             | Stop::TrajectoryTooLarge { .. }
@@ -287,4 +281,25 @@ where
             ..event
         }
     }
+}
+
+/// A right-hand side `f(t, x)`, written into the last argument.
+type FreeFlow<'a> = dyn Fn(f64, &[f64], &mut [f64]) + 'a;
+
+/// A run without event functions. Its right-hand side is asked through a pointer, so that it is
+/// compiled once for all models.
+fn fly_freely(
+    flow: &FreeFlow<'_>,
+    (t, state): (f64, &[f64]),
+    end: f64,
+    bounds: &Bounds,
+) -> Result<Trajectory, InputError> {
+    let free = crate::flow_fn(state.len(), |t, x, _: &Mode, dx: &mut [f64]| flow(t, x, dx));
+    Integrator::new(free)?
+        .rtol(1e-9)
+        .atol(1e-12)
+        .max_steps(bounds.steps)
+        .max_memory(bounds.memory)
+        .interrupt(&bounds.interrupt)
+        .integrate(t, state, end)
 }

@@ -12,6 +12,7 @@ use super::recovery::{Bounds, Place};
 use super::system::EventDriven;
 use super::zeno::{Accumulation, Detector, Zeno};
 use crate::derivative::Derivative;
+use crate::hybrid::trajectory::Path;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, Integrator, PerEntry, Statistics, Status, Stop, Trajectory, validate};
 
@@ -198,11 +199,9 @@ where
         }
         let ((start, impact), kind) = self.begin(t0, q, v)?;
         let n = self.model().system().contacts();
-        let mut recorder = ContactRecorder::new(
-            Detector::new(n, near, tf),
-            n,
-            self.integrator.max_memory_set(),
-        );
+        let tolerance = self.integrator.corner_tolerance_set();
+        let path = Path::new(self.integrator.max_memory_set(), tolerance);
+        let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), n, path);
         let before = [q, v].concat();
         recorder.begin(self.model(), (t0, &before), (&start, &impact), kind);
         let initial = self.model().closed(&start.mode);
@@ -213,7 +212,6 @@ where
         };
         let mut statistics = Statistics::default();
         let mut guaranteed = kind == ContactEventKind::Contact;
-        let tolerance = self.integrator.corner_tolerance_set();
         // When something was dealt with last, how often at that time, and how much more may be.
         let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
         let mut left = self.integrator.max_events_set();
@@ -252,7 +250,7 @@ where
         let (path, events) = recorder.finish(self.cluster);
         let status = path.status(status);
         Ok(MechanicalRun {
-            trajectory: Trajectory::new(path, status, statistics, tolerance),
+            trajectory: Trajectory::new(path, status, statistics),
             events,
             initial,
             guaranteed,
@@ -287,7 +285,7 @@ where
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<Derivative<'_, EventDriven<S>>, Breakdown> {
+    ) -> Result<Derivative<EventDriven<S>>, Breakdown> {
         let start = self.model().start(t0, q, v)?;
         self.integrator.set_start_mode(start.mode);
         Ok(self.integrator.derivative(t0, &start.state, tf)?)

@@ -44,7 +44,7 @@ pub(crate) struct Counts {
     pub(crate) resets: Count,
 }
 
-/// One of them.
+/// One counter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Count(Cell<usize>);
 

@@ -78,14 +78,15 @@ pub struct Corner {
     pub spread: f64,
     /// The tolerance that made them simultaneous (s).
     pub tolerance: f64,
-    /// The guards in the order in which they were resolved; those at exactly the same time in
-    /// rising order.
+    /// The guards in the order in which they were resolved, each event function once; those at
+    /// exactly the same time in rising order.
     pub order: Vec<Guard>,
     /// For each guard of `order` the liveness margin: the smaller of its rates before and after, in
     /// the direction of crossing, divided by its least rate `c_k`. At least 1 for an event-selected
     /// system; below 0 when a reset threw the state back.
     pub margins: Vec<f64>,
-    /// Index of the first crossing among the trajectory's crossings; the others follow it.
+    /// Index of the first crossing among the trajectory's crossings; the others follow it. There are
+    /// more of them than guards where a reset threw the state back over a guard at once.
     pub first: usize,
 }
 
@@ -96,36 +97,36 @@ impl Corner {
     }
 }
 
-/// Groups crossings, in order of time, that lie within `tolerance` of the first of their group.
-///
-/// A partner re-armed inside a corner does not take part in it: an event function that comes a
-/// second time begins a new group. Groups of one are no corners.
-pub(crate) fn group(crossings: &[GuardCrossing], tolerance: f64) -> Vec<Corner> {
+/// The corners among crossings, of which `groups` says which belong together. Groups with one event
+/// function are no corners.
+pub(crate) fn corners(
+    crossings: &[GuardCrossing],
+    groups: &[usize],
+    tolerance: f64,
+) -> Vec<Corner> {
     let mut corners = Vec::new();
     let mut first = 0;
-    while let Some(start) = crossings.get(first) {
-        let mut last = first + 1;
-        while let Some(next) = crossings.get(last) {
-            let seen = crossings[first..last]
-                .iter()
-                .any(|c| c.guard.event == next.guard.event);
-            if seen || next.time - start.time > tolerance {
-                break;
+    for group in groups.chunk_by(|a, b| a == b) {
+        let Some(members) = crossings.get(first..first + group.len()) else {
+            break;
+        };
+        let mut order: Vec<&GuardCrossing> = Vec::new();
+        for c in members {
+            if order.iter().all(|known| known.guard.event != c.guard.event) {
+                order.push(c);
             }
-            last += 1;
         }
-        let members = &crossings[first..last];
-        if members.len() > 1 {
+        if let ([start, .., last], true) = (members, order.len() > 1) {
             corners.push(Corner {
                 time: start.time,
-                spread: members[members.len() - 1].time - start.time,
+                spread: last.time - start.time,
                 tolerance,
-                order: members.iter().map(|c| c.guard).collect(),
-                margins: members.iter().map(GuardCrossing::margin).collect(),
+                order: order.iter().map(|c| c.guard).collect(),
+                margins: order.iter().map(|c| c.margin()).collect(),
                 first,
             });
         }
-        first = last;
+        first += group.len();
     }
     corners
 }

@@ -1,4 +1,6 @@
-//! The loop: crossing phase, smooth phase, until the end.
+//! `Integrator`: its settings, and how runs begin.
+
+use std::sync::Arc;
 
 use super::context::{Context, Counts};
 use super::options::{Resolution, Settings};
@@ -27,7 +29,7 @@ use crate::{Guard, InputError, Interrupt, validate};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Integrator<S, B = Vec<f64>> {
-    system: S,
+    system: Arc<S>,
     settings: Settings,
     rearm: Rearm,
     start_mode: Option<Mode>,
@@ -80,7 +82,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         }
         let run = Run::new(dim, system.count());
         Ok(Self {
-            system,
+            system: Arc::new(system),
             settings: Settings::default(),
             rearm: Rearm::default(),
             start_mode: None,
@@ -205,7 +207,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Of use where the order matters (a reset that depends on who came first): the run is then the
     /// limit of runs whose start is displaced so that the guards are met in this order, and its
     /// derivative that of such displacements. See
-    /// [`Derivative::regions`](crate::Derivative::regions).
+    /// [`Derivative::pieces_at`](crate::Derivative::pieces_at).
     #[must_use]
     pub fn corner_order(mut self, order: impl Into<Vec<Guard>>) -> Self {
         self.settings.corner_order = order.into();
@@ -242,11 +244,15 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
     pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, InputError> {
-        let mut path = Path::new(self.settings.max_memory);
+        let Settings {
+            max_memory,
+            corner_tolerance,
+            ..
+        } = self.settings;
+        let mut path = Path::new(max_memory, corner_tolerance);
         let summary = self.observe(t0, x0, tf, &mut path)?;
-        let tolerance = self.settings.corner_tolerance;
         let status = path.status(summary.status);
-        Ok(Trajectory::new(path, status, summary.statistics, tolerance))
+        Ok(Trajectory::new(path, status, summary.statistics))
     }
 
     /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing
@@ -281,7 +287,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             start_mode,
             run,
         } = self;
-        let (system, settings, rearm) = (&*system, &*settings, &*rearm);
+        let (system, settings, rearm) = (&**system, &*settings, &*rearm);
         let mut observer = make(system, rearm, settings);
         run.begin(settings, t0, x0, tf);
         let context = Context {
@@ -315,7 +321,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.settings.max_memory
     }
 
-    /// The corner tolerance that is set (s).
+    /// The most crossings that are set.
     pub(crate) fn max_events_set(&self) -> usize {
         self.settings.max_events
     }
@@ -336,6 +342,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.settings.max_events = events;
     }
 
+    /// The corner tolerance that is set (s).
     pub(crate) fn corner_tolerance_set(&self) -> f64 {
         self.settings.corner_tolerance
     }
@@ -343,6 +350,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// The system.
     pub fn system(&self) -> &S {
         &self.system
+    }
+
+    /// What the derivative of a run keeps of it, beside what it recorded.
+    pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
+        let (rearm, settings) = (self.rearm.clone(), self.settings.clone());
+        (Arc::clone(&self.system), rearm, settings)
     }
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), InputError> {

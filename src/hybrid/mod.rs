@@ -7,10 +7,10 @@
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
 //!   projection.
-//! * `transition`: what a crossing does; `context`, `evaluate`: the user's
-//!   functions, counted and checked.
-//! * `integrator`, `options`: the loop and its settings.
-//! * `observer`, `trajectory`, `corner`: what comes out; `status`: how a run ended.
+//! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
+//!   checked.
+//! * `integrator`, `options`: how runs begin, and their settings.
+//! * `observer`, `trajectory`, `corner`, `status`: what comes out; `grouping`: the rule for corners.
 //!
 //! Every search is bounded:
 //!
@@ -38,6 +38,7 @@
 pub(crate) mod context;
 mod corner;
 pub(crate) mod evaluate;
+pub(crate) mod grouping;
 mod integrator;
 pub(crate) mod model;
 mod observer;

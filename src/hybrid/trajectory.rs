@@ -3,7 +3,8 @@
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
 use super::corner::{self, Corner};
-use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Statistics, Status};
+use super::grouping::{Grouping, Joins};
+use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Statistics, Status, Transition};
 use crate::ode::Interpolant;
 use crate::{InputError, Stop};
 
@@ -27,14 +28,9 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    pub(crate) fn new(
-        path: Path,
-        status: Status,
-        statistics: Statistics,
-        corner_tolerance: f64,
-    ) -> Self {
+    pub(crate) fn new(path: Path, status: Status, statistics: Statistics) -> Self {
         let state = DVector::from_column_slice(path.last_state());
-        let corners = corner::group(&path.crossings, corner_tolerance);
+        let corners = corner::corners(&path.crossings, &path.groups, path.corner_tolerance);
         Self {
             status,
             statistics,
@@ -166,6 +162,11 @@ pub(crate) struct Path {
     spans: Vec<(f64, f64)>,
     coefficients: Vec<f64>,
     crossings: Vec<GuardCrossing>,
+    /// The number of the corner of each crossing.
+    groups: Vec<usize>,
+    grouping: Grouping,
+    group: usize,
+    corner_tolerance: f64,
     modes: Vec<ModeChange>,
     mode: Mode,
     doubts: Vec<Doubt>,
@@ -178,8 +179,8 @@ pub(crate) struct Path {
 const MOST_DOUBTS: usize = 1000;
 
 impl Path {
-    /// Keeps up to so many bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+    /// Keeps up to so many bytes; crossings within `corner_tolerance` (s) are one corner.
+    pub(crate) fn new(limit: usize, corner_tolerance: f64) -> Self {
         Self {
             dim: 0,
             times: Vec::new(),
@@ -188,6 +189,10 @@ impl Path {
             spans: Vec::new(),
             coefficients: Vec::new(),
             crossings: Vec::new(),
+            groups: Vec::new(),
+            grouping: Grouping::new(0),
+            group: 0,
+            corner_tolerance,
             modes: Vec::new(),
             mode: Mode::default(),
             doubts: Vec::new(),
@@ -286,7 +291,7 @@ impl Observer for Path {
         *self = Self {
             dim: state.len(),
             mode: mode.clone(),
-            ..Self::new(self.limit)
+            ..Self::new(self.limit, self.corner_tolerance)
         };
         self.node(time, state);
         self.modes.push(ModeChange {
@@ -307,8 +312,15 @@ impl Observer for Path {
         self.kept += size_of::<(usize, f64, f64)>();
     }
 
+    fn transition(&mut self, set: &Transition<'_>) {
+        let joins = self.grouping.joins(set, self.corner_tolerance);
+        self.group += usize::from(joins == Joins::Opens);
+        self.grouping.take(set, joins);
+    }
+
     fn crossing(&mut self, crossing: &GuardCrossing) {
         self.crossings.push(crossing.clone());
+        self.groups.push(self.group);
         self.kept += size_of::<GuardCrossing>() + size_of_val(crossing.state.as_slice());
     }
 

@@ -2,9 +2,9 @@
 //! the rule of re-arming acts, and the model resets the state (Anderson & Revzen, section 3.1; Pace
 //! & Burden, section A.3).
 //!
-//! The run and its derivative both call [`step`], so that they cross the same guards. What is known
-//! of the guards behind it, and which of them a reset carried across, is asked of the caller, who
-//! also refuses.
+//! The run and its derivative both call [`step`], so that they cross the same guards. The caller
+//! brings values and rates of the guards up to date, supplies the values by which guards count as
+//! carried across, and refuses.
 
 use super::model::rearm::{Arming, Effect};
 use super::{
@@ -94,9 +94,9 @@ impl<B: Buffer> Scratch<B> {
 }
 
 /// Lets the guards of `set`, which are zero at `(t, x)`, cross together; the run made `index`
-/// transitions before. `flipped` is called after
-/// each side that changes before the model acts, with the state, the mode and the event function. After an
-/// error the place is undefined, and the scratch holds the one before.
+/// transitions before. `flipped` is called after each side that changes before the model acts, with
+/// the state, the mode and the number of the event function. After an error the place is undefined,
+/// and the scratch holds the one before.
 ///
 /// # Errors
 /// What the model refuses, a state that is not finite, a mode of another length.
@@ -233,8 +233,8 @@ fn arm_ahead<S: EventFunction>(system: &S, place: &mut Place<'_>, k: usize) {
     };
 }
 
-/// Applies row `by` of the guard reset matrix. A guard of the set is crossed, whoever comes first
-/// in it, and what the model made of a side stands: neither is armed.
+/// Applies row `by` of the guard reset matrix. Guards of the set, and guards whose side the model
+/// set, are not armed.
 fn apply_row<S: EventFunction, B>(
     (system, matrix): (&S, &RearmMatrix),
     by: Guard,
@@ -264,11 +264,11 @@ fn apply_row<S: EventFunction, B>(
 
 /// Replaces `set`, the guards of the last step, by the armed ones that its reset, or the mode that
 /// it led to, carried across their surface. `carried` is asked for each that may be, and calls
-/// [`is_carried`]; it is told the guard whose row of the reset matrix has just armed another one,
-/// which crosses wherever it was before.
+/// [`is_carried`]; its second argument is the guard whose row of the reset matrix has just armed
+/// this one, if any: then it crosses wherever it was before.
 ///
-/// Without a change of the state a guard of the last set that lies beyond its surface in the very
-/// mode that its crossing entered waits until the state is back.
+/// If the state did not change, guards of the last set do not cross again here, even if they lie
+/// beyond their surface in the new mode.
 ///
 /// # Errors
 /// Those of `carried`.

@@ -19,7 +19,7 @@ type Side = (Vec<f64>, DMatrix<f64>);
 
 /// A face on the way from `v` to `w`: the last direction found in the piece of `v`, and the first
 /// beyond it. None when both ends lie in one piece.
-fn face(d: &Derivative<'_, FieldTable>, v: &[f64], w: &[f64]) -> Option<(Side, Side)> {
+fn face(d: &Derivative<FieldTable>, v: &[f64], w: &[f64]) -> Option<(Side, Side)> {
     let piece = |part: f64| d.matrix_towards(&between(v, w, part)).unwrap();
     let own = piece(0.0);
     let is_own = |matrix: &DMatrix<f64>| off(matrix, &own) < 1e-8;

@@ -102,7 +102,7 @@ fn too_many_orders_are_not_listed_and_yet_directions_are_right() {
             .derivative(0.0, &course.start, course.end)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand);
-        for refusal in [d.pieces().unwrap_err(), d.regions(0).unwrap_err()] {
+        for refusal in [d.pieces().unwrap_err(), d.pieces_at(0).unwrap_err()] {
             let NoDerivative::TooManyOrders { guards, limit, t } = refusal else {
                 panic!("{refusal}");
             };

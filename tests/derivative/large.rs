@@ -117,7 +117,7 @@ fn uncoupled(n: usize, resets: bool) -> (Sketch, DMatrix<f64>) {
     (system, map)
 }
 
-fn compared(d: &Derivative<'_, impl saltation::Flow + saltation::EventFunction>) -> Compared {
+fn compared(d: &Derivative<impl saltation::Flow + saltation::EventFunction>) -> Compared {
     match d.corners().next().unwrap().kind() {
         CornerKind::Linear { compared, .. } => *compared,
         other => panic!("{other:?}"),

@@ -9,6 +9,7 @@ use saltation::{
 };
 
 use crate::sketch::Sketch;
+use crate::support::each;
 
 /// A field that depends on the mode only.
 fn words<const N: usize>(field: impl Fn(&Mode) -> [f64; N] + 'static) -> Sketch {
@@ -161,13 +162,13 @@ fn a_guard_that_a_reset_moves_the_state_off_is_not_crossed() {
         });
     let mut integrator = Integrator::new(&moved).unwrap();
     let d = integrator.derivative(0.0, &[0.0, 0.0], 1.2).unwrap();
-    for region in d.regions(0).unwrap() {
+    for (piece, cone) in each(&d.pieces_at(0).unwrap()) {
         // Guard 0 first: guard 1 is not reached. The other way round it is crossed and, by the
         // reset, crossed back.
-        let first = region.order[0].event == 0;
-        assert_eq!(region.order.len(), if first { 1 } else { 2 });
-        assert!(region.is_nominal && !region.mode.contains(1));
-        assert!((region.state[1] - 0.5).abs() < 1e-9);
+        let first = cone.orders[0][0].event == 0;
+        assert_eq!(cone.orders[0].len(), if first { 1 } else { 2 });
+        assert!(piece.is_nominal && !piece.mode.contains(1));
+        assert!((piece.state[1] - 0.5).abs() < 1e-9);
     }
     // Guard 1 leaves no trace in either order.
     assert_eq!(*d.verdict(), Verdict::Classical);

@@ -169,3 +169,36 @@ fn a_corner_knows_which_guards_are_armed() -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[test]
+fn a_corner_of_the_run_is_one_of_its_derivative() -> Result<(), Error> {
+    // A ball bounces, both ways reported, and less than the corner tolerance later a clock strikes.
+    let (height, fall) = (1.0, (2.0f64 / 9.81).sqrt());
+    for late in [0.0, 3e-10] {
+        let system = Sketch::new(3, |_, x, mode, dx| {
+            let drag = if mode.contains(1) { 0.1 } else { 0.0 };
+            dx.copy_from_slice(&[x[1], -9.81 - drag * x[1], 1.0]);
+        })
+        .events([Watch::BOTH, Watch::RISING], move |k, _, x, _| {
+            [x[0], x[2] - fall - late][k]
+        })
+        .reset(|_, crossed, x, _| {
+            if crossed.guards()[0].guard == Guard::falling(0) {
+                x[1] *= -0.8;
+            }
+            Ok(())
+        });
+        let mut integrator = Integrator::new(&system)?.rtol(1e-12).atol(1e-13);
+        let d = integrator.derivative(0.0, &[height, 0.0, 0.0], 0.6)?;
+        let corners = d.trajectory().corners();
+        assert_eq!((corners.len(), d.corners().count()), (1, 1), "{late}");
+        let mut order = corners[0].order.clone();
+        let mut guards: Vec<Guard> = d.corners().flat_map(|c| c.guards().to_vec()).collect();
+        order.sort_unstable();
+        guards.sort_unstable();
+        assert_eq!(order, guards, "{late}");
+        assert_eq!(order, [Guard::falling(0), Guard::rising(1)], "{late}");
+        assert!(corners[0].spread <= 1e-9);
+    }
+    Ok(())
+}

@@ -7,7 +7,7 @@ use saltation::models::FieldTable;
 use crate::draw::Draw;
 use crate::exact::Oracle;
 use crate::kit::Course;
-use crate::support::{corner, few_bits, integrator, off, order, times};
+use crate::support::{corner, each, few_bits, integrator, off, order, times};
 
 /// Inside a cone, not on its border.
 fn is_inside(cone: &Cone, v: &[f64]) -> bool {
@@ -23,7 +23,7 @@ fn is_inside(cone: &Cone, v: &[f64]) -> bool {
 /// their own cone.
 pub(crate) fn pieces_cover(
     course: &Course,
-    d: &Derivative<'_, FieldTable>,
+    d: &Derivative<FieldTable>,
     directions: usize,
     draw: &mut Draw,
 ) -> usize {
@@ -44,10 +44,7 @@ pub(crate) fn pieces_cover(
         assert!(cones.next().is_none(), "cones of a piece do not overlap");
         assert_eq!(cone.orders, [order(&exact, 0)]);
     }
-    let cones: Vec<_> = pieces
-        .iter()
-        .flat_map(|piece| piece.cones.iter().map(move |cone| (piece, cone)))
-        .collect();
+    let cones: Vec<_> = each(&pieces).collect();
     for (i, (piece, cone)) in cones.iter().enumerate() {
         assert!((cone.sample.norm() - 1.0).abs() < 1e-12);
         let sample = cone.sample.as_slice();

@@ -9,6 +9,7 @@ use saltation::{
 };
 
 use crate::draw::Draw;
+use crate::support::each;
 
 /// `x' = M sin(x + phase) + base + Σ_k s_k kick_k + s_0 s_1 pair`, with guards
 /// `r_k · (x − p) = place_k`.
@@ -159,7 +160,7 @@ fn a_corner_is_never_classical_however_coarse_the_run() {
                         matches!(d.matrix(), Err(NoDerivative::PossibleCorner { .. })),
                         "{said}"
                     );
-                    let maps = d.possible_regions().unwrap();
+                    let maps = d.possible_pieces().unwrap();
                     assert!(maps.len() > 1, "{said}");
                     assert!(d.possible_corner().is_some(), "{said}");
                     // Numbers are those of this run, and so are both sides.
@@ -304,7 +305,7 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
         let crossings = d.trajectory().crossings().len();
         let forward = d.apply(&[1.0, 0.5, 0.0, 0.0]);
         let backward = d.apply(&[0.5, 1.0, 0.0, 0.0]);
-        let orders = d.regions(0).map_or(0, |regions| regions.len());
+        let orders = d.pieces_at(0).map_or(0, |pieces| each(&pieces).count());
         (d.verdict().clone(), crossings, orders, forward, backward)
     };
     let [first, second] = [Guard::falling(0), Guard::falling(1)];

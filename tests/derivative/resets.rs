@@ -6,6 +6,7 @@ use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{Direction, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
 
 use crate::sketch::Sketch;
+use crate::support::each;
 
 /// Two balls over one floor, `(y_1, v_1, y_2, v_2)`, with restitutions 0.8 and 0.5. In the air
 /// there is drag; a field that reads the side bits has more of it below the floor, where no ball
@@ -233,14 +234,14 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
             "{}",
             d.verdict()
         );
-        let regions = d.regions(0).unwrap();
-        assert!(regions.len() >= 2);
-        for region in &regions {
+        let pieces = d.pieces_at(0).unwrap();
+        assert!(pieces.len() >= 2);
+        for (piece, cone) in each(&pieces) {
             let at_corner = d.corners().next().unwrap();
             let displaced: Vec<f64> = at_corner
                 .state()
                 .iter()
-                .zip(&region.sample)
+                .zip(&cone.sample)
                 .map(|(x, v)| x + 1e-6 * v)
                 .collect();
             let back: Vec<f64> = (0..4)
@@ -253,8 +254,7 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
                 .integrate(0.0, &back, 1.5)
                 .unwrap();
             let order: Vec<_> = run.crossings().iter().map(|c| c.guard).collect();
-            let met: Vec<_> = region
-                .order
+            let met: Vec<_> = cone.orders[0]
                 .iter()
                 .copied()
                 .filter(|g| g.direction == Direction::Falling)
@@ -262,7 +262,7 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
             assert_eq!(order, met, "{beta}");
             for i in 2..4 {
                 assert!(
-                    (run.state()[i] - region.state[i]).abs() < 1e-4,
+                    (run.state()[i] - piece.state[i]).abs() < 1e-4,
                     "{beta} {order:?}"
                 );
             }
@@ -277,7 +277,7 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
             limit.clone().completed().unwrap();
             for i in 2..4 {
                 assert!(
-                    (limit.state()[i] - region.state[i]).abs() < 1e-9,
+                    (limit.state()[i] - piece.state[i]).abs() < 1e-9,
                     "{beta} {order:?}"
                 );
             }

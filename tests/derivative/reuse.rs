@@ -1,5 +1,8 @@
-//! A workspace that was used by a run without a derivative is as good as new.
+//! A workspace that was used by a run without a derivative is as good as new, and what it gave away
+//! is not changed by later runs.
 
+use saltation::derivative::Derivative;
+use saltation::models::Affine;
 use saltation::{EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop};
 
 /// `x' = −x`, whose Jacobian is not a number from t = 1/2.
@@ -44,4 +47,49 @@ fn tangents_are_carried_again_after_a_jacobian_that_is_not_finite() {
         let found = tangents.columns().unwrap()[(0, 0)];
         assert!((found - (-0.4f64).exp()).abs() < 1e-7, "{found}");
     }
+}
+
+#[test]
+fn the_integrator_runs_again_while_derivatives_are_alive() {
+    let end = 0.25;
+    let settings = |i: Integrator<Affine>| i.rtol(1e-10).atol(1e-10).max_steps(1000);
+    let mut integrator = settings(Integrator::new(Affine::coupled()).unwrap());
+    let bits = |d: &Derivative<Affine>| {
+        let v = [0.1, -0.3, 0.8];
+        let pieces = d.pieces().unwrap();
+        let entries = pieces.iter().flat_map(|piece| piece.matrix.as_slice());
+        let forward = d.apply(&v).unwrap();
+        let all = entries.chain(forward.as_slice()).map(|v| v.to_bits());
+        all.collect::<Vec<u64>>()
+    };
+    let first = integrator
+        .derivative(0.0, &Affine::CORNER_START, end)
+        .unwrap();
+    let alone = bits(&first);
+    let derivatives: Vec<Derivative<Affine>> = [1e-3, -1e-3]
+        .into_iter()
+        .map(|by| {
+            let mut start = Affine::CORNER_START;
+            start[0] += by;
+            integrator.derivative(0.0, &start, end).unwrap()
+        })
+        .collect();
+    // Settings that are changed later are not those of a derivative that is there.
+    let mut integrator = integrator.rtol(1e-3).corner_tolerance(1.0);
+    integrator.integrate(0.0, &[0.0; 3], end).unwrap();
+    assert_eq!(bits(&first), alone);
+    drop(integrator);
+    assert_eq!(bits(&first), alone);
+    assert!(derivatives.iter().all(|d| d.pieces().unwrap().len() == 1));
+}
+
+#[test]
+fn a_derivative_outlives_the_function_that_made_it() {
+    fn made() -> Derivative<Affine> {
+        let mut integrator = Integrator::new(Affine::coupled()).unwrap();
+        integrator
+            .derivative(0.0, &Affine::CORNER_START, 0.25)
+            .unwrap()
+    }
+    assert_eq!(made().pieces().unwrap().len(), 6);
 }

@@ -1,6 +1,7 @@
 //! What several modules need: integrators, and how far a result is off.
 
 use proptest::prelude::ProptestConfig;
+use saltation::derivative::{Cone, Piece};
 use saltation::models::FieldTable;
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{Guard, Integrator};
@@ -74,4 +75,11 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::default()
     }
+}
+
+/// Each cone of some pieces, with its piece.
+pub(crate) fn each(pieces: &[Piece]) -> impl Iterator<Item = (&Piece, &Cone)> {
+    pieces
+        .iter()
+        .flat_map(|piece| piece.cones.iter().map(move |cone| (piece, cone)))
 }

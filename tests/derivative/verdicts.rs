@@ -9,6 +9,7 @@ use saltation::{
 };
 
 use crate::sketch::{Sketch, falling};
+use crate::support::each;
 
 /// Two walls met at once at t = 1; the first doubles z, the second adds one: the order decides.
 fn walls() -> Sketch {
@@ -43,18 +44,18 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
         Err(NoDerivative::Discontinuous { .. })
     ));
     // At z = 1: first doubled, then one more is 3, the other way round it is 4.
-    let regions = d.regions(0).unwrap();
-    assert_eq!(regions.len(), 2);
-    for region in &regions {
-        let doubled_first = region.order[0] == guards[0];
+    let pieces = d.pieces_at(0).unwrap();
+    assert_eq!((pieces.len(), each(&pieces).count()), (2, 2));
+    for (piece, cone) in each(&pieces) {
+        let doubled_first = cone.orders[0][0] == guards[0];
         let limit = if doubled_first { 3.0 } else { 4.0 };
-        assert!((region.state[2] - limit).abs() < 1e-9 && region.is_nominal == doubled_first);
-        assert_eq!(d.apply(region.sample.as_slice()).is_ok(), doubled_first);
-        // The map is that of starts displaced into the region, about the limit of the region.
+        assert!((piece.state[2] - limit).abs() < 1e-9 && piece.is_nominal == doubled_first);
+        assert_eq!(d.apply(cone.sample.as_slice()).is_ok(), doubled_first);
+        // The map is that of starts displaced into the cone, about the limit of the piece.
         let s = 1e-5;
         let displaced: Vec<f64> = start
             .iter()
-            .zip(&region.sample)
+            .zip(&cone.sample)
             .map(|(x, v)| x + s * v)
             .collect();
         let run = Integrator::new(&walls)
@@ -63,8 +64,8 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
             .atol(1e-11)
             .integrate(0.0, &displaced, 2.0)
             .unwrap();
-        let expected = (run.state() - &region.state - DVector::from_vec(vec![1.0, 1.0, 0.25])) / s;
-        assert!((&region.matrix * &region.sample - expected).amax() < 1e-4);
+        let expected = (run.state() - &piece.state - DVector::from_vec(vec![1.0, 1.0, 0.25])) / s;
+        assert!((&piece.matrix * &cone.sample - expected).amax() < 1e-4);
     }
     let refused = d.apply(&[0.0, 1.0, 0.0]).unwrap_err();
     let order = vec![guards[1], guards[0]];
@@ -88,11 +89,11 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
         assert!((d.trajectory().state()[2] - limit).abs() < 1e-9);
         assert!(matches!(d.verdict(), Verdict::Discontinuous { .. }));
         assert_eq!(d.corners().next().unwrap().guards(), order);
-        for region in d.regions(0).unwrap() {
-            let v = region.sample.as_slice();
-            assert_eq!(region.is_nominal, region.order == order);
-            assert_eq!(d.apply(v).is_ok(), region.is_nominal);
-            if region.is_nominal {
+        for (piece, cone) in each(&d.pieces_at(0).unwrap()) {
+            let v = cone.sample.as_slice();
+            assert_eq!(piece.is_nominal, cone.orders[0] == order);
+            assert_eq!(d.apply(v).is_ok(), piece.is_nominal);
+            if piece.is_nominal {
                 let s = 1e-5;
                 let displaced: Vec<f64> = start.iter().zip(v).map(|(x, v)| x + s * v).collect();
                 let run = Integrator::new(&walls)
@@ -287,7 +288,7 @@ fn bad_input_is_refused() {
         }))
     ));
     assert!(matches!(
-        d.regions(0),
+        d.pieces_at(0),
         Err(NoDerivative::Input(InputError::NoSuch {
             what: "corner",
             ..

@@ -11,6 +11,7 @@ use saltation::{
 
 use crate::draw::Draw;
 use crate::kit::Course;
+use crate::support::each;
 
 /// An equilibrium of a stiff direction: the run takes long steps, neighbours fall fast.
 struct Stiff(f64);
@@ -167,13 +168,13 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         whole.apply(&v).unwrap();
         assert!(all > 2 * plain, "{all} {plain}");
         // What is asked later looks at it too.
-        let regions = whole.regions(0).map(|regions| regions.len());
+        let orders = whole.pieces_at(0).map(|pieces| each(&pieces).count());
         interrupt.set();
         assert_eq!(whole.apply(&v), Err(NoDerivative::Stop(Stop::Interrupted)));
         if n <= 6 {
-            assert_eq!(regions, Ok(720));
+            assert_eq!(orders, Ok(720));
             assert!(matches!(
-                whole.regions(0),
+                whole.pieces_at(0),
                 Err(NoDerivative::Stop(Stop::Interrupted))
             ));
             assert!(matches!(

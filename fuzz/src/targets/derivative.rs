@@ -1,7 +1,7 @@
-//! Derivatives of random runs: verdicts, maps, pieces, regions, tangents, parameters.
+//! Derivatives of random runs: verdicts, maps, pieces, tangents, parameters.
 
 use saltation::derivative::{
-    Compared, Cone, CornerDerivative, CornerKind, Piece, Region, WithParameters,
+    Compared, Cone, CornerDerivative, CornerKind, Piece, WithParameters,
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{
@@ -62,7 +62,7 @@ pub fn answers<S: Flow + EventFunction>(
     draw: &mut Draw,
     asked: &Span,
     limits: Option<Limits>,
-    mut d: Derivative<'_, S>,
+    mut d: Derivative<S>,
 ) {
     let verdict: &Verdict = d.verdict();
     trial.note("verdict", verdict);
@@ -131,10 +131,10 @@ pub fn answers<S: Flow + EventFunction>(
     trial.note("trajectory", &d.into_trajectory().time());
 }
 
-fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<'_, S>) {
+fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<S>) {
     let mut count = 0;
-    let regions = d.possible_regions().map_or(0, |regions| regions.len());
-    trial.note("possible regions", &regions);
+    let possible = d.possible_pieces().map_or(0, |pieces| pieces.len());
+    trial.note("possible pieces", &possible);
     for corner in d.corners().chain(d.possible_corner()).take(5) {
         let corner: &CornerDerivative = corner;
         let kind: &CornerKind = corner.kind();
@@ -155,13 +155,12 @@ fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Deri
         count += 1;
     }
     for index in (0..count).chain([draw.size(20)]) {
-        match d.regions(index) {
-            Err(error) => trial.refused("regions", &error),
-            Ok(regions) => {
-                for region in &regions {
-                    let region: &Region = region;
-                    trial.note("region", region);
-                    trial.finite("matrix of a region", region.matrix.as_slice());
+        match d.pieces_at(index) {
+            Err(error) => trial.refused("pieces of a corner", &error),
+            Ok(pieces) => {
+                for piece in &pieces {
+                    trial.note("piece of a corner", piece);
+                    trial.finite("matrix of a piece of a corner", piece.matrix.as_slice());
                 }
             }
         }

@@ -35,7 +35,7 @@ pub static TARGETS: [Target; 11] = [
     ),
     target(
         "derivative",
-        "derivatives of runs, pieces, regions, tangents, parameters",
+        "derivatives of runs, pieces, tangents, parameters",
         derivative::run,
     ),
     target(

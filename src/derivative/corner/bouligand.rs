@@ -3,15 +3,15 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::branches::{self, Branch};
 use super::classify;
 use super::classify::Judge;
 use super::cone::decompose;
-use super::graph::{CornerGraph, CornerPoint};
-use super::map_scale::MapScale;
-use super::region;
-use super::region::Region;
+use super::explorer::{Explorer, MOST_NUMBERS};
+use super::graph::CornerGraph;
+use super::point::CornerPoint;
 use super::rounding;
-use crate::derivative::repeat::Context;
+use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative, Stop};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
@@ -157,7 +157,7 @@ impl CornerDerivative {
 
     pub(crate) fn examine<S: Flow + EventFunction>(
         context: Context<'_, S>,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
         point: CornerPoint,
     ) -> Self {
         let mut corner = Self {
@@ -168,16 +168,16 @@ impl CornerDerivative {
             time_rows: Vec::new(),
         };
         corner.kind = corner
-            .find_kind(context, graph)
+            .find_kind(context, explorer)
             .unwrap_or_else(CornerKind::NotGuaranteed);
         corner
     }
 
-    pub(crate) fn regions<S: Flow + EventFunction>(
+    pub(crate) fn branches<S: Flow + EventFunction>(
         &self,
         context: Context<'_, S>,
-        graph: &mut CornerGraph,
-    ) -> Result<Vec<Region>, NoDerivative> {
+        explorer: &mut Explorer,
+    ) -> Result<Vec<Branch>, NoDerivative> {
         if self.point.guards.len() > LIST_ALL {
             return Err(NoDerivative::TooManyOrders {
                 guards: self.point.guards.len(),
@@ -189,30 +189,33 @@ impl CornerDerivative {
             tolerance: self.tolerance,
             ..context
         };
-        graph.begin(context, &self.point)?;
-        region::regions(context, graph, self.rounding.as_ref(), |graph, passed| {
-            graph.is_exit(context, passed, &self.point)
-        })
+        explorer.begin(context, &self.point)?;
+        branches::branches(
+            context,
+            explorer,
+            self.rounding.as_ref(),
+            |explorer, passed| explorer.is_exit(context, passed, &self.point),
+        )
     }
 
     fn find_kind<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
     ) -> Result<CornerKind, NoDerivative> {
         let n = self.point.guards.len();
-        graph.begin(context, &self.point)?;
-        graph.sizes.forget();
-        let resets = n > 1 && any_reset(context, graph, n)?;
+        explorer.begin(context, &self.point)?;
+        explorer.forget_sizes();
+        let resets = n > 1 && any_reset(context, explorer, n)?;
         if resets {
             self.point.rounding = rounding::of_states(context, &self.point)?;
-            graph.begin(context, &self.point)?;
+            explorer.begin(context, &self.point)?;
         }
         let most = if resets { LIST_ALL } else { COMPARE_ALL };
         if n > most || too_wide(n, self.point.x.len()) {
-            return self.compare_some(context, graph, resets);
+            return self.compare_some(context, explorer, resets);
         }
-        let met = match classify::all_orders(context, graph, &self.point) {
+        let met = match classify::all_orders(context, explorer, &self.point) {
             Err(NoDerivative::Stop(Stop::Interrupted)) => {
                 return Err(NoDerivative::Stop(Stop::Interrupted));
             }
@@ -224,18 +227,19 @@ impl CornerDerivative {
             rounding: None,
         };
         let agree = match &met {
-            Ok(found) => !found.jumps && judge.agrees(graph, &found.excess)?,
+            Ok(found) => !found.jumps && judge.agrees(explorer, &found.excess)?,
             Err(_) => false,
         };
         let jumps = met.as_ref().is_ok_and(|found| found.jumps);
         // Without resets all orders of independent guards are met by some direction: each guard's
         // time can be chosen.
-        let all_are_met = rows_are_independent(graph, n) && !graph.has_resets();
+        let all_are_met =
+            rows_are_independent(explorer.graph(), n) && !explorer.graph().has_resets();
         let is_clear = n > LIST_ALL || (all_are_met && !jumps);
         if let Ok(found) = &met
             && !jumps
         {
-            self.time_rows = found.times.clone().agreed(&graph.sizes);
+            self.time_rows = found.times.clone().agreed(explorer.sizes());
         }
         self.rounding = judge.rounding;
         match met {
@@ -251,15 +255,15 @@ impl CornerDerivative {
             Err(error) if n > LIST_ALL => return Err(error),
             _ => {}
         }
-        self.compare_regions(context, graph)
+        self.compare_branches(context, explorer)
     }
 
     /// Compares the orders that directions take: some of all orders may be met by no direction at
     /// all.
-    fn compare_regions<S: Flow + EventFunction>(
+    fn compare_branches<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
     ) -> Result<CornerKind, NoDerivative> {
         let rounding = match &self.rounding {
             Some(rounding) => rounding,
@@ -267,17 +271,18 @@ impl CornerDerivative {
                 .rounding
                 .insert(rounding::of_maps(context, &self.point)?),
         };
-        graph.begin(context, &self.point)?;
-        let regions = region::regions(context, graph, Some(rounding), |graph, passed| {
-            graph.is_exit(context, passed, &self.point)
-        })?;
-        let scale = MapScale::of(graph, Some(rounding));
-        let jumps = |r: &Region| !r.is_nominal;
-        if regions.iter().any(jumps) || !region::is_continuous(&regions, &scale) {
+        explorer.begin(context, &self.point)?;
+        let branches =
+            branches::branches(context, explorer, Some(rounding), |explorer, passed| {
+                explorer.is_exit(context, passed, &self.point)
+            })?;
+        let scale = explorer.map_scale(Some(rounding));
+        let jumps = |b: &Branch| !b.is_nominal;
+        if branches.iter().any(jumps) || !branches::is_continuous(&branches, &scale) {
             return Ok(CornerKind::Discontinuous);
         }
-        match regions.split_first() {
-            Some((first, others)) if others.iter().all(|r| r.class == first.class) => {
+        match branches.split_first() {
+            Some((first, others)) if others.iter().all(|b| b.class == first.class) => {
                 let (matrix, compared) = (first.matrix.clone(), Compared::AllOrders);
                 Ok(CornerKind::Linear { matrix, compared })
             }
@@ -289,7 +294,7 @@ impl CornerDerivative {
     fn compare_some<S: Flow + EventFunction>(
         &mut self,
         context: Context<'_, S>,
-        graph: &mut CornerGraph,
+        explorer: &mut Explorer,
         resets: bool,
     ) -> Result<CornerKind, NoDerivative> {
         let (n, dim) = (self.point.guards.len(), self.point.x.len());
@@ -298,31 +303,31 @@ impl CornerDerivative {
             point: &self.point,
             rounding: None,
         };
-        let found = classify::sample(graph, &mut judge)?;
+        let found = classify::sample(explorer, &mut judge)?;
         if found.jumps {
             return Ok(CornerKind::Discontinuous);
         }
-        let agree = judge.agrees(graph, &found.excess)?;
+        let agree = judge.agrees(explorer, &found.excess)?;
         let few = n <= COMPARE_PAIRS[usize::from(resets)];
         if !agree && resets && few {
-            let scale = MapScale::of(graph, judge.rounding.as_ref());
-            if !classify::pairs_are_continuous(context, graph, &scale)? {
+            let scale = explorer.map_scale(judge.rounding.as_ref());
+            if !classify::pairs_are_continuous(context, explorer, &scale)? {
                 return Ok(CornerKind::Discontinuous);
             }
         }
         let kind = match found.matrix {
             Some(map) if agree => {
                 let mut times = found.times;
-                let pairs = if few && n * dim * dim <= classify::MOST_NUMBERS {
-                    classify::pairs(context, graph, &mut times)?
+                let pairs = if few && n * dim * dim <= MOST_NUMBERS {
+                    classify::pairs(context, explorer, &mut times)?
                 } else {
                     None
                 };
                 let (matrix, compared) = match pairs {
                     Some((product, mut excess)) => {
                         excess.note(&product, &map);
-                        if judge.agrees(graph, &excess)? {
-                            self.time_rows = times.agreed(&graph.sizes);
+                        if judge.agrees(explorer, &excess)? {
+                            self.time_rows = times.agreed(explorer.sizes());
                             (product, Compared::Pairs)
                         } else {
                             (map, Compared::Sample)
@@ -345,20 +350,20 @@ fn too_wide(n: usize, dim: usize) -> bool {
     let middle = n / 2;
     let binomial = |k: usize| (0..k).fold(1, |product, i| product * (n - i) / (i + 1));
     let maps = binomial(middle) + binomial(middle.saturating_sub(1));
-    n > LIST_ALL && maps * dim * dim > classify::MOST_NUMBERS
+    n > LIST_ALL && maps * dim * dim > MOST_NUMBERS
 }
 
 /// True when the crossing of some guard, met first, has a reset: then orders need not meet in the
 /// subsets of the guards, nor their maps agree where two guards are met at once.
 fn any_reset<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     n: usize,
 ) -> Result<bool, NoDerivative> {
-    graph.check_live(context.system, 0)?;
+    explorer.graph().check_live(context.system, 0)?;
     for m in 0..n {
-        let edge = graph.follow(context, 0, m)?;
-        if !graph.edge(edge).identity {
+        let edge = explorer.edge(context, 0, m)?;
+        if !explorer.graph().edge(edge).identity {
             return Ok(true);
         }
     }
@@ -368,7 +373,7 @@ fn any_reset<S: Flow + EventFunction>(
 /// True when the gradients of the guards at the corner are linearly independent, whatever their
 /// units.
 fn rows_are_independent(graph: &CornerGraph, n: usize) -> bool {
-    let dim = graph.node(0).x.len();
+    let dim = graph.dim();
     let mut rows = DMatrix::from_fn(n, dim, |k, i| graph.row(0, k)[i]);
     for mut row in rows.row_iter_mut() {
         let size = row.amax();

@@ -13,19 +13,17 @@
 use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
-use super::follow::Passed;
-use super::graph::{CornerGraph, CornerPoint};
+use super::exit::Passed;
+use super::explorer::{Explorer, MOST_NUMBERS};
+use super::follow::Course;
 use super::map_scale::{Excess, MapScale, Sizes};
-use super::region::shift_row;
+use super::point::CornerPoint;
 use super::rounding;
-use crate::derivative::repeat::Context;
+use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, NoDerivative};
 
 /// Directions whose orders are compared at larger corners.
 pub(crate) const SAMPLES: usize = 64;
-/// Most numbers in the maps that are kept at a time, 256 MB: 2,330 maps of 120 × 120.
-pub(crate) const MOST_NUMBERS: usize = 1 << 25;
-
 /// What became of a comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
@@ -93,49 +91,84 @@ impl TimeRows {
     }
 }
 
+/// The maps to nodes whose turn is still to come.
+struct Maps {
+    of_nodes: Vec<Option<DMatrix<f64>>>,
+    kept: usize,
+}
+
+impl Maps {
+    fn of_root(map: DMatrix<f64>) -> Self {
+        Self {
+            of_nodes: vec![Some(map)],
+            kept: 1,
+        }
+    }
+
+    fn take(&mut self, node: usize) -> Option<DMatrix<f64>> {
+        let map = self.of_nodes[node].take()?;
+        self.kept -= 1;
+        Some(map)
+    }
+
+    /// Keeps the first map to a node; compares others with it.
+    fn meet(&mut self, node: usize, map: DMatrix<f64>, excess: &mut Excess) {
+        if node >= self.of_nodes.len() {
+            self.of_nodes.resize(node + 1, None);
+        }
+        if let Some(known) = &self.of_nodes[node] {
+            excess.note(known, &map);
+            return;
+        }
+        self.of_nodes[node] = Some(map);
+        self.kept += 1;
+    }
+}
+
 /// Compares the maps of all orders, also of those that no direction takes.
 pub(crate) fn all_orders<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     point: &CornerPoint,
 ) -> Result<Comparison, NoDerivative> {
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
     let start = DMatrix::identity(dim, dim);
-    graph.sizes.note_entries(&start);
+    explorer.note_entries(&start);
     // Nodes are found level by level: of the maps behind `k` and `k + 1` guards none is needed
     // any more when its turn is over.
-    let (mut maps, mut kept) = (vec![Some(start)], 1);
+    let mut maps = Maps::of_root(start);
     let mut node = 0;
-    while node < maps.len() {
-        let Some(map) = maps[node].take() else {
+    while node < maps.of_nodes.len() {
+        let Some(map) = maps.take(node) else {
             node += 1;
             continue;
         };
-        kept -= 1;
+        let graph = explorer.graph();
         graph.check_live(context.system, node)?;
         let members = graph.node(node).members.len();
         found.times.missing |= members + graph.node(node).level != n;
         let mut is_end = true;
         for m in 0..members {
+            let graph = explorer.graph();
             if !graph.is_live(context.system, node, m) {
                 continue;
             }
             is_end = false;
-            let tau = shift_row(graph, node, m, &map);
+            let tau = graph.shift_row(node, m, &map);
             let guard = graph.node(node).members[m].guard;
             found.times.note(guard, &tau);
-            let edge = graph.follow(context, node, m)?;
             let mut next = map.clone();
-            graph.carry(context, (node, edge), tau.as_slice(), next.as_mut_slice())?;
-            graph.sizes.note_entries(&next);
+            let edge = explorer.carry_map(context, (node, m), &tau, &mut next)?;
+            explorer.note_entries(&next);
+            let graph = explorer.graph();
             let to = graph.edge(edge).to;
             if graph.edge(edge).stops {
                 let passed = Passed {
                     node: to,
                     stopped: true,
                 };
-                found.jumps |= !graph.is_exit(context, passed, point);
+                found.jumps |= !explorer.is_exit(context, passed, point);
                 graph.to_event(to, tau.as_slice(), next.as_mut_slice());
                 found.note(next);
                 continue;
@@ -144,16 +177,8 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
                 // Back where it was before.
                 return Err(graph.no_end(to, guard));
             }
-            if to >= maps.len() {
-                maps.resize(to + 1, None);
-            }
-            if let Some(known) = &maps[to] {
-                found.excess.note(known, &next);
-                continue;
-            }
-            maps[to] = Some(next);
-            kept += 1;
-            if kept * dim * dim > MOST_NUMBERS {
+            maps.meet(to, next, &mut found.excess);
+            if maps.kept * dim * dim > MOST_NUMBERS {
                 return Err(graph.too_large("numbers in their maps", MOST_NUMBERS));
             }
         }
@@ -162,7 +187,7 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
                 node,
                 stopped: false,
             };
-            found.jumps |= !graph.is_exit(context, passed, point);
+            found.jumps |= !explorer.is_exit(context, passed, point);
             found.note(map);
         }
         node += 1;
@@ -182,17 +207,17 @@ impl<S: Flow + EventFunction> Judge<'_, S> {
     /// True when what maps differ by is rounding.
     pub(crate) fn agrees(
         &mut self,
-        graph: &CornerGraph,
+        explorer: &Explorer,
         excess: &Excess,
     ) -> Result<bool, NoDerivative> {
-        if excess.is_within(&MapScale::of(graph, self.rounding.as_ref())) {
+        if excess.is_within(&explorer.map_scale(self.rounding.as_ref())) {
             return Ok(true);
         }
         if self.rounding.is_some() {
             return Ok(false);
         }
         let measured = rounding::of_maps(self.context, self.point)?;
-        let scale = MapScale::of(graph, Some(&measured));
+        let scale = explorer.map_scale(Some(&measured));
         self.rounding = Some(measured);
         Ok(excess.is_within(&scale))
     }
@@ -201,26 +226,27 @@ impl<S: Flow + EventFunction> Judge<'_, S> {
 /// Compares the maps of the orders that a sample of directions takes, and their outcomes. Maps are
 /// no longer compared once two differ.
 pub(crate) fn sample<S: Flow + EventFunction>(
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     judge: &mut Judge<'_, S>,
 ) -> Result<Comparison, NoDerivative> {
     let (context, point) = (judge.context, judge.point);
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
+    let mut course = Course::default();
     for sample in 0..SAMPLES {
-        graph.again();
+        explorer.again();
         let mut delta = DVector::from_fn(dim, |i, _| symmetric(word(sample as u64, i as u64)));
-        let passed = graph.pass(context, delta.as_mut_slice())?;
-        if !graph.is_exit(context, passed, point) {
+        let passed = course.pass(context, explorer, delta.as_mut_slice())?;
+        if !explorer.is_exit(context, passed, point) {
             found.jumps = true;
             return Ok(found);
         }
-        if found.matrix.is_some() && !judge.agrees(graph, &found.excess)? {
+        if found.matrix.is_some() && !judge.agrees(explorer, &found.excess)? {
             continue;
         }
-        found.times.missing |= graph.order.len() != n;
+        found.times.missing |= course.len() != n;
         let times = &mut found.times;
-        let map = graph.map_along_order(context, |guard, tau| times.note(guard, tau))?;
+        let map = course.map(context, explorer, |guard, tau| times.note(guard, tau))?;
         found.note(map);
     }
     Ok(found)
@@ -232,25 +258,26 @@ pub(crate) fn sample<S: Flow + EventFunction>(
 /// run.
 pub(crate) fn pairs<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     times: &mut TimeRows,
 ) -> Result<Option<(DMatrix<f64>, Excess)>, NoDerivative> {
-    let dim = graph.node(0).x.len();
-    let n = graph.node(0).members.len();
+    let dim = explorer.graph().dim();
+    let n = explorer.graph().node(0).members.len();
     let mut excess = Excess::new(dim);
-    graph.again();
+    explorer.again();
     let one = DMatrix::identity(dim, dim);
     let mut first = Vec::with_capacity(n);
     for k in 0..n {
-        first.push(cross(context, graph, (0, k), &one, |_, _| {})?);
+        first.push(cross(context, explorer, (0, k), &one, |_, _| {})?);
     }
     let mut product = one;
     for k in 0..n {
-        product = cross(context, graph, (0, k), &product, |_, _| {})?;
+        product = cross(context, explorer, (0, k), &product, |_, _| {})?;
     }
     for i in 0..n {
-        graph.again();
-        let edge = graph.follow(context, 0, i)?;
+        explorer.again();
+        let edge = explorer.edge(context, 0, i)?;
+        let graph = explorer.graph();
         let behind = graph.edge(edge).to;
         let others = graph.node(behind).members.len();
         if graph.edge(edge).stops || others + 1 != n {
@@ -258,19 +285,20 @@ pub(crate) fn pairs<S: Flow + EventFunction>(
         }
         graph.check_live(context.system, behind)?;
         for m in 0..others {
+            let graph = explorer.graph();
             if !graph.is_live(context.system, behind, m) {
                 return Ok(None);
             }
             let guard = graph.node(behind).members[m].guard;
             let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
-            let met = cross(context, graph, (behind, m), &first[i], |guard, tau| {
+            let met = cross(context, explorer, (behind, m), &first[i], |guard, tau| {
                 times.note(guard, tau);
             })?;
-            let alike = cross(context, graph, (0, k), &first[i], |_, _| {})?;
+            let alike = cross(context, explorer, (0, k), &first[i], |_, _| {})?;
             excess.note(&met, &alike);
             if k < i {
-                let other = cross(context, graph, (0, i), &first[k], |_, _| {})?;
+                let other = cross(context, explorer, (0, i), &first[k], |_, _| {})?;
                 excess.note(&other, &alike);
             }
         }
@@ -282,34 +310,34 @@ pub(crate) fn pairs<S: Flow + EventFunction>(
 /// that meet the two at once.
 pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     scale: &MapScale,
 ) -> Result<bool, NoDerivative> {
-    let dim = graph.node(0).x.len();
-    let n = graph.node(0).members.len();
-    graph.again();
+    let dim = explorer.graph().dim();
+    let n = explorer.graph().node(0).members.len();
+    explorer.again();
     let one = DMatrix::identity(dim, dim);
     for i in 0..n {
         for k in 0..i {
-            graph.again();
+            explorer.again();
             let mut rows = Vec::with_capacity(2);
             let mut behind = Vec::with_capacity(2);
             for (early, late) in [(i, k), (k, i)] {
                 let mut row = DVector::zeros(dim);
-                let map = cross(context, graph, (0, early), &one, |_, tau| {
+                let map = cross(context, explorer, (0, early), &one, |_, tau| {
                     row.copy_from(tau);
                 })?;
                 rows.push(row);
-                let edge = graph.follow(context, 0, early)?;
+                let edge = explorer.edge(context, 0, early)?;
+                let graph = explorer.graph();
                 let (to, guard) = (graph.edge(edge).to, graph.node(0).members[late].guard);
-                let mut members = graph.node(to).members.iter();
-                let Some(m) = members.position(|member| member.guard == guard) else {
+                let Some(m) = graph.member(to, guard) else {
                     break;
                 };
                 if graph.edge(edge).stops || !graph.is_live(context.system, to, m) {
                     break;
                 }
-                behind.push(cross(context, graph, (to, m), &map, |_, _| {})?);
+                behind.push(cross(context, explorer, (to, m), &map, |_, _| {})?);
             }
             if let ([a, b], [ab, ba]) = (&rows[..], &behind[..])
                 && !scale.agree_on(&(a - b), ab, ba)
@@ -325,15 +353,14 @@ pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
 /// row of its time shift.
 fn cross<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     (node, m): (usize, usize),
     map: &DMatrix<f64>,
     tell: impl FnOnce(Guard, &DVector<f64>),
 ) -> Result<DMatrix<f64>, NoDerivative> {
-    let tau = shift_row(graph, node, m, map);
-    tell(graph.node(node).members[m].guard, &tau);
-    let edge = graph.follow(context, node, m)?;
+    let tau = explorer.graph().shift_row(node, m, map);
+    tell(explorer.graph().node(node).members[m].guard, &tau);
     let mut next = map.clone();
-    graph.carry(context, (node, edge), tau.as_slice(), next.as_mut_slice())?;
+    explorer.carry_map(context, (node, m), &tau, &mut next)?;
     Ok(next)
 }

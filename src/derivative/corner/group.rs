@@ -1,6 +1,7 @@
-//! Which crossings of a run are one corner.
+//! The corner that a run is in, as far as it is known.
 
-use super::graph::CornerPoint;
+use super::point::CornerPoint;
+use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
 use crate::{Arrival, Flow, Mode, NoDerivative, Transition};
 
@@ -8,19 +9,7 @@ use crate::{Arrival, Flow, Mode, NoDerivative, Transition};
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) point: CornerPoint,
-    /// Crossings are in it.
-    pub(crate) is_open: bool,
-    /// A reset changed the state.
-    pub(crate) moved: bool,
-}
-
-/// What a set of crossings is to the group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joins {
-    /// It is the first of a new group.
-    Opens,
-    /// It belongs to the group.
-    Extends,
+    pub(crate) rule: Grouping,
 }
 
 impl Group {
@@ -39,32 +28,16 @@ impl Group {
                 min_rates: vec![0.0; count],
                 rounding: Vec::new(),
             },
-            is_open: false,
-            moved: false,
-        }
-    }
-
-    /// Whether a set belongs to the group as it is. What a reset carries across belongs to the
-    /// crossing that caused it. An event function that comes a second time does so only after a
-    /// reset, which may throw the state back at once.
-    pub(crate) fn joins(&self, set: &Transition<'_>, tolerance: f64) -> Joins {
-        let new = |event| self.point.guards.iter().all(|guard| guard.event != event);
-        let near = self.is_open && set.time - self.point.t <= tolerance;
-        let caused = self.moved || set.arrival == Arrival::Jumped;
-        if near && (caused || set.guards.iter().all(|c| new(c.guard.event))) {
-            Joins::Extends
-        } else {
-            Joins::Opens
+            rule: Grouping::new(count),
         }
     }
 
     /// Takes a set in, as the first of a new group or as one more of this one.
     pub(crate) fn take(&mut self, set: &Transition<'_>, joins: Joins) {
+        self.rule.take(set, joins);
         let point = &mut self.point;
         point.rounding.clear();
         if joins == Joins::Opens {
-            self.is_open = true;
-            self.moved = false;
             point.t = set.time;
             point.x.copy_from_slice(set.state_before);
             point.mode.copy_from(set.mode_before);
@@ -85,7 +58,6 @@ impl Group {
             }
         }
         point.span = set.time - point.t;
-        self.moved |= set.state != set.state_before;
         // The motion between crossings that count as one instant counts as none.
         for i in 0..point.x_after.len() {
             point.x_after[i] += set.state[i] - set.state_before[i];

@@ -6,8 +6,6 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::graph::CornerGraph;
-
 /// Part of an entry, and of its size, by which maps that are one may differ.
 const SMALL: f64 = 1e-8;
 
@@ -69,20 +67,20 @@ pub(crate) struct MapScale {
 }
 
 impl MapScale {
-    /// That of the crossings `graph` has found since it forgot the last corner; `rounding` is what
-    /// was measured of the maps.
-    pub(crate) fn of(graph: &CornerGraph, rounding: Option<&DMatrix<f64>>) -> Self {
+    /// That of crossings with these sizes, between nodes with these speeds at most; `rounding` is
+    /// what was measured of the maps.
+    pub(crate) fn of(sizes: &Sizes, speed: &[f64], rounding: Option<&DMatrix<f64>>) -> Self {
         let Sizes {
             jumps,
             shifts,
             entries,
-        } = &graph.sizes;
+        } = sizes;
         let dim = jumps.len();
         let allowed = DMatrix::from_fn(dim, dim, |i, j| {
             let made = jumps[i] * shifts[j];
             let known = entries.get(j * dim + i).copied().unwrap_or(0.0);
             // Fields that cancel, times shifts.
-            let cancelled = 100.0 * f64::EPSILON * graph.speed[i] * shifts[j];
+            let cancelled = 100.0 * f64::EPSILON * speed[i] * shifts[j];
             let measured = rounding.map_or(0.0, |rounding| rounding[(i, j)]);
             SMALL * made.max(known) + cancelled + measured
         });

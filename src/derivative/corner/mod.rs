@@ -1,26 +1,29 @@
 //! Derivatives at corners: guards crossed at one instant (Burden et al., SIADS 15 (2016) 1227;
 //! Council et al.).
 //!
-//! * `group`: which crossings are one corner; `possible`: which may be one within the error of the
-//!   run.
+//! * `point`: where guards are crossed; `group`: which crossings are one corner; `possible`: which
+//!   may be one within the error of the run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
-//!   crossings between them; `follow`: the way of one displacement.
-//! * `region`: all orders with their cones and maps; `pieces`, `cone`: the pieces of a derivative.
+//!   crossings between them; `explorer`: what finds them; `exit`: where the run itself went on.
+//! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
+//!   maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
 //!   the derivative of a corner.
 
 pub(crate) mod bouligand;
+pub(crate) mod branches;
 pub(crate) mod classify;
 pub(crate) mod cone;
+pub(crate) mod exit;
+pub(crate) mod explorer;
 pub(crate) mod follow;
 pub(crate) mod graph;
 pub(crate) mod group;
 pub(crate) mod map_scale;
-pub(crate) mod pieces;
+pub(crate) mod piece;
+pub(crate) mod point;
 pub(crate) mod possible;
-pub(crate) mod region;
 pub(crate) mod rounding;
 
 pub use bouligand::{Compared, CornerDerivative, CornerKind};
-pub use pieces::{Cone, Piece};
-pub use region::Region;
+pub use piece::{Cone, Piece};

@@ -6,8 +6,8 @@
 //! the time between two guards is off by `(τ_k − τ_j) δ`: guards that shift together keep their
 //! order however large the error is.
 
-use super::graph::{CornerPoint, row_of};
-use crate::derivative::repeat::{Context, zero};
+use super::point::CornerPoint;
+use crate::derivative::context::Context;
 use crate::hybrid::evaluate;
 use crate::{EventFunction, Flow, Guard, NoDerivative};
 
@@ -68,7 +68,7 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
         if own < point.min_rates[k] {
             continue;
         }
-        let at_once = gap.abs() <= zero(context, k, t, rate);
+        let at_once = gap.abs() <= context.zero(k, t, rate);
         if !at_once && gap < 0.0 {
             continue;
         }
@@ -94,7 +94,7 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
         let after = evaluate::rate(system, k, (t, x), mode, &behind, &mut row);
         let is_ahead = mode.contains(k) != guard.side_after();
         let is_off = point.x_after != point.x
-            && guard.sign() * system.event(k, t, x, mode) < -zero(context, k, t, after);
+            && guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, after);
         let left_out = if !is_ahead || is_off {
             Some(LeftOut::ByReset)
         } else if guard.sign() * after.value < point.min_rates[k] {
@@ -124,7 +124,7 @@ fn shift_row<S: EventFunction>(
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let mut row = vec![0.0; x.len()];
     let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
-    let moving = row_of(context, k, (t, x), mode, rows)?;
+    let moving = context.row(k, (t, x), mode, rows)?;
     let rate = moving + crate::linalg::dot(&row, field);
     Ok(row.iter().map(|entry| -entry / rate).collect())
 }

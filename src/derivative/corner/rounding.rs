@@ -14,9 +14,10 @@
 use crate::random::{in_sequence, symmetric};
 use nalgebra::{DMatrix, DVector};
 
-use super::graph::{CornerGraph, CornerPoint, Node};
-use super::region::shift_row;
-use crate::derivative::repeat::Context;
+use super::explorer::Explorer;
+use super::graph::Node;
+use super::point::CornerPoint;
+use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
 use crate::{EventFunction, Flow, Guard, NoDerivative};
 
@@ -133,7 +134,7 @@ fn from_neighbours<S: Flow + EventFunction>(
     (order, apart): (&[Guard], f64),
     with_map: bool,
 ) -> Option<[Passage; 5]> {
-    let mut graph = CornerGraph::new(corner.x.len(), corner.mode.len());
+    let mut explorer = Explorer::new(corner.x.len(), corner.mode.len());
     let mut passages = Vec::with_capacity(5);
     for (sample, j) in [-2.0, -1.0, 0.0, 1.0, 2.0].into_iter().enumerate() {
         let mut point = corner.clone();
@@ -141,9 +142,9 @@ fn from_neighbours<S: Flow + EventFunction>(
             let side = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
             *x += j * side * apart * x.abs().max(LEAST);
         }
-        graph.begin(context, &point).ok()?;
+        explorer.begin(context, &point).ok()?;
         let draw = with_map.then_some(Draw::new(sample as u64));
-        let passage = pass_in_order(context, &mut graph, order, draw).ok()?;
+        let passage = pass_in_order(context, &mut explorer, order, draw).ok()?;
         passages.push(passage);
     }
     let passages: [Passage; 5] = passages.try_into().ok()?;
@@ -151,15 +152,15 @@ fn from_neighbours<S: Flow + EventFunction>(
     together.then_some(passages)
 }
 
-/// Passes the corner at which `graph` stands: always across that guard next that comes first in
+/// Passes the corner at which `explorer` stands: always across that guard next that comes first in
 /// `order`. Maps are made, and what is put into them by hand, where there is a `draw`.
 fn pass_in_order<S: Flow + EventFunction>(
     context: Context<'_, S>,
-    graph: &mut CornerGraph,
+    explorer: &mut Explorer,
     order: &[Guard],
     mut draw: Option<Draw>,
 ) -> Result<Passage, NoDerivative> {
-    let dim = graph.node(0).x.len();
+    let dim = explorer.graph().dim();
     let mut passage = Passage {
         order: Vec::with_capacity(order.len()),
         states: Vec::new(),
@@ -168,6 +169,7 @@ fn pass_in_order<S: Flow + EventFunction>(
     let rank = |guard: Guard| order.iter().position(|g| g.event == guard.event);
     let (mut node, mut stopped) = (0, false);
     while !stopped {
+        let graph = explorer.graph();
         graph.check_live(context.system, node)?;
         let members = &graph.node(node).members;
         let Some(m) = (0..members.len())
@@ -180,16 +182,19 @@ fn pass_in_order<S: Flow + EventFunction>(
         if passage.order.len() >= graph.most_met() {
             return Err(graph.no_end(node, guard));
         }
-        let edge = graph.follow(context, node, m)?;
-        if let Some(draw) = &mut draw {
-            let (tau, before) = (shift_row(graph, node, m, &passage.map), passage.map.clone());
-            let map = passage.map.as_mut_slice();
-            graph.carry(context, (node, edge), tau.as_slice(), map)?;
+        let edge = if let Some(draw) = &mut draw {
+            let before = passage.map.clone();
+            let (edge, tau) = explorer.cross(context, (node, m), &mut passage.map)?;
+            let graph = explorer.graph();
             if graph.edge(edge).by_difference {
-                let node = graph.node(node);
-                round(&mut passage.map, draw, (graph.t, node), (&before, &tau));
+                let at = (graph.time(), graph.node(node));
+                round(&mut passage.map, draw, at, (&before, &tau));
             }
-        }
+            edge
+        } else {
+            explorer.edge(context, node, m)?
+        };
+        let graph = explorer.graph();
         passage.order.push(guard);
         node = graph.edge(edge).to;
         stopped = graph.edge(edge).stops;

@@ -47,8 +47,8 @@ impl<'a> Crossing<'a> {
         (self.t, &self.crossed, self.x, self.mode)
     }
 
-    /// The same crossing for a model whose state is the first part of this one; all of it where
-    /// that is shorter.
+    /// The same crossing with the first `part.end` state variables, or all if there are fewer: for
+    /// a model within another one.
     pub fn of_part(&mut self, part: RangeTo<usize>) -> Crossing<'_> {
         let end = part.end.min(self.x.len());
         Crossing {
@@ -97,10 +97,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Lets `write` fill in the value, which is the default, or the one of an earlier crossing where
-    /// that was of this type.
+    /// Calls `write` on the value of an earlier crossing if that is of type `T`, else on the
+    /// default.
     pub fn write<T: Any + Default + Send>(&mut self, write: impl FnOnce(&mut T)) {
-        let mut value: Box<T> = match self.value.take().map(|value| value.downcast()) {
+        let mut value: Box<T> = match self.value.take().map(Box::<dyn Any + Send>::downcast) {
             Some(Ok(value)) => value,
             _ => Box::default(),
         };

@@ -80,7 +80,7 @@ impl<B: Buffer> Cascade<B> {
             return Err(Stop::TooManyEvents {
                 limit: settings.max_events,
                 guard: beyond.guard,
-                at: state.at(),
+                at: state.at().into(),
             });
         }
         let progress = 8.0 * f64::EPSILON * state.t.abs();
@@ -101,7 +101,7 @@ impl<B: Buffer> Cascade<B> {
             if self.repeats > most {
                 return Err(Stop::NoProgress {
                     guard,
-                    at: state.at(),
+                    at: state.at().into(),
                 });
             }
             *last = state.t;
@@ -155,8 +155,8 @@ impl<B: Buffer> Cascade<B> {
         Ok(reset)
     }
 
-    /// Which guards may fire next. When event functions may have jumped even one that is zero and
-    /// moves across: it crosses at the same instant.
+    /// Marks the guards that may fire next. After a jump of event functions these include guards
+    /// that are zero and move across: they cross at the same instant.
     #[inline]
     fn mark_ready<S: System>(
         &self,
@@ -237,8 +237,8 @@ impl<B: Buffer> Cascade<B> {
             return Err(Stop::ArmedBeyond {
                 guard: found.guard,
                 by: found.by,
-                beyond: found.beyond,
-                at: state.at(),
+                beyond: found.depth,
+                at: state.at().into(),
             });
         }
         Ok(())

@@ -22,8 +22,8 @@ pub(crate) struct Cluster {
     pub(crate) set: Vec<CrossedGuard>,
     /// Event functions found near their surface by the last survey.
     pub(crate) near: Vec<usize>,
-    /// Time by which a projection missed its guard, by the value there: others that close are zero
-    /// with it (s).
+    /// Twice the time by which the last projection missed its guard (s). Guards closer than this
+    /// are zero with it.
     residual_time: f64,
     /// The ranking of all others, as long as it holds.
     pub(crate) ranking: Option<Ranking>,
@@ -222,9 +222,8 @@ impl Cluster {
         }
     }
 
-    /// The error test of `Projection::Auto`. The reach follows what the estimate says of longer
-    /// projections: an error of third order in the time; from a success it grows at most to five
-    /// times that time at once.
+    /// The error test of `Projection::Auto`. The error is taken to grow as `τ³`; the reach is the
+    /// `τ` with an error of `0.9³`. A success raises it to five times the present time at most.
     #[inline]
     fn accept_estimate(&mut self, tau: f64, error: f64) -> bool {
         let most = if error <= 1.0 {

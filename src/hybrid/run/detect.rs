@@ -29,11 +29,11 @@ const LAST: f64 = 1.1;
 const NARROWER: f64 = 0.4;
 /// Most times a window is narrowed at one place: to a 1500th.
 const MOST_NARROWED: u32 = 8;
-/// From here on what samples leave open is held against the rounding of the event function,
+/// Narrowings after which an open window is tested for noise.
 const NOISE_AFTER: u32 = 3;
-/// seen in so many places,
+/// Evaluations of that test.
 const NOISE_SAMPLES: u32 = 8;
-/// this part of the window apart.
+/// How far apart they are, as a part of the window.
 const NOISE_APART: f64 = 1e-7;
 /// What such windows leave open counts as noise of this many times its size.
 const BLUR: f64 = 4.0;
@@ -302,8 +302,8 @@ impl<B: Buffer> GuardSearch<B> {
         }
     }
 
-    /// Takes the slopes between the last two samples for the rates at the end of the step, until a
-    /// row is asked for; where the window is too short to tell them, those at its start.
+    /// Estimates the rates at the end by the slopes between the last two samples, until a row is
+    /// asked for. In too short a window the rates of the start are kept.
     fn slopes_at_end(&mut self, state: &State<B>, guards: &mut GuardTable<B>, window: Window) {
         let n = state.count();
         let rate = &mut self.rate[..n];
@@ -330,8 +330,8 @@ impl<B: Buffer> GuardSearch<B> {
         guards.stale.fill(true);
     }
 
-    /// Ends the search in a step that may not be shortened, for a guard that asked for the last
-    /// window, or any that is watched.
+    /// Counts what is left of a step of fixed length as unresolved, for the first guard that is
+    /// near, else for the first that is watched.
     #[cold]
     fn give_up_on_step<S: System>(
         &mut self,

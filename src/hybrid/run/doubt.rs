@@ -57,8 +57,8 @@ pub enum Doubt {
         /// The error of the event function (`u_k`).
         error: f64,
     },
-    /// The crossing and the end of the run are closer than the error of its time; it belongs to the
-    /// run or does not.
+    /// A crossing is closer to the end of the run than the error of its time: it may belong to the
+    /// run or not.
     AtEnd {
         /// The guard.
         guard: Guard,
@@ -97,8 +97,8 @@ pub(crate) struct Top {
     pub(crate) variation: f64,
 }
 
-/// What comes this part of its variation within a step close to zero counts as a touch, however
-/// exact the state is.
+/// A maximum within this part of the guard's variation in a step counts as a touch, however small
+/// the error is.
 const CLOSE: f64 = 1e-8;
 
 /// The doubts of a run: all are counted, a few of a step are kept until it is accepted, when they are
@@ -135,8 +135,8 @@ impl Doubts {
         }
     }
 
-    /// Drops what a step that is not taken left of doubts, of which there were `before` so many: a
-    /// shorter step meets them again. What is settled only once stays.
+    /// Drops the doubts of a step that is not taken; `before` is their count before it. A shorter
+    /// step meets them again, but for `Unresolved` and `TurnedAway`, which stay.
     #[cold]
     pub(crate) fn drop_since(&mut self, before: usize) {
         let stays = |d: &Doubt| matches!(d, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. });

@@ -25,8 +25,8 @@ pub(crate) struct Passage {
     pub(crate) k: usize,
     /// 0 for the guard itself, `−eps_k` for the entry into its neighbourhood.
     pub(crate) level: f64,
-    /// The guard is on its surface, at this value, where the window starts. Its function is divided
-    /// by the fraction of the window then, so that the start is no root.
+    /// The value at the start, if the guard starts on its surface. Samples are then `(h −
+    /// start)/s`, which has no root at `s = 0`.
     pub(crate) leaves: Option<f64>,
     pub(crate) low: Sample,
     pub(crate) high: Sample,
@@ -197,8 +197,8 @@ pub(crate) fn examine<S: System, B: Buffer>(
     look_closer(look, &samples, doubt)
 }
 
-/// True when a step is so short that a guard which moves away where it starts cannot come back:
-/// what its samples show is rounding.
+/// True when the step is a few of the shortest and the guard moves away where it starts: what its
+/// samples show is rounding.
 #[inline]
 pub(crate) fn moves_away_in<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
@@ -396,7 +396,7 @@ fn look_closer<S: System, B: Buffer>(
         None => zero,
     };
     if best.value > threshold {
-        // It starts before its surface: there is a sample on the left that is.
+        // The guard starts before its surface, so that some sample on the left is negative.
         let left = (0..4)
             .rev()
             .find(|&i| FRACTIONS[i] < best.at && samples.values[i] < 0.0);

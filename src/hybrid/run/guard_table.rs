@@ -11,8 +11,8 @@ use crate::hybrid::{CrossedGuard, Mode, Watch};
 use crate::ode::Buffer;
 use crate::{Direction, Guard, Quantity, Stop};
 
-/// Whether a guard is zero is asked when it is this part of its motion in the last step away from
-/// it.
+/// Where no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
+/// below this part of its motion in a step.
 const NEAR: f64 = 1e-3;
 /// How an event function depends on the state is known for this part of the last step after it was
 /// evaluated.
@@ -54,9 +54,9 @@ pub(crate) struct GuardTable<B> {
     pub(crate) blur: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
     pub(crate) fired_at: Vec<f64>,
-    /// Time at which the motion last passed each directed guard, where a return over it depends on
-    /// how deep it went (s). ∞ when the crossing turned the motion back, −∞ when it slowed it down
-    /// or was such a return, and before the first.
+    /// Time at which the motion last passed each directed guard (s). ∞ if the crossing reversed the
+    /// rate; −∞ if it left less than half of the rate, if it was the return from such a reversal,
+    /// or if there was none.
     pub(crate) passed_at: Vec<f64>,
     /// Guards that were farther from their surface than the error in this mode.
     pub(crate) outside: Vec<bool>,
@@ -240,11 +240,11 @@ impl<B: Buffer> GuardTable<B> {
         any
     }
 
-    /// Lists in `near` the armed guards that are on their surface, up to a few numerical zeros, or
-    /// beyond; marks the others ready and ranks them. The numerical zeros may be stale, hence the
-    /// few. Guard `on` is near by definition: the state was brought there, to within the error of
-    /// the method. `landing` are event functions where a projection lands, instead of those of the
-    /// present state; `time` is how far times are rounded (s).
+    /// Lists in `near` the armed guards within four numerical zeros of their surface (zeros may be
+    /// stale), or beyond it; marks the others ready and ranks them. Guard `on` is always listed:
+    /// the state was brought there, to within the error of the method. `landing` are event
+    /// functions where a projection lands, instead of those of the present state; `time` is how far
+    /// times are rounded (s).
     #[inline]
     pub(crate) fn survey(
         &mut self,
@@ -508,7 +508,7 @@ impl<B: Buffer> GuardTable<B> {
             rate_before,
             rate_after,
             min_rate: self.min_rate[guard.event],
-            at: state.at(),
+            at: state.at().into(),
         }
     }
 
@@ -518,7 +518,7 @@ impl<B: Buffer> GuardTable<B> {
         Stop::Tangent {
             guard,
             rate: self.rate[guard.event],
-            at: state.at(),
+            at: state.at().into(),
         }
     }
 }

@@ -112,8 +112,8 @@ fn decide_sides<S: System, B: Buffer>(
     Ok(())
 }
 
-/// Raises the liveness bound of a guard above the rounding of its rate at the start, where the user
-/// states none: the only rate seen of it may be no more than that.
+/// Raises the liveness bound of a guard, where the user states none, above the rounding of its rate
+/// at the start: no other rate has been seen yet.
 fn exclude_rounding<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -132,9 +132,9 @@ fn exclude_rounding<S: System, B: Buffer>(
 }
 
 /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing
-/// does not count. One that a given mode puts before its surface although the state is beyond it is
-/// left alone (a mode with memory), unless it is on its way back. One on its surface that moves
-/// across in the start mode fires at once: a given mode, or a start on a sliding surface.
+/// does not count. A guard whose state is beyond its surface, in a given mode, is not armed unless
+/// it moves back: its side is a memory. A guard on its surface that moves across in the start mode
+/// fires at once.
 fn arm<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),

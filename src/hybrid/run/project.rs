@@ -208,8 +208,8 @@ impl<B: Buffer> Trial<B> {
     }
 
     /// Moves the landing on `j` by the time by which it misses the surface, along the field there,
-    /// and gives that time (s); `None` when it is more than a step knows. The error of the state
-    /// does not tell where a guard moves by itself and the state rests.
+    /// and gives that time (s); `None` when the correction is more than the tolerance allows: the
+    /// error of the state does not see guards that move by themselves while the state rests.
     #[inline]
     pub(crate) fn close_in<S: System>(
         &mut self,

@@ -2,12 +2,14 @@
 
 use super::Run;
 use super::cascade::fire;
+use super::cluster::Cluster;
 use super::detect::Met;
 use super::guard_table::GuardTable;
 use super::state::State;
 use super::steps::SHORTER;
 use super::stop::StepEnd;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
@@ -182,6 +184,40 @@ fn arm_all<S: System, B: Buffer>(
     Ok(())
 }
 
+/// The fraction at which the step stops. Under `Projection::Horizon` it is moved back by the
+/// horizon if the step began clearly before that; the flag says so.
+fn back_up(settings: &Settings, stop: StepEnd, step: f64) -> (f64, bool) {
+    if let Projection::Horizon { tau, .. } = settings.projection {
+        let border = stop.fraction - tau / step;
+        if border * step > 1e-6 * tau {
+            return (border, true);
+        }
+    }
+    (stop.fraction, false)
+}
+
+/// Lists the guards near the stop on guard `k`, and evaluates field and rates there. `known` holds
+/// the rate of `k` and the field where they are evaluated already.
+fn survey_stop<S: System, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    cluster: &mut Cluster,
+    (k, known): (usize, Option<(Rate, &[f64])>),
+) -> Result<(), Stop> {
+    if let Some((rate, field)) = known {
+        state.ode.first_stage().copy_from_slice(field);
+        cluster.survey((state, guards), None, k);
+        guards.stale.fill(true);
+        guards.set_rate(state, k, rate);
+        guards.renew_near(context, state, &cluster.near)?;
+    } else {
+        state.refresh_field(context)?;
+        cluster.survey((state, guards), None, k);
+        guards.renew_only(context, state, &cluster.near)?;
+    }
+    guards.need_rate(context, state, k)
+}
+
 /// Moves to where the step stops. On a guard, fires it and all that are zero with it; at the border
 /// of a neighbourhood, leaves the rest to the crossing phase.
 fn stop_at<S: System, B: Buffer>(
@@ -203,18 +239,8 @@ fn stop_at<S: System, B: Buffer>(
     doubts.tell(observer);
     state.add_error(steps.error);
     cluster.bend = (stop.k, stop.bend);
-    let mut fraction = stop.fraction;
-    let mut on_guard = stop.on_guard;
-    let mut backed_up = false;
-    if let Projection::Horizon { tau, .. } = context.settings.projection {
-        // Back to the border of the horizon, if the step began clearly before it.
-        let border = fraction - tau / step;
-        if border * step > 1e-6 * tau {
-            fraction = border;
-            on_guard = false;
-            backed_up = true;
-        }
-    }
+    let (fraction, backed_up) = back_up(context.settings, stop, step);
+    let on_guard = stop.on_guard && !backed_up;
     let end = (state.t + fraction * step).min(state.tf);
     let (point, h) = (&mut search.sampled.point, &mut search.sampled.h[2]);
     let x = point.get_mut();
@@ -238,22 +264,9 @@ fn stop_at<S: System, B: Buffer>(
     } else {
         std::mem::swap(&mut guards.h, h);
     }
-    match stop.rate {
-        Some(rate) if !backed_up => {
-            let field = search.stop_field.get();
-            state.ode.first_stage().copy_from_slice(field);
-            cluster.survey((state, guards), None, stop.k);
-            guards.stale.fill(true);
-            guards.set_rate(state, stop.k, rate);
-            guards.renew_near(context, state, &cluster.near)?;
-        }
-        _ => {
-            state.refresh_field(context)?;
-            cluster.survey((state, guards), None, stop.k);
-            guards.renew_only(context, state, &cluster.near)?;
-        }
-    }
-    guards.need_rate(context, state, stop.k)?;
+    let field = search.stop_field.get();
+    let known = stop.rate.filter(|_| !backed_up).map(|rate| (rate, field));
+    survey_stop(context, (state, guards), cluster, (stop.k, known))?;
     search.inside = (!on_guard).then_some(stop.k);
     if !on_guard {
         cluster.entered = Some(stop.k);

@@ -88,7 +88,7 @@ impl<B: Buffer> State<B> {
         self.error += GROWTH * if error < 1e9 { error } else { 1e9 };
     }
 
-    /// How far times of the last step are rounded, in units of the machine's precision (s).
+    /// `|t|` and the last step (s): times are rounded to so much times the machine's precision.
     #[inline]
     pub(crate) fn size_of_time(&self) -> f64 {
         self.t.abs() + self.last_step
@@ -108,7 +108,7 @@ impl<B: Buffer> State<B> {
 
     /// The place, for an error.
     #[cold]
-    pub(crate) fn at(&self) -> Box<At> {
-        At::new(self.t, self.x.get(), &self.mode).into()
+    pub(crate) fn at(&self) -> At {
+        At::new(self.t, self.x.get(), &self.mode)
     }
 }

@@ -94,7 +94,7 @@ impl<B: Buffer> Steps<B> {
             if counts.steps.get() + counts.rejections.get() >= settings.max_steps {
                 return Err(Stop::TooManySteps {
                     limit: settings.max_steps,
-                    at: state.at(),
+                    at: state.at().into(),
                 });
             }
             let remaining = state.tf - state.t;
@@ -156,9 +156,9 @@ impl<B: Buffer> Steps<B> {
         }
     }
 
-    /// Finds the error where the step stops, and the part of the step that is to be made anew if it
-    /// is too large: up to the stop and little more. The error test allowed what the size of the
-    /// state behind the stop does, where it never comes.
+    /// Estimates the error where the step stops. If it is too large, gives the part of the step
+    /// that is to be made anew: up to the stop and little more. The error test used the size of the
+    /// state beyond the stop, which the run never reaches.
     pub(crate) fn shorter_before(
         &mut self,
         settings: &Settings,
@@ -203,7 +203,7 @@ fn step_failed<B: Buffer>(state: &State<B>, step: f64) -> Stop {
         ),
         None => Stop::StepTooSmall {
             step,
-            at: state.at(),
+            at: state.at().into(),
         },
     }
 }

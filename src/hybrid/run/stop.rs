@@ -39,8 +39,8 @@ pub(crate) struct Candidates<'a> {
 }
 
 /// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed
-/// before. `None` when its rate there does not fit its samples, which so do not settle what happens
-/// between them.
+/// before. `None` when the rate there does not fit the slope of the cubic through its samples: the
+/// window is narrowed then.
 pub(crate) fn stop_of<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     mut passage: Passage,
@@ -175,8 +175,8 @@ fn misfit<S: System, B: Buffer>(look: &Look<'_, S, B>, passage: Passage) -> Doub
 }
 
 /// Evaluates all event functions at the fraction `s` of a window, in place of those of its last
-/// sample, and gives the guard farthest in time beyond its level there, if any was not tried yet:
-/// it was passed earlier.
+/// sample. Of the guards not tried yet that are beyond their level there, gives the one that was
+/// passed earliest by linear interpolation.
 fn passed_before<S: System, B: Buffer>(
     look: &mut Look<'_, S, B>,
     s: f64,

@@ -29,8 +29,8 @@ pub(crate) struct Changes<'a> {
 
 /// The first guard of a set, crossed without a change of sides by the model, that slides, grazes or
 /// rests. Without a reset every guard must go on in its direction; after one the rate may be
-/// reversed. Where nothing looks for the way back, the side bit is a memory: a state that turns in
-/// the new mode (hysteresis) does not cross.
+/// reversed. If the crossing back is not looked for (hysteresis), the rate after the crossing is
+/// not checked.
 #[inline]
 pub(crate) fn not_live_after<B: Buffer>(
     (state, guards): (&State<B>, &GuardTable<B>),
@@ -81,7 +81,7 @@ pub(crate) struct Beyond {
     /// The guard whose row did it.
     pub(crate) by: Guard,
     /// How far the state is beyond (`u_k`).
-    pub(crate) beyond: f64,
+    pub(crate) depth: f64,
 }
 
 /// The first guard that a crossing without a reset armed beyond its surface; a partner may be so by
@@ -100,15 +100,16 @@ pub(crate) fn armed_beyond<B: Buffer>(
         let is_beyond = is_carried(missed * guards.rate[k].abs(), beyond, guards.zero[k]);
         if guards.arming[k].is_armed() && is_beyond {
             let guard = guards.ahead(k);
-            return Some(Beyond { guard, by, beyond });
+            let depth = beyond;
+            return Some(Beyond { guard, by, depth });
         }
     }
     None
 }
 
-/// Of guards that cross at exactly one instant, one that would not cross if all others came first:
-/// then their order matters, and the system is not event-selected there. (That they cross first is
-/// checked in the mode before.) `mode` and `field` are scratch.
+/// The first guard of a set at one instant whose rate is below its least rate when all others have
+/// crossed. Then their order matters, and the system is not event-selected there. (The rates in the
+/// mode before are checked elsewhere.) `mode` and `field` are scratch.
 pub(crate) fn not_live_last<S: System, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),

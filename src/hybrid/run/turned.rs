@@ -9,8 +9,8 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::{Arrival, CrossedGuard, Mode};
 use crate::ode::Buffer;
 
-/// The error of a guard is evaluated where it must be no more than this many times the largest
-/// known to hide it.
+/// The error of a guard is evaluated only if its gap is within its approach plus this many times
+/// the largest error that is known of it.
 const GREATER: f64 = 10.0;
 
 /// When the flow crossed guards last, at one instant and without a reset.
@@ -26,8 +26,8 @@ pub(crate) struct Flown {
 /// were.
 #[derive(Clone, Debug)]
 pub(crate) struct Turned<B> {
-    /// The first crossing since the last smooth step, where it has not been looked for guards that
-    /// it turned away; else ∞ (s).
+    /// Time of the first crossing since the last smooth step, while guards that it may have turned
+    /// away are still to be looked for; else ∞ (s).
     cluster_start: f64,
     /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
     approach: Vec<f64>,
@@ -68,9 +68,9 @@ impl<B: Buffer> Turned<B> {
         self.last_flown = None;
     }
 
-    /// Opens the search for guards that the crossings at the end of a step, at time `t`, and those
-    /// that projections reach from there, turn away. Event functions changed from `before` to
-    /// `after` in the step.
+    /// Starts the search for guards that are turned away at the end of a step, at time `t`.
+    /// Crossings reached from there by projection belong to it. Event functions changed from
+    /// `before` to `after` in the step.
     pub(crate) fn approach_in_step(&mut self, t: f64, before: &[f64], after: &[f64]) {
         let n = self.approach.len();
         let (before, after) = (&before[..n], &after[..n]);
@@ -278,9 +278,8 @@ impl<B: Buffer> Turned<B> {
         self.last_flown = None;
     }
 
-    /// Keeps a doubt for each guard crossed before those in `crossed`, when the error hides which
-    /// come first, and these coming first turn the motion away from it. The field is that behind
-    /// `crossed`.
+    /// The error may hide which of two sets came first. Keeps a doubt for each guard of the earlier
+    /// set that would not be crossed if `crossed` came first. The field is that behind `crossed`.
     pub(crate) fn by_order<S: System>(
         &mut self,
         context: &Context<'_, S>,
@@ -339,8 +338,8 @@ impl<B: Buffer> Turned<B> {
     }
 }
 
-/// True when a guard came closer by `way`, by more than `zero`, to `closest` (its value, counted in
-/// the direction ahead), and was not farther than it came, however large the `error`.
+/// True when a guard came closer by `way`, which is more than `zero`, and its gap, `−closest`, is
+/// at most `way + error`.
 #[inline]
 fn came_close(closest: f64, way: f64, error: f64, zero: f64) -> bool {
     way > zero && -closest <= way + error

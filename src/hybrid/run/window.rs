@@ -121,9 +121,9 @@ impl<B: Buffer> Sampled<B> {
     /// Lists in `near` the armed guards that a window may pass, and gives the first of those that
     /// it certainly passes.
     ///
-    /// Left out are guards that are far: farther from their level at all samples than they moved in
-    /// the window, than the curvature of their samples allows for, and than the error. And those
-    /// that are monotonic, by the same measure: if they pass, where is known.
+    /// Far guards are left out: their distance exceeds the error, and the sum of how far they moved
+    /// in the window and of what the curvature of their samples allows for. Monotonic guards are
+    /// left out too: the earliest of them that passes is returned.
     pub(crate) fn list_near<S>(
         &self,
         context: &Context<'_, S>,
@@ -254,9 +254,9 @@ impl<S: System, B: Buffer> Look<'_, S, B> {
         self.guards.need_rate(self.context, self.state, k)
     }
 
-    /// The level that guard `k` is watched for, which is at `own` where the window starts: the
-    /// border of its neighbourhood as long as it is clearly outside, and the last step did not end
-    /// there, so that a step that begins on the border does not find it again.
+    /// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
+    /// `−eps_k`, while the guard starts (at `own`) clearly outside and the last step did not end on
+    /// that border; else 0.
     #[inline]
     pub(crate) fn level(&self, k: usize, own: f64) -> f64 {
         let Settings { projection, .. } = self.context.settings;

@@ -1,55 +1,17 @@
-//! The linear pieces of a derivative, each with the cones on which it holds.
+//! The linear pieces of the derivative of a run: each corner divides those before it.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::bouligand::{CornerDerivative, CornerKind};
-use super::cone;
-use super::graph::CornerGraph;
-use super::region::Region;
-use crate::derivative::chain_rule::{Derivative, transposed_times};
-use crate::derivative::recorder::Link;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use super::chain_rule::Link;
+use super::corner::bouligand::{CornerDerivative, CornerKind};
+use super::corner::branches::Branch;
+use super::corner::cone;
+use super::corner::explorer::Explorer;
+use super::corner::piece::{self, Cone, Piece, holds};
+use super::of_run::Derivative;
+use crate::{EventFunction, Flow, Guard, InputError, NoDerivative};
 
-/// One linear piece of a piecewise linear derivative.
-#[derive(Clone, Debug)]
-pub struct Piece {
-    /// Its matrix, `d × d`: `B(v) = matrix · v` for every `v` in one of the cones.
-    pub matrix: DMatrix<f64>,
-    /// Where it holds: a cone for each order of the guards that has this matrix.
-    pub cones: Vec<Cone>,
-}
-
-/// The directions that pass the corners of a run in one order each.
-#[derive(Clone, Debug)]
-pub struct Cone {
-    /// For each corner that is not linear, in order of time, the order in which its guards are met.
-    pub orders: Vec<Vec<Guard>>,
-    /// Rows `a` with `a · v ≥ 0` for each displacement `v` of the start in the cone: differences of
-    /// time shifts (s per unit of each state variable). Some may follow from others; none for a
-    /// derivative that is linear.
-    pub inequalities: DMatrix<f64>,
-    /// A unit direction well inside; the first axis where there is no inequality.
-    pub sample: DVector<f64>,
-}
-
-impl Piece {
-    /// `matrixᵀ w`: the gradient of a cost of the final state, whose gradient there is `w`, with
-    /// respect to the start, for displacements within the piece.
-    ///
-    /// # Errors
-    /// [`InputError::WrongLength`](crate::InputError::WrongLength).
-    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
-        transposed_times(&self.matrix, w)
-    }
-
-    /// True when `v` lies in one of the cones, their borders included.
-    pub fn contains(&self, v: &[f64]) -> bool {
-        let mut cones = self.cones.iter();
-        cones.any(|cone| holds(&cone.inequalities, v))
-    }
-}
-
-impl<S: Flow + EventFunction> Derivative<'_, S> {
+impl<S: Flow + EventFunction> Derivative<S> {
     /// All linear pieces with the cones on which they hold; one without inequalities where the
     /// derivative is linear.
     ///
@@ -64,7 +26,7 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     pub fn pieces(&self) -> Result<Vec<Piece>, NoDerivative> {
         self.check_failure()?;
         let dim = self.trajectory.state().len();
-        let mut graph = self.graph();
+        let mut explorer = self.explorer();
         let mut parts = vec![Part {
             matrix: DMatrix::identity(dim, dim),
             orders: Vec::new(),
@@ -72,8 +34,8 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
             sample: axis(dim),
             classes: Vec::new(),
         }];
-        for link in &self.chain {
-            self.context.interrupt.check()?;
+        for link in self.chain.links() {
+            self.context().interrupt.check()?;
             let map = match link {
                 Link::Map(map) => Ok(map),
                 Link::Corner(corner) => corner.linear().ok_or(corner),
@@ -85,9 +47,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                     }
                 }
                 Err(corner) => {
-                    let regions = self.regions_to_list(corner, &mut graph)?;
-                    let go_on = || self.context.interrupt.check().map_err(NoDerivative::from);
-                    let divided = divide(&parts, &regions, MOST_CONES, go_on)?;
+                    let branches = self.branches_to_list(corner, &mut explorer)?;
+                    let go_on = || self.context().interrupt.check().map_err(NoDerivative::from);
+                    let divided = divide(&parts, &branches, MOST_CONES, go_on)?;
                     parts = divided.ok_or(NoDerivative::TooManyPieces {
                         limit: MOST_CONES,
                         t: corner.time(),
@@ -113,6 +75,9 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
                     Piece {
                         matrix: part.matrix,
                         cones: vec![cone],
+                        state: self.trajectory.state().clone(),
+                        mode: self.trajectory.mode().clone(),
+                        is_nominal: true,
                     },
                 )),
             }
@@ -120,16 +85,51 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
         Ok(pieces.into_iter().map(|(_, piece)| piece).collect())
     }
 
-    /// The regions of a corner whose outcomes do not jump.
-    fn regions_to_list(
+    /// The pieces of corner `index` of [`corners`](Self::corners): how displacements pass it, in each
+    /// order of its guards. Where outcomes jump these are the one-sided limits and maps.
+    ///
+    /// # Errors
+    /// [`NoDerivative::TooManyOrders`] above six guards, [`NoDerivative::CornerTooLarge`] where
+    /// resets make more of them than are followed, [`InputError::NoSuch`] beyond the corners,
+    /// [`Stop::Interrupted`](crate::Stop::Interrupted), and what the model makes of orders that the
+    /// run did not take.
+    pub fn pieces_at(&self, index: usize) -> Result<Vec<Piece>, NoDerivative> {
+        let Some(corner) = self.corners().nth(index) else {
+            let count = self.corners().count();
+            return Err(NoDerivative::Input(InputError::NoSuch {
+                what: "corner",
+                index,
+                count,
+            }));
+        };
+        let mut explorer = self.explorer();
+        let branches = corner.branches(self.context(), &mut explorer)?;
+        Ok(piece::of_corner(branches))
+    }
+
+    /// The pieces of [`possible_corner`](Self::possible_corner). Empty when there is none.
+    ///
+    /// # Errors
+    /// As [`pieces_at`](Self::pieces_at).
+    pub fn possible_pieces(&self) -> Result<Vec<Piece>, NoDerivative> {
+        let Some(corner) = &self.possible else {
+            return Ok(Vec::new());
+        };
+        let mut explorer = self.explorer();
+        let branches = corner.branches(self.context(), &mut explorer)?;
+        Ok(piece::of_corner(branches))
+    }
+
+    /// The branches of a corner whose outcomes do not jump.
+    fn branches_to_list(
         &self,
         corner: &CornerDerivative,
-        graph: &mut CornerGraph,
-    ) -> Result<Vec<Region>, NoDerivative> {
-        let regions = corner.regions(self.context, graph)?;
+        explorer: &mut Explorer,
+    ) -> Result<Vec<Branch>, NoDerivative> {
+        let branches = corner.branches(self.context(), explorer)?;
         let jumps = matches!(corner.kind, CornerKind::Discontinuous);
-        match regions.iter().find(|r| jumps || !r.is_nominal) {
-            None => Ok(regions),
+        match branches.iter().find(|b| jumps || !b.is_nominal) {
+            None => Ok(branches),
             Some(jump) => Err(NoDerivative::Discontinuous {
                 t: corner.time(),
                 order: jump.order.clone(),
@@ -138,11 +138,11 @@ impl<S: Flow + EventFunction> Derivative<'_, S> {
     }
 }
 
-/// Divides each part among the regions of the next corner; none when there are more than `most`.
+/// Divides each part among the branches of the next corner; none when there are more than `most`.
 /// `go_on` is asked before each part.
 fn divide(
     parts: &[Part],
-    regions: &[Region],
+    branches: &[Branch],
     most: usize,
     go_on: impl Fn() -> Result<(), NoDerivative>,
 ) -> Result<Option<Vec<Part>>, NoDerivative> {
@@ -150,8 +150,8 @@ fn divide(
     for part in parts {
         go_on()?;
         let from = divided.len();
-        for region in regions {
-            let Some(new) = part.within(region) else {
+        for branch in branches {
+            let Some(new) = part.within(branch) else {
                 continue;
             };
             // Displacements that meet guards at once take any of their orders: the first stands for
@@ -188,11 +188,11 @@ struct Part {
 }
 
 impl Part {
-    /// What of it enters a region of the next corner; none when nothing does.
-    fn within(&self, region: &Region) -> Option<Self> {
+    /// What of it enters a branch of the next corner; none when nothing does.
+    fn within(&self, branch: &Branch) -> Option<Self> {
         let dim = self.matrix.ncols();
         let mut rows: Vec<f64> = Vec::new();
-        for row in region.inequalities.row_iter() {
+        for row in branch.inequalities.row_iter() {
             let (from, mut is_zero) = (rows.len(), true);
             for column in self.matrix.column_iter() {
                 let terms = || row.iter().zip(&column).map(|(a, m)| a * m);
@@ -216,13 +216,13 @@ impl Part {
         });
         let sample = cone::inside(&inequalities)?;
         let mut orders = self.orders.clone();
-        orders.push(region.order.clone());
+        orders.push(branch.order.clone());
         Some(Self {
-            matrix: &region.matrix * &self.matrix,
+            matrix: &branch.matrix * &self.matrix,
             orders,
             inequalities,
             sample,
-            classes: [&self.classes[..], &[region.class]].concat(),
+            classes: [&self.classes[..], &[branch.class]].concat(),
         })
     }
 }
@@ -232,35 +232,15 @@ fn axis(dim: usize) -> DVector<f64> {
     DVector::from_fn(dim, |i, _| f64::from(u8::from(i == 0)))
 }
 
-/// True when `v` satisfies all of `rows`, to rounding.
-fn holds(rows: &DMatrix<f64>, v: &[f64]) -> bool {
-    rows.ncols() == v.len()
-        && (0..rows.nrows()).all(|r| {
-            let terms = || (0..v.len()).map(|j| rows[(r, j)] * v[j]);
-            let size: f64 = terms().map(f64::abs).sum();
-            terms().sum::<f64>() >= -1e-12 * size
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mode;
     use crate::Stop;
 
     /// One side of `x_i = 0` in four dimensions.
-    fn side(i: usize, sign: f64, class: usize) -> Region {
-        Region {
-            order: Vec::new(),
-            state: DVector::zeros(4),
-            mode: Mode::new(0),
-            matrix: DMatrix::identity(4, 4),
-            inequalities: DMatrix::from_fn(1, 4, |_, j| if i == j { sign } else { 0.0 }),
-            sample: axis(4),
-            is_nominal: true,
-            faces: Vec::new(),
-            class,
-        }
+    fn side(i: usize, sign: f64, class: usize) -> Branch {
+        let row = DMatrix::from_fn(1, 4, |_, j| if i == j { sign } else { 0.0 });
+        Branch::with_map(DMatrix::identity(4, 4), row, class)
     }
 
     #[test]

@@ -1,0 +1,89 @@
+//! What a derivative is taken with: the system, the rule of re-arming, and what is small in a run.
+
+use crate::hybrid::evaluate;
+use crate::hybrid::options::Settings;
+use crate::ode::difference;
+use crate::{EventFunction, Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
+
+/// The system and the settings of a run, or of a question outside of runs.
+#[derive(Debug)]
+pub(crate) struct Context<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) rearm: &'a Rearm,
+    /// Events closer in time than this are one (s).
+    pub(crate) tolerance: f64,
+    /// The tolerances of the run, if there is one.
+    pub(crate) settings: Option<&'a Settings>,
+    /// Ends searches when it is set.
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl<'a, S> Context<'a, S> {
+    /// That of a run.
+    pub(crate) fn of_run(system: &'a S, rearm: &'a Rearm, settings: &'a Settings) -> Self {
+        Self {
+            system,
+            rearm,
+            tolerance: settings.corner_tolerance,
+            settings: Some(settings),
+            interrupt: &settings.interrupt,
+        }
+    }
+
+    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are
+    /// one. At most one, which also holds where nothing is known.
+    pub(crate) fn size(&self, i: usize) -> f64 {
+        let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
+        if size > 0.0 { size.min(1.0) } else { 1.0 }
+    }
+}
+
+impl<S: EventFunction> Context<'_, S> {
+    /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming
+    /// tell.
+    pub(crate) fn follows(&self, guard: Guard) -> bool {
+        let watch = self.system.watch(guard.event);
+        self.rearm.follows(watch, guard.direction)
+    }
+
+    /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding
+    /// make of it (`u_k`).
+    pub(crate) fn zero(&self, k: usize, t: f64, rate: evaluate::Rate) -> f64 {
+        let time = self.tolerance + 8.0 * f64::EPSILON * t.abs();
+        let rounding = 8.0 * f64::EPSILON * rate.magnitude;
+        (time * rate.value.abs() + rounding).max(self.system.event_tolerance(k))
+    }
+
+    /// The row `D_x h_k`, written by the user or by central differences, into `row`; returns
+    /// `∂h_k/∂t`. `scratch` is overwritten.
+    ///
+    /// # Errors
+    /// [`NoDerivative::DifferencesDisagree`].
+    pub(crate) fn row(
+        &self,
+        k: usize,
+        (t, x): (f64, &[f64]),
+        mode: &Mode,
+        (row, scratch): (&mut [f64], &mut [f64]),
+    ) -> Result<f64, NoDerivative> {
+        let system = self.system;
+        if let Some(moving) = system.gradient(k, t, x, mode, row) {
+            return Ok(moving);
+        }
+        let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
+        let moving = difference::resolved_gradient(h, (t, x), |i| self.size(i), row, scratch);
+        moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
+            quantity: Quantity::Gradient { event: k },
+            t,
+            state: x.to_vec(),
+        })
+    }
+}
+
+impl<S> Clone for Context<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Context<'_, S> {}

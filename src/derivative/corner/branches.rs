@@ -1,0 +1,265 @@
+//! All orders in which a corner can be passed, each with the cone of directions that take it and
+//! its linear map.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::cone;
+use super::exit::Passed;
+use super::explorer::{Explorer, MOST_NUMBERS};
+use super::graph::{CornerGraph, Node};
+use super::map_scale::MapScale;
+use crate::derivative::context::Context;
+use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
+
+/// One order of the guards of a corner that some directions take, and what becomes of these. Fields
+/// that have the names of those of [`Piece`](super::piece::Piece) and
+/// [`Cone`](super::piece::Cone) mean the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    pub(crate) order: Vec<Guard>,
+    /// The node of the graph at which it comes out.
+    pub(crate) node: usize,
+    pub(crate) state: DVector<f64>,
+    pub(crate) mode: Mode,
+    pub(crate) matrix: DMatrix<f64>,
+    pub(crate) inequalities: DMatrix<f64>,
+    pub(crate) sample: DVector<f64>,
+    pub(crate) is_nominal: bool,
+    /// For each pair of neighbours in the order the row that is zero where they are met at once.
+    faces: Vec<DVector<f64>>,
+    /// The first branch of the list that has the same map.
+    pub(crate) class: usize,
+}
+
+#[cfg(test)]
+impl Branch {
+    /// A branch with a map on a cone, and nothing else.
+    pub(crate) fn with_map(matrix: DMatrix<f64>, inequalities: DMatrix<f64>, class: usize) -> Self {
+        let dim = matrix.nrows();
+        Self {
+            order: Vec::new(),
+            node: 0,
+            state: DVector::zeros(dim),
+            mode: Mode::new(0),
+            matrix,
+            inequalities,
+            sample: DVector::zeros(dim),
+            is_nominal: true,
+            faces: Vec::new(),
+            class,
+        }
+    }
+}
+
+/// Most beginnings of orders that are looked at; six guards have 1,957.
+const MOST_PATHS: usize = 50_000;
+
+/// The state of the search: where it stands and how it came there.
+struct Path {
+    node: usize,
+    /// A guard that ends the run was crossed last.
+    stopped: bool,
+    map: DMatrix<f64>,
+    rows: Vec<DVector<f64>>,
+    faces: Vec<DVector<f64>>,
+    order: Vec<Guard>,
+    /// For each guard the row by which its crossing was found later than the one taken last.
+    waiting: Vec<(Guard, DVector<f64>)>,
+}
+
+/// Finds all branches of the corner at which `explorer` stands; `rounding` is what was measured of
+/// their maps.
+pub(crate) fn branches<S: Flow + EventFunction>(
+    context: Context<'_, S>,
+    explorer: &mut Explorer,
+    rounding: Option<&DMatrix<f64>>,
+    is_exit: impl Fn(&Explorer, Passed) -> bool,
+) -> Result<Vec<Branch>, NoDerivative> {
+    let dim = explorer.graph().dim();
+    let mut found: Vec<Branch> = Vec::new();
+    // Depth first; the last pushed is looked at first, so members are pushed in reverse.
+    let mut open = vec![Path::start(dim)];
+    let mut looked_at = 0;
+    while let Some(path) = open.pop() {
+        looked_at += 1;
+        context.interrupt.check()?;
+        let graph = explorer.graph();
+        if looked_at > MOST_PATHS {
+            return Err(graph.too_large("beginnings of orders", MOST_PATHS));
+        }
+        let live = path.live(context, graph)?;
+        if !live.is_empty() {
+            extend(context, explorer, &path, &live, &mut open)?;
+            continue;
+        }
+        let rows = matrix_of(&path.rows, dim);
+        let Some(sample) = cone::inside(&rows) else {
+            continue;
+        };
+        if (found.len() + 1) * dim * dim > MOST_NUMBERS {
+            return Err(graph.too_large("numbers in the maps of its orders", MOST_NUMBERS));
+        }
+        let (node, stopped) = (path.node, path.stopped);
+        let is_nominal = is_exit(explorer, Passed { node, stopped });
+        found.push(path.end(graph.node(node), (rows, sample), is_nominal));
+    }
+    let scale = explorer.map_scale(rounding);
+    for i in 0..found.len() {
+        let twin = found[..i]
+            .iter()
+            .find(|r| scale.agree(&r.matrix, &found[i].matrix));
+        found[i].class = twin.map_or(i, |r| r.class);
+    }
+    Ok(found)
+}
+
+impl Path {
+    fn start(dim: usize) -> Self {
+        Self {
+            node: 0,
+            stopped: false,
+            map: DMatrix::identity(dim, dim),
+            rows: Vec::new(),
+            faces: Vec::new(),
+            order: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The members of its node that may be crossed next; none where it ends.
+    fn live<S: EventFunction>(
+        &self,
+        context: Context<'_, S>,
+        graph: &CornerGraph,
+    ) -> Result<Vec<usize>, NoDerivative> {
+        if let Some(&last) = self.order.last()
+            && self.order.len() > graph.most_met()
+        {
+            return Err(graph.no_end(self.node, last));
+        }
+        if self.stopped {
+            return Ok(Vec::new());
+        }
+        graph.check_live(context.system, self.node)?;
+        let members = 0..graph.node(self.node).members.len();
+        let live = members.filter(|&m| graph.is_live(context.system, self.node, m));
+        Ok(live.collect())
+    }
+
+    /// The branch of a path that ends at `node`.
+    fn end(
+        self,
+        node: &Node,
+        (inequalities, sample): (DMatrix<f64>, DVector<f64>),
+        is_nominal: bool,
+    ) -> Branch {
+        Branch {
+            order: self.order,
+            node: self.node,
+            state: DVector::from_column_slice(&node.x),
+            mode: node.mode.clone(),
+            matrix: self.map,
+            inequalities,
+            sample,
+            is_nominal,
+            faces: self.faces,
+            class: 0,
+        }
+    }
+}
+
+/// Adds the paths that go on from `path` across each of the members `live` of its node.
+fn extend<S: Flow + EventFunction>(
+    context: Context<'_, S>,
+    explorer: &mut Explorer,
+    path: &Path,
+    live: &[usize],
+    open: &mut Vec<Path>,
+) -> Result<(), NoDerivative> {
+    let shift = |&m: &usize| explorer.graph().shift_row(path.node, m, &path.map);
+    let shifts: Vec<DVector<f64>> = live.iter().map(shift).collect();
+    for chosen in (0..live.len()).rev() {
+        open.extend(advance(context, explorer, path, live, &shifts, chosen)?);
+    }
+    Ok(())
+}
+
+/// The path that takes member `live[chosen]` next; none when no direction does.
+fn advance<S: Flow + EventFunction>(
+    context: Context<'_, S>,
+    explorer: &mut Explorer,
+    path: &Path,
+    live: &[usize],
+    shifts: &[DVector<f64>],
+    chosen: usize,
+) -> Result<Option<Path>, NoDerivative> {
+    let guard_of = |m: usize| explorer.graph().node(path.node).members[m].guard;
+    let guard = guard_of(live[chosen]);
+    let (mut rows, mut waiting) = (path.rows.clone(), Vec::new());
+    let size = shifts
+        .iter()
+        .map(nalgebra::Matrix::amax)
+        .fold(0.0, f64::max);
+    for other in 0..live.len() {
+        if other == chosen {
+            continue;
+        }
+        let row = &shifts[other] - &shifts[chosen];
+        waiting.push((guard_of(live[other]), row.clone()));
+        // Two guards that all directions meet at once set no bound.
+        if row.amax() > 1e-12 * size {
+            rows.push(row);
+        }
+    }
+    if rows.len() > path.rows.len() && cone::inside(&matrix_of(&rows, shifts[0].len())).is_none() {
+        return Ok(None);
+    }
+    let mut map = path.map.clone();
+    let tau = &shifts[chosen];
+    let edge = explorer.carry_map(context, (path.node, live[chosen]), tau, &mut map)?;
+    let graph = explorer.graph();
+    let (node, stopped) = (graph.edge(edge).to, graph.edge(edge).stops);
+    if stopped {
+        graph.to_event(node, tau.as_slice(), map.as_mut_slice());
+    }
+    let mut faces = path.faces.clone();
+    if let Some((_, face)) = path.waiting.iter().find(|(other, _)| *other == guard) {
+        faces.push(face.clone());
+    } else if !path.order.is_empty() {
+        // It was not waiting but came up by the last reset: there is nothing to swap.
+        faces.push(DVector::from_element(tau.len(), f64::NAN));
+    }
+    let mut order = path.order.clone();
+    order.push(guard);
+    Ok(Some(Path {
+        node,
+        stopped,
+        map,
+        rows,
+        faces,
+        order,
+        waiting,
+    }))
+}
+
+fn matrix_of(rows: &[DVector<f64>], dim: usize) -> DMatrix<f64> {
+    DMatrix::from_fn(rows.len(), dim, |r, j| rows[r][j])
+}
+
+/// True when branches that share a face agree on it: their maps may differ only across it.
+pub(crate) fn is_continuous(branches: &[Branch], scale: &MapScale) -> bool {
+    branches.iter().all(|a| {
+        (0..a.faces.len()).all(|i| {
+            let mut swapped = a.order.clone();
+            swapped.swap(i, i + 1);
+            let Some(b) = branches.iter().find(|b| b.order == swapped) else {
+                return true;
+            };
+            if a.faces[i].iter().any(|f| f.is_nan()) {
+                return true;
+            }
+            // Guards that are always met at once have no face, and must have one map.
+            scale.agree_on(&a.faces[i], &a.matrix, &b.matrix)
+        })
+    })
+}

@@ -1,0 +1,93 @@
+//! Whether what passed a corner came out where the run went on.
+
+use super::graph::{CornerGraph, Node};
+use super::point::CornerPoint;
+use crate::derivative::context::Context;
+
+/// How one direction passed a corner, or several together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed {
+    /// The node at which it came out.
+    pub(crate) node: usize,
+    /// A guard that ends the run was crossed.
+    pub(crate) stopped: bool,
+}
+
+/// Part by which rows that are differences are off where functions are smooth (`guide.md`), and
+/// what resets make of them: also what is the same nearby, and so is not seen as rounding.
+const DIFFERENCE: f64 = 1e-10;
+
+/// The largest states and speeds at the nodes found since the graph was begun.
+#[derive(Clone, Debug)]
+pub(crate) struct Extremes {
+    /// The largest speed of each component at any node.
+    speed: Vec<f64>,
+    /// How fast each component of states behind crossings changes when a crossing comes later: at
+    /// most, by what resets make of the motion before them.
+    carried_speed: Vec<f64>,
+    /// The largest size of each component at any node: what cancels in the end leaves the errors
+    /// of this.
+    largest: Vec<f64>,
+}
+
+impl Extremes {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            speed: vec![0.0; dim],
+            carried_speed: vec![0.0; dim],
+            largest: vec![0.0; dim],
+        }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.speed.fill(0.0);
+        self.carried_speed.fill(0.0);
+        self.largest.fill(0.0);
+    }
+
+    /// Takes a node in.
+    pub(crate) fn note(&mut self, node: &Node) {
+        note_most(&mut self.speed, &node.field);
+        note_most(&mut self.largest, &node.x);
+    }
+
+    /// Takes in what a crossing makes of the motion before it.
+    pub(crate) fn note_carried(&mut self, field: &[f64]) {
+        note_most(&mut self.carried_speed, field);
+    }
+
+    pub(crate) fn speed(&self) -> &[f64] {
+        &self.speed
+    }
+
+    /// True when what passed came out where the run itself went on: same mode (unless a guard ended
+    /// the run before others were met), and same state to within rounding, what differences leave
+    /// of components that cancel, and what resets make of the motion between crossings that count
+    /// as one instant.
+    pub(crate) fn is_exit<S>(
+        &self,
+        context: Context<'_, S>,
+        graph: &CornerGraph,
+        Passed { node, stopped }: Passed,
+        corner: &CornerPoint,
+    ) -> bool {
+        let Node { x, mode, .. } = graph.node(node);
+        let all = x.iter().chain(&corner.x).chain(&corner.x_after);
+        let largest = all.fold(0.0, |most: f64, v| most.max(v.abs()));
+        (stopped || mode.is(&corner.mode_after))
+            && (0..x.len()).all(|i| {
+                let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
+                let cancelled = DIFFERENCE * self.largest[i];
+                let moved = context.tolerance * self.speed[i] + corner.span * self.carried_speed[i];
+                let slack = 1e-9 * size + cancelled + 4.0 * moved + graph.rounding()[i];
+                (x[i] - corner.x_after[i]).abs() <= slack
+            })
+    }
+}
+
+/// Keeps the largest size of each entry.
+fn note_most(most: &mut [f64], entries: &[f64]) {
+    for (most, entry) in most.iter_mut().zip(entries) {
+        *most = most.max(entry.abs());
+    }
+}

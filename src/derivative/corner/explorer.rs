@@ -1,0 +1,411 @@
+//! Finds the graph of a corner as far as it is asked for, and carries displacements along its
+//! edges: `n + 1` fields for one direction through `n` guards.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::exit::{Extremes, Passed};
+use super::graph::{CornerGraph, Edge, Node};
+use super::map_scale::{MapScale, Sizes};
+use super::point::CornerPoint;
+use crate::derivative::context::Context;
+use crate::derivative::repeat::{self, Carried, Repeat};
+use crate::hybrid::evaluate;
+use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::transition::Place;
+use crate::linalg::dot;
+use crate::{CrossedGuard, EventFunction, Flow, Guard, Mode, NoDerivative};
+
+/// Nodes of one corner at a time, at most; 4,096 are all sets of twelve guards.
+const MAX_NODES: usize = 5000;
+
+/// Most numbers in the maps of a corner that are kept at a time, 256 MB: 2,330 maps of 120 × 120.
+pub(crate) const MOST_NUMBERS: usize = 1 << 25;
+
+/// The graph of a corner as far as it was found, what is largest in it, and the workspace to find
+/// more. Only nodes that are asked for are evaluated.
+#[derive(Clone, Debug)]
+pub(crate) struct Explorer {
+    graph: CornerGraph,
+    /// How many transitions the run made before the corner.
+    index: usize,
+    extremes: Extremes,
+    sizes: Sizes,
+    repeat: Repeat,
+    /// The place at which a crossing is repeated to carry displacements.
+    x: Vec<f64>,
+    mode: Mode,
+    arming: Vec<Arming>,
+    /// Displacements before a reset.
+    before: Vec<f64>,
+}
+
+impl Explorer {
+    pub(crate) fn new(dim: usize, count: usize) -> Self {
+        Self {
+            graph: CornerGraph::new(dim, count),
+            index: 0,
+            extremes: Extremes::new(dim),
+            sizes: Sizes::new(dim),
+            repeat: Repeat::new(dim, count),
+            x: vec![0.0; dim],
+            mode: Mode::new(count),
+            arming: vec![Arming::Off; count],
+            before: Vec::new(),
+        }
+    }
+
+    pub(crate) fn graph(&self) -> &CornerGraph {
+        &self.graph
+    }
+
+    /// The sizes of what maps are made of, since they were forgotten.
+    pub(crate) fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// Forgets the sizes of maps of the corners before.
+    pub(crate) fn forget_sizes(&mut self) {
+        self.sizes.forget();
+    }
+
+    /// Keeps the entries of a map on the way in mind.
+    pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
+        self.sizes.note_entries(map);
+    }
+
+    /// By how much the maps of the crossings found may differ and be one; `rounding` is what was
+    /// measured of them.
+    pub(crate) fn map_scale(&self, rounding: Option<&DMatrix<f64>>) -> MapScale {
+        MapScale::of(&self.sizes, self.extremes.speed(), rounding)
+    }
+
+    /// True when what passed came out where the run went on ([`Extremes::is_exit`]).
+    pub(crate) fn is_exit<S>(
+        &self,
+        context: Context<'_, S>,
+        passed: Passed,
+        corner: &CornerPoint,
+    ) -> bool {
+        self.extremes.is_exit(context, &self.graph, passed, corner)
+    }
+
+    /// Forgets the last corner and stands before `corner`, at node 0.
+    pub(crate) fn begin<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        corner: &CornerPoint,
+    ) -> Result<(), NoDerivative> {
+        let (t, system) = (corner.t, context.system);
+        self.index = corner.index;
+        self.extremes.forget();
+        self.graph.start(corner, |root| {
+            for (k, arming) in root.arming.iter_mut().enumerate() {
+                *arming = corner.arming_of(system, k);
+            }
+            system.flow(t, &corner.x, &corner.mode, &mut root.field);
+            Ok(evaluate::check_flow(
+                &root.field,
+                t,
+                &corner.x,
+                &corner.mode,
+            )?)
+        })?;
+        self.extremes.note(self.graph.node(0));
+        for &guard in &corner.guards {
+            self.add_member(context, 0, guard)?;
+        }
+        Ok(())
+    }
+
+    /// Stands at node 0 again, and forgets the others.
+    pub(crate) fn again(&mut self) {
+        self.graph.again();
+    }
+
+    /// The edge by which member `m` is crossed, found on first use.
+    pub(crate) fn edge<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        from: usize,
+        m: usize,
+    ) -> Result<usize, NoDerivative> {
+        let guard = self.graph.node(from).members[m].guard;
+        if let Some(edge) = self.graph.find_edge(from, guard) {
+            return Ok(edge);
+        }
+        context.interrupt.check()?;
+        if self.graph.nodes() > MAX_NODES {
+            return Err(self.graph.too_large("states between crossings", MAX_NODES));
+        }
+        let rows = self.graph.rows();
+        let edge = self.make_edge(context, from, m)?;
+        let (row, rate) = (
+            self.graph.row(from, m),
+            self.graph.node(from).members[m].rate,
+        );
+        self.sizes.note(&self.graph.edge(edge).jump, (row, rate));
+        self.graph.merge_newest(edge, rows);
+        Ok(edge)
+    }
+
+    fn make_edge<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        from: usize,
+        m: usize,
+    ) -> Result<usize, NoDerivative> {
+        let (system, t) = (context.system, self.graph.time());
+        let member = self.graph.node(from).members[m];
+        let (guard, rate) = (member.guard, member.rate);
+        let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
+        let index = self.index;
+        let mut moved = false;
+        let edge = self.graph.add_edge(from, guard, |before, after, edge| {
+            after.x.copy_from_slice(&before.x);
+            after.mode.copy_from(&before.mode);
+            after.arming.copy_from_slice(&before.arming);
+            edge.jump.copy_from_slice(&before.field);
+            let place = Place {
+                x: &mut after.x,
+                mode: &mut after.mode,
+                arming: &mut after.arming,
+            };
+            let (dt, dx) = (1.0, &mut edge.jump[..]);
+            let crossed = CrossedGuard { guard, rate };
+            let at = (t, index + before.level);
+            let done = repeat.cross(context, at, crossed, place, Carried { dt, dx })?;
+            extremes.note_carried(&edge.jump);
+            after.field.copy_from_slice(&before.field);
+            let (x, mode) = (&after.x[..], &after.mode);
+            let only_this = !done.moved && is_flip(&before.mode, mode, guard);
+            if !(only_this && system.flip(t, x, mode, guard.event, &mut after.field)) {
+                system.flow(t, x, mode, &mut after.field);
+            }
+            evaluate::check_flow(&after.field, t, x, mode)?;
+            extremes.note(after);
+            for (jump, field) in edge.jump.iter_mut().zip(&after.field) {
+                *jump -= field;
+            }
+            moved = done.moved;
+            after.moved = before.moved || moved;
+            edge.identity = done.tangents == repeat::Passed::Unchanged;
+            edge.by_difference = match done.tangents {
+                repeat::Passed::Unchanged => false,
+                repeat::Passed::AsWritten => system.writes_reset_differences(),
+                repeat::Passed::ByDifference => true,
+            };
+            edge.stops = done.stops;
+            Ok(())
+        })?;
+        let to = self.graph.edge(edge).to;
+        self.hand_on_members(context, (from, to), m, moved)?;
+        Ok(edge)
+    }
+
+    /// Adds `guard` to those that may be crossed from a node, with its row and its rate there.
+    fn add_member<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        node: usize,
+        guard: Guard,
+    ) -> Result<(), NoDerivative> {
+        let (t, scratch) = (self.graph.time(), &mut self.x);
+        self.graph.add_member(node, guard, |node, row| {
+            context.row(guard.event, (t, &node.x), &node.mode, (row, scratch))
+        })
+    }
+
+    /// Gives the node behind an edge the members that are left after the crossing of member `m` of
+    /// the one before.
+    fn hand_on_members<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        (from, to): (usize, usize),
+        m: usize,
+        moved: bool,
+    ) -> Result<(), NoDerivative> {
+        let keeps_rows = !moved && context.system.ignores_mode();
+        for other in 0..self.graph.node(from).members.len() {
+            let member = self.graph.node(from).members[other];
+            let guard = member.guard;
+            // Carried across by the reset, or retired: crossed already.
+            let crossed = self.graph.node(to).mode.contains(guard.event) == guard.side_after();
+            if other == m || crossed || (moved && self.is_off(context, to, guard)) {
+                continue;
+            }
+            if keeps_rows {
+                self.graph.keep_member(to, member);
+            } else {
+                self.add_member(context, to, guard)?;
+            }
+        }
+        let again = if moved {
+            self.graph.node(0).members.len()
+        } else {
+            0
+        };
+        for first in 0..again {
+            let event = self.graph.node(0).members[first].guard.event;
+            self.add_again(context, to, event)?;
+        }
+        Ok(())
+    }
+
+    /// True when the state of a node lies before the surface of `guard` by more than what is one
+    /// instant: a reset moved it off.
+    fn is_off<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        node: usize,
+        guard: Guard,
+    ) -> bool {
+        let (system, k) = (context.system, guard.event);
+        let (t, row) = (self.graph.time(), &mut self.x);
+        let Node { x, mode, field, .. } = self.graph.node(node);
+        let rate = evaluate::rate(system, k, (t, x), mode, field, row);
+        guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, rate)
+    }
+
+    /// After a reset a guard of the corner may be met again at the same instant: thrown back over
+    /// its surface, or thrown at it by the reset of another.
+    fn add_again<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        to: usize,
+        k: usize,
+    ) -> Result<(), NoDerivative> {
+        let (system, t) = (context.system, self.graph.time());
+        let node = self.graph.node(to);
+        let (x, mode) = (&node.x[..], &node.mode);
+        let guard = Guard::ahead(k, mode.contains(k));
+        let waits = node.members.iter().any(|m| m.guard.event == k);
+        if waits || !node.arming[k].is_armed() {
+            return Ok(());
+        }
+        let rate = evaluate::rate(system, k, (t, x), mode, &node.field, &mut self.x);
+        let off = system.event(k, t, x, mode).abs() > context.zero(k, t, rate);
+        if off || guard.sign() * rate.value < self.graph.min_rate(system, k) {
+            return Ok(());
+        }
+        self.add_member(context, to, guard)
+    }
+
+    /// Carries `deltas` along an edge, at whose crossing the time of each is shifted by `tau`: from
+    /// perturbations at fixed time in the old mode to those in the new one.
+    pub(crate) fn carry<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        (from, edge): (usize, usize),
+        tau: &[f64],
+        deltas: &mut [f64],
+    ) -> Result<(), NoDerivative> {
+        let Edge {
+            guard,
+            identity,
+            jump,
+            ..
+        } = self.graph.edge(edge);
+        if !identity {
+            self.before.clear();
+            self.before.extend_from_slice(deltas);
+            let node = self.graph.node(from);
+            let member = self.graph.member(from, *guard);
+            let rate = member.map_or(f64::NAN, |m| node.members[m].rate);
+            self.x.copy_from_slice(&node.x);
+            self.mode.copy_from(&node.mode);
+            self.arming.copy_from_slice(&node.arming);
+            let place = Place {
+                x: &mut self.x,
+                mode: &mut self.mode,
+                arming: &mut self.arming,
+            };
+            let (guard, dt, dx) = (*guard, 0.0, &mut *deltas);
+            let at = (self.graph.time(), self.index + node.level);
+            let crossed = CrossedGuard { guard, rate };
+            self.repeat
+                .cross(context, at, crossed, place, Carried { dt, dx })?;
+        }
+        for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
+            for i in 0..jump.len() {
+                delta[i] += tau * jump[i];
+            }
+        }
+        if *identity {
+            return Ok(());
+        }
+        check_others(&self.graph, (from, edge), tau, [&self.before, deltas])
+    }
+
+    /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose time
+    /// is shifted by the row `tau`; gives the edge.
+    pub(crate) fn carry_map<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        (node, m): (usize, usize),
+        tau: &DVector<f64>,
+        map: &mut DMatrix<f64>,
+    ) -> Result<usize, NoDerivative> {
+        let edge = self.edge(context, node, m)?;
+        self.carry(context, (node, edge), tau.as_slice(), map.as_mut_slice())?;
+        Ok(edge)
+    }
+
+    /// The same, with the row of the time shift found on the way.
+    pub(crate) fn cross<S: Flow + EventFunction>(
+        &mut self,
+        context: Context<'_, S>,
+        (node, m): (usize, usize),
+        map: &mut DMatrix<f64>,
+    ) -> Result<(usize, DVector<f64>), NoDerivative> {
+        let tau = self.graph.shift_row(node, m, map);
+        let edge = self.carry_map(context, (node, m), &tau, map)?;
+        Ok((edge, tau))
+    }
+}
+
+/// Refuses a reset that moves the state, to first order, towards or away from a guard that is still
+/// to be crossed: such a guard may be carried across or met again, depending on the displacement.
+fn check_others(
+    graph: &CornerGraph,
+    (from, edge): (usize, usize),
+    tau: &[f64],
+    [before, deltas]: [&[f64]; 2],
+) -> Result<(), NoDerivative> {
+    let Edge { guard, to, .. } = *graph.edge(edge);
+    let dim = graph.dim();
+    for (m, after) in graph.node(to).members.iter().enumerate() {
+        let Some(n) = graph.member(from, after.guard) else {
+            continue;
+        };
+        for (i, tau) in tau.iter().enumerate() {
+            let column = i * dim..(i + 1) * dim;
+            let terms = |node: usize, m: usize, delta: &[f64]| {
+                let (row, rate) = (graph.row(node, m), graph.node(node).members[m].rate);
+                let sum = dot(row, delta) + rate * tau;
+                let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
+                // Derivatives of resets are rounded like their largest entry.
+                let row_size: f64 = row.iter().map(|a| a.abs()).sum();
+                let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+                (sum, size + (rate * tau).abs() + 1e-3 * row_size * largest)
+            };
+            let (old, size) = terms(from, n, &before[column.clone()]);
+            let (new, size_new) = terms(to, m, &deltas[column]);
+            if (old - new).abs() > 1e-6 * (size + size_new) {
+                return Err(NoDerivative::MovedGuard {
+                    guard: after.guard,
+                    by: guard,
+                    t: graph.time(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// True when `after` is `before` with the side of `guard` crossed and nothing else changed.
+fn is_flip(before: &Mode, after: &Mode, guard: Guard) -> bool {
+    let k = guard.event;
+    let differ = |(a, b): (u64, u64)| (a ^ b).count_ones();
+    before.contains(k) != after.contains(k)
+        && before.words().zip(after.words()).map(differ).sum::<u32>() == 1
+}

@@ -1,0 +1,331 @@
+//! The derivative of a run: its final state by its start.
+
+use std::sync::Arc;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Verdict;
+use super::chain_rule::{Chain, not_linear, only_map, pass};
+use super::check::jacobian::check_derivative;
+use super::context::Context;
+use super::corner::bouligand::CornerDerivative;
+use super::corner::explorer::Explorer;
+use super::corner::piece::transposed_times;
+use super::recorder::{Recorder, check_size};
+use crate::hybrid::options::Settings;
+use crate::ode::Buffer;
+use crate::{EventFunction, Flow, Integrator, NoDerivative, Rearm, Status, Trajectory, validate};
+
+/// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
+/// kind of derivative it is.
+///
+/// Made by [`Integrator::derivative`]. `v` is a direction in which the start `x0` is displaced, and
+/// `B(v) = lim (x_f(x0 + s v) − x_f(x0))/s` for `s → 0+` the directional derivative of the final
+/// state at fixed final time. Where a guard ended the run
+/// ([`Watch::and_stop`](crate::Watch::and_stop)), it is that of the state at that crossing, after
+/// its reset: the derivative of a Poincaré map. A wheel with spokes but no rim, rolling downhill,
+/// from one impact to the next:
+///
+/// ```
+/// use saltation::{Crossing, EventFunction, Flow, Integrator, Mode, Stop, Watch};
+/// struct Wheel { slope: f64, half: f64 } // radians; half the angle between two spokes
+/// impl Flow for Wheel {
+///     fn dim(&self) -> usize { 2 } // angle of the spoke on the ground from the vertical, and its rate
+///     fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+///         dx.copy_from_slice(&[x[1], x[0].sin()]);
+///     }
+/// }
+/// impl EventFunction for Wheel {
+///     fn count(&self) -> usize { 1 }
+///     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 { x[0] - self.slope - self.half }
+///     fn watch(&self, _k: usize) -> Watch { Watch::RISING.and_stop() }
+///     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+///         let x = &mut *crossing.x;
+///         x[0] = self.slope - self.half; // the next spoke
+///         x[1] *= (2.0 * self.half).cos();
+///         Ok(())
+///     }
+/// }
+/// let wheel = Wheel { slope: 0.08, half: 0.3 };
+/// let mut integrator = Integrator::new(&wheel)?.rtol(1e-10).atol(1e-10);
+/// let mut rate = 0.6;
+/// for _ in 0..60 {
+///     rate = integrator.integrate(0.0, &[wheel.slope - wheel.half, rate], 9.0)?.state()[1]; // into the limit cycle
+/// }
+/// let d = integrator.derivative(0.0, &[wheel.slope - wheel.half, rate], 9.0)?;
+/// let eigenvalue = d.matrix()?[(1, 1)]; // the angle after an impact is always the same
+/// assert!((eigenvalue - 0.6f64.cos().powi(2)).abs() < 1e-6); // cos²(2 half) < 1: the gait is stable
+/// # Ok::<(), saltation::Error>(())
+/// ```
+///
+/// A parameter is a state variable that does not change
+/// ([`WithParameters`](super::WithParameters)).
+///
+/// It owns its run and shares the system with the integrator, which may run again meanwhile:
+///
+/// ```
+/// use saltation::{Integrator, models::Affine};
+/// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
+/// let [x, y, z] = Affine::CORNER_START;
+/// let at_corner = integrator.derivative(0.0, &[x, y, z], 0.25)?;
+/// let beside = integrator.derivative(0.0, &[x + 1e-3, y, z], 0.25)?;
+/// assert_eq!((at_corner.pieces()?.len(), beside.pieces()?.len()), (6, 1)); // both evaluate the model
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Derivative<S> {
+    system: Arc<S>,
+    rearm: Rearm,
+    settings: Settings,
+    pub(crate) trajectory: Trajectory,
+    pub(crate) chain: Chain,
+    verdict: Verdict,
+    pub(crate) possible: Option<Box<CornerDerivative>>,
+    /// Why nothing is given: there is no derivative, or the run was refused.
+    failure: Option<NoDerivative>,
+}
+
+impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
+    /// Integrates as [`integrate`](Self::integrate) does, to the same bits, and carries the
+    /// derivative of the state with respect to `x0` along: through smooth parts by the variational
+    /// equation, through crossings by saltation matrices, through corners by the B-derivative.
+    ///
+    /// The columns take the stages of the run's own stepper along its dense output, with an error
+    /// test of their own at ten times the run's relative tolerance, and at most
+    /// [`max_steps`](Self::max_steps) steps of their own. Events within
+    /// [`corner_tolerance`](Self::corner_tolerance) of each other count as one corner, at the first
+    /// of them.
+    ///
+    /// ```
+    /// use saltation::{Integrator, derivative::Verdict, models::Affine};
+    /// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
+    /// let d = integrator.derivative(0.0, &Affine::CORNER_START, 0.25)?; // through three guards at once
+    /// assert_eq!(*d.verdict(), Verdict::Bouligand);
+    /// let forward = d.apply(&[0.1, -0.3, 0.8])?;
+    /// assert!((forward[2] - 0.996755163087).abs() < 1e-7);
+    /// assert!((d.apply_backward(&[0.1, -0.3, 0.8])? - forward).norm() > 0.01); // a corner, not a tangent plane
+    /// assert_eq!(d.pieces()?.len(), 6);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// Memory: the trajectory keeps up to [`max_memory`](Self::max_memory), and the derivative up
+    /// to as much again. Its workspace is 128 bytes times the square of the number of states: 2896
+    /// states with the default, and 8192 at most. Each corner keeps up to three matrices, each
+    /// crossing a row.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate), and [`NoDerivative::DerivativeTooLarge`]. What stands in
+    /// the way of a derivative is in its [`verdict`](Derivative::verdict).
+    pub fn derivative(
+        &mut self,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+    ) -> Result<Derivative<S>, NoDerivative> {
+        let max_memory = self.max_memory_set();
+        check_size(self.system().dim(), max_memory)?;
+        let mut path =
+            crate::hybrid::trajectory::Path::new(max_memory, self.corner_tolerance_set());
+        let (summary, (_, mut recorder)) = {
+            let path = &mut path;
+            self.observe_with(t0, x0, tf, |system, rearm, settings| {
+                let context = Context::of_run(system, rearm, settings);
+                (path, Recorder::new(context, settings))
+            })?
+        };
+        let status = recorder.status(path.status(summary.status), &path);
+        let trajectory = Trajectory::new(path, status, summary.statistics);
+        let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
+        recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
+        let Recorder {
+            chain,
+            verdict,
+            possible,
+            failure,
+            ..
+        } = recorder;
+        let failure = failure.or_else(|| match trajectory.status() {
+            Status::Refused(reason) => Some(reason.clone().into()),
+            _ => None,
+        });
+        let (system, rearm, settings) = self.shared();
+        Ok(Derivative {
+            system,
+            rearm,
+            settings,
+            trajectory,
+            chain,
+            verdict,
+            possible,
+            failure,
+        })
+    }
+}
+
+impl<S: Flow + EventFunction> Derivative<S> {
+    /// What its questions ask the model with.
+    pub(crate) fn context(&self) -> Context<'_, S> {
+        Context::of_run(&self.system, &self.rearm, &self.settings)
+    }
+
+    /// What kind of derivative it is, or why there is none.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The run itself.
+    pub fn trajectory(&self) -> &Trajectory {
+        &self.trajectory
+    }
+
+    /// Gives the run away.
+    pub fn into_trajectory(self) -> Trajectory {
+        self.trajectory
+    }
+
+    /// The corners of the run, where several guards are crossed at once.
+    pub fn corners(&self) -> impl Iterator<Item = &CornerDerivative> {
+        self.chain.corners()
+    }
+
+    /// The corner that the run may have met, when the verdict is [`Verdict::PossibleCorner`]: its
+    /// kind, as if all its guards were met at the first of them.
+    pub fn possible_corner(&self) -> Option<&CornerDerivative> {
+        self.possible.as_deref()
+    }
+
+    /// The same derivative for a run that was refused: with respect to the start of the state at
+    /// which it ended. Without this every question to it is answered by the reason of the refusal.
+    #[must_use]
+    pub fn up_to_refusal(mut self) -> Self {
+        if let Status::Refused(reason) = self.trajectory.status()
+            && self.failure == Some(reason.clone().into())
+        {
+            self.failure = None;
+        }
+        self
+    }
+
+    /// The matrix of a classical derivative, `d × d`: column `j` is the derivative of the final
+    /// state along axis `j`.
+    ///
+    /// # Errors
+    /// Where the verdict is not [`Verdict::Classical`]: [`NoDerivative::PiecewiseLinear`],
+    /// [`NoDerivative::OrdersNotCompared`], [`NoDerivative::OneSided`],
+    /// [`NoDerivative::Discontinuous`], or the reason why nothing is guaranteed.
+    pub fn matrix(&self) -> Result<DMatrix<f64>, NoDerivative> {
+        match &self.verdict {
+            Verdict::Classical => {
+                self.product(self.chain.links().len(), |corner, _| only_map(corner))
+            }
+            Verdict::Bouligand => Err(self.unexpected()),
+            Verdict::OneSided { guard, time } => Err(NoDerivative::OneSided {
+                guard: *guard,
+                t: *time,
+            }),
+            Verdict::Discontinuous { time, guards } => Err(NoDerivative::Discontinuous {
+                t: *time,
+                order: guards.clone(),
+            }),
+            Verdict::PossibleCorner {
+                time,
+                guards,
+                apart,
+                error,
+            } => Err(NoDerivative::PossibleCorner {
+                t: *time,
+                guards: guards.clone(),
+                apart: *apart,
+                error: *error,
+            }),
+            Verdict::NotGuaranteed(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// The matrix of the linear piece that contains `v`, `d × d`, whatever the verdict says of the
+    /// others; at the border of several pieces one of them.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn matrix_towards(&self, v: &[f64]) -> Result<DMatrix<f64>, NoDerivative> {
+        self.check(v)?;
+        let mut explorer = self.explorer();
+        self.product(self.chain.links().len(), |corner, map| {
+            let mut delta = map * DVector::from_column_slice(v);
+            let course = pass(self.context(), corner, &mut explorer, &mut delta)?;
+            course.map(self.context(), &mut explorer, |_, _| {})
+        })
+    }
+
+    /// The gradient with respect to the start of a cost of the final state, whose gradient there is
+    /// `w`: `matrixᵀ w`.
+    ///
+    /// # Errors
+    /// As [`matrix`](Self::matrix), and [`InputError::WrongLength`](crate::InputError::WrongLength). Pieces have a
+    /// [`vjp`](super::Piece::vjp) of their own.
+    pub fn vjp(&self, w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
+        transposed_times(&self.matrix()?, w)
+    }
+
+    /// The same for displacements within the piece that contains `v`, whatever the verdict says of
+    /// the others.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply), and [`InputError::WrongLength`](crate::InputError::WrongLength).
+    pub fn vjp_towards(&self, v: &[f64], w: &[f64]) -> Result<DVector<f64>, NoDerivative> {
+        transposed_times(&self.matrix_towards(v)?, w)
+    }
+
+    pub(crate) fn explorer(&self) -> Explorer {
+        Explorer::new(self.system.dim(), self.system.count())
+    }
+
+    /// The displacement that enters link `end` of the chain.
+    pub(crate) fn carry(
+        &self,
+        v: &[f64],
+        end: usize,
+        explorer: &mut Explorer,
+    ) -> Result<DVector<f64>, NoDerivative> {
+        let delta = self.chain.carry(self.context(), v, end, explorer)?;
+        self.check_finite(delta.as_slice())?;
+        Ok(delta)
+    }
+
+    /// Refuses a derivative that overflows.
+    pub(crate) fn check_finite(&self, entries: &[f64]) -> Result<(), NoDerivative> {
+        let (t, x) = (self.trajectory.time(), self.trajectory.state());
+        let mode = self.trajectory.mode();
+        check_derivative(entries, x.len(), (t, x.as_slice()), mode)?;
+        Ok(())
+    }
+
+    /// The product of the maps up to link `end` of the chain ([`Chain::product`]).
+    pub(crate) fn product(
+        &self,
+        end: usize,
+        piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, NoDerivative>,
+    ) -> Result<DMatrix<f64>, NoDerivative> {
+        self.check_failure()?;
+        let product = self
+            .chain
+            .product(self.trajectory.state().len(), end, piece)?;
+        self.check_finite(product.as_slice())?;
+        Ok(product)
+    }
+
+    /// The refusal of a matrix where a corner is not known to be linear.
+    fn unexpected(&self) -> NoDerivative {
+        not_linear(self.corners().find(|corner| corner.linear().is_none()))
+    }
+
+    pub(crate) fn check_failure(&self) -> Result<(), NoDerivative> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn check(&self, v: &[f64]) -> Result<(), NoDerivative> {
+        validate::length("v", self.trajectory.state().len(), v.len())?;
+        validate::finite("v", v)?;
+        self.check_failure()
+    }
+}
