@@ -53,7 +53,9 @@ pub fn selection(draw: &mut Draw) -> Selection {
                 std::sync::Arc::new(|outcomes: &Outcomes, _| outcomes.list.len().checked_sub(1));
             Selection::By(last)
         }
-        3 => Selection::by(|outcomes, at| (at.t.to_bits() as usize).checked_rem(outcomes.list.len())),
+        3 => {
+            Selection::by(|outcomes, at| (at.t.to_bits() as usize).checked_rem(outcomes.list.len()))
+        }
         _ => Selection::First,
     }
 }

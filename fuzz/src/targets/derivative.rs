@@ -1,8 +1,6 @@
 //! Derivatives of random runs: verdicts, maps, pieces, tangents, parameters.
 
-use saltation::derivative::{
-    Compared, Cone, CornerDerivative, CornerKind, Piece, WithParameters,
-};
+use saltation::derivative::{Compared, Cone, CornerDerivative, CornerKind, Piece, WithParameters};
 use saltation::nalgebra::DMatrix;
 use saltation::{
     Crossing, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop,

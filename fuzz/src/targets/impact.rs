@@ -1,7 +1,7 @@
 //! Impact problems of any kind, every law on them, selections, reflections, uniqueness.
 
-use saltation::impact::{Occasion, 
-    Failure, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark, Uniqueness,
+use saltation::impact::{
+    Failure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Reflections, Remark, Uniqueness,
     indeterminacy, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector};

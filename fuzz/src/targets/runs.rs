@@ -37,13 +37,8 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
 }
 
 /// What a model with contacts says at one state, and the core integrator on it.
-pub fn explore<S>(
-    trial: &mut Trial,
-    draw: &mut Draw,
-    model: EventDriven<S>,
-    q: &[f64],
-    v: &[f64],
-) where
+pub fn explore<S>(trial: &mut Trial, draw: &mut Draw, model: EventDriven<S>, q: &[f64], v: &[f64])
+where
     S: MechanicalSystem + UnilateralConstraints,
 {
     let t = if draw.chance(0.1) { draw.number() } else { 0.0 };
