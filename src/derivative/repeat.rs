@@ -115,6 +115,14 @@ impl Repeat {
                 before,
                 |_, _, _| {},
             )?;
+            if !reset.any() {
+                let Scratch {
+                    mode_after,
+                    mode_crossed,
+                    ..
+                } = &mut self.before;
+                mode_after.copy_from(mode_crossed);
+            }
             let counted = &self.before.counted;
             done.stops |= counted.iter().any(|c| system.watch(c.guard.event).stop);
             done.moved |= reset.state;

@@ -19,6 +19,8 @@ pub(crate) struct ContactRecorder {
     pub(crate) accumulation: Option<Accumulation>,
     /// The next start is no start but goes on from what the driver did between two runs.
     goes_on: bool,
+    /// Transitions so far.
+    pub(crate) transitions: usize,
 }
 
 impl ContactRecorder {
@@ -30,6 +32,7 @@ impl ContactRecorder {
             detector,
             accumulation: None,
             goes_on: false,
+            transitions: 0,
         }
     }
 
@@ -114,6 +117,7 @@ impl Observer for ContactRecorder {
 
     fn transition(&mut self, set: &Transition<'_>) {
         self.path.transition(set);
+        self.transitions = set.index + 1;
         let n = self.n;
         let (mut activated, mut released) = (Vec::new(), Vec::new());
         for c in set.guards {

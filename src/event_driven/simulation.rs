@@ -326,6 +326,7 @@ where
         self.integrator
             .set_limits((left(limits.0, steps), left(limits.1, statistics.crossings)));
         let memory = self.integrator.max_memory_set();
+        self.integrator.set_first_transition(recorder.transitions);
         let observed = self
             .integrator
             .observe_with(t, &state, tf, |model, _, settings| {
@@ -341,6 +342,7 @@ where
             (summary, watcher.trouble, watcher.low, watcher.touches)
         });
         self.integrator.set_limits(limits);
+        self.integrator.set_first_transition(0);
         let (summary, trouble, low, touches) = observed?;
         *statistics = add(*statistics, summary.statistics);
         place.t = summary.time;

@@ -336,6 +336,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.settings.interrupt
     }
 
+    /// Sets the number of the first transition of runs, in place.
+    pub(crate) fn set_first_transition(&mut self, number: usize) {
+        self.settings.first_transition = number;
+    }
+
     /// Sets the most smooth steps and crossings, in place.
     pub(crate) fn set_limits(&mut self, (steps, events): (usize, usize)) {
         self.settings.max_steps = steps;

@@ -191,6 +191,8 @@ pub(crate) struct Settings {
     /// Guards that cross one after another, in this order, where they are met at one instant.
     pub(crate) corner_order: Vec<Guard>,
     pub(crate) interrupt: Interrupt,
+    /// Number of the first transition: a driver that goes on with a run counts on.
+    pub(crate) first_transition: usize,
     /// Forget the step size at each event, as a restart from scratch would: only to measure what
     /// that costs.
     pub(crate) restart_at_events: bool,
@@ -212,6 +214,7 @@ impl Default for Settings {
             corner_tolerance: 1e-9,
             corner_order: Vec::new(),
             interrupt: Interrupt::new(),
+            first_transition: 0,
             restart_at_events: false,
         }
     }

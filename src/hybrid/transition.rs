@@ -56,7 +56,7 @@ pub(crate) struct Scratch<B> {
     pub(crate) counted: Vec<CrossedGuard>,
     /// The mode with the sides of the set crossed, before the model acts.
     pub(crate) mode_crossed: Mode,
-    /// The mode as the model left it.
+    /// The mode as the model left it, where it changed state or mode.
     pub(crate) mode_after: Mode,
     /// Side bits that the model set itself.
     declared: Vec<bool>,
@@ -142,7 +142,6 @@ pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
     }
     scratch.mode_crossed.copy_from(place.mode);
     if scratch.counted.is_empty() {
-        scratch.mode_after.copy_from(place.mode);
         return Ok(Reset::NONE);
     }
     system.on_crossing(&mut Crossing {
@@ -160,8 +159,6 @@ pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
         // Of another length it is refused.
         scratch.mode_after.clone_from(place.mode);
         take_reset((system, rearm), t, set, place, scratch, reset)?;
-    } else {
-        scratch.mode_after.copy_from(place.mode);
     }
     Ok(reset)
 }

@@ -59,8 +59,7 @@ pub struct Occasion {
     pub t: f64,
     /// 0 at the start of a run, and for what a policy lets happen on the way; else one more than
     /// the transitions that the run made before
-    /// ([`Crossed::transition`](crate::Crossed::transition)), from where a policy went on if one
-    /// did.
+    /// ([`Crossed::transition`](crate::Crossed::transition)).
     pub number: usize,
 }
 

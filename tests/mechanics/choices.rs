@@ -2,10 +2,12 @@
 //! a run needs one.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Breakdown, ContactEvent, EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::{
+    Breakdown, ContactEvent, EventDriven, MechanicalRun, Simulation, Zeno,
+};
 use saltation::impact::{
     AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
     Unilateral,
@@ -318,4 +320,59 @@ fn draws_are_those_of_the_run_at_displaced_times() {
         }
     }
     assert!(kinds[0] > 5 && kinds[1] > 5, "{kinds:?}");
+}
+
+/// Two balls above a floor; the second loses nothing, and bounces on while the first comes to rest.
+struct Balls;
+
+impl MechanicalSystem for Balls {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(-10.0);
+    }
+}
+
+impl UnilateralConstraints for Balls {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j]
+    }
+    fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        [0.5, 1.0][j]
+    }
+}
+
+/// Impacts are counted on where a policy has acted: draws do not begin anew.
+#[test]
+fn impacts_are_counted_on_behind_an_accumulation() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let model = EventDriven::new(Balls).selection(Selection::by(move |_, at| {
+        noted.lock().unwrap().push((at.t, at.number));
+        Some(0)
+    }));
+    let simulation = Simulation::new(model).unwrap().rtol(1e-9).atol(1e-10);
+    let mut simulation = simulation.zeno(Zeno::Absorb);
+    for _ in 0..2 {
+        seen.lock().unwrap().clear();
+        let run = simulation
+            .integrate(0.0, &[0.2, 0.5], &[0.0, 0.0], 4.0)
+            .unwrap();
+        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+        assert!(run.modes().iter().any(|mode| mode.closed == [0]));
+        let rest = 3.0 * (2.0f64 * 0.2 / 10.0).sqrt();
+        let seen = seen.lock().unwrap();
+        let numbers = seen.iter().map(|&(_, number)| number).filter(|&n| n > 0);
+        assert!(numbers.clone().is_sorted(), "{seen:?}");
+        assert!(numbers.clone().min() == Some(1), "{seen:?}");
+        let behind: Vec<_> = seen.iter().filter(|&&(t, _)| t > rest + 0.1).collect();
+        assert!(behind.len() >= 3 && behind.iter().all(|&&(_, n)| n > behind.len()));
+    }
 }

@@ -1,11 +1,16 @@
 //! Simulations of random bodies: every law, every policy.
 
 use saltation::event_driven::{
-    ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun, Simulation,
-    Zeno,
+    Breakdown, ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun,
+    Simulation, Zeno,
 };
-use saltation::mechanics::Redundant;
-use saltation::{Projection, Status};
+use saltation::impact::ImpactProblem;
+use saltation::mechanics::{
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Redundant, RowBlock,
+    Wanted,
+};
+use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{At, ModelError, Projection, Status, Stop};
 
 use crate::body::Body;
 use crate::draw::Draw;
@@ -77,6 +82,49 @@ pub fn simulation(
     Ok((simulation, steps))
 }
 
+/// The contacts of a configuration as values, and an impact of them.
+fn contacts(draw: &mut Draw, trial: &mut Trial, body: &Body, (q, v): (&[f64], &[f64])) {
+    let set = if draw.chance(0.5) {
+        ContactSet::Within(draw.number())
+    } else {
+        ContactSet::Listed(if draw.chance(0.8) { &[0, 1] } else { &[1, 7] })
+    };
+    let wanted = Wanted {
+        friction: draw.chance(0.5),
+        restitution_at: draw.chance(0.5).then_some(v),
+        compliance: draw.chance(0.5),
+    };
+    let mut contacts = Contacts::new();
+    trial.result(
+        "fill",
+        ContactSource::fill(body, q, set, wanted, &mut contacts),
+    );
+    for i in 0..=contacts.len() {
+        for block in contacts.blocks(i) {
+            let block: RowBlock<'_> = block;
+            trial.note("block", &block);
+        }
+    }
+    let all: Vec<ContactParameters> = contacts.all_parameters().to_vec();
+    trial.note("contacts", &(&all, contacts.dof(), contacts.tangents()));
+    let d = v.len();
+    let mut mass = DMatrix::zeros(d, d);
+    body.mass(q, mass.as_mut_slice());
+    let velocity = DVector::from_column_slice(v);
+    if draw.chance(0.3) {
+        let (from, to) = (draw.size(3), draw.size(8));
+        let rows = draw.size(8);
+        let rows = draw.numbers(rows);
+        trial.result("block", contacts.push_block(0, from..to, &rows));
+        trial.result(
+            "contact",
+            contacts.push(ContactParameters::new(0, draw.number())),
+        );
+    }
+    let problem = ImpactProblem::from_contacts(&contacts, &mass, &velocity);
+    trial.result("problem", problem.map(|problem| problem.contacts()));
+}
+
 /// The time of a run.
 pub fn time(draw: &mut Draw) -> (f64, f64) {
     let t0 = if draw.chance(0.1) { draw.number() } else { 0.0 };
@@ -121,6 +169,17 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         });
     }
     trial.say(kept.status());
+    trial.note("breakdown", &run.breakdown());
+    if let Status::Refused(stop) = kept.status() {
+        let at: Option<&At> = stop.at();
+        trial.note("at", &at);
+        trial.note("its breakdown", &stop.downcast::<Breakdown>());
+        if let Stop::Model(reason) = stop {
+            let reason: &ModelError = reason;
+            trial.say(reason);
+        }
+    }
+    contacts(&mut draw, trial, simulation.model().system(), (&q, &v));
     for event in run.events() {
         let event: &ContactEvent = event;
         trial.note("event", event);

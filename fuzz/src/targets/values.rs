@@ -4,8 +4,8 @@ use saltation::derivative::GuardSet;
 use saltation::hybrid::Ones;
 use saltation::lcp::LcpSolver;
 use saltation::{
-    Crossed, CrossedGuard, Direction, Guard, Integrator, Interrupt, Mode, PerEntry, Quantity,
-    RearmMatrix, RowConflict, Sensitivities, Watch, flow_fn,
+    Crossed, CrossedGuard, Crossing, Direction, Guard, Integrator, Interrupt, Mode, PerEntry,
+    Quantity, RearmMatrix, Record, RowConflict, Sensitivities, Watch, flow_fn,
 };
 
 use super::integrate::guard;
@@ -114,12 +114,50 @@ fn guards(draw: &mut Draw, trial: &mut Trial) {
         "the set of guards".to_owned()
     });
     trial.note("crossed", &crossed.guards().len());
+    crossing(draw, trial, crossed);
     trial.say(&Quantity::Event { event });
     let interrupt = Interrupt::new();
     interrupt.set();
     let was = interrupt.clone().is_set();
     interrupt.clear();
     trial.expect(was && !interrupt.is_set(), || "the interrupt".to_owned());
+}
+
+/// A crossing, handed on to models within models, and its record.
+fn crossing(draw: &mut Draw, trial: &mut Trial, crossed: Crossed<'_>) {
+    let number = draw.size(1000);
+    let crossed = crossed.of_transition(number);
+    trial.expect(crossed.transition() == number, || {
+        "the number of a transition".to_owned()
+    });
+    let size = draw.size(6);
+    let mut x = draw.numbers(size);
+    let (mut mode, mut other) = (Mode::new(3), Mode::new(2));
+    let mut record = Record::default();
+    let mut crossing = Crossing::new(
+        draw.number(),
+        crossed.guards(),
+        &mut x,
+        &mut mode,
+        &mut record,
+    );
+    let part = draw.size(8);
+    let within = crossing.of_part(..part);
+    trial.expect(within.x.len() == part.min(size), || {
+        "a part of a state".to_owned()
+    });
+    let (t, guards, x, _) = crossing.parts();
+    trial.note("crossing", &(t.to_bits(), guards.guards().len(), x.len()));
+    let within = crossing.of_guards(&[], &mut other);
+    within.record.write(|value: &mut Vec<f64>| value.push(1.0));
+    trial.expect(within.crossed.guards().is_empty(), || {
+        "a crossing of no guards".to_owned()
+    });
+    let kept = record.get::<Vec<f64>>().is_some() && record.get::<u8>().is_none();
+    record.clear();
+    trial.expect(kept && record.get::<Vec<f64>>().is_none(), || {
+        "what a record holds".to_owned()
+    });
 }
 
 fn rearming(draw: &mut Draw, trial: &mut Trial) {

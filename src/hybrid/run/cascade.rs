@@ -58,10 +58,10 @@ impl<B: Buffer> Cascade<B> {
         }
     }
 
-    /// Forgets the last run.
-    pub(crate) fn begin(&mut self) {
+    /// Forgets the last run; `first` is the number of the next transition.
+    pub(crate) fn begin(&mut self, first: usize) {
         self.repeats = 0;
-        self.index = 0;
+        self.index = first;
         self.stopping.clear();
     }
 

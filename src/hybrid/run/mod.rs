@@ -72,7 +72,7 @@ impl<B: Buffer> Run<B> {
         self.state.begin(settings, t0, x0, tf);
         self.cluster.begin();
         self.trial.is_pending = false;
-        self.cascade.begin();
+        self.cascade.begin(settings.first_transition);
         self.turned.begin();
         self.doubts.begin();
     }
