@@ -113,7 +113,7 @@ fn contacts(draw: &mut Draw, trial: &mut Trial, body: &Body, (q, v): (&[f64], &[
     let velocity = DVector::from_column_slice(v);
     if draw.chance(0.3) {
         let (from, to) = (draw.size(3), draw.size(8));
-        let rows = draw.size(8);
+        let rows = draw.whole(0, 8);
         let rows = draw.numbers(rows);
         trial.result("block", contacts.push_block(0, from..to, &rows));
         trial.result(

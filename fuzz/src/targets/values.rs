@@ -130,7 +130,7 @@ fn crossing(draw: &mut Draw, trial: &mut Trial, crossed: Crossed<'_>) {
     trial.expect(crossed.transition() == number, || {
         "the number of a transition".to_owned()
     });
-    let size = draw.size(6);
+    let size = draw.whole(0, 6);
     let mut x = draw.numbers(size);
     let (mut mode, mut other) = (Mode::new(3), Mode::new(2));
     let mut record = Record::default();
