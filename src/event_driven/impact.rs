@@ -11,7 +11,7 @@ use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::Trouble;
 use crate::mechanics::delassus;
 use crate::mechanics::mode_problem::{Settled, settle};
-use crate::mechanics::redundant::change_rates;
+use crate::mechanics::rates::change_rates;
 use crate::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
 };

@@ -7,7 +7,7 @@ use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
 use crate::impact::{Failure, Occasion};
-use crate::mechanics::redundant::change_rates;
+use crate::mechanics::rates::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,

@@ -10,7 +10,7 @@
 //!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
-//!   contacts that depend on each other.
+//!   what to do with contacts that depend on each other; `rates`: velocities with given rates of gaps.
 //! * `configuration`: `q̇ = N(q) v`.
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.
@@ -31,7 +31,8 @@ mod forward;
 pub(crate) mod gaps;
 pub(crate) mod kinetic;
 pub(crate) mod mode_problem;
-pub(crate) mod redundant;
+pub(crate) mod rates;
+mod redundant;
 mod system;
 mod trees;
 
