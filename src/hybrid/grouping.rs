@@ -1,6 +1,6 @@
 //! Which transitions of a run are one corner.
 
-use super::{Arrival, CrossedGuard, Transition};
+use super::{Arrival, CrossedGuard, Guard, Transition};
 
 /// Which transitions of a run are one corner, for the trajectory and for the derivative: those within
 /// a tolerance of the first of them.
@@ -11,8 +11,9 @@ use super::{Arrival, CrossedGuard, Transition};
 pub(crate) struct Grouping {
     /// Time of the first transition (s).
     t: f64,
-    /// Event functions that were crossed.
-    events: Vec<usize>,
+    /// The guards that were crossed, each event function once; without those that a reset carried the
+    /// state across.
+    pub(crate) guards: Vec<Guard>,
     /// A reset changed the state.
     pub(crate) moved: bool,
     /// There are transitions in it.
@@ -32,7 +33,7 @@ impl Grouping {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             t: f64::NAN,
-            events: Vec::with_capacity(count),
+            guards: Vec::with_capacity(count),
             moved: false,
             is_open: false,
         }
@@ -40,7 +41,7 @@ impl Grouping {
 
     /// Whether a transition belongs to the corner as it is.
     pub(crate) fn joins(&self, set: &Transition<'_>, tolerance: f64) -> Joins {
-        let new = |c: &CrossedGuard| !self.events.contains(&c.guard.event);
+        let new = |c: &CrossedGuard| self.is_new(c.guard);
         let near = self.is_open && set.time - self.t <= tolerance;
         let caused = self.moved || set.arrival == Arrival::Jumped;
         if near && (caused || set.guards.iter().all(new)) {
@@ -50,18 +51,22 @@ impl Grouping {
         }
     }
 
+    fn is_new(&self, guard: Guard) -> bool {
+        self.guards.iter().all(|known| known.event != guard.event)
+    }
+
     /// Takes a transition in, as the first of a new corner or as one more of this one.
     pub(crate) fn take(&mut self, set: &Transition<'_>, joins: Joins) {
         if joins == Joins::Opens {
             self.is_open = true;
             self.moved = false;
             self.t = set.time;
-            self.events.clear();
+            self.guards.clear();
         }
         if joins == Joins::Opens || set.arrival != Arrival::Jumped {
             for c in set.guards {
-                if !self.events.contains(&c.guard.event) {
-                    self.events.push(c.guard.event);
+                if self.is_new(c.guard) {
+                    self.guards.push(c.guard);
                 }
             }
         }

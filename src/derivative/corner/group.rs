@@ -3,7 +3,7 @@
 use super::point::CornerPoint;
 use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
-use crate::{Arrival, Flow, Mode, NoDerivative, Transition};
+use crate::{Flow, Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -43,20 +43,9 @@ impl Group {
             point.mode.copy_from(set.mode_before);
             point.index = set.index;
             point.arming.copy_from_slice(set.arming_before);
-            point.guards.clear();
             point.x_after.copy_from_slice(set.state_before);
         }
-        if joins == Joins::Opens || set.arrival != Arrival::Jumped {
-            for c in set.guards {
-                if point
-                    .guards
-                    .iter()
-                    .all(|guard| guard.event != c.guard.event)
-                {
-                    point.guards.push(c.guard);
-                }
-            }
-        }
+        point.guards.clone_from(&self.rule.guards);
         point.span = set.time - point.t;
         // The motion between crossings that count as one instant counts as none.
         for i in 0..point.x_after.len() {
