@@ -110,6 +110,26 @@ fn correct<S: System, B: Buffer>(
     }
 }
 
+/// Tells the observer of the step, or the part of one, that ends at a time in a state.
+#[inline]
+fn tell_segment<S, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    observer: &mut dyn Observer,
+    (time, end): (f64, &[f64]),
+) {
+    if context.wants_segments {
+        observer.segment(&Segment {
+            start: state.t,
+            time,
+            state: end,
+            mode: &state.mode,
+            projected: false,
+            interpolant: state.ode.interpolant(),
+        });
+    }
+}
+
 /// Moves to the end of a step that met no guard.
 fn take_step<S: System, B: Buffer>(
     context: &Context<'_, S>,
@@ -129,16 +149,7 @@ fn take_step<S: System, B: Buffer>(
     search.inside = None;
     doubts.tell(observer);
     state.add_error(steps.error);
-    if context.wants_segments {
-        observer.segment(&Segment {
-            start: state.t,
-            time: end,
-            state: state.ode.state(),
-            mode: &state.mode,
-            projected: false,
-            interpolant: state.ode.interpolant(),
-        });
-    }
+    tell_segment(context, state, observer, (end, state.ode.state()));
     state.t = end;
     state.ode.take(&mut state.x);
     cluster.reach *= 1.1;
@@ -245,16 +256,7 @@ fn stop_at<S: System, B: Buffer>(
     let (point, h) = (&mut search.sampled.point, &mut search.sampled.h[2]);
     let x = point.get_mut();
     state.ode.interpolant().at_fraction(fraction, x);
-    if context.wants_segments {
-        observer.segment(&Segment {
-            start: state.t,
-            time: end,
-            state: x,
-            mode: &state.mode,
-            projected: false,
-            interpolant: state.ode.interpolant(),
-        });
-    }
+    tell_segment(context, state, observer, (end, x));
     state.t = end;
     std::mem::swap(&mut state.x, point);
     turned.approach_in_step(state.t, &guards.h, h);
