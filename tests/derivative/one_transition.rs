@@ -122,15 +122,15 @@ fn a_side_that_the_model_sets_acts_by_its_row() -> Result<(), Error> {
 
 #[test]
 fn what_a_row_retires_is_not_carried_back() -> Result<(), Error> {
-    // At a = 1 the row retires b = 3, which counts as crossed from then; at a = 1.2 a kick of b,
-    // still below 3, carries nothing.
+    // At a = 1 the row retires b = 1.3, which counts as crossed from then although b is below. At
+    // a = 1.2 a kick throws b far down, which would carry it back over a guard that is armed.
     let system = Sketch::new(3, |_, x, mode, dx| drift(x, mode, dx))
         .events([Watch::BOTH; 3], |k, _, x, _| {
-            [x[0] - 1.0, x[1] - 3.0, x[0] - 1.2][k]
+            [x[0] - 1.0, x[1] - 1.3, x[0] - 1.2][k]
         })
         .reset(|_, crossed, x, _| {
             if crossed.contains(2) {
-                x[1] += 0.1 * x[2];
+                x[1] -= 1.0 + 0.1 * x[2];
             }
             Ok(())
         });
