@@ -147,7 +147,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         }
         let point = self.group.point.clone();
         let corner = CornerDerivative::examine(self.context, &mut self.explorer, point);
-        let (t, guards) = (corner.time(), corner.guards().to_vec());
+        let (t, guards) = (corner.t(), corner.guards().to_vec());
         if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
             match self.explorer.begin(self.context, &corner.point) {
                 Ok(()) => {}
@@ -176,9 +176,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             CornerKind::Linear { .. } | CornerKind::PiecewiseLinear => {
                 self.verdict.worsen(Verdict::Bouligand);
             }
-            CornerKind::Discontinuous => self
-                .verdict
-                .worsen(Verdict::Discontinuous { time: t, guards }),
+            CornerKind::Discontinuous => self.verdict.worsen(Verdict::Discontinuous { t, guards }),
         }
         self.pass_error(&corner);
         let dim = self.total.nrows();
@@ -232,7 +230,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         point.guards.extend(close.iter().map(|c| c.guard));
         self.possible.seen.clone_from(&point.guards);
         self.possible.until = point.t + tolerance;
-        let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
+        let (t, apart, guards) = (point.t, last.apart, point.guards.clone());
         // An order that is refused is refused again.
         let _ = go_on_to_exit(context, &mut self.explorer, &mut point);
         let corner = CornerDerivative::examine(context, &mut self.explorer, point);
@@ -245,7 +243,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
         }
         self.possible.corner = Some(Box::new(corner));
         self.verdict.worsen(Verdict::PossibleCorner {
-            time,
+            t,
             guards,
             apart,
             error,
@@ -288,7 +286,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
                 if let Some((Some(guard), time)) = last
                     && t - time <= self.context.tolerance
                 {
-                    self.verdict.worsen(Verdict::OneSided { guard, time });
+                    self.verdict.worsen(Verdict::OneSided { guard, t: time });
                     let count = self.chain.shifts().len();
                     for index in count.saturating_sub(last_reported)..count {
                         let edge = Boundary::Crossed(guard, time, index);
@@ -302,7 +300,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             Status::Stopped { guards } => {
                 // Neighbours that come later do not get to the guard.
                 if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
-                    self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                    self.verdict.worsen(Verdict::OneSided { guard, t });
                     if let Some(index) = self.chain.shifts().len().checked_sub(1) {
                         let edge = Boundary::Crossed(guard, t, index);
                         self.chain.push_boundary(edge);
@@ -337,7 +335,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
             let at_start = self.chain.links().is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
-                self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                self.verdict.worsen(Verdict::OneSided { guard, t });
                 let rows = (&mut row[..], &mut field_scratch[..]);
                 if let Err(error) = self.context.row(k, (t, x), mode, rows) {
                     return self.fail(error);
@@ -354,13 +352,13 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
 }
 
 impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        self.t0 = time;
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.t0 = t;
         self.mode.copy_from(mode);
         self.columns.begin(self.settings);
         self.error.begin(self.settings);
         self.columns.set_identity();
-        self.look_for_edge(time, state, mode);
+        self.look_for_edge(t, state, mode);
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
@@ -391,11 +389,11 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         if joins == Joins::Opens {
             self.close_group();
             self.collect();
-            if set.time - self.t0 <= self.context.tolerance
+            if set.t - self.t0 <= self.context.tolerance
                 && let Some(c) = set.guards.first()
             {
-                let (guard, time) = (c.guard, set.time);
-                self.verdict.worsen(Verdict::OneSided { guard, time });
+                let (guard, t) = (c.guard, set.t);
+                self.verdict.worsen(Verdict::OneSided { guard, t });
             }
         } else {
             // The motion since the first of the group counts as none.
@@ -413,10 +411,10 @@ impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
         self.is_full()
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         self.columns.changed();
         let (system, modes) = (self.context.system, [&self.mode, mode]);
-        if let Err(error) = check_sides(system, (time, state), modes) {
+        if let Err(error) = check_sides(system, (t, state), modes) {
             self.fail(error);
         }
         self.mode.copy_from(mode);

@@ -248,11 +248,11 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
         self.tangents.mode.copy_from(set.mode);
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         let tangents = &mut *self.tangents;
         tangents.columns.changed();
         let (system, modes) = (self.context.system, [&tangents.mode, mode]);
-        if let Err(error) = check_sides(system, (time, state), modes) {
+        if let Err(error) = check_sides(system, (t, state), modes) {
             tangents.fail(error);
         }
         tangents.mode.copy_from(mode);

@@ -155,7 +155,7 @@ where
                 self.touch(segment, contact, t);
             }
         }
-        let (end, state) = (segment.time, &mut self.point);
+        let (end, state) = (segment.t, &mut self.point);
         segment.interpolant.at(end, state);
         self.model
             .events(end, state, segment.mode, &mut self.values);
@@ -204,7 +204,7 @@ where
     fn segment(&mut self, segment: &Segment<'_>) {
         let model = self.model;
         let system = model.system();
-        let length = segment.time - segment.start;
+        let length = segment.t - segment.start;
         for part in LOOKED_AT {
             let t = segment.start + part * length;
             segment.interpolant.at(t, &mut self.point);

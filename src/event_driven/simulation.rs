@@ -87,7 +87,7 @@ impl MechanicalRun {
     pub fn modes(&self) -> Vec<ContactMode> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
-        sequence((start, self.trajectory.time()), &self.initial, &self.events)
+        sequence((start, self.trajectory.t()), &self.initial, &self.events)
     }
 
     /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on
@@ -345,7 +345,7 @@ where
         self.integrator.set_first_transition(0);
         let (summary, trouble, low, touches) = observed?;
         *statistics = add(*statistics, summary.statistics);
-        place.t = summary.time;
+        place.t = summary.t;
         place.state = self.integrator.state().to_vec();
         place.mode = self.integrator.mode().clone();
         let end = match (
@@ -466,7 +466,7 @@ impl Reason {
     fn error(&self, t: f64) -> Breakdown {
         match self {
             Self::Zeno(found) => Breakdown::Zeno {
-                time: found.time,
+                accumulation: found.t,
                 contacts: found.contacts.clone(),
                 ratio: found.ratio,
                 t,

@@ -154,7 +154,7 @@ impl Explorer {
         from: usize,
         m: usize,
     ) -> Result<usize, NoDerivative> {
-        let (system, t) = (context.system, self.graph.time());
+        let (system, t) = (context.system, self.graph.t());
         let member = self.graph.node(from).members[m];
         let (guard, rate) = (member.guard, member.rate);
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
@@ -209,7 +209,7 @@ impl Explorer {
         node: usize,
         guard: Guard,
     ) -> Result<(), NoDerivative> {
-        let (t, scratch) = (self.graph.time(), &mut self.x);
+        let (t, scratch) = (self.graph.t(), &mut self.x);
         self.graph.add_member(node, guard, |node, row| {
             context.row(guard.event, (t, &node.x), &node.mode, (row, scratch))
         })
@@ -260,7 +260,7 @@ impl Explorer {
         guard: Guard,
     ) -> bool {
         let (system, k) = (context.system, guard.event);
-        let (t, row) = (self.graph.time(), &mut self.x);
+        let (t, row) = (self.graph.t(), &mut self.x);
         let Node { x, mode, field, .. } = self.graph.node(node);
         let rate = evaluate::rate(system, k, (t, x), mode, field, row);
         guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, rate)
@@ -274,7 +274,7 @@ impl Explorer {
         to: usize,
         k: usize,
     ) -> Result<(), NoDerivative> {
-        let (system, t) = (context.system, self.graph.time());
+        let (system, t) = (context.system, self.graph.t());
         let node = self.graph.node(to);
         let (x, mode) = (&node.x[..], &node.mode);
         let guard = Guard::ahead(k, mode.contains(k));
@@ -320,7 +320,7 @@ impl Explorer {
                 arming: &mut self.arming,
             };
             let (guard, dt, dx) = (*guard, 0.0, &mut *deltas);
-            let at = (self.graph.time(), self.index + node.level);
+            let at = (self.graph.t(), self.index + node.level);
             let crossed = CrossedGuard { guard, rate };
             self.repeat
                 .cross(context, at, crossed, place, Carried { dt, dx })?;
@@ -394,7 +394,7 @@ fn check_others(
                 return Err(NoDerivative::MovedGuard {
                     guard: after.guard,
                     by: guard,
-                    t: graph.time(),
+                    t: graph.t(),
                 });
             }
         }

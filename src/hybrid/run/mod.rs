@@ -109,7 +109,7 @@ pub(crate) fn run_to_end<S: System, B: Buffer>(
     };
     Summary {
         status,
-        time: state.t,
+        t: state.t,
         statistics: context.counts.statistics(doubts.count),
     }
 }
