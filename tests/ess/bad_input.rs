@@ -8,7 +8,7 @@ use saltation::{
     Status, flow_fn,
 };
 
-use crate::support::run;
+use crate::fixtures::support::run;
 
 fn hopper() -> Integrator<Hopper> {
     Integrator::new(Hopper::default()).unwrap()
