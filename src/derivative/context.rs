@@ -2,7 +2,7 @@
 
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
-use crate::ode::difference;
+use crate::ode::resolved_difference;
 use crate::{EventFunction, Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
 
 /// The system and the settings of a run, or of a question outside of runs.
@@ -71,7 +71,8 @@ impl<S: EventFunction> Context<'_, S> {
             return Ok(moving);
         }
         let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
-        let moving = difference::resolved_gradient(h, (t, x), |i| self.size(i), row, scratch);
+        let moving =
+            resolved_difference::resolved_gradient(h, (t, x), |i| self.size(i), row, scratch);
         moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
             quantity: Quantity::Gradient { event: k },
             t,

@@ -63,7 +63,7 @@ impl RunError {
         self.since.fill(0.0);
     }
 
-    /// The error at the last crossing.
+    /// What the error at the last crossing was.
     pub(crate) fn at_crossing(&self) -> &DVector<f64> {
         &self.at_crossing
     }

@@ -4,7 +4,8 @@
 use std::convert::Infallible;
 
 use super::repeat::reset_at;
-use crate::ode::difference::{resolved_along, step_along};
+use crate::ode::difference::step_along;
+use crate::ode::resolved_difference::resolved_along;
 use crate::{Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, NoDerivative, Record};
 
 /// The reset of a crossing, to be repeated close by.

@@ -2,7 +2,7 @@
 //! out with all others.
 
 use super::parameter_differences::{Reset, along, own_step};
-use crate::ode::difference::{self, resolved_along};
+use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
 use crate::{Crossed, Crossing, EventFunction, Flow, Mode, Stop, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
@@ -301,7 +301,7 @@ where
         let moving = model.gradient(k, t, x, mode, dx).or_else(|| {
             let h = |t: f64, x: &[f64]| model.event(k, t, x, mode);
             let size = |_| 1.0;
-            difference::resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
+            resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
         })?;
         let mut p = state[x.len()..].to_vec();
         for i in 0..p.len() {

@@ -9,7 +9,7 @@ use super::context::Context;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::ode::difference;
+use crate::ode::resolved_difference;
 use crate::{
     At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Mode, NoDerivative, Quantity,
     Record, Stop,
@@ -266,7 +266,8 @@ impl Repeat {
         let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
         let scratch = (&mut trial[..], &mut behind[..]);
         let trials = [dx, &mut half[..], &mut beside[..]];
-        let unknown = difference::resolved_along(&mut map, at, direction, trials, scratch)?;
+        let unknown =
+            resolved_difference::resolved_along(&mut map, at, direction, trials, scratch)?;
         let Some(component) = unknown else {
             return Ok(());
         };

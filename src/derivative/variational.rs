@@ -10,7 +10,8 @@ use std::convert::Infallible;
 
 use super::context::Context;
 use crate::hybrid::options::Settings;
-use crate::ode::difference::{Parts, resolve, vector_within};
+use crate::ode::difference::vector_within;
+use crate::ode::resolved_difference::{Parts, resolve};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
 use crate::{At, Flow, Mode, NoDerivative, Quantity, Segment, Stop};
 

@@ -6,6 +6,8 @@ use nalgebra::DVector;
 
 use super::Failure;
 use super::ImpactProblem;
+#[cfg(doc)]
+use crate::InputError;
 
 /// Rounding allowed in remarks: pulling impulses and approaching speeds below this part of `√(2T)`,
 /// energy gained below this part of `T`, are not remarked.
@@ -189,6 +191,18 @@ impl Outcome {
         let product: f64 = products.map(|(dp, du)| (dp / p) * (du / u)).sum();
         // zero but for rounding when they are equal
         2.0 * p.sqrt() * u.sqrt() * product.max(0.0).sqrt()
+    }
+}
+
+impl ImpactProblem {
+    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
+    ///
+    /// # Errors
+    /// [`InputError::OnlyContactSpace`] unless the problem was made with
+    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
+    /// another problem.
+    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
+        Ok(self.velocity_after_impulses(&outcome.impulses)?)
     }
 }
 

@@ -3,7 +3,6 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::Failure;
-use super::Outcome;
 use super::normal_space::{ContactSpace, Source};
 use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
@@ -401,19 +400,14 @@ impl ImpactProblem {
         self.space.speeds.iter().all(|&s| s >= -threshold)
     }
 
-    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
-    ///
-    /// # Errors
-    /// [`InputError::OnlyContactSpace`] unless the problem was made with
-    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
-    /// another problem.
-    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
-        let motion = self
-            .motion
-            .as_ref()
-            .ok_or(Failure::Input(InputError::OnlyContactSpace))?;
-        validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;
-        Ok(&motion.velocity + &motion.response * &outcome.impulses)
+    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`, for a problem that was made with a motion.
+    pub(super) fn velocity_after_impulses(
+        &self,
+        impulses: &DVector<f64>,
+    ) -> Result<DVector<f64>, InputError> {
+        let motion = self.motion.as_ref().ok_or(InputError::OnlyContactSpace)?;
+        validate::length("impulses", self.speeds.len(), impulses.len())?;
+        Ok(&motion.velocity + &motion.response * impulses)
     }
 
     /// Refuses friction that a law of this name does not know.

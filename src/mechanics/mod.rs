@@ -10,7 +10,8 @@
 //!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
-//!   what to do with contacts that depend on each other; `rates`: velocities with given rates of gaps.
+//!   what to do with contacts that depend on each other; `rates`: velocities with given rates of
+//!   gaps.
 //! * `configuration`: `q̇ = N(q) v`.
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.

@@ -241,14 +241,14 @@ fn part(gram: &[f64], m: usize, set: &[usize]) -> Vec<f64> {
 /// Tries all sets, larger ones first, each with the efforts that belong to it.
 fn try_all<S>(
     bodies: &Bodies<S>,
-    (t, q, v): (f64, &[f64], &[f64]),
+    state: (f64, &[f64], &[f64]),
     candidates: &[usize],
     redundant: Redundant,
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let (d, m) = (v.len(), candidates.len());
+    let m = candidates.len();
     if m > TRY_ALL {
         return Settled::TooMany;
     }
@@ -257,57 +257,15 @@ where
     let mut found: Option<(u32, Vec<f64>)> = None;
     let mut trouble = None;
     for set in sets {
-        let closes = |i: usize| set >> i & 1 == 1;
-        let chosen: Vec<usize> = (0..m)
-            .filter(|&i| closes(i))
-            .map(|i| candidates[i])
-            .collect();
-        let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
-        let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
-            let mut frame = Frame::new(bodies, q, &chosen, scratch)?;
-            let state = (t, q, v);
-            accelerate(
-                &bodies.system,
-                &mut frame,
-                state,
-                &mut acceleration,
-                &mut forces,
-                redundant,
-            )
-        });
-        if let Err(reason) = moved {
-            trouble = trouble.or(Some((reason, chosen)));
-            continue;
-        }
-        if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
-            return Settled::NotFinite(component);
-        }
-        let opening = with_zeros(bodies.frame_size(m), |scratch| {
-            let mut frame = Frame::new(bodies, q, candidates, scratch)?;
-            let mut gaps = vec![0.0; m];
-            frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
-            let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
-            Ok((gaps, units, frame.size))
-        });
-        let (gaps, units, size) = match opening {
-            Ok(opening) => opening,
-            Err(reason) => return Settled::Trouble(reason, candidates.to_vec()),
+        let acceleration = match try_set(bodies, state, (candidates, set), redundant) {
+            Tried::Consistent(acceleration) => acceleration,
+            Tried::Inconsistent => continue,
+            Tried::Without(reason, chosen) => {
+                trouble = trouble.or(Some((reason, chosen)));
+                continue;
+            }
+            Tried::Ends(settled) => return settled,
         };
-        let open = (0..m).filter(|&i| !closes(i));
-        let closed = (0..m).filter(|&i| closes(i));
-        let scale = (open.clone().map(|i| (gaps[i] / units[i]).abs()))
-            .chain(
-                closed
-                    .clone()
-                    .zip(&forces)
-                    .map(|(i, f)| (f * units[i]).abs()),
-            )
-            .fold(size, f64::max);
-        let parts = open.clone().all(|i| gaps[i] >= -SMALL * scale * units[i]);
-        let pushes = (closed.zip(&forces)).all(|(i, f)| f * units[i] >= -SMALL * scale);
-        if !(parts && pushes) {
-            continue;
-        }
         match &found {
             None => found = Some((set, acceleration)),
             Some((_, others)) => {
@@ -324,6 +282,74 @@ where
         (Some((set, _)), _) => Settled::Closed((0..m).map(|i| set >> i & 1 == 1).collect()),
         (None, Some((reason, set))) => Settled::Trouble(reason, set),
         (None, None) => Settled::Nobody,
+    }
+}
+
+/// What the motion with one set of contacts closed says.
+enum Tried {
+    /// The others part and these push; with these accelerations.
+    Consistent(Vec<f64>),
+    Inconsistent,
+    /// These contacts have no forces, for this reason.
+    Without(Trouble, Vec<usize>),
+    /// No set can be tried.
+    Ends(Settled),
+}
+
+/// Tries the motion with those of `candidates` closed whose bits are in `set`.
+fn try_set<S>(
+    bodies: &Bodies<S>,
+    (t, q, v): (f64, &[f64], &[f64]),
+    (candidates, set): (&[usize], u32),
+    redundant: Redundant,
+) -> Tried
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    let (d, m) = (v.len(), candidates.len());
+    let closes = |i: usize| set >> i & 1 == 1;
+    let chosen = (0..m).filter(|&i| closes(i)).map(|i| candidates[i]);
+    let chosen: Vec<usize> = chosen.collect();
+    let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
+    let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
+        let mut frame = Frame::new(bodies, q, &chosen, scratch)?;
+        accelerate(
+            &bodies.system,
+            &mut frame,
+            (t, q, v),
+            &mut acceleration,
+            &mut forces,
+            redundant,
+        )
+    });
+    if let Err(reason) = moved {
+        return Tried::Without(reason, chosen);
+    }
+    if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
+        return Tried::Ends(Settled::NotFinite(component));
+    }
+    let opening = with_zeros(bodies.frame_size(m), |scratch| {
+        let mut frame = Frame::new(bodies, q, candidates, scratch)?;
+        let mut gaps = vec![0.0; m];
+        frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
+        let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
+        Ok((gaps, units, frame.size))
+    });
+    let (gaps, units, size) = match opening {
+        Ok(opening) => opening,
+        Err(reason) => return Tried::Ends(Settled::Trouble(reason, candidates.to_vec())),
+    };
+    let open = || (0..m).filter(|&i| !closes(i));
+    let pushing = || (0..m).filter(|&i| closes(i)).zip(&forces);
+    let scale = (open().map(|i| (gaps[i] / units[i]).abs()))
+        .chain(pushing().map(|(i, force)| (force * units[i]).abs()))
+        .fold(size, f64::max);
+    let parts = open().all(|i| gaps[i] >= -SMALL * scale * units[i]);
+    let pushes = pushing().all(|(i, force)| force * units[i] >= -SMALL * scale);
+    if parts && pushes {
+        Tried::Consistent(acceleration)
+    } else {
+        Tried::Inconsistent
     }
 }
 

@@ -146,7 +146,8 @@ pub trait MechanicalSystem {
         false
     }
 
-    /// True when `M` does not depend on `q`: spares the Coriolis force and factorisations.
+    /// True when `M` does not depend on `q`. Then `M` is factorised once, and the Coriolis force is
+    /// zero where `q̇ = v`.
     fn constant_mass(&self) -> bool {
         false
     }

@@ -12,8 +12,8 @@ use crate::derivative::context::Context;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
 
 /// One order of the guards of a corner that some directions take, and what becomes of these. Fields
-/// that have the names of those of [`Piece`](super::piece::Piece) and
-/// [`Cone`](super::piece::Cone) mean the same.
+/// that have the names of those of [`Piece`](super::piece::Piece) and [`Cone`](super::piece::Cone)
+/// mean the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) order: Vec<Guard>,

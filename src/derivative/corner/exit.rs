@@ -25,8 +25,8 @@ pub(crate) struct Extremes {
     /// How fast each component of states behind crossings changes when a crossing comes later: at
     /// most, by what resets make of the motion before them.
     carried_speed: Vec<f64>,
-    /// The largest size of each component at any node: what cancels in the end leaves the errors
-    /// of this.
+    /// The largest size of each component at any node: what cancels in the end leaves the errors of
+    /// this.
     largest: Vec<f64>,
 }
 

@@ -334,8 +334,7 @@ impl CornerGraph {
         })
     }
 
-    /// True when member `m` is crossed from this node: it moves across at its least rate at
-    /// least.
+    /// True when member `m` is crossed from this node: it moves across at its least rate at least.
     pub(crate) fn is_live<S: EventFunction>(&self, system: &S, node: usize, m: usize) -> bool {
         let member = &self.nodes[node].members[m];
         member.guard.sign() * member.rate >= self.min_rate(system, member.guard.event)
@@ -353,8 +352,8 @@ impl CornerGraph {
         })
     }
 
-    /// Refuses a node at which a guard that is left does not move across, unless a reset turned
-    /// it away: its neighbours in another order cross it, so that order decides.
+    /// Refuses a node at which a guard that is left does not move across, unless a reset turned it
+    /// away: its neighbours in another order cross it, so that order decides.
     pub(crate) fn check_live<S: EventFunction>(
         &self,
         system: &S,

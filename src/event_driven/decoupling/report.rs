@@ -166,52 +166,21 @@ where
             .collect::<Result<_, _>>()?;
         let velocity_at_once = self.velocity_at_once(t, &x, contacts)?;
         let mut equal = self.rounding(q, v);
-        let collapses = |outcome: &OrderOutcome| {
-            let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
-            let at_rest = rates
-                .iter()
-                .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
-            outcome.word.len() > outcome.order.len() && at_rest.count() > 1
-        };
-        if outcomes.iter().any(collapses) {
-            // Impacts that accumulate end when contacts approach no faster than the tolerance.
-            let angle = (1.0 - largest_cosine).max(1e-3);
-            for (j, lift) in lift.column_iter().enumerate() {
-                let by = 2.0 * self.rate_tolerance / gram[(j, j)] / angle;
-                equal.zip_apply(&lift, |equal, lift| *equal = equal.max(by * lift.abs()));
-            }
+        if outcomes.iter().any(|o| self.collapses(q, o, contacts)) {
+            self.allow_for_collapses((&gram, &lift), largest_cosine, &mut equal);
         }
-        let differ = |a: &DVector<f64>, b: &DVector<f64>| {
-            let mut pairs = a.iter().zip(b).zip(&equal);
-            // Written so that what is not a number differs.
-            !pairs.all(|((a, b), equal)| (a - b).abs() <= *equal)
-        };
-        let (mut order_spread, mut state_spread, mut corner_spread) = (0.0f64, 0.0f64, 0.0f64);
-        let (mut jumps, mut isolated) = (false, false);
-        for (i, a) in outcomes.iter().enumerate() {
-            corner_spread = corner_spread.max((&a.velocity - &velocity_at_once).amax());
-            isolated |= differ(&a.velocity, &velocity_at_once);
-            for b in &outcomes[..i] {
-                order_spread = order_spread.max((&a.matrix - &b.matrix).amax());
-                state_spread = state_spread.max((&a.velocity - &b.velocity).amax());
-                jumps |= differ(&a.velocity, &b.velocity);
-            }
-        }
+        let spread = Spread::of(&outcomes, &velocity_at_once, &equal);
         let limbs = self.limbs(q, contacts)?;
         let effort_coupling = self.effort_coupling((t, q, v), limbs.as_deref());
-        let matrices = outcomes.iter().map(|outcome| outcome.matrix.amax());
-        let size = matrices.fold(1.0, f64::max);
-        // Derivatives of resets are differences, good to 1e-8 or so.
-        let same_map = order_spread <= 1e-6 * size;
-        let verdict = if jumps {
-            Coupling::Discontinuous { jump: state_spread }
-        } else if isolated {
-            Coupling::Isolated { by: corner_spread }
+        let verdict = if spread.jumps {
+            Coupling::Discontinuous { jump: spread.state }
+        } else if spread.isolated {
+            Coupling::Isolated { by: spread.corner }
         } else if largest_cosine > SMALL {
             // Orders of impacts that feel each other have maps of their own, even where their
             // outcomes agree.
             Coupling::ContinuousOnly(self.class((t, q, v), contacts)?)
-        } else if !same_map {
+        } else if !spread.same_map {
             Coupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
             Coupling::Decoupled
@@ -221,16 +190,40 @@ where
         Ok(DecouplingReport {
             cosines,
             largest_cosine,
-            order_spread,
-            state_spread,
+            order_spread: spread.order,
+            state_spread: spread.state,
             orders: outcomes.len(),
             outcomes,
             velocity_at_once,
-            corner_spread,
+            corner_spread: spread.corner,
             limbs,
             effort_coupling,
             verdict,
         })
+    }
+
+    /// True when the impacts of an order go on until several contacts are at rest.
+    fn collapses(&self, q: &[f64], outcome: &OrderOutcome, contacts: &[usize]) -> bool {
+        let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
+        let at_rest = rates
+            .iter()
+            .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
+        outcome.word.len() > outcome.order.len() && at_rest.count() > 1
+    }
+
+    /// Widens the differences of velocities that count as zero: impacts that accumulate end when
+    /// contacts approach no faster than the tolerance.
+    fn allow_for_collapses(
+        &self,
+        (gram, lift): (&DMatrix<f64>, &DMatrix<f64>),
+        largest_cosine: f64,
+        equal: &mut DVector<f64>,
+    ) {
+        let angle = (1.0 - largest_cosine).max(1e-3);
+        for (j, lift) in lift.column_iter().enumerate() {
+            let by = 2.0 * self.rate_tolerance / gram[(j, j)] / angle;
+            equal.zip_apply(&lift, |equal, lift| *equal = equal.max(by * lift.abs()));
+        }
     }
 
     /// The state `(q, v)`, if it is one at which `contacts` close.
@@ -336,6 +329,55 @@ where
             Some(k) if all(1.0) => ContinuityClass::ReflectionGroup { k },
             _ => ContinuityClass::OrdersAgree,
         })
+    }
+}
+
+/// How far the outcomes of orders differ.
+struct Spread {
+    /// The largest difference of an entry of the maps of two orders.
+    order: f64,
+    /// The largest difference of a velocity between two orders.
+    state: f64,
+    /// The same between an order and all contacts at once.
+    corner: f64,
+    /// Some velocity differs between two orders by more than counts as zero.
+    jumps: bool,
+    /// The same between an order and all contacts at once.
+    isolated: bool,
+    /// All orders have the same map.
+    same_map: bool,
+}
+
+impl Spread {
+    /// `equal` are the differences of each velocity that count as zero.
+    fn of(outcomes: &[OrderOutcome], at_once: &DVector<f64>, equal: &DVector<f64>) -> Self {
+        let differ = |a: &DVector<f64>, b: &DVector<f64>| {
+            let mut pairs = a.iter().zip(b).zip(equal);
+            // Written so that what is not a number differs.
+            !pairs.all(|((a, b), equal)| (a - b).abs() <= *equal)
+        };
+        let (mut order, mut state, mut corner) = (0.0f64, 0.0f64, 0.0f64);
+        let (mut jumps, mut isolated) = (false, false);
+        for (i, a) in outcomes.iter().enumerate() {
+            corner = corner.max((&a.velocity - at_once).amax());
+            isolated |= differ(&a.velocity, at_once);
+            for b in &outcomes[..i] {
+                order = order.max((&a.matrix - &b.matrix).amax());
+                state = state.max((&a.velocity - &b.velocity).amax());
+                jumps |= differ(&a.velocity, &b.velocity);
+            }
+        }
+        let matrices = outcomes.iter().map(|outcome| outcome.matrix.amax());
+        let size = matrices.fold(1.0, f64::max);
+        Self {
+            order,
+            state,
+            corner,
+            jumps,
+            isolated,
+            // Derivatives of resets are differences, good to 1e-8 or so.
+            same_map: order <= 1e-6 * size,
+        }
     }
 }
 
