@@ -3,7 +3,7 @@
 
 use super::parameter_differences::{Reset, along, own_step};
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
-use crate::{Crossed, Crossing, EventFunction, Flow, Mode, Stop, Watch};
+use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
@@ -129,6 +129,10 @@ where
             rest.fill(0.0);
             self.add_flow_by_parameters((t, state), mode, &v[split..], out)
         })
+    }
+
+    fn validate(&self) -> Result<(), InputError> {
+        self.nominal.validate()
     }
 
     fn flow_time_scale(&self) -> Option<f64> {

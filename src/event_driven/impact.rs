@@ -189,29 +189,6 @@ where
         })
     }
 
-    /// The coefficient of restitution of a contact, if it is one.
-    pub(crate) fn checked_restitution(
-        &self,
-        contact: usize,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<f64, Breakdown> {
-        let value = self.system().restitution(contact, q, v);
-        self.check_restitution(contact, t, value)
-    }
-
-    fn check_restitution(&self, contact: usize, t: f64, value: f64) -> Result<f64, Breakdown> {
-        let allowed = if self.any_restitution {
-            value.is_finite()
-        } else {
-            (0.0..=1.0).contains(&value)
-        };
-        allowed
-            .then_some(value)
-            .ok_or(Breakdown::Restitution { contact, value, t })
-    }
-
     /// Decides which of the contacts that touch are closed from here on, and brings the state onto
     /// them; those in `released` are not.
     pub(crate) fn update_contacts(

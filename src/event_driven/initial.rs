@@ -5,11 +5,8 @@ use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::impact::Event;
 use crate::impact::Occasion;
-use crate::linalg::symmetric::matrix_fault;
-use crate::mechanics::configuration::check_configuration;
-use crate::mechanics::contacts::common_tangents;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop, validate};
+use crate::{At, InputError, Mode, Quantity, Stop};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
 /// one.
@@ -76,16 +73,8 @@ where
         v: &[f64],
         impact: impl FnOnce(&mut [f64], &mut Event) -> Result<(), Breakdown>,
     ) -> Result<(Start, Event), Breakdown> {
-        let tolerances = [
-            ("gap_tolerance", self.gap_tolerance),
-            ("rate_tolerance", self.rate_tolerance),
-        ];
-        for (name, value) in tolerances {
-            validate::not_negative(name, &[value])?;
-        }
+        self.check_options()?;
         let mut state = self.checked_state(t, q, v)?;
-        self.check_friction()?;
-        common_tangents(self.system())?;
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         self.check_mass(q)?;
         let n = self.system().contacts();
@@ -143,57 +132,4 @@ where
         };
         Ok((start, event))
     }
-
-    /// The state `(q, v)` on the manifold of the coordinates, if it is one of the system.
-    pub(crate) fn checked_state(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<Vec<f64>, InputError> {
-        let system = self.system();
-        check_input((system.coordinates(), system.dof()), t, q, v)?;
-        let mut state = [q, v].concat();
-        super::projection::onto_manifold(self, &mut state);
-        let (on, _) = self.parts(&state);
-        validate::finite("q", on)?;
-        check_configuration(system, on, v)?;
-        Ok(state)
-    }
-
-    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {
-        let d = self.system().dof();
-        let mut mass = vec![0.0; d * d];
-        self.system().mass(q, &mut mass);
-        let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
-        let state = || q.to_vec();
-        if let Some(fault) = matrix_fault(&matrix) {
-            return Err(Breakdown::MassMatrix {
-                fault,
-                state: state(),
-            });
-        }
-        match crate::linalg::cholesky::factor(&mut mass, d) {
-            Some(_) => Ok(()),
-            None => Err(Breakdown::MassMatrix {
-                fault: MatrixFault::NotPositive { value: 0.0 },
-                state: state(),
-            }),
-        }
-    }
-}
-
-/// Refuses positions and velocities of another length than these, and numbers that are not finite.
-pub(crate) fn check_input(
-    (coordinates, dof): (usize, usize),
-    t: f64,
-    q: &[f64],
-    v: &[f64],
-) -> Result<(), InputError> {
-    validate::length("q", coordinates, q.len())?;
-    validate::length("v", dof, v.len())?;
-    for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
-        validate::finite(name, values)?;
-    }
-    Ok(())
 }

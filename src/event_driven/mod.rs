@@ -7,18 +7,20 @@
 //!   closed contacts and the derivative of that (`linearised`), its `guards`.
 //! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
 //!   to the closed contacts.
+//! * `checks`: options, states, masses, before bodies move.
 //! * `simulation`: [`Simulation`], with `initial` (the start), `recovery` (between two runs of the
 //!   core), `zeno`, `grazing`.
 //! * `recorder`, `log`: the events and contact modes of a run; `breakdown`: what ends one.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
+mod checks;
 mod decoupling;
 mod grazing;
 mod guards;
 mod impact;
 mod impact_derivative;
-pub(crate) mod initial;
+mod initial;
 mod linearised;
 mod log;
 mod motion;

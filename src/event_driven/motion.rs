@@ -8,7 +8,7 @@ use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
 use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Flow, Mode};
+use crate::{Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +103,10 @@ where
 {
     fn dim(&self) -> usize {
         self.system().coordinates() + self.system().dof()
+    }
+
+    fn validate(&self) -> Result<(), InputError> {
+        self.check_options()
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

@@ -181,10 +181,10 @@ where
     /// [`MechanicalRun::is_guaranteed`] are those of each run.
     ///
     /// # Errors
-    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`]
-    /// for `tf` and settings. What the run meets on its way is in the
-    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it where
-    /// the motion of the bodies could not go on.
+    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and
+    /// [`InputError::BadSetting`] for `tf` and settings. What the run meets on its way is in the
+    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it
+    /// where the motion of the bodies could not go on.
     pub fn integrate(
         &mut self,
         t0: f64,
@@ -193,10 +193,7 @@ where
         tf: f64,
     ) -> Result<MechanicalRun, Breakdown> {
         validate::finite("tf", &[tf])?;
-        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
-        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
-            validate::not_negative(name, &[value])?;
-        }
+        let near = self.check_options(t0, tf)?;
         let ((start, impact), kind) = self.begin(t0, q, v)?;
         let n = self.model().system().contacts();
         let tolerance = self.integrator.corner_tolerance_set();
@@ -286,9 +283,21 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<Derivative<EventDriven<S>>, Breakdown> {
+        self.check_options(t0, tf)?;
         let start = self.model().start(t0, q, v)?;
         self.integrator.set_start_mode(start.mode);
         Ok(self.integrator.derivative(t0, &start.state, tf)?)
+    }
+
+    /// Refuses settings that make no sense, before the start is looked at; gives how close to an
+    /// accumulation it counts as reached (s).
+    fn check_options(&self, t0: f64, tf: f64) -> Result<f64, InputError> {
+        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
+        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
+            validate::not_negative(name, &[value])?;
+        }
+        self.integrator.check_options()?;
+        Ok(near)
     }
 
     /// The start, what its impact did, and what kind of event it is when it is one.

@@ -364,14 +364,20 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), InputError> {
-        let (dim, count) = (self.run.state.dim(), self.run.state.count());
-        validate::length("x0", dim, x0.len())?;
+        validate::length("x0", self.run.state.dim(), x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
         }
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf });
         }
+        self.check_options()
+    }
+
+    /// Refuses settings, of the integrator and of its system, that make no sense.
+    pub(crate) fn check_options(&self) -> Result<(), InputError> {
+        let (dim, count) = (self.run.state.dim(), self.run.state.count());
+        self.system.validate()?;
         if let Some(mode) = &self.start_mode {
             validate::length("the start mode", count, mode.len())?;
         }
@@ -385,8 +391,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             if let Some(rate) = self.system.min_rate(k) {
                 validate::positive("min_rate", &[rate]).map_err(validate::counted_from(k))?;
             }
-            let noise = self.system.event_tolerance(k);
-            validate::not_negative("noise", &[noise]).map_err(validate::counted_from(k))?;
+            let tolerance = self.system.event_tolerance(k);
+            validate::not_negative("event_tolerance", &[tolerance])
+                .map_err(validate::counted_from(k))?;
             if let Some(scale) = self.system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");
                 validate::unless(kept, "time_scale", scale, rule)

@@ -82,6 +82,21 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     }
 }
 
+/// Refuses positions and velocities of another length than these, and numbers that are not finite.
+pub(crate) fn check_input(
+    (coordinates, dof): (usize, usize),
+    t: f64,
+    q: &[f64],
+    v: &[f64],
+) -> Result<(), InputError> {
+    validate::length("q", coordinates, q.len())?;
+    validate::length("v", dof, v.len())?;
+    for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
+        validate::finite(name, values)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,7 @@ mod level;
 mod lifting;
 mod limbs;
 mod linearised;
+mod options;
 mod orders;
 mod pendulum;
 #[path = "../common/polygon.rs"]

@@ -4,7 +4,7 @@ use crate::Crossing;
 use nalgebra::RealField;
 use num_dual::Dual64;
 
-use crate::{Crossed, EventFunction, Flow, Guard, Mode, Stop, Watch};
+use crate::{Crossed, EventFunction, Flow, Guard, InputError, Mode, Stop, Watch};
 
 /// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a
 /// [`Flow`] of it.
@@ -25,6 +25,14 @@ pub trait SmoothFlow {
     fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
         let _ = (t, x, mode, k, dx);
         false
+    }
+
+    /// As [`Flow::validate`].
+    ///
+    /// # Errors
+    /// As [`Flow::validate`].
+    fn validate(&self) -> Result<(), InputError> {
+        Ok(())
     }
 
     /// As [`Flow::flow_time_scale`].
@@ -207,6 +215,10 @@ impl<M: SmoothFlow> Flow for Dual<M> {
     #[inline]
     fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
         self.0.flip(t, x, mode, k, dx)
+    }
+
+    fn validate(&self) -> Result<(), InputError> {
+        self.0.validate()
     }
 
     fn flow_time_scale(&self) -> Option<f64> {

@@ -143,7 +143,7 @@ where
             }
         }
         let contacts = &distinct[..];
-        self.check_friction()?;
+        self.check_options()?;
         let x = self.checked_corner(t, q, v, contacts)?;
         let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {

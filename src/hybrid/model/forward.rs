@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::Stop;
 use crate::hybrid::{Crossed, Crossing, EventFunction, Flow, Mode, Watch};
+use crate::{InputError, Stop};
 
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
@@ -12,6 +12,9 @@ macro_rules! forward {
             #[inline]
             fn dim(&self) -> usize {
                 (**self).dim()
+            }
+            fn validate(&self) -> Result<(), InputError> {
+                (**self).validate()
             }
             #[inline]
             fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
