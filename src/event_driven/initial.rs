@@ -1,5 +1,5 @@
-//! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts
-//! that stay closed.
+//! The start of a mechanical run: input is checked, an impact is resolved if there is one, and the
+//! contacts that stay closed are found.
 
 use super::EventDriven;
 use super::breakdown::Breakdown;
@@ -28,7 +28,7 @@ impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the
+    /// Checks a start, resolves the impact of contacts with zero gaps that close, and finds the
     /// contacts that stay closed.
     ///
     /// # Errors
@@ -36,8 +36,8 @@ where
     /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
     /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
     /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
-    /// symmetric and positive definite; [`Breakdown::Restitution`]; what stands in the way of the
-    /// impact or of settling.
+    /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
+    /// impact has no outcome, or for which no set of contacts can stay closed.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
         Ok(self.recorded_start(t, q, v)?.0)
     }
@@ -101,8 +101,8 @@ where
                 touching.push(j);
             }
         }
-        // A gap that is zero but for rounding and does not open would else be one that is only
-        // touched, or lie beyond its surface.
+        // Gaps of contacts that do not open are set to zero: with a rounding error left, the run
+        // would see a touch or a negative gap.
         let rates = self.approach(&state, &touching);
         let lands = |&(&j, rate): &(&usize, &f64)| {
             let opens = *rate > self.rate_tolerance;
@@ -118,7 +118,7 @@ where
         if event.is_impact() {
             impact(&mut state, &mut event)?;
         }
-        // Those that rest are closed contacts to the impact, as they are on the way.
+        // Contacts at rest count as closed in the impact, as they do later in the run.
         for &j in &resting {
             self.set_closed(&mut mode, j, true);
         }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with
-//! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions, and only what the user did
-//! not write is a difference. Where masses and rows are constant `δr` is the derivative of the
+//! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions. Differences are taken only
+//! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
 use super::EventDriven;
@@ -30,7 +30,7 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
-    /// no acceleration, or the multipliers are not the only ones.
+    /// no acceleration or the multipliers are not unique.
     pub(crate) fn motion_along_each(
         &self,
         (t, x): (f64, &[f64]),
@@ -197,9 +197,9 @@ impl<'a> Residuals<'a> {
     }
 }
 
-/// How much longer a step for differences has to be where what they are taken of is a difference
-/// itself: the cube root of how much worse that is known. Rows, Coriolis forces and curvatures by
-/// one difference lose five digits, curvatures by two eight.
+/// How much longer the step has to be where the differenced quantity is a difference itself: the
+/// cube root of its loss of accuracy. Rows, Coriolis forces and curvatures by one difference lose
+/// five digits, curvatures by two differences eight.
 fn coarseness<S>(system: &S, (q, v): (&[f64], &[f64]), closed: &[usize], work: &mut [f64]) -> f64
 where
     S: MechanicalSystem + UnilateralConstraints,

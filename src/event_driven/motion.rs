@@ -52,9 +52,9 @@ where
     }
 
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
-    /// `multipliers` has one entry a contact, zero for those that are open; `lifted`, they are
-    /// raised by what is rounding, so that a contact that carries nothing is not released by it.
-    /// True when they are the only ones.
+    /// `multipliers` has one entry a contact, zero for those that are open. With `lifted` they are
+    /// raised by their rounding, so that rounding does not release a contact that carries nothing.
+    /// True when they are unique.
     pub(crate) fn motion(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),

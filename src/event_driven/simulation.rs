@@ -1,6 +1,5 @@
-//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with what
-//! only the history of a run can tell: accumulations, touches, modes that do not fit, and a log of
-//! contacts.
+//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with
+//! policies for accumulations and touches, and a log of contacts.
 
 use super::Start;
 use super::breakdown::Breakdown;
@@ -18,10 +17,11 @@ use crate::{InputError, Integrator, PerEntry, Statistics, Status, Stop, Trajecto
 
 /// Runs a mechanical system with contacts.
 ///
-/// Steps are as long as the smooth motion allows. Gaps are looked at within them as closely as
-/// [`Resolution`](crate::Resolution) says: what closes and opens again in less than a hundredth of
-/// the run, over a thin obstacle, can be missed. The [`time_scale`](MechanicalSystem::time_scale)
-/// of the model says what the thinnest obstacle takes.
+/// Steps are as long as the smooth motion allows. Gaps are sampled within them as closely as
+/// [`Resolution`](crate::Resolution) says. A contact that closes and opens again in less than a
+/// hundredth of the run, over a thin obstacle, can be missed. The
+/// [`time_scale`](MechanicalSystem::time_scale) of the model states the duration of the shortest
+/// contact.
 ///
 /// ```
 /// use saltation::event_driven::{EventDriven, Simulation};
@@ -82,17 +82,17 @@ impl MechanicalRun {
         }
     }
 
-    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a
-    /// mode of its own, be it of the same contacts.
+    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a new
+    /// mode, even with the same contacts.
     pub fn modes(&self) -> Vec<ContactMode> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
         sequence((start, self.trajectory.t()), &self.initial, &self.events)
     }
 
-    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on
-    /// where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
-    /// contact, or impacts followed each other faster than time can tell and were taken as one.
+    /// False when [`Trajectory::is_guaranteed`] is, or when the run went on where it has no
+    /// derivative: an accumulation was absorbed, a touch was taken as a contact, or impacts within
+    /// the resolution of time were taken as one.
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed && self.trajectory.is_guaranteed()
     }
@@ -175,10 +175,10 @@ where
 
     /// Integrates from `(q, v)` at `t0` to `tf`.
     ///
-    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]):
-    /// contacts within the gap tolerance are decided anew, closed where the motion presses on them.
-    /// Which contacts were closed need not be told. Limits, logs and
-    /// [`MechanicalRun::is_guaranteed`] are those of each run.
+    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]).
+    /// Contacts within the gap tolerance are decided anew, and are closed where the motion presses
+    /// on them; the contact mode is not needed. Limits, logs and [`MechanicalRun::is_guaranteed`]
+    /// hold for each run.
     ///
     /// # Errors
     /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and
@@ -209,7 +209,7 @@ where
         };
         let mut statistics = Statistics::default();
         let mut guaranteed = kind == ContactEventKind::Contact;
-        // When something was dealt with last, how often at that time, and how much more may be.
+        // When a policy acted last, how often at that time, and how many events are left.
         let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
         let mut left = self.integrator.max_events_set();
         let status = loop {
@@ -256,10 +256,10 @@ where
 
     /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator
     /// with the settings of this simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`;
-    /// with an impact at the start, they are those behind it.
+    /// with an impact at the start, they are displacements of the state after it.
     ///
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
-    /// rates tell; where a run is refused the derivative ends, and its verdict says why.
+    /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
     ///
     /// ```
     /// use saltation::derivative::Verdict;
@@ -300,7 +300,7 @@ where
         Ok(near)
     }
 
-    /// The start, what its impact did, and what kind of event it is when it is one.
+    /// The start, what its impact did, and the kind of that event.
     fn begin(
         &self,
         t0: f64,
@@ -373,8 +373,8 @@ where
         Ok(Stretch { end, touches })
     }
 
-    /// Goes on from where the core ended, as the policies say: the event that this is; none when
-    /// the run is to end.
+    /// Goes on from where the core ended, as the policies say. Returns the event for the log; none
+    /// when the run is to end.
     fn deal_with(
         &self,
         reason: &Reason,
@@ -402,8 +402,8 @@ where
                 let kind = ContactEventKind::ZenoAbsorbed;
                 return model.close(&found.contacts, kind, place).map(Some);
             }
-            // Impacts follow each other faster than time can tell: they are taken as one. What
-            // comes back even then is an accumulation in no time.
+            // Impacts within the resolution of time are taken as one. If contacts approach even
+            // then, this is an accumulation at one instant.
             (Reason::Error(Breakdown::Stop(Stop::NoProgress { .. })), zeno, _) => {
                 let together = if again && zeno == Zeno::Absorb {
                     Ok(None)
@@ -426,7 +426,7 @@ where
                     _ => Err(error),
                 };
             }
-            // So is an impact that does not end.
+            // An impact that does not end is one too.
             (Reason::Error(error), Zeno::StopAt, _) if model.is_endless(error) => return Ok(None),
             (Reason::Error(error), Zeno::Absorb, _) if model.is_endless(error) => {
                 let contacts = model.touching_and_not_parting(place);
@@ -455,7 +455,7 @@ where
 /// How a stretch of a run ended.
 struct Stretch {
     end: End,
-    /// What was only touched on the way.
+    /// Touches on the way.
     touches: Vec<ContactEvent>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn rate<S: MechanicalSystem + ?Sized>(
     }
 }
 
-/// Copies as many entries as there are in both.
+/// Copies as many entries as both slices have.
 #[inline]
 fn copy(from: &[f64], to: &mut [f64]) {
     let n = from.len().min(to.len());
@@ -61,7 +61,8 @@ pub(crate) fn rate_along<S: MechanicalSystem + ?Sized>(
     }
 }
 
-/// Refuses numbers of coordinates that do not fit, and `q̇ = N(q) v` without a Coriolis force.
+/// Refuses numbers of coordinates and velocities that do not fit, and `q̇ = N(q) v` without a
+/// Coriolis force.
 pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],

@@ -21,13 +21,13 @@ use crate::{At, Guard, InputError, Mode, Stop};
 /// energy allows.
 const SMALL: f64 = 1e-9;
 
-/// What decides how outcomes depend on the order of contacts.
+/// How outcomes depend on the order of contacts, and the quantities that decide it.
 ///
 /// Contacts are numbered in matrices as they were given, without repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecouplingReport {
-    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how much an impact of one contact is felt by
-    /// another, in no unit.
+    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how strongly an impact of one contact changes the
+    /// rate of another; dimensionless.
     pub cosines: DMatrix<f64>,
     /// The largest of them off the diagonal, by amount.
     pub largest_cosine: f64,
@@ -38,20 +38,19 @@ pub struct DecouplingReport {
     /// Orders compared: all of up to four contacts; of more the given one, its reverse, the one by
     /// number and 24 random ones.
     pub orders: usize,
-    /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided
+    /// The outcomes of nearby states that meet the contacts in each of these orders: one-sided
     /// limits and derivatives.
     ///
-    /// In free flight each contact of an order would be met 1e4 times later than the one before,
-    /// from as close by as you please. Two contacts have no other neighbours. More have: there
-    /// spreads are those of the orders, and neighbours whose repeated impacts mix in other ways may
-    /// differ by more.
+    /// In free flight each contact of an order would be met 1e4 times later than the one before.
+    /// Two contacts have no other nearby states. With more contacts, states whose repeated impacts
+    /// mix in other ways may differ by more than the spread of these orders.
     pub outcomes: Vec<OrderOutcome>,
     /// The velocities that the law gives at the corner itself, where all contacts close at once.
     pub velocity_at_once: DVector<f64>,
     /// The largest difference of a velocity between that outcome and those of the orders.
     pub corner_spread: f64,
-    /// Limbs found in the coordinates: sets that feel each other through the mass matrix, each with
-    /// the contact it carries. None when contacts share one.
+    /// The limbs: sets of coordinates that the mass matrix couples, each with the contact it
+    /// carries. None when two contacts share a limb.
     pub limbs: Option<Vec<Vec<usize>>>,
     /// The largest `∂f_i/∂(q_j, v_j)` between two limbs `i ≠ j`, or mixed second difference of an
     /// effort, `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of
@@ -77,10 +76,11 @@ pub enum Coupling {
     PiecewiseSmooth,
     /// Continuous, for the reason given.
     ContinuousOnly(ContinuityClass),
-    /// All neighbours have one limit, but at the corner itself the law, given all contacts at once,
-    /// says otherwise: as [`Unilateral`](crate::impact::Unilateral) does for elastic contacts at
-    /// the angle `π/k` with odd `k`, but for symmetric approaches. A law that goes on until nothing
-    /// approaches, such as [`Propagative`](crate::impact::Propagative), mends those.
+    /// All nearby states have one limit, but at the corner itself the law, given all contacts at
+    /// once, has another outcome. [`Unilateral`](crate::impact::Unilateral) does so for elastic
+    /// contacts at the angle `π/k` with odd `k`, except for symmetric approaches.
+    /// [`Propagative`](crate::impact::Propagative), which reflects until nothing approaches, does
+    /// not.
     Isolated {
         /// The largest difference of a velocity between the outcome at the corner and the limit.
         by: f64,
@@ -115,8 +115,8 @@ impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order;
-    /// all other contacts are open.
+    /// How the outcome of contacts that close at once at `(q, v)` depends on their order. All other
+    /// contacts are open.
     ///
     /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
     /// by impact, until no contact approaches; what the law makes of all contacts at once is
@@ -177,7 +177,7 @@ where
         } else if spread.isolated {
             Coupling::Isolated { by: spread.corner }
         } else if largest_cosine > SMALL {
-            // Orders of impacts that feel each other have maps of their own, even where their
+            // Impacts that feel each other have a different map for each order, even where the
             // outcomes agree.
             Coupling::ContinuousOnly(self.class((t, q, v), contacts)?)
         } else if !spread.same_map {
@@ -277,8 +277,8 @@ where
         Ok(DVector::from_column_slice(self.parts(&state).1))
     }
 
-    /// Differences of each velocity that count as zero, by rounding: parts of the largest that it
-    /// has with the energy at hand.
+    /// Differences of each velocity that count as zero: a part of the largest value that the
+    /// kinetic energy allows it.
     fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
         let d = v.len();
         let mut mass = vec![0.0; d * d];

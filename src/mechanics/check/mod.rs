@@ -101,8 +101,7 @@ where
     Ok(report)
 }
 
-/// A system at one state, found to fit each other. What the user's functions are to write is filled
-/// with NaN first.
+/// A system and a state that fits it. Outputs of the user's functions are filled with NaN first.
 struct Point<'a, S: ?Sized> {
     system: &'a S,
     t: f64,
