@@ -10,6 +10,7 @@ mod cuts;
 mod domains;
 mod doubts;
 mod endings;
+mod flags;
 mod fuzzed;
 mod grazing;
 mod hidden;

@@ -97,9 +97,12 @@ impl<S: EventFunction> Permuted<S> {
     }
 
     fn within(&self, mode: &Mode) -> Mode {
-        let mut within = Mode::new(mode.len());
+        let mut within = Mode::of(&self.system);
         for k in mode.ones() {
             within.set(self.inside[k], true);
+        }
+        for j in mode.flags() {
+            within.set_flag(j, true);
         }
         within
     }
@@ -147,6 +150,9 @@ impl<S: EventFunction> EventFunction for Permuted<S> {
     }
     fn event_tolerance(&self, k: usize) -> f64 {
         self.system.event_tolerance(self.inside[k])
+    }
+    fn flags(&self) -> usize {
+        self.system.flags()
     }
     fn ignores_mode(&self) -> bool {
         self.system.ignores_mode()
@@ -238,6 +244,9 @@ impl<S: EventFunction> EventFunction for Counting<S> {
     }
     fn event_tolerance(&self, k: usize) -> f64 {
         self.system.event_tolerance(k)
+    }
+    fn flags(&self) -> usize {
+        self.system.flags()
     }
     fn ignores_mode(&self) -> bool {
         self.system.ignores_mode()
