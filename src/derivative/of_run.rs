@@ -279,7 +279,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     pub(crate) fn explorer(&self) -> Explorer {
-        Explorer::new(self.system.dim(), self.system.count())
+        Explorer::new(self.system.dim(), &crate::Mode::of(&*self.system))
     }
 
     /// The displacement that enters link `end` of the chain.

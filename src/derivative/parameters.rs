@@ -340,6 +340,10 @@ where
         self.nominal.writes_reset_differences() || !self.parameters.is_empty()
     }
 
+    fn flags(&self) -> usize {
+        self.nominal.flags()
+    }
+
     fn ignores_mode(&self) -> bool {
         self.nominal.ignores_mode()
     }

@@ -82,17 +82,17 @@ pub(crate) struct Recorder<'a, S> {
 
 impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
     pub(crate) fn new(context: Context<'a, S>, settings: &'a Settings) -> Self {
-        let (dim, count) = (context.system.dim(), context.system.count());
+        let (dim, mode) = (context.system.dim(), Mode::of(context.system));
         Self {
             context,
             settings,
             columns: Columns::new(dim, dim),
             error: RunError::new(dim),
-            explorer: Explorer::new(dim, count),
-            group: Group::new(dim, count),
+            explorer: Explorer::new(dim, &mode),
+            group: Group::new(dim, &mode),
             total: DMatrix::identity(dim, dim),
             waiting: Vec::new(),
-            mode: Mode::new(count),
+            mode,
             t0: f64::NAN,
             chain: Chain::default(),
             kept: workspace(dim),

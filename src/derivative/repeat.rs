@@ -65,14 +65,15 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
             rated: Vec::with_capacity(count),
             index: 0,
-            before: Scratch::new(dim, count),
-            mode_trial: Mode::new(count),
+            before: Scratch::new(dim, mode),
+            mode_trial: mode.clone(),
             point: state(),
             trial: state(),
             behind: state(),

@@ -100,7 +100,7 @@ where
         settings: None,
         interrupt: &Interrupt::new(),
     };
-    let mut explorer = Explorer::new(x.len(), count);
+    let mut explorer = Explorer::new(x.len(), mode);
     explorer.begin(context, &point_of(order, (t, x), mode))?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));

@@ -72,8 +72,8 @@ impl Sensitivities {
             start: columns.delta.clone(),
             before: columns.delta.clone(),
             columns,
-            group: Group::new(dim, 0),
-            explorer: Explorer::new(dim, 0),
+            group: Group::new(dim, &Mode::new(0)),
+            explorer: Explorer::new(dim, &Mode::new(0)),
             course: Course::default(),
             mode: Mode::new(0),
             verdict: Verdict::Classical,
@@ -117,11 +117,11 @@ impl Sensitivities {
         &self.verdict
     }
 
-    fn begin(&mut self, count: usize, settings: &Settings) {
-        if self.group.point.mode.len() != count {
-            self.group = Group::new(self.dim, count);
-            self.explorer = Explorer::new(self.dim, count);
-            self.mode = Mode::new(count);
+    fn begin(&mut self, mode: Mode, settings: &Settings) {
+        if !self.mode.is_like(&mode) {
+            self.group = Group::new(self.dim, &mode);
+            self.explorer = Explorer::new(self.dim, &mode);
+            self.mode = mode;
         }
         self.group.rule.is_open = false;
         self.columns.begin(settings);
@@ -155,7 +155,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         validate::length("a tangent", x0.len(), tangents.dim)?;
         let (summary, (_, mut carrier)) =
             self.observe_with(t0, x0, tf, |system, rearm, settings| {
-                tangents.begin(system.count(), settings);
+                tangents.begin(Mode::of(system), settings);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
                     context,

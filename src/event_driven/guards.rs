@@ -8,12 +8,6 @@ use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
-/// The event function whose side is the second half of the mode: it says what the mode says, and a
-/// start without a mode has no contact closed.
-fn closed_or_not(closed: bool) -> f64 {
-    if closed { 1.0 } else { -1.0 }
-}
-
 impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -36,14 +30,16 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     fn count(&self) -> usize {
-        2 * self.system().contacts()
+        self.system().contacts()
+    }
+
+    /// One a contact, on while it is closed; a start without a mode has none closed.
+    fn flags(&self) -> usize {
+        self.system().contacts()
     }
 
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
         let n = self.system().contacts();
-        if let Some(j) = k.checked_sub(n) {
-            return closed_or_not(self.is_closed(mode, j));
-        }
         let (q, v) = self.parts(x);
         if !self.is_closed(mode, k) {
             return self.system().gap(k, q);
@@ -58,16 +54,12 @@ where
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
         let n = self.system().contacts();
         let (q, v) = self.parts(x);
-        let (gaps, flags) = h.split_at_mut(n);
-        for (j, flag) in flags.iter_mut().enumerate() {
-            *flag = closed_or_not(self.is_closed(mode, j));
-        }
         if (0..n).any(|j| self.is_closed(mode, j)) {
             with_zeros(v.len(), |acceleration| {
-                self.motion((t, q, v), mode, acceleration, Some(gaps), true);
+                self.motion((t, q, v), mode, acceleration, Some(&mut *h), true);
             });
         }
-        for (j, gap) in gaps.iter_mut().enumerate() {
+        for (j, gap) in h.iter_mut().enumerate() {
             if !self.is_closed(mode, j) {
                 *gap = self.system().gap(j, q);
             }
@@ -75,10 +67,6 @@ where
     }
 
     fn gradient(&self, k: usize, _t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
-        if k >= self.system().contacts() {
-            dh.fill(0.0);
-            return Some(0.0);
-        }
         if self.is_closed(mode, k) {
             return None;
         }
@@ -89,12 +77,8 @@ where
         Some(0.0)
     }
 
-    fn watch(&self, k: usize) -> Watch {
-        if k < self.system().contacts() {
-            Watch::FALLING
-        } else {
-            Watch::NONE
-        }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::FALLING
     }
 
     fn min_rate(&self, _k: usize) -> Option<f64> {
@@ -106,12 +90,8 @@ where
         1e-3 * self.gap_tolerance
     }
 
-    fn time_scale(&self, k: usize) -> Option<f64> {
-        if k < self.system().contacts() {
-            self.system().time_scale()
-        } else {
-            Some(f64::INFINITY)
-        }
+    fn time_scale(&self, _k: usize) -> Option<f64> {
+        self.system().time_scale()
     }
 
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {

@@ -78,7 +78,7 @@ where
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         self.check_mass(q)?;
         let n = self.system().contacts();
-        let mut mode = Mode::new(2 * n);
+        let mut mode = Mode::new(n).with_flags(n);
         let mut touching = Vec::new();
         for j in 0..n {
             self.checked_restitution(j, t, q, v)?;

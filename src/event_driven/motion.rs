@@ -39,7 +39,7 @@ where
     /// state or a mode of another length.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let n = self.system().contacts();
-        if state.len() != self.dim() || mode.len() != 2 * n {
+        if state.len() != self.dim() || (mode.len(), mode.flag_count()) != (n, n) {
             let values = vec![f64::NAN; n];
             let unique = false;
             return Multipliers { values, unique };

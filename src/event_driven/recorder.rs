@@ -3,7 +3,6 @@
 
 use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
-use super::system::closed_contacts;
 use super::zeno::{Accumulation, Detector};
 use super::{EventDriven, Start};
 use crate::hybrid::trajectory::Path;
@@ -138,8 +137,7 @@ impl Observer for ContactRecorder {
             let found = self.detector.activation(j, set.t);
             self.accumulation = self.accumulation.take().or(found);
         }
-        let [before, after] =
-            [set.mode_before, set.mode].map(|mode| closed_contacts(mode, n).collect());
+        let [before, after] = [set.mode_before, set.mode].map(|mode| mode.flags().collect());
         let mut event = ContactEvent {
             activated,
             released,

@@ -3,8 +3,8 @@
 //!
 //! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it
 //! is closed; both are positive until they fall through zero: activation, or release (Pace &
-//! Burden, sections 2 and 3.4). Which contacts are closed is the second half of the mode, bits
-//! `n … 2n − 1`, which no motion changes, only `on_crossing`.
+//! Burden, sections 2 and 3.4). Which contacts are closed is told by the flags of the mode: flag
+//! `j` is on while contact `j` is closed. No motion changes it, only `on_crossing`.
 
 use std::sync::Arc;
 
@@ -59,15 +59,10 @@ pub struct EventDriven<S> {
     pub(crate) interrupt: Interrupt,
 }
 
-/// The closed contacts of a mode of `n` contacts, in rising order.
-pub(crate) fn closed_contacts(mode: &Mode, n: usize) -> impl Iterator<Item = usize> + '_ {
-    (0..n).filter(move |j| mode.contains(n + j))
-}
-
-/// The same, in space for all contacts.
+/// The closed contacts of a mode, in rising order, in space for all contacts.
 pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
-    let (mut m, n) = (0, space.len());
-    for (place, j) in space.iter_mut().zip(closed_contacts(mode, n)) {
+    let mut m = 0;
+    for (place, j) in space.iter_mut().zip(mode.flags()) {
         *place = j;
         m += 1;
     }
@@ -188,17 +183,16 @@ where
 
     /// True when contact `j` is closed in `mode`; false where there is no such contact.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        let contacts = self.system().contacts();
-        j < contacts && mode.contains(contacts + j)
+        j < self.system().contacts() && mode.flag(j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
     pub fn closed(&self, mode: &Mode) -> Vec<usize> {
-        closed_contacts(mode, self.system().contacts()).collect()
+        mode.flags().collect()
     }
 
     pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
-        mode.set(self.system().contacts() + j, closed);
+        mode.set_flag(j, closed);
         // Gap and multiplier are positive until they fall: the side before the next event.
         mode.set(j, true);
     }

@@ -77,10 +77,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             return Err(InputError::EmptySystem);
         }
         validate::count("dim", dim)?;
-        if system.count() > 0 {
-            validate::count("count", system.count())?;
+        for (name, count) in [("count", system.count()), ("flags", system.flags())] {
+            if count > 0 {
+                validate::count(name, count)?;
+            }
         }
-        let run = Run::new(dim, system.count());
+        let run = Run::new(dim, &Mode::of(&system));
         Ok(Self {
             system: Arc::new(system),
             settings: Settings::default(),
@@ -379,7 +381,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (dim, count) = (self.run.state.dim(), self.run.state.count());
         self.system.validate()?;
         if let Some(mode) = &self.start_mode {
-            validate::length("the start mode", count, mode.len())?;
+            let names = ["the start mode", "the flags of the start mode"];
+            mode.check_like(&self.run.state.mode, names)?;
         }
         if let Rearm::Matrix(matrix) = &self.rearm {
             validate::length("the guard reset matrix", count, matrix.count())?;

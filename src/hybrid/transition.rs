@@ -12,7 +12,7 @@ use super::{
     evaluate,
 };
 use crate::ode::Buffer;
-use crate::{Guard, Quantity, Stop, validate};
+use crate::{Guard, Quantity, Stop};
 
 /// Where a transition happens, and what it changes.
 #[derive(Debug)]
@@ -69,14 +69,15 @@ pub(crate) struct Scratch<B> {
 }
 
 impl<B: Buffer> Scratch<B> {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
             x_before: B::zeros(dim),
-            mode_before: Mode::new(count),
+            mode_before: mode.clone(),
             arming_before: vec![Arming::Off; count],
             counted: Vec::with_capacity(count),
-            mode_crossed: Mode::new(count),
-            mode_after: Mode::new(count),
+            mode_crossed: mode.clone(),
+            mode_after: mode.clone(),
             declared: vec![false; count],
             armed_by: vec![None; count],
             own: vec![false; count],
@@ -175,7 +176,8 @@ fn take_reset<S: Flow + EventFunction, B: Buffer>(
     reset: Reset,
 ) -> Result<(), Stop> {
     let count = scratch.mode_crossed.len();
-    validate::length("the mode after a reset", count, place.mode.len())?;
+    let names = ["the mode after a reset", "the flags after a reset"];
+    place.mode.check_like(&scratch.mode_crossed, names)?;
     if let Some(component) = place.x.iter().position(|v| !v.is_finite()) {
         let quantity = Quantity::Reset { component };
         return Err(evaluate::not_finite(quantity, t, place.x, place.mode));

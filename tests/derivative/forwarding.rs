@@ -143,6 +143,10 @@ impl EventFunction for Own {
         asked("time_scale");
         [None, Some(0.625)][k]
     }
+    fn flags(&self) -> usize {
+        asked("flags");
+        3
+    }
     fn ignores_mode(&self) -> bool {
         asked("ignores_mode");
         true
@@ -199,7 +203,7 @@ fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
 
 /// The same of a wrapper whose resets are by differences, as those of the model, or not.
 fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) -> Names {
-    let (mode, own) = (Mode::with(2, &[0]), Own);
+    let (mode, own) = (Mode::with(2, &[0]).with_flags(3), Own);
     let x = [&X[..], more].concat();
     let d = x.len();
     let crossed = [CrossedGuard {
@@ -223,7 +227,7 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     own.flow(T, &X, &mode, &mut expected);
     assert_eq!(found, [&expected[..], &zeros].concat());
     called("flip");
-    let back = Mode::new(2);
+    let back = Mode::of(&own);
     assert!(system.flip(T, &x, &back, 0, &mut found));
     own.flow(T, &X, &back, &mut expected);
     assert_eq!(found, [&expected[..], &zeros].concat());
@@ -249,6 +253,8 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
 
     called("count");
     assert_eq!(system.count(), 2);
+    called("flags");
+    assert_eq!(system.flags(), 3);
     called("event");
     assert_eq!(system.event(1, T, &x, &mode).to_bits(), (-2f64).to_bits());
     called("events");
@@ -372,6 +378,9 @@ mod dual {
         }
         fn time_scale(&self, k: usize) -> Option<f64> {
             Own.time_scale(k)
+        }
+        fn flags(&self) -> usize {
+            Own.flags()
         }
         fn ignores_mode(&self) -> bool {
             Own.ignores_mode()

@@ -11,6 +11,7 @@ mod domains;
 mod doubts;
 mod endings;
 mod fixtures;
+mod flags;
 mod fuzzed;
 mod grazing;
 mod hidden;

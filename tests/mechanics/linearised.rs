@@ -20,8 +20,11 @@ fn error<S: MechanicalSystem + UnilateralConstraints>(
     let mut draw = SplitMix64(seed);
     let mut vector =
         |size: f64| -> Vec<f64> { (0..dim).map(|_| draw.between(-size, size)).collect() };
-    let bits: Vec<usize> = closed.iter().map(|j| n + j).chain(0..n).collect();
-    let mode = Mode::with(2 * n, &bits);
+    let all: Vec<usize> = (0..n).collect();
+    let mut mode = Mode::with(n, &all).with_flags(n);
+    for &j in closed {
+        mode.set_flag(j, true);
+    }
     let x = vector(0.5);
     let directions = [vector(1.0), vector(1.0), vector(1.0)].concat();
     let mut given = vec![f64::NAN; directions.len()];

@@ -89,6 +89,11 @@ pub trait SmoothEvents {
         None
     }
 
+    /// As [`EventFunction::flags`].
+    fn flags(&self) -> usize {
+        0
+    }
+
     /// As [`EventFunction::ignores_mode`].
     fn ignores_mode(&self) -> bool {
         false
@@ -280,6 +285,11 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
 
     fn time_scale(&self, k: usize) -> Option<f64> {
         self.0.time_scale(k)
+    }
+
+    #[inline]
+    fn flags(&self) -> usize {
+        self.0.flags()
     }
 
     #[inline]

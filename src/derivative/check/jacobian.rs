@@ -108,7 +108,8 @@ impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
             return Err(Stop::Input(InputError::EmptySystem));
         }
         validate::length("x", dim, x.len())?;
-        validate::length("the mode", system.count(), mode.len())?;
+        let names = ["the mode", "the flags of the mode"];
+        mode.check_like(&Mode::of(system), names)?;
         validate::finite("t", &[t])?;
         validate::finite("x", x)?;
         Ok(Self { system, t, x, mode })

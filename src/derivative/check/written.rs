@@ -154,7 +154,7 @@ where
         return Ok(());
     }
     let dim = x.len();
-    let mut repeat = Repeat::new(dim, system.count());
+    let mut repeat = Repeat::new(dim, mode);
     // The columns of the state, then that of the time.
     let direction = |column: usize| {
         let dx: Vec<_> = (0..dim).map(|i| f64::from(u8::from(i == column))).collect();

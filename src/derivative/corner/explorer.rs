@@ -40,15 +40,16 @@ pub(crate) struct Explorer {
 }
 
 impl Explorer {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
-            graph: CornerGraph::new(dim, count),
+            graph: CornerGraph::new(dim, mode),
             index: 0,
             extremes: Extremes::new(dim),
             sizes: Sizes::new(dim),
-            repeat: Repeat::new(dim, count),
+            repeat: Repeat::new(dim, mode),
             x: vec![0.0; dim],
-            mode: Mode::new(count),
+            mode: mode.clone(),
             arming: vec![Arming::Off; count],
             before: Vec::new(),
         }

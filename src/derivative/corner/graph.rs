@@ -78,7 +78,8 @@ pub(crate) struct CornerGraph {
 }
 
 impl CornerGraph {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
             t: 0.0,
             nodes: Vec::new(),
@@ -136,7 +137,7 @@ impl CornerGraph {
             *own = *known;
         }
         self.min_rates.clone_from(&corner.min_rates);
-        let root = self.new_node(corner.x.len(), corner.mode.len());
+        let root = self.new_node(corner.x.len(), |_| corner.mode.clone());
         let node = &mut self.nodes[root];
         node.x.copy_from_slice(&corner.x);
         node.mode.copy_from(&corner.mode);
@@ -155,14 +156,15 @@ impl CornerGraph {
         }
     }
 
-    fn new_node(&mut self, dim: usize, count: usize) -> usize {
+    fn new_node(&mut self, dim: usize, mode: impl FnOnce(&[Node]) -> Mode) -> usize {
         let i = self.used_nodes;
         self.used_nodes += 1;
         if i == self.nodes.len() {
+            let mode = mode(&self.nodes);
             self.nodes.push(Node {
                 x: vec![0.0; dim],
-                mode: Mode::new(count),
-                arming: vec![Arming::Off; count],
+                arming: vec![Arming::Off; mode.len()],
+                mode,
                 field: vec![0.0; dim],
                 members: Vec::new(),
                 level: 0,
@@ -214,8 +216,9 @@ impl CornerGraph {
         guard: Guard,
         fill: impl FnOnce(&Node, &mut Node, &mut Edge) -> Result<(), NoDerivative>,
     ) -> Result<usize, NoDerivative> {
-        let (dim, count) = (self.nodes[from].x.len(), self.nodes[from].mode.len());
-        let (i, to) = (self.new_edge(dim), self.new_node(dim, count));
+        let dim = self.nodes[from].x.len();
+        let like_before = |nodes: &[Node]| nodes[from].mode.clone();
+        let (i, to) = (self.new_edge(dim), self.new_node(dim, like_before));
         let (before, after) = self.nodes.split_at_mut(to);
         let (before, after) = (&mut before[from], &mut after[0]);
         let edge = &mut self.edges[i];

@@ -13,17 +13,18 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
             point: CornerPoint {
                 t: f64::NAN,
                 x: vec![0.0; dim],
-                mode: Mode::new(count),
+                mode: mode.clone(),
                 index: 0,
                 arming: vec![Arming::Off; count],
                 guards: Vec::with_capacity(count),
                 x_after: vec![0.0; dim],
-                mode_after: Mode::new(count),
+                mode_after: mode.clone(),
                 span: 0.0,
                 min_rates: vec![0.0; count],
                 rounding: Vec::new(),

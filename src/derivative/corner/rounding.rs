@@ -132,7 +132,7 @@ fn from_neighbours<S: Flow + EventFunction>(
     (order, apart): (&[Guard], f64),
     with_map: bool,
 ) -> Option<[Passage; 5]> {
-    let mut explorer = Explorer::new(corner.x.len(), corner.mode.len());
+    let mut explorer = Explorer::new(corner.x.len(), &corner.mode);
     let mut passages = Vec::with_capacity(5);
     for (sample, j) in [-2.0, -1.0, 0.0, 1.0, 2.0].into_iter().enumerate() {
         let mut point = corner.clone();

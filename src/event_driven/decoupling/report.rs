@@ -156,7 +156,7 @@ where
         });
         let largest_cosine = off_diagonal(&cosines);
         let n = self.system().contacts();
-        let mut open = Mode::new(2 * n);
+        let mut open = Mode::new(n).with_flags(n);
         for j in 0..n {
             open.set(j, true);
         }

@@ -16,6 +16,11 @@ pub trait EventFunction {
     /// Number of event functions; 0 makes a plain differential equation.
     fn count(&self) -> usize;
 
+    /// Number of [flags](Mode) of the model: what it keeps in the mode beside the sides. Provided: 0.
+    fn flags(&self) -> usize {
+        0
+    }
+
     /// `h_k(t, x)` in its own unit. A step tries states beyond the guard, anywhere within its
     /// length.
     ///

@@ -48,6 +48,10 @@ macro_rules! forward {
                 (**self).count()
             }
             #[inline]
+            fn flags(&self) -> usize {
+                (**self).flags()
+            }
+            #[inline]
             fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
                 (**self).event(k, t, x, mode)
             }

@@ -3,11 +3,12 @@
 //! * `flow`: the right-hand side `f(t, x; mode)`; `events`: the event functions `h_k(t, x; mode)`
 //!   and resets.
 //! * `crossing`: what a crossing gives the model, and what it leaves in its record.
-//! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is;
-//!   `watch`: which directions count.
+//! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is,
+//!   and flags of the model (`bits`); `watch`: which directions count.
 //! * `rearm`: which guards a crossing arms; `closures`: systems from closures; `forward`: from
 //!   references and smart pointers.
 
+mod bits;
 mod closures;
 mod crossing;
 mod events;
@@ -18,11 +19,12 @@ mod mode;
 pub(crate) mod rearm;
 mod watch;
 
+pub use bits::Ones;
 pub use closures::{FlowFn, GuardedFn, flow_fn};
 pub use crossing::{Crossing, Record};
 pub use events::EventFunction;
 pub use flow::Flow;
 pub use guard::{Direction, Guard};
-pub use mode::{Mode, Ones};
+pub use mode::Mode;
 pub use rearm::{Rearm, RearmMatrix, RowConflict};
 pub use watch::{Crossed, CrossedGuard, Watch};

@@ -1,47 +1,50 @@
-//! The discrete state: one side bit per event function.
+//! The discrete state: one side bit per event function, and flags of the model's own.
 
 use std::fmt;
 
-const BITS: usize = u64::BITS as usize;
+use super::EventFunction;
+use super::bits::{Bits, Ones};
+use crate::{InputError, validate};
 
-/// The sides on which a state stands: one bit per event function, `true` once `h_k` was crossed
-/// upward.
+/// The discrete state of a hybrid system: the sides on which its state stands, and its flags.
 ///
-/// This is the argument `y` of Anderson & Revzen and the word `b` of Burden et al. A mode is frozen
-/// during a step and changes only when a guard fires; it is never recomputed from the sign of `h`.
+/// There is one side bit per event function, `true` once `h_k` was crossed upward: the argument `y`
+/// of Anderson & Revzen and the word `b` of Burden et al. A side is frozen during a step and changes
+/// when its guard is crossed; it is never recomputed from the sign of `h`.
 ///
-/// Up to 64 event functions need no heap memory. Printed, a mode is its bits, event function 0
-/// first. A discrete state that is no side of anything (stuck or slipping, a phase of a gait) can
-/// be the bit of an event function that is never zero, set in `on_crossing`.
+/// [Flags](EventFunction::flags) are for a discrete state that is no side of anything: closed
+/// contacts, stick or slip, the phase of a gait. No motion changes them, only
+/// [`on_crossing`](EventFunction::on_crossing).
+///
+/// Up to 64 sides and 64 flags need no heap memory. Printed, a mode is its side bits, event function
+/// 0 first, then its flags if it has any: `0110|01`.
 ///
 /// ```
 /// use saltation::Mode;
-/// let mut mode = Mode::new(70);
+/// let mut mode = Mode::new(70).with_flags(2);
 /// mode.set(3, true);
 /// mode.set(69, true);
 /// assert!(mode.contains(3) && !mode.contains(4));
 /// assert_eq!(mode.ones().collect::<Vec<_>>(), [3, 69]);
+/// mode.set_flag(1, true);
+/// assert!(mode.flag(1) && !mode.contains(1));
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Mode {
-    len: usize,
-    first: u64,
-    rest: Box<[u64]>,
+    sides: Bits,
+    flags: Bits,
 }
 
 impl Mode {
-    /// Most event functions of a mode: 2²⁴.
+    /// Most event functions of a mode, and most flags: 2²⁴.
     pub const MOST: usize = 1 << 24;
 
-    /// A mode of `len` event functions, every side bit off; of [`MOST`](Self::MOST) where `len` is
-    /// more.
+    /// A mode of `len` event functions, every side bit off, without flags; of
+    /// [`MOST`](Self::MOST) where `len` is more.
     pub fn new(len: usize) -> Self {
-        let len = len.min(Self::MOST);
-        let more = len.saturating_sub(BITS).div_ceil(BITS);
         Self {
-            len,
-            first: 0,
-            rest: vec![0; more].into_boxed_slice(),
+            sides: Bits::new(len.min(Self::MOST)),
+            flags: Bits::default(),
         }
     }
 
@@ -55,49 +58,40 @@ impl Mode {
         mode
     }
 
+    /// A mode of `system`, every side bit and flag off.
+    pub fn of<S: EventFunction + ?Sized>(system: &S) -> Self {
+        Self::new(system.count()).with_flags(system.flags())
+    }
+
+    /// The same sides with `count` flags, all off; [`MOST`](Self::MOST) where `count` is more.
+    #[must_use]
+    pub fn with_flags(self, count: usize) -> Self {
+        let flags = Bits::new(count.min(Self::MOST));
+        Self { flags, ..self }
+    }
+
     /// Number of event functions.
     #[inline]
     pub fn len(&self) -> usize {
-        self.len
+        self.sides.len()
     }
 
     /// True when there are no event functions at all.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Side bit of event function `k`; `false` beyond the end.
     #[inline]
     pub fn contains(&self, k: usize) -> bool {
-        if k < BITS {
-            self.first >> k & 1 == 1
-        } else {
-            let word = self.rest.get(k / BITS - 1).copied().unwrap_or(0);
-            word >> (k % BITS) & 1 == 1
-        }
+        self.sides.get(k)
     }
 
     /// Sets the side bit of event function `k`; does nothing beyond the end.
     #[inline]
     pub fn set(&mut self, k: usize, on: bool) {
-        if k >= self.len {
-            return;
-        }
-        let word = if k < BITS {
-            &mut self.first
-        } else {
-            match self.rest.get_mut(k / BITS - 1) {
-                Some(word) => word,
-                None => return,
-            }
-        };
-        let bit = 1 << (k % BITS);
-        if on {
-            *word |= bit;
-        } else {
-            *word &= !bit;
-        }
+        self.sides.set(k, on);
     }
 
     /// The same mode with the bit of `k` set to `on`.
@@ -113,46 +107,81 @@ impl Mode {
         self.words().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Indices of the bits that are on, in rising order; words without a bit cost one comparison.
+    /// Indices of the side bits that are on, in rising order; words without a bit cost one
+    /// comparison.
     #[inline]
     pub fn ones(&self) -> Ones<'_> {
-        Ones {
-            word: self.first,
-            base: 0,
-            rest: &self.rest,
-        }
+        self.sides.ones()
     }
 
-    /// The bits as 64-bit words, lowest event function first.
+    /// The side bits as 64-bit words, lowest event function first.
     #[inline]
     pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        std::iter::once(self.first).chain(self.rest.iter().copied())
+        self.sides.words()
     }
 
-    /// True when `other` has the same length and bits; inlined, unlike `==`.
+    /// Number of flags.
+    #[inline]
+    pub fn flag_count(&self) -> usize {
+        self.flags.len()
+    }
+
+    /// Flag `j`; `false` beyond the end.
+    #[inline]
+    pub fn flag(&self, j: usize) -> bool {
+        self.flags.get(j)
+    }
+
+    /// Sets flag `j`; does nothing beyond the end.
+    #[inline]
+    pub fn set_flag(&mut self, j: usize, on: bool) {
+        self.flags.set(j, on);
+    }
+
+    /// Indices of the flags that are on, in rising order.
+    #[inline]
+    pub fn flags(&self) -> Ones<'_> {
+        self.flags.ones()
+    }
+
+    /// All sides and flags off.
+    pub(crate) fn clear(&mut self) {
+        self.sides.clear();
+        self.flags.clear();
+    }
+
+    /// True when `other` has as many sides and flags.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (self.len(), self.flag_count()) == (other.len(), other.flag_count())
+    }
+
+    /// Refuses another number of sides or flags than `like` has; `names` are those of this mode and
+    /// of its flags.
+    pub(crate) fn check_like(
+        &self,
+        like: &Self,
+        names: [&'static str; 2],
+    ) -> Result<(), InputError> {
+        validate::length(names[0], like.len(), self.len())?;
+        validate::length(names[1], like.flag_count(), self.flag_count())
+    }
+
+    /// True when `other` has the same lengths and bits; inlined, unlike `==`.
     #[inline]
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.len == other.len && self.first == other.first && {
-            self.rest.is_empty() || self.rest == other.rest
-        }
+        self.sides.is(&other.sides) && self.flags.is(&other.flags)
     }
 
-    /// Takes the bits of `other`, which has the same length, without allocating.
+    /// Takes the bits of `other`, without allocating where both have the same lengths.
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.len = other.len;
-        self.first = other.first;
-        if self.rest.len() == other.rest.len() {
-            self.rest.copy_from_slice(&other.rest);
-        } else {
-            // A model may have made a mode of another length.
-            self.rest.clone_from(&other.rest);
-        }
+        self.sides.copy_from(&other.sides);
+        self.flags.copy_from(&other.flags);
     }
 }
 
 impl fmt::Debug for Mode {
-    /// The bits as a word, event function 0 first: `Mode(0110)`.
+    /// As [`Display`](fmt::Display): `Mode(0110)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Mode({self})")
     }
@@ -160,32 +189,14 @@ impl fmt::Debug for Mode {
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (0..self.len).try_for_each(|k| f.write_str(if self.contains(k) { "1" } else { "0" }))
-    }
-}
-
-/// Iterator over the bits of a [`Mode`] that are on; see [`Mode::ones`].
-#[derive(Clone, Debug)]
-pub struct Ones<'a> {
-    word: u64,
-    base: usize,
-    rest: &'a [u64],
-}
-
-impl Iterator for Ones<'_> {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        while self.word == 0 {
-            let (&word, rest) = self.rest.split_first()?;
-            self.word = word;
-            self.rest = rest;
-            self.base += BITS;
+        let write = |f: &mut fmt::Formatter<'_>, bits: &Bits| {
+            (0..bits.len()).try_for_each(|k| f.write_str(if bits.get(k) { "1" } else { "0" }))
+        };
+        write(f, &self.sides)?;
+        if self.flags.len() > 0 {
+            f.write_str("|")?;
         }
-        let bit = self.word.trailing_zeros() as usize;
-        self.word &= self.word - 1;
-        Some(self.base + bit)
+        write(f, &self.flags)
     }
 }
 
@@ -196,10 +207,12 @@ mod tests {
     #[test]
     fn bits_beyond_the_end_are_off_and_stay_off() {
         for len in [0, 1, 63, 64, 65, 128, 130] {
-            let mut mode = Mode::new(len);
+            let mut mode = Mode::new(len).with_flags(len);
             mode.set(len, true);
-            assert_eq!(mode, Mode::new(len));
+            mode.set_flag(len, true);
+            assert_eq!(mode, Mode::new(len).with_flags(len));
             assert!(!mode.contains(len) && !mode.contains(len + 64));
+            assert!(!mode.flag(len) && !mode.flag(len + 64));
         }
     }
 
@@ -210,5 +223,28 @@ mod tests {
         assert_eq!(mode.ones().collect::<Vec<_>>(), on);
         assert_eq!(mode.count_ones(), on.len());
         assert_eq!(mode.having(64, false).count_ones(), on.len() - 1);
+    }
+
+    #[test]
+    fn flags_are_no_sides() {
+        for count in [1, 64, 65, 200] {
+            let blank = Mode::with(3, &[1]).with_flags(count);
+            let mut mode = blank.clone();
+            mode.set_flag(count - 1, true);
+            assert_eq!(mode.flags().collect::<Vec<_>>(), [count - 1]);
+            assert_eq!(mode.ones().collect::<Vec<_>>(), [1]);
+            assert_eq!((mode.len(), mode.flag_count()), (3, count));
+            assert!(mode != blank && !mode.is(&blank));
+            let mut copy = Mode::new(70);
+            copy.copy_from(&mode);
+            assert!(copy == mode && copy.is(&mode));
+            copy.clear();
+            assert_eq!(copy, Mode::new(3).with_flags(count));
+        }
+        let mut mode = Mode::with(4, &[1, 2]);
+        assert_eq!(mode.to_string(), "0110");
+        mode = mode.with_flags(2);
+        mode.set_flag(1, true);
+        assert_eq!(format!("{mode} {mode:?}"), "0110|01 Mode(0110|01)");
     }
 }

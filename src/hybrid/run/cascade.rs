@@ -43,9 +43,10 @@ pub(crate) struct Cascade<B> {
 }
 
 impl<B: Buffer> Cascade<B> {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
-            scratch: Scratch::new(dim, count),
+            scratch: Scratch::new(dim, mode),
             h_before: vec![0.0; count],
             jumped: false,
             repeats: 0,
@@ -53,7 +54,7 @@ impl<B: Buffer> Cascade<B> {
             time_errors: vec![0.0; count],
             index: 0,
             told: GuardCrossing::blank(dim),
-            mode: Mode::new(count),
+            mode: mode.clone(),
             field: B::zeros(dim),
         }
     }

@@ -54,16 +54,17 @@ pub(crate) struct Run<B> {
 }
 
 impl<B: Buffer> Run<B> {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
-            state: state::State::new(dim, count),
+            state: state::State::new(dim, mode),
             guards: guard_table::GuardTable::new(dim, count),
             steps: steps::Steps::new(dim),
             search: detect::GuardSearch::new(dim, count),
             cluster: cluster::Cluster::new(count),
             trial: project::Trial::new(dim, count),
-            cascade: cascade::Cascade::new(dim, count),
-            turned: turned::Turned::new(dim, count),
+            cascade: cascade::Cascade::new(dim, mode),
+            turned: turned::Turned::new(dim, mode),
             doubts: doubt::Doubts::new(),
         }
     }

@@ -27,12 +27,12 @@ pub(crate) struct State<B> {
 }
 
 impl<B: Buffer> State<B> {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
         Self {
             t: 0.0,
             tf: 0.0,
             x: B::zeros(dim),
-            mode: Mode::new(count),
+            mode: mode.clone(),
             ode: DormandPrince::new(dim),
             tolerance: Tolerance::new(dim),
             last_step: 0.0,
@@ -40,13 +40,11 @@ impl<B: Buffer> State<B> {
         }
     }
 
-    /// Stands at the start of a run, with all sides off; the input has been checked.
+    /// Stands at the start of a run, with all sides and flags off; the input has been checked.
     pub(crate) fn begin(&mut self, settings: &Settings, t0: f64, x0: &[f64], tf: f64) {
         (self.t, self.tf) = (t0, tf);
         self.x.get_mut().copy_from_slice(x0);
-        for k in 0..self.mode.len() {
-            self.mode.set(k, false);
-        }
+        self.mode.clear();
         for i in 0..self.dim() {
             self.tolerance.relative.get_mut()[i] = settings.rtol.get(i);
             // Never quite zero, so that a component that stays zero has no error of 0/0.

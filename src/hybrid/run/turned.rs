@@ -49,7 +49,8 @@ pub(crate) struct Turned<B> {
 pub(crate) type Known<'a, B> = (&'a State<B>, &'a mut GuardTable<B>, &'a mut Doubts);
 
 impl<B: Buffer> Turned<B> {
-    pub(crate) fn new(dim: usize, count: usize) -> Self {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let count = mode.len();
         Self {
             cluster_start: f64::INFINITY,
             approach: vec![0.0; count],
@@ -58,7 +59,7 @@ impl<B: Buffer> Turned<B> {
             flown: Vec::with_capacity(count),
             last_flown: None,
             field: B::zeros(dim),
-            mode: Mode::new(count),
+            mode: mode.clone(),
         }
     }
 

@@ -1,0 +1,172 @@
+//! Flags of a model: a discrete state that is no side of anything.
+
+use saltation::hybrid::Stop;
+use saltation::{
+    Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Status, Watch,
+};
+
+/// A clock that ticks at every whole second and counts in binary with its flags; `ẋ` is the count.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    flags: usize,
+    /// What the reset makes of the flags.
+    made: usize,
+}
+
+impl Flow for Counter {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx[0] = mode.flags().map(|j| f64::powi(2.0, j as i32)).sum();
+        dx[1] = 1.0;
+    }
+}
+
+impl EventFunction for Counter {
+    fn count(&self) -> usize {
+        1
+    }
+    fn flags(&self) -> usize {
+        self.flags
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[1] - 1.0
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::RISING
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, _, x, mode) = crossing.parts();
+        x[1] = 0.0;
+        if self.made != self.flags {
+            *mode = mode.clone().with_flags(self.made);
+            return Ok(());
+        }
+        let mut carry = 0;
+        while mode.flag(carry) {
+            mode.set_flag(carry, false);
+            carry += 1;
+        }
+        mode.set_flag(carry, true);
+        Ok(())
+    }
+}
+
+fn counter(flags: usize) -> Counter {
+    let made = flags;
+    Counter { flags, made }
+}
+
+#[test]
+fn flags_are_kept_between_crossings_and_restored_by_the_path() {
+    for flags in [4, 64, 70] {
+        let mut integrator = Integrator::new(counter(flags)).unwrap();
+        let run = integrator.integrate(0.0, &[0.0, 0.0], 9.5).unwrap();
+        assert!(run.is_guaranteed(), "{:?}", run.doubts());
+        // 0 + 1 + … + 8 over a second each, 9 over half of one.
+        assert!((run.state()[0] - (36.0 + 4.5)).abs() < 1e-9);
+        assert_eq!(run.mode().flags().collect::<Vec<_>>(), [0, 3]);
+        let mode = run.mode_at(6.5).unwrap();
+        assert_eq!(mode.flags().collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((mode.len(), mode.flag_count()), (1, flags));
+        // Another run starts with all flags off, and one from there with those given.
+        let again = integrator.integrate(0.0, &[0.0, 0.0], 0.5).unwrap();
+        assert_eq!(again.mode().flags().count(), 0);
+        let mut on = Integrator::new(counter(flags))
+            .unwrap()
+            .start_mode(run.mode().clone());
+        let run = on.integrate(9.5, run.state().as_slice(), 10.5).unwrap();
+        assert!((run.state()[0] - (36.0 + 9.0 + 5.0)).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_mode_with_other_flags_is_refused() {
+    let refused = |name, expected, found| InputError::WrongLength {
+        name,
+        expected,
+        found,
+    };
+    let start = Mode::new(1).with_flags(2);
+    let mut integrator = Integrator::new(counter(3)).unwrap().start_mode(start);
+    let found = integrator.integrate(0.0, &[0.0, 0.0], 2.0).unwrap_err();
+    assert_eq!(found, refused("the flags of the start mode", 3, 2));
+
+    let system = Counter { flags: 3, made: 5 };
+    let run = Integrator::new(system)
+        .unwrap()
+        .integrate(0.0, &[0.0, 0.0], 2.0)
+        .unwrap();
+    let Status::Refused(Stop::Input(found)) = run.status() else {
+        panic!("{:?}", run.status());
+    };
+    assert_eq!(*found, refused("the flags after a reset", 3, 5));
+    assert!((run.state()[1] - 1.0).abs() < 1e-9);
+
+    let many = Counter {
+        flags: 2_000_000,
+        made: 0,
+    };
+    let found = Integrator::new(many).unwrap_err();
+    assert!(
+        matches!(found, InputError::BadSetting { name: "flags", .. }),
+        "{found}"
+    );
+}
+
+/// Two guards that are met together; a flag remembers which was first where they are met one after
+/// the other, and the field behind them depends on it.
+struct Memory;
+
+impl Flow for Memory {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[1.0, 1.0, if mode.flag(0) { 2.0 } else { 1.0 }]);
+    }
+}
+
+impl EventFunction for Memory {
+    fn count(&self) -> usize {
+        2
+    }
+    fn flags(&self) -> usize {
+        1
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[k] - 1.0
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, _, mode) = crossing.parts();
+        if crossed.contains(0) && !mode.contains(1) {
+            mode.set_flag(0, true);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn orders_that_leave_other_flags_meet_in_no_node() {
+    let derivative = Integrator::new(Memory)
+        .unwrap()
+        .derivative(0.0, &[0.0, 0.0, 0.0], 2.0)
+        .unwrap();
+    // The third state is 2 or 3 at the end, whichever is first: no derivative.
+    let found = derivative
+        .apply(&[1.0, 0.0, 0.0])
+        .err()
+        .or(derivative.apply(&[0.0, 1.0, 0.0]).err());
+    assert!(
+        matches!(found, Some(NoDerivative::Discontinuous { .. })),
+        "{found:?}"
+    );
+    // Where they are met one after the other there is one.
+    let derivative = Integrator::new(Memory)
+        .unwrap()
+        .derivative(0.0, &[0.5, 0.0, 0.0], 2.0)
+        .unwrap();
+    let matrix = derivative.matrix().unwrap();
+    assert!((matrix[(2, 0)] - 1.0).abs() < 1e-9, "{matrix}");
+}
