@@ -10,7 +10,8 @@
 //! * `checks`: options, states, masses, before bodies move.
 //! * `simulation`: [`Simulation`], with `initial` (the start), `recovery` (between two runs of the
 //!   core), `zeno`, `grazing`.
-//! * `recorder`, `log`: the events and contact modes of a run; `breakdown`: what ends one.
+//! * `recorder`, `log`: the events and contact modes of a run; `mechanical_run`: what a simulation
+//!   returns; `breakdown`: what ends it.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
@@ -23,6 +24,7 @@ mod impact_derivative;
 mod initial;
 mod linearised;
 mod log;
+mod mechanical_run;
 mod motion;
 mod projection;
 mod recorder;
@@ -36,7 +38,8 @@ pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
+pub use mechanical_run::MechanicalRun;
 pub use motion::Multipliers;
-pub use simulation::{MechanicalRun, Simulation};
+pub use simulation::Simulation;
 pub use system::EventDriven;
 pub use zeno::Zeno;

@@ -5,7 +5,8 @@ use super::Start;
 use super::breakdown::Breakdown;
 use super::grazing::{Grazing, Watcher};
 use super::impact::Event;
-use super::log::{ContactEvent, ContactEventKind, ContactMode, sequence};
+use super::log::{ContactEvent, ContactEventKind};
+use super::mechanical_run::MechanicalRun;
 use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
 use super::system::EventDriven;
@@ -41,61 +42,6 @@ pub struct Simulation<S> {
     zeno_time: Option<f64>,
     grazing: Grazing,
     cluster: f64,
-}
-
-/// Everything a mechanical run computed: complete up to the time at which it ended, whatever the
-/// reason.
-#[derive(Clone, Debug)]
-pub struct MechanicalRun {
-    trajectory: Trajectory,
-    events: Vec<ContactEvent>,
-    initial: Vec<usize>,
-    guaranteed: bool,
-}
-
-impl MechanicalRun {
-    /// States `(q, v)` over time, crossings, status.
-    pub fn trajectory(&self) -> &Trajectory {
-        &self.trajectory
-    }
-
-    /// The events, in order of time; several contacts at one instant are one event.
-    pub fn events(&self) -> &[ContactEvent] {
-        &self.events
-    }
-
-    /// Why the motion of the bodies could not go on, where that ended the run. None where the run
-    /// came to its end or the core refused it: see [`status`](Trajectory::status).
-    pub fn breakdown(&self) -> Option<&Breakdown> {
-        Breakdown::of(self.trajectory.status())
-    }
-
-    /// This run, if it came to its end: reached the final time, or was stopped where the policy
-    /// says so.
-    ///
-    /// # Errors
-    /// The reason why it was refused.
-    pub fn completed(self) -> Result<Self, Breakdown> {
-        match self.trajectory.status() {
-            Status::Refused(reason) => Err(reason.clone().into()),
-            _ => Ok(self),
-        }
-    }
-
-    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a new
-    /// mode, even with the same contacts.
-    pub fn modes(&self) -> Vec<ContactMode> {
-        let times = self.trajectory.times();
-        let start = times.first().copied().unwrap_or(f64::NAN);
-        sequence((start, self.trajectory.t()), &self.initial, &self.events)
-    }
-
-    /// False when [`Trajectory::is_guaranteed`] is, or when the run went on where it has no
-    /// derivative: an accumulation was absorbed, a touch was taken as a contact, or impacts within
-    /// the resolution of time were taken as one.
-    pub fn is_guaranteed(&self) -> bool {
-        self.guaranteed && self.trajectory.is_guaranteed()
-    }
 }
 
 impl<S> Simulation<S>

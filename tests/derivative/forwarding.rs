@@ -402,7 +402,7 @@ mod dual {
 
     #[test]
     fn dual_hands_every_method_on() {
-        let source = include_str!("../../src/derivative/check/dual.rs");
+        let source = include_str!("../../src/derivative/check/smooth.rs");
         let flow = methods(source, "SmoothFlow");
         let own: Names = methods(source, "SmoothEvents")
             .union(&flow)

@@ -1,0 +1,61 @@
+//! What a simulation returns: the trajectory, the log of contacts, and why it ended.
+
+use super::breakdown::Breakdown;
+use super::log::{ContactEvent, ContactMode, sequence};
+use crate::{Status, Trajectory};
+
+/// Everything a mechanical run computed: complete up to the time at which it ended, whatever the
+/// reason.
+#[derive(Clone, Debug)]
+pub struct MechanicalRun {
+    pub(super) trajectory: Trajectory,
+    pub(super) events: Vec<ContactEvent>,
+    /// Contacts that are closed at the start.
+    pub(super) initial: Vec<usize>,
+    pub(super) guaranteed: bool,
+}
+
+impl MechanicalRun {
+    /// States `(q, v)` over time, crossings, status.
+    pub fn trajectory(&self) -> &Trajectory {
+        &self.trajectory
+    }
+
+    /// The events, in order of time; several contacts at one instant are one event.
+    pub fn events(&self) -> &[ContactEvent] {
+        &self.events
+    }
+
+    /// Why the motion of the bodies could not go on, where that ended the run. None where the run
+    /// came to its end or the core refused it: see [`status`](Trajectory::status).
+    pub fn breakdown(&self) -> Option<&Breakdown> {
+        Breakdown::of(self.trajectory.status())
+    }
+
+    /// This run, if it came to its end: reached the final time, or was stopped where the policy
+    /// says so.
+    ///
+    /// # Errors
+    /// The reason why it was refused.
+    pub fn completed(self) -> Result<Self, Breakdown> {
+        match self.trajectory.status() {
+            Status::Refused(reason) => Err(reason.clone().into()),
+            _ => Ok(self),
+        }
+    }
+
+    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a new
+    /// mode, even with the same contacts.
+    pub fn modes(&self) -> Vec<ContactMode> {
+        let times = self.trajectory.times();
+        let start = times.first().copied().unwrap_or(f64::NAN);
+        sequence((start, self.trajectory.t()), &self.initial, &self.events)
+    }
+
+    /// False when [`Trajectory::is_guaranteed`] is, or when the run went on where it has no
+    /// derivative: an accumulation was absorbed, a touch was taken as a contact, or impacts within
+    /// the resolution of time were taken as one.
+    pub fn is_guaranteed(&self) -> bool {
+        self.guaranteed && self.trajectory.is_guaranteed()
+    }
+}
