@@ -1,14 +1,14 @@
 //! What a derivative is taken with: the system, the rule of re-arming, and what is small in a run.
 
+use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::ode::difference;
-use crate::{EventFunction, Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
+use crate::{Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
 
 /// The system and the settings of a run, or of a question outside of runs.
-#[derive(Debug)]
-pub(crate) struct Context<'a, S> {
-    pub(crate) system: &'a S,
+pub(crate) struct Context<'a> {
+    pub(crate) system: &'a dyn System,
     pub(crate) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
     pub(crate) tolerance: f64,
@@ -18,9 +18,9 @@ pub(crate) struct Context<'a, S> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-impl<'a, S> Context<'a, S> {
+impl<'a> Context<'a> {
     /// That of a run.
-    pub(crate) fn of_run(system: &'a S, rearm: &'a Rearm, settings: &'a Settings) -> Self {
+    pub(crate) fn of_run(system: &'a dyn System, rearm: &'a Rearm, settings: &'a Settings) -> Self {
         Self {
             system,
             rearm,
@@ -38,7 +38,7 @@ impl<'a, S> Context<'a, S> {
     }
 }
 
-impl<S: EventFunction> Context<'_, S> {
+impl Context<'_> {
     /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming
     /// tell.
     pub(crate) fn follows(&self, guard: Guard) -> bool {
@@ -80,10 +80,10 @@ impl<S: EventFunction> Context<'_, S> {
     }
 }
 
-impl<S> Clone for Context<'_, S> {
+impl Clone for Context<'_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Context<'_, S> {}
+impl Copy for Context<'_> {}

@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector};
 use super::context::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
-use crate::{Flow, NoDerivative, Segment};
+use crate::{NoDerivative, Segment};
 
 /// Nodes and weights of Gauss & Legendre with four nodes, on [0, 1].
 const NODES: [(f64, f64); 4] = [
@@ -49,9 +49,9 @@ impl RunError {
     }
 
     /// Adds what a segment makes.
-    pub(crate) fn advance<S: Flow>(
+    pub(crate) fn advance(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         self.defect.advance(context, segment, &mut self.since)
@@ -108,9 +108,9 @@ impl Defect {
     }
 
     /// Carries `error` along a segment, and adds what this makes.
-    fn advance<S: Flow>(
+    fn advance(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
         error: &mut DVector<f64>,
     ) -> Result<(), NoDerivative> {

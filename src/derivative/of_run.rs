@@ -164,8 +164,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
 impl<S: Flow + EventFunction> Derivative<S> {
     /// What its questions ask the model with.
-    pub(crate) fn context(&self) -> Context<'_, S> {
-        Context::of_run(&self.system, &self.rearm, &self.settings)
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context::of_run(&*self.system, &self.rearm, &self.settings)
     }
 
     /// What kind of derivative it is, or why there is none.

@@ -193,8 +193,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 }
 
 /// The observer that carries tangents.
-struct Carrier<'a, 'b, S> {
-    context: Context<'a, S>,
+struct Carrier<'a, 'b> {
+    context: Context<'a>,
     tangents: &'b mut Sensitivities,
     /// The columns have not been carried through the group as it is now.
     behind: bool,
@@ -203,7 +203,7 @@ struct Carrier<'a, 'b, S> {
     stuck: Option<NoDerivative>,
 }
 
-impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
+impl Carrier<'_, '_> {
     /// Carries the columns through the group as it is now.
     fn catch_up(&mut self) {
         if std::mem::take(&mut self.behind) && self.tangents.failure.is_none() {
@@ -220,7 +220,7 @@ impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
     }
 }
 
-impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
+impl Observer for Carrier<'_, '_> {
     fn start(&mut self, _time: f64, _state: &[f64], mode: &Mode) {
         self.tangents.mode.copy_from(mode);
     }
@@ -261,10 +261,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
 
 impl Sensitivities {
     /// Carries the columns through the group as it is known now, from just before it.
-    fn cross<S: Flow + EventFunction>(
-        &mut self,
-        context: Context<'_, S>,
-    ) -> Result<(), NoDerivative> {
+    fn cross(&mut self, context: Context<'_>) -> Result<(), NoDerivative> {
         let passed = self.cross_once(context);
         let point = &mut self.group.point;
         let differs = matches!(passed, Err(NoDerivative::Discontinuous { .. }));
@@ -276,10 +273,7 @@ impl Sensitivities {
         self.cross_once(context)
     }
 
-    fn cross_once<S: Flow + EventFunction>(
-        &mut self,
-        context: Context<'_, S>,
-    ) -> Result<(), NoDerivative> {
+    fn cross_once(&mut self, context: Context<'_>) -> Result<(), NoDerivative> {
         let Self {
             dim,
             columns,

@@ -9,10 +9,11 @@
 use std::convert::Infallible;
 
 use super::context::Context;
+use crate::hybrid::System;
 use crate::hybrid::options::Settings;
 use crate::ode::difference::{Parts, resolve, vector_within};
 use crate::ode::{DormandPrince, StepControl, Tolerance};
-use crate::{At, Flow, Mode, NoDerivative, Quantity, Segment, Stop};
+use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
 
 /// How much larger than that of the run the relative error of a column may be.
 const SLACK: f64 = 10.0;
@@ -115,9 +116,9 @@ impl Columns {
     }
 
     /// Carries the columns along a segment.
-    pub(crate) fn advance<S: Flow>(
+    pub(crate) fn advance(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         if self.delta.is_empty() {
@@ -162,9 +163,9 @@ impl Columns {
     }
 
     /// Tries a step of the columns from `t`; its result is in the stepper.
-    fn try_step<S: Flow>(
+    fn try_step(
         &mut self,
-        system: &S,
+        system: &dyn System,
         segment: &Segment<'_>,
         t: f64,
         step: f64,
@@ -240,9 +241,9 @@ impl Columns {
 
     /// Chooses the steps of the differences along a segment at its start, where the flow has no
     /// derivative that is written: those over which it is straight.
-    fn choose_steps<S: Flow>(
+    fn choose_steps(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         let Self {
@@ -343,8 +344,8 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
 
 /// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen
 /// mode; a component that is not finite, if there is one.
-fn products<S: Flow>(
-    system: &S,
+fn products(
+    system: &dyn System,
     (t, x): (f64, &[f64]),
     mode: &Mode,
     v: &[f64],
@@ -370,8 +371,8 @@ fn products<S: Flow>(
 }
 
 /// `D_x f · v` by a central difference with a part of the usual step.
-fn along_column<S: Flow>(
-    system: &S,
+fn along_column(
+    system: &dyn System,
     at: (f64, &[f64]),
     mode: &Mode,
     v: &[f64],

@@ -7,14 +7,14 @@ use super::options::Settings;
 use super::{EventFunction, Flow, Mode, Rearm, Statistics, evaluate};
 use crate::Stop;
 
-/// A hybrid system.
+/// A hybrid system. What is not hot takes it as `&dyn System`, and is compiled once for all.
 pub(crate) trait System: Flow + EventFunction {}
 
 impl<S: Flow + EventFunction> System for S {}
 
 /// The system, the settings and the rule of re-arming of one run, with its counts.
 #[derive(Debug)]
-pub(crate) struct Context<'a, S> {
+pub(crate) struct Context<'a, S: ?Sized> {
     pub(crate) system: &'a S,
     pub(crate) settings: &'a Settings,
     pub(crate) rearm: &'a Rearm,
@@ -90,7 +90,7 @@ impl Counts {
     }
 }
 
-impl<S: System> Context<'_, S> {
+impl<S: System + ?Sized> Context<'_, S> {
     /// `f(t, x; mode)`, which may not be finite.
     #[inline]
     pub(crate) fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

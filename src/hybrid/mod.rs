@@ -48,6 +48,7 @@ pub(crate) mod status;
 pub(crate) mod trajectory;
 pub(crate) mod transition;
 
+pub(crate) use context::System;
 pub use corner::{Arrival, Corner, GuardCrossing};
 pub use integrator::{Integrator, Summary};
 // What [`flow_fn`] returns has no use of its own.

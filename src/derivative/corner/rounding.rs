@@ -19,7 +19,7 @@ use super::graph::Node;
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use crate::{Guard, NoDerivative};
 
 /// Distance of two points, in parts of each component, at least: enough to change the rounding of
 /// all that is computed of it.
@@ -40,8 +40,8 @@ const MANY: usize = 12;
 ///
 /// # Errors
 /// [`Stop::Interrupted`] only.
-pub(crate) fn of_states<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn of_states(
+    context: Context<'_>,
     corner: &CornerPoint,
 ) -> Result<Vec<f64>, NoDerivative> {
     let mut rounding = vec![0.0f64; corner.x.len()];
@@ -62,8 +62,8 @@ pub(crate) fn of_states<S: Flow + EventFunction>(
 ///
 /// # Errors
 /// [`Stop::Interrupted`] only.
-pub(crate) fn of_maps<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn of_maps(
+    context: Context<'_>,
     corner: &CornerPoint,
 ) -> Result<DMatrix<f64>, NoDerivative> {
     let dim = corner.x.len();
@@ -128,8 +128,8 @@ struct Passage {
 
 /// The passages from five points close to a corner; none when one of them is refused, or another in
 /// its order.
-fn from_neighbours<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn from_neighbours(
+    context: Context<'_>,
     corner: &CornerPoint,
     (order, apart): (&[Guard], f64),
     with_map: bool,
@@ -154,8 +154,8 @@ fn from_neighbours<S: Flow + EventFunction>(
 
 /// Passes the corner at which `explorer` stands: always across that guard next that comes first in
 /// `order`. Maps are made, and what is put into them by hand, where there is a `draw`.
-fn pass_in_order<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn pass_in_order(
+    context: Context<'_>,
     explorer: &mut Explorer,
     order: &[Guard],
     mut draw: Option<Draw>,

@@ -10,7 +10,7 @@ use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
 
 /// Crosses all guards that are at hand; `true` when one of them ends the run.
-pub(crate) fn crossing_phase<S: System, B: Buffer>(
+pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -88,7 +88,7 @@ pub(crate) fn crossing_phase<S: System, B: Buffer>(
 }
 
 /// Moves to the landing on guard `j` and collects all that are zero with it there.
-fn land<S: System, B: Buffer>(
+fn land<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     j: usize,
@@ -127,7 +127,7 @@ fn land<S: System, B: Buffer>(
 
 /// Undoes a landing, made from time `start`, whose crossing was refused.
 #[cold]
-fn take_back<S: System, B: Buffer>(
+fn take_back<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     start: f64,

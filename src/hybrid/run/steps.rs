@@ -48,13 +48,17 @@ impl<B: Buffer> Steps<B> {
     }
 
     /// Forgets the last run.
-    pub(crate) fn begin<S: System>(&mut self, system: &S) {
+    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
         self.control = StepControl::new();
         self.longest = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
     }
 
     /// Chooses the step anew: fixed, given, or by an Euler step.
-    pub(crate) fn choose<S: System>(&mut self, context: &Context<'_, S>, state: &mut State<B>) {
+    pub(crate) fn choose<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &mut State<B>,
+    ) {
         let settings = context.settings;
         let most = settings.max_step.min(state.tf - state.t);
         let step = match (settings.fixed_step, settings.first_step) {
@@ -84,7 +88,7 @@ impl<B: Buffer> Steps<B> {
 
     /// Tries steps until one passes the error test; gives its length.
     #[inline]
-    pub(crate) fn attempt<S: System>(
+    pub(crate) fn attempt<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &mut State<B>,
