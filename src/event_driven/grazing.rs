@@ -2,10 +2,9 @@
 
 use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
-use super::system::EventDriven;
 use super::zeno::Accumulation;
+use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// What to do with a gap that is touched without an impact worth the name: to within a tenth of
@@ -49,8 +48,8 @@ struct Departure {
 
 /// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says),
 /// or a gap is negative where it should open.
-pub(crate) struct Watcher<'a, S> {
-    model: &'a EventDriven<S>,
+pub(crate) struct Watcher<'a> {
+    model: &'a Model<'a>,
     settings: &'a Settings,
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
@@ -69,12 +68,9 @@ pub(crate) struct Watcher<'a, S> {
     grazing: Grazing,
 }
 
-impl<'a, S> Watcher<'a, S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl<'a> Watcher<'a> {
     pub(crate) fn new(
-        model: &'a EventDriven<S>,
+        model: &'a Model<'a>,
         settings: &'a Settings,
         (grazing, memory): (Grazing, usize),
     ) -> Self {
@@ -86,7 +82,7 @@ where
             point: vec![0.0; model.dim()],
             touched: Vec::new(),
             departures: Vec::new(),
-            values: vec![0.0; 2 * model.system().contacts()],
+            values: vec![0.0; model.system().contacts()],
             touches: Vec::new(),
             memory,
             grazing,
@@ -97,10 +93,7 @@ where
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
-impl<S> Watcher<'_, S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Watcher<'_> {
     /// True when a contact leaves its surface at the start of a segment, and its gap, which is
     /// negative at a point of the interpolant, is no deeper than the error that the tolerances
     /// allow there: the interpolant does not tell how it leaves.
@@ -197,10 +190,7 @@ where
     }
 }
 
-impl<S> Observer for Watcher<'_, S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Observer for Watcher<'_> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let model = self.model;
         let system = model.system();
@@ -254,10 +244,7 @@ where
 }
 
 /// The reason why the core refused a run, in the words of mechanics.
-pub(crate) fn explain<S>(model: &EventDriven<S>, mode: &Mode, reason: Stop) -> Breakdown
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn explain(model: &Model<'_>, mode: &Mode, reason: Stop) -> Breakdown {
     match reason {
         Stop::NotLive {
             guard,

@@ -7,13 +7,16 @@
 //!   closed contacts and the derivative of that (`linearised`), its `guards`.
 //! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
 //!   to the closed contacts.
-//! * `simulation`: [`Simulation`], with `initial` (the start), `recovery` (between two runs of the
-//!   core), `zeno`, `grazing`.
+//! * `erased`: the same, its system forgotten, so that the rest is compiled once.
+//! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery` (between
+//!   two runs of the core), `zeno`, `grazing`.
 //! * `recorder`, `log`: the events and contact modes of a run; `breakdown`: what ends one.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
 mod decoupling;
+mod drive;
+mod erased;
 mod grazing;
 mod guards;
 mod impact;
@@ -31,6 +34,7 @@ mod zeno;
 
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
+pub(crate) use erased::Model;
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};

@@ -1,12 +1,12 @@
 //! The observer that keeps the path of a run, the log of its contacts, and the times of their
 //! impacts.
 
+use super::Start;
 use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::{Accumulation, Detector};
-use super::{EventDriven, Start};
+use crate::event_driven::Model;
 use crate::hybrid::trajectory::Path;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
 /// What a run leaves behind.
@@ -36,15 +36,13 @@ impl ContactRecorder {
     }
 
     /// Notes the impact with which a run starts, if there is one.
-    pub(crate) fn begin<S>(
+    pub(crate) fn begin(
         &mut self,
-        model: &EventDriven<S>,
+        model: &Model<'_>,
         (t, state): (f64, &[f64]),
         (start, impact): (&Start, &Event),
         kind: ContactEventKind,
-    ) where
-        S: MechanicalSystem + UnilateralConstraints,
-    {
+    ) {
         if start.activated.is_empty() {
             return;
         }

@@ -1,14 +1,13 @@
 //! What a simulation does itself, between two runs of the core: accumulations absorbed, touches
 //! closed, idle contacts opened, impacts that follow each other too fast taken as one.
 
-use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
+use crate::event_driven::Model;
 use crate::impact::{Failure, Occasion};
 use crate::mechanics::rates::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,
 };
@@ -31,10 +30,7 @@ pub(crate) struct Bounds {
     pub(crate) interrupt: Interrupt,
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
     pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);

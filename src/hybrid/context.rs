@@ -10,7 +10,7 @@ use crate::Stop;
 /// A hybrid system. What is not hot takes it as `&dyn System`, and is compiled once for all.
 pub(crate) trait System: Flow + EventFunction {}
 
-impl<S: Flow + EventFunction> System for S {}
+impl<S: Flow + EventFunction + ?Sized> System for S {}
 
 /// The system, the settings and the rule of re-arming of one run, with its counts.
 #[derive(Debug)]

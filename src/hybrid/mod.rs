@@ -37,6 +37,7 @@
 
 pub(crate) mod context;
 mod corner;
+mod driver;
 pub(crate) mod evaluate;
 pub(crate) mod grouping;
 mod integrator;
@@ -50,6 +51,7 @@ pub(crate) mod transition;
 
 pub(crate) use context::System;
 pub use corner::{Arrival, Corner, GuardCrossing};
+pub(crate) use driver::Driver;
 pub use integrator::{Integrator, Summary};
 // What [`flow_fn`] returns has no use of its own.
 #[doc(hidden)]

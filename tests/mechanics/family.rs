@@ -193,7 +193,7 @@ pub(crate) fn start_before(
 ) -> Vec<f64> {
     let d = q.len();
     let backward = flow_fn(2 * d, |t, x, _: &Mode, dx: &mut [f64]| {
-        let open = Mode::new(2 * model.system().limbs());
+        let open = Mode::of(model);
         model.flow(-t, x, &open, dx);
         for v in dx {
             *v = -*v;

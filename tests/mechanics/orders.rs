@@ -50,7 +50,7 @@ fn maps_of_words_with_repetitions_are_those_of_displaced_runs() {
         let run = integrator.integrate(0.0, &start.state, span).unwrap();
         run.state().clone()
     };
-    let open = Mode::with(4, &[0, 1]);
+    let open = model.mode(&[]);
     for (outcome, tilt) in report.outcomes.iter().zip([1.0, -1.0]) {
         assert_eq!(outcome.word.len(), 3);
         let state = [&q[..], outcome.velocity.as_slice()].concat();
