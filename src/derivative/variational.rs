@@ -11,8 +11,9 @@ use std::convert::Infallible;
 use super::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::options::Settings;
+use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::difference::{Parts, resolve, vector_within};
-use crate::ode::{DormandPrince, StepControl, Tolerance};
+use crate::ode::{Adaptive, DormandPrince, Tolerance};
 use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
 
 /// How much larger than that of the run the relative error of a column may be.
@@ -38,9 +39,7 @@ pub(crate) struct Columns {
     pub(crate) delta: Vec<f64>,
     ode: DormandPrince<Vec<f64>>,
     tolerance: Tolerance<Vec<f64>>,
-    control: StepControl,
-    /// Step to try next (s).
-    next_step: f64,
+    lengths: Adaptive,
     /// Steps of this run, accepted or not.
     steps: usize,
     max_steps: usize,
@@ -71,8 +70,7 @@ impl Columns {
             delta: vec![0.0; dim * count],
             ode: DormandPrince::new(dim * count),
             tolerance: Tolerance::new(dim * count),
-            control: StepControl::new(),
-            next_step: f64::INFINITY,
+            lengths: Adaptive::new(f64::INFINITY),
             steps: 0,
             max_steps: 0,
             has_slope: false,
@@ -95,8 +93,7 @@ impl Columns {
         }
         self.steps = 0;
         self.max_steps = settings.max_steps;
-        self.control = StepControl::new();
-        self.next_step = f64::INFINITY;
+        self.lengths = Adaptive::new(f64::INFINITY);
         self.has_slope = false;
         self.differences.parts.fill(1.0);
     }
@@ -130,15 +127,14 @@ impl Columns {
             context.interrupt.check()?;
             self.count_step(t, segment)?;
             let remaining = segment.time - t;
-            let step = if 1.01 * self.next_step >= remaining {
-                remaining
-            } else {
-                self.next_step
-            };
+            let proposed = self.lengths.next;
+            let proposal = Proposal::new(proposed, LAST * proposed, remaining);
+            let step = proposal.step;
             self.try_step(context.system, segment, t, step)?;
             let error = self.error(step);
             if error <= 1.0 {
-                self.accept(step, error);
+                self.lengths.accept(proposal, error);
+                self.ode.take(&mut self.delta);
                 t = if step >= remaining {
                     segment.time
                 } else {
@@ -203,19 +199,6 @@ impl Columns {
         Err(NoDerivative::Stop(Stop::NotFinite { quantity, at }))
     }
 
-    /// Takes the result of a step, and proposes the next one.
-    fn accept(&mut self, step: f64, error: f64) {
-        let factor = self.control.accepted(error);
-        // A step cut short by the end of the segment says nothing against a longer one.
-        let proposed = if step < self.next_step {
-            self.next_step
-        } else {
-            0.0
-        };
-        self.next_step = (step * factor).max(proposed);
-        self.ode.take(&mut self.delta);
-    }
-
     /// Proposes a shorter step, unless it is the last of too many.
     fn reject(
         &mut self,
@@ -224,9 +207,10 @@ impl Columns {
         (t, rejections): (f64, usize),
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
-        self.next_step = step * self.control.rejected(error);
-        if t + 0.1 * self.next_step <= t || rejections > MOST_REJECTIONS {
-            let (step, at) = (self.next_step, self.at(t, segment).into());
+        self.lengths.reject(step, error);
+        let next = self.lengths.next;
+        if t + 0.1 * next <= t || rejections > MOST_REJECTIONS {
+            let (step, at) = (next, self.at(t, segment).into());
             return Err(NoDerivative::Stop(Stop::StepTooSmall { step, at }));
         }
         Ok(())

@@ -4,7 +4,7 @@
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, RigidTrot, SoftTrot};
-use saltation::{Flow, Mode};
+use saltation::Flow;
 
 use crate::family::Family;
 use crate::point::Point;

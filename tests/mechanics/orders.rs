@@ -3,7 +3,7 @@
 use saltation::derivative::flow_jacobian;
 use saltation::event_driven::{Breakdown, ContinuityClass, Coupling, EventDriven};
 use saltation::impact::{Propagative, Unilateral};
-use saltation::{Integrator, Mode};
+use saltation::Integrator;
 
 use crate::continuity::{legs, legs_with, ratio};
 use crate::plain::{Free, Plain, free, identity};

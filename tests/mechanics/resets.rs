@@ -2,7 +2,7 @@
 
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard, Mode};
+use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard};
 
 /// Two points of 1 kg on floors of their own, tied by nothing, or carried by an arm that presses
 /// both: masses and rows are constant.

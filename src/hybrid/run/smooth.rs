@@ -57,7 +57,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     // The step that is made in its place, when this one is not taken.
     let instead = match met {
         Ok((Met::Nothing(wanted), corrected)) => {
-            steps.next = steps.next.min(wanted);
+            steps.lengths.next = steps.lengths.next.min(wanted);
             return take_step(context, run, observer, (end, corrected));
         }
         Ok((Met::Guard(stop), _)) => match steps.shorter_before(settings, state, stop, step) {
@@ -69,7 +69,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
             // The end of the step may lie beyond the domain of an event function, and a guard
             // before it.
             steps.shorten(step);
-            steps.next
+            steps.lengths.next
         }
         Err(error) => {
             doubts.drop_since(doubts_before);
@@ -79,7 +79,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     doubts.drop_since(doubts_before);
     context.counts.steps.take_back();
     context.counts.rejections.add(1);
-    steps.next = instead;
+    steps.lengths.next = instead;
     Ok(false)
 }
 
