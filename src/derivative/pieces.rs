@@ -85,8 +85,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
         Ok(pieces.into_iter().map(|(_, piece)| piece).collect())
     }
 
-    /// The pieces of corner `index` of [`corners`](Self::corners): how displacements pass it, in each
-    /// order of its guards. Where outcomes jump these are the one-sided limits and maps.
+    /// The pieces of corner `index` of [`corners`](Self::corners): how displacements pass it, in
+    /// each order of its guards. Where outcomes jump these are the one-sided limits and maps.
     ///
     /// # Errors
     /// [`NoDerivative::TooManyOrders`] above six guards, [`NoDerivative::CornerTooLarge`] where

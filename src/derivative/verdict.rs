@@ -44,8 +44,8 @@ pub enum Verdict {
     },
     /// Outcomes differ by order at a corner: the final state jumps there. A direction whose outcome
     /// is the one in which the run went on has a derivative; the others have a limit and a map of
-    /// their own behind the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The run
-    /// itself, which meets all guards at once, may go on as no direction does;
+    /// their own behind the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The
+    /// run itself, which meets all guards at once, may go on as no direction does;
     /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
     Discontinuous {
         /// Time of the corner (s).

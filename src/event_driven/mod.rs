@@ -8,9 +8,10 @@
 //! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
 //!   to the closed contacts.
 //! * `erased`: the same, its system forgotten, so that the rest is compiled once.
-//! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery` (between
-//!   two runs of the core), `zeno`, `grazing`.
-//! * `recorder`, `log`: the events and contact modes of a run; `breakdown`: what ends one.
+//! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery`
+//!   (between two runs of the core), `zeno`, `grazing`.
+//! * `run`, `recorder`, `log`: what a run computed, its events and contact modes; `breakdown`: what
+//!   ends one.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
@@ -28,6 +29,7 @@ mod motion;
 mod projection;
 mod recorder;
 mod recovery;
+mod run;
 mod simulation;
 mod system;
 mod zeno;
@@ -39,6 +41,7 @@ pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
 pub use motion::Multipliers;
-pub use simulation::{MechanicalRun, Simulation};
+pub use run::MechanicalRun;
+pub use simulation::Simulation;
 pub use system::EventDriven;
 pub use zeno::Zeno;

@@ -5,12 +5,12 @@
 use super::breakdown::Breakdown;
 use super::drive::Drive;
 use super::grazing::Grazing;
-use super::log::{ContactEvent, ContactMode, sequence};
+use super::run::MechanicalRun;
 use super::system::EventDriven;
 use super::zeno::Zeno;
 use crate::derivative::Derivative;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, Integrator, PerEntry, Status, Trajectory, validate};
+use crate::{InputError, Integrator, PerEntry, validate};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -37,62 +37,6 @@ pub struct Simulation<S> {
     zeno_time: Option<f64>,
     grazing: Grazing,
     cluster: f64,
-}
-
-/// Everything a mechanical run computed: complete up to the time at which it ended, whatever the
-/// reason.
-#[derive(Clone, Debug)]
-pub struct MechanicalRun {
-    pub(super) trajectory: Trajectory,
-    pub(super) events: Vec<ContactEvent>,
-    /// The contacts that are closed at the start.
-    pub(super) initial: Vec<usize>,
-    pub(super) guaranteed: bool,
-}
-
-impl MechanicalRun {
-    /// States `(q, v)` over time, crossings, status.
-    pub fn trajectory(&self) -> &Trajectory {
-        &self.trajectory
-    }
-
-    /// The events, in order of time; several contacts at one instant are one event.
-    pub fn events(&self) -> &[ContactEvent] {
-        &self.events
-    }
-
-    /// Why the motion of the bodies could not go on, where that ended the run. None where the run
-    /// came to its end or the core refused it: see [`status`](Trajectory::status).
-    pub fn breakdown(&self) -> Option<&Breakdown> {
-        Breakdown::of(self.trajectory.status())
-    }
-
-    /// This run, if it came to its end: reached the final time, or was stopped where the policy
-    /// says so.
-    ///
-    /// # Errors
-    /// The reason why it was refused.
-    pub fn completed(self) -> Result<Self, Breakdown> {
-        match self.trajectory.status() {
-            Status::Refused(reason) => Err(reason.clone().into()),
-            _ => Ok(self),
-        }
-    }
-
-    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a
-    /// mode of its own, be it of the same contacts.
-    pub fn modes(&self) -> Vec<ContactMode> {
-        let times = self.trajectory.times();
-        let start = times.first().copied().unwrap_or(f64::NAN);
-        sequence((start, self.trajectory.time()), &self.initial, &self.events)
-    }
-
-    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on
-    /// where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
-    /// contact, or impacts followed each other faster than time can tell and were taken as one.
-    pub fn is_guaranteed(&self) -> bool {
-        self.guaranteed && self.trajectory.is_guaranteed()
-    }
 }
 
 impl<S> Simulation<S>
@@ -178,10 +122,10 @@ where
     /// [`MechanicalRun::is_guaranteed`] are those of each run.
     ///
     /// # Errors
-    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`]
-    /// for `tf` and settings. What the run meets on its way is in the
-    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it where
-    /// the motion of the bodies could not go on.
+    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and
+    /// [`InputError::BadSetting`] for `tf` and settings. What the run meets on its way is in the
+    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it
+    /// where the motion of the bodies could not go on.
     pub fn integrate(
         &mut self,
         t0: f64,

@@ -85,8 +85,8 @@ pub struct Corner {
     /// the direction of crossing, divided by its least rate `c_k`. At least 1 for an event-selected
     /// system; below 0 when a reset threw the state back.
     pub margins: Vec<f64>,
-    /// Index of the first crossing among the trajectory's crossings; the others follow it. There are
-    /// more of them than guards where a reset threw the state back over a guard at once.
+    /// Index of the first crossing among the trajectory's crossings; the others follow it. There
+    /// are more of them than guards where a reset threw the state back over a guard at once.
     pub first: usize,
 }
 

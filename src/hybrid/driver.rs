@@ -1,5 +1,6 @@
-//! What runs a system of given sizes: settings, the rule of re-arming, and the workspace. The system
-//! is an argument: an [`Integrator`](super::Integrator) holds one, drivers above bring their own.
+//! What runs a system of given sizes: settings, the rule of re-arming, and the workspace. The
+//! system is an argument: an [`Integrator`](super::Integrator) holds one, drivers above bring their
+//! own.
 
 use super::context::{Context, Counts};
 use super::options::Settings;

@@ -2,8 +2,8 @@
 
 use super::{Arrival, CrossedGuard, Guard, Transition};
 
-/// Which transitions of a run are one corner, for the trajectory and for the derivative: those within
-/// a tolerance of the first of them.
+/// Which transitions of a run are one corner, for the trajectory and for the derivative: those
+/// within a tolerance of the first of them.
 ///
 /// What a reset carries across belongs to the crossing that caused it. A second crossing of an
 /// event function begins a new corner, unless a reset of this one changed the state.
@@ -11,8 +11,8 @@ use super::{Arrival, CrossedGuard, Guard, Transition};
 pub(crate) struct Grouping {
     /// Time of the first transition (s).
     t: f64,
-    /// The guards that were crossed, each event function once; without those that a reset carried the
-    /// state across.
+    /// The guards that were crossed, each event function once; without those that a reset carried
+    /// the state across.
     pub(crate) guards: Vec<Guard>,
     /// A reset changed the state.
     pub(crate) moved: bool,

@@ -10,7 +10,8 @@
 //! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
 //!   checked.
 //! * `integrator`, `options`: how runs begin, and their settings.
-//! * `observer`, `trajectory`, `corner`, `status`: what comes out; `grouping`: the rule for corners.
+//! * `observer`, `trajectory`, `corner`, `status`: what comes out; `grouping`: the rule for
+//!   corners.
 //!
 //! Every search is bounded:
 //!

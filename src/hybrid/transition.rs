@@ -221,8 +221,8 @@ fn set_side(
     }
 }
 
-/// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any of its
-/// crossings does.
+/// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any of
+/// its crossings does.
 #[inline]
 fn arm_ahead<S: EventFunction + ?Sized>(system: &S, place: &mut Place<'_>, k: usize) {
     place.arming[k] = if system.watch(k).is_any() {

@@ -40,8 +40,8 @@ pub enum Selection {
     Single,
     /// The first in the order of the set, be it complete or not.
     First,
-    /// Any of those that are known, be the set complete or not, drawn by this seed and the number of
-    /// the impact: the same seed gives the same run.
+    /// Any of those that are known, be the set complete or not, drawn by this seed and the number
+    /// of the impact: the same seed gives the same run.
     Keyed(u64),
     /// The number of the one to take, from 0, by a function of the set and the occasion; none ends
     /// the run with [`Failure::NoSuchOutcome`]. Incomplete sets are its own matter

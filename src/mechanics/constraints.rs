@@ -30,8 +30,8 @@ pub trait UnilateralConstraints {
 
     /// The curvature term `κ_j = vᵀ D²a_j(q) v`, the part of the gap's acceleration that is not
     /// `Da_j v̇`; the provided method returns `None`, and the crate takes the difference of
-    /// `Da_j v` along `v`. Where `q̇ = N(q) v` it is the derivative of `Da_j v` along `N(q) v`, with
-    /// `v` held.
+    /// `Da_j v` along `v`. Where `q̇ = N(q) v` it is the derivative of `Da_j v` along `N(q) v`,
+    /// with `v` held.
     fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
         let _ = (j, q, v);
         None

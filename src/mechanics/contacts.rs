@@ -3,8 +3,8 @@
 //!
 //! * `ContactRows`: the rows `Da` of a list of contacts in the caller's scratch. The smooth phase
 //!   uses nothing else of closed contacts: gaps it asks for where contacts are open.
-//! * [`Contacts`]: owned and reused, with gaps and parameters, for impacts, implicit steps and logs.
-//!   A [`ContactSource`] fills it.
+//! * [`Contacts`]: owned and reused, with gaps and parameters, for impacts, implicit steps and
+//!   logs. A [`ContactSource`] fills it.
 //!
 //! Units and signs are those of [`Contacts`].
 
@@ -206,9 +206,9 @@ impl Contacts {
     /// Adds a contact, without rows so far.
     ///
     /// # Errors
-    /// [`InputError::NotFinite`] (`gap`), [`InputError::BadSetting`] for another number that makes no
-    /// sense; the entry is the number of the contact. Restitution is checked where it is used: some
-    /// laws and drivers take any.
+    /// [`InputError::NotFinite`] (`gap`), [`InputError::BadSetting`] for another number that makes
+    /// no sense; the entry is the number of the contact. Restitution is checked where it is used:
+    /// some laws and drivers take any.
     pub fn push(&mut self, parameters: ContactParameters) -> Result<(), InputError> {
         let of_contact = validate::counted_from(parameters.contact);
         let check = |parameters: &ContactParameters| {
@@ -228,8 +228,8 @@ impl Contacts {
     /// velocities of `tree`, then those of each tangent row.
     ///
     /// # Errors
-    /// [`InputError::NoContacts`] before the first contact; [`InputError::WrongLength`] for velocities beyond
-    /// those of [`reset`](Self::reset) and for another number of entries.
+    /// [`InputError::NoContacts`] before the first contact; [`InputError::WrongLength`] for
+    /// velocities beyond those of [`reset`](Self::reset) and for another number of entries.
     pub fn push_block(
         &mut self,
         tree: usize,
@@ -328,8 +328,8 @@ pub trait ContactSource {
     /// Replaces `contacts` by those of `set` at the configuration `q`.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts have
-    /// different numbers of tangents, and those of [`Contacts::push`].
+    /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts
+    /// have different numbers of tangents, and those of [`Contacts::push`].
     fn fill(
         &self,
         q: &[f64],

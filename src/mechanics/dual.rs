@@ -80,7 +80,8 @@ pub trait SmoothMechanics {
         false
     }
 
-    /// As [`MechanicalSystem::coriolis`]. Where it is not written and `q̇ = v`, [`Dual`] derives it.
+    /// As [`MechanicalSystem::coriolis`]. Where it is not written and `q̇ = v`, [`Dual`] derives
+    /// it.
     fn coriolis<T: RealField + Copy>(&self, q: &[T], v: &[T], force: &mut [T]) -> bool {
         let _ = (q, v, force);
         false

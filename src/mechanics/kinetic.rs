@@ -1,5 +1,5 @@
-//! Forces of inertia by differences of the mass matrix: the Coriolis force and the derivative of the
-//! kinetic energy,
+//! Forces of inertia by differences of the mass matrix: the Coriolis force and the derivative of
+//! the kinetic energy,
 //!
 //! ```text
 //!     c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q        Ṁ v = Σ_k v_k ∂_k M v

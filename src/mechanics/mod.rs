@@ -4,13 +4,14 @@
 //! 1609.04056), with its errors mended.
 //!
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
-//!   [`UnilateralConstraints`]; `mechanism`: both, as drivers see them; `dual`: the same, once for any scalar; `forward`: references and
-//!   smart pointers.
+//!   [`UnilateralConstraints`]; `mechanism`: both, as drivers see them; `dual`: the same, once for
+//!   any scalar; `forward`: references and smart pointers.
 //! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `delassus`: these in
 //!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
-//!   what to do with contacts that depend on each other; `rates`: velocities with given rates of gaps.
+//!   what to do with contacts that depend on each other; `rates`: velocities with given rates of
+//!   gaps.
 //! * `configuration`: `q̇ = N(q) v`.
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.

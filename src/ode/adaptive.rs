@@ -1,5 +1,5 @@
-//! The lengths of adaptive steps: which to try, and what success and failure say of the next. States
-//! and the columns of derivatives have their steps from it.
+//! The lengths of adaptive steps: which to try, and what success and failure say of the next.
+//! States and the columns of derivatives have their steps from it.
 
 use super::StepControl;
 
@@ -24,8 +24,8 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// A step as proposed; to the end, which is `remaining` seconds away, where a step may be `most`
-    /// long and that is no farther.
+    /// A step as proposed; to the end, which is `remaining` seconds away, where a step may be
+    /// `most` long and that is no farther.
     #[inline]
     pub(crate) fn new(proposed: f64, most: f64, remaining: f64) -> Self {
         let step = if most >= remaining {

@@ -1,5 +1,5 @@
-//! The derivative crosses the guards that the run crossed: what resets carry across depends on which
-//! guards are armed, on the guard reset matrix, and on the sides that the model set itself.
+//! The derivative crosses the guards that the run crossed: what resets carry across depends on
+//! which guards are armed, on the guard reset matrix, and on the sides that the model set itself.
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};

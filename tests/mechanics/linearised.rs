@@ -1,10 +1,10 @@
 //! The derivative of the motion along a direction, contacts held, against differences of the
 //! motion.
 
+use saltation::Flow;
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, RigidTrot, SoftTrot};
-use saltation::Flow;
 
 use crate::family::Family;
 use crate::point::Point;

@@ -1,9 +1,9 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
+use saltation::Integrator;
 use saltation::derivative::flow_jacobian;
 use saltation::event_driven::{Breakdown, ContinuityClass, Coupling, EventDriven};
 use saltation::impact::{Propagative, Unilateral};
-use saltation::Integrator;
 
 use crate::continuity::{legs, legs_with, ratio};
 use crate::plain::{Free, Plain, free, identity};

@@ -327,8 +327,8 @@ impl Explorer {
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])
     }
 
-    /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose time
-    /// is shifted by the row `tau`; gives the edge.
+    /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose
+    /// time is shifted by the row `tau`; gives the edge.
     pub(crate) fn carry_map(
         &mut self,
         context: Context<'_>,

@@ -29,8 +29,8 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Carries `delta`, a perturbation at fixed time just before the corner at which
-    /// `explorer` stands, to one just after it (or, where a guard ends the run, at the end): always across the
+    /// Carries `delta`, a perturbation at fixed time just before the corner at which `explorer`
+    /// stands, to one just after it (or, where a guard ends the run, at the end): always across the
     /// guard that is met first.
     pub(crate) fn pass(
         &mut self,

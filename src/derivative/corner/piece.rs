@@ -13,8 +13,8 @@ use crate::{Guard, Mode, NoDerivative, validate};
 /// those at fixed time just before it and just after it.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// Its matrix, `d × d`: `B(v) = matrix · v` for every `v` in one of the cones. For a corner, the
-    /// product of the saltation matrices along the order.
+    /// Its matrix, `d × d`: `B(v) = matrix · v` for every `v` in one of the cones. For a corner,
+    /// the product of the saltation matrices along the order.
     pub matrix: DMatrix<f64>,
     /// Where it holds: a cone for each order of the guards that has this matrix and this state.
     pub cones: Vec<Cone>,
@@ -44,8 +44,8 @@ pub struct Cone {
 }
 
 impl Piece {
-    /// `matrixᵀ w`: the gradient of a cost of the displaced state, whose gradient there is `w`, with
-    /// respect to the displacement, within the piece.
+    /// `matrixᵀ w`: the gradient of a cost of the displaced state, whose gradient there is `w`,
+    /// with respect to the displacement, within the piece.
     ///
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength).

@@ -284,9 +284,9 @@ impl<B: Buffer> Cascade<B> {
     }
 }
 
-/// Fires the guards of the cluster's set, which are zero at the present state, and all that cross at
-/// the same instant in consequence; `knows_field` says that the first stage holds the field of the
-/// old mode here. `true` when one of them ends the run. After an error state and mode are those
+/// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
+/// at the same instant in consequence; `knows_field` says that the first stage holds the field of
+/// the old mode here. `true` when one of them ends the run. After an error state and mode are those
 /// before the crossing that was refused.
 pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,

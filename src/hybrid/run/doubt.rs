@@ -101,8 +101,8 @@ pub(crate) struct Top {
 /// the error is.
 const CLOSE: f64 = 1e-8;
 
-/// The doubts of a run: all are counted, a few of a step are kept until it is accepted, when they are
-/// told.
+/// The doubts of a run: all are counted, a few of a step are kept until it is accepted, when they
+/// are told.
 #[derive(Clone, Debug)]
 pub(crate) struct Doubts {
     kept: Vec<Doubt>,

@@ -1,5 +1,5 @@
-//! What is known of each event function: value, rate, numerical zero, error, arming. And one look at
-//! all of them: who is near its surface, and who of the others comes first by the tangent.
+//! What is known of each event function: value, rate, numerical zero, error, arming. And one look
+//! at all of them: who is near its surface, and who of the others comes first by the tangent.
 
 use super::ranking::{Ranking, Survey};
 use super::state::State;
@@ -166,8 +166,8 @@ impl<B: Buffer> GuardTable<B> {
         h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.min_rate[k])
     }
 
-    /// Time by which the crossing of a set missed its surfaces, by the values of event functions there:
-    /// others miss theirs by as much (s).
+    /// Time by which the crossing of a set missed its surfaces, by the values of event functions
+    /// there: others miss theirs by as much (s).
     pub(crate) fn missed_by(&self, set: &[CrossedGuard], h: &[f64]) -> f64 {
         set.iter().fold(0.0, |most: f64, c| {
             let k = c.guard.event;
@@ -207,8 +207,8 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// Takes the slopes from the event functions of the table to `after`, a time `dt` later, for rates:
-    /// those of the start would mislead the search for the guards that come next.
+    /// Takes the slopes from the event functions of the table to `after`, a time `dt` later, for
+    /// rates: those of the start would mislead the search for the guards that come next.
     pub(crate) fn slopes_to(&mut self, state: &State<B>, after: &[f64], dt: f64) {
         if dt <= 8.0 * f64::EPSILON * state.t.abs() {
             return;

@@ -145,8 +145,8 @@ fn rate_at<S: System + ?Sized, B: Buffer>(
     Ok(rate)
 }
 
-/// True when the rate of a guard where it is passed is that of its cubic: else it oscillates between
-/// its samples, and may have been passed before.
+/// True when the rate of a guard where it is passed is that of its cubic: else it oscillates
+/// between its samples, and may have been passed before.
 fn rate_fits<S: System + ?Sized, B: Buffer>(
     look: &Look<'_, S, B>,
     passage: Passage,

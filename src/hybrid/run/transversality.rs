@@ -1,5 +1,5 @@
-//! What a crossing must fulfil: transversality before and after, whatever the order, and guards armed
-//! before their surface. These say what is the case; the caller refuses.
+//! What a crossing must fulfil: transversality before and after, whatever the order, and guards
+//! armed before their surface. These say what is the case; the caller refuses.
 
 use super::guard_table::GuardTable;
 use super::state::State;

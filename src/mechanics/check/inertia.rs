@@ -57,8 +57,8 @@ where
         }
     }
 
-    /// The derivative of the mass matrix along `N(q) e_i`. Where that is a coordinate, with the step
-    /// of that coordinate: others may have another unit.
+    /// The derivative of the mass matrix along `N(q) e_i`. Where that is a coordinate, with the
+    /// step of that coordinate: others may have another unit.
     pub(super) fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Stop> {
         let along = self.direction(coordinate);
         let step = if is_identity(self.system, self.q) {
@@ -132,7 +132,8 @@ where
         Ok(())
     }
 
-    /// `Σ_j C^k_ij v_j`: the velocity of the bracket of `N e_i` with `N v`, which is `along` at `q`.
+    /// `Σ_j C^k_ij v_j`: the velocity of the bracket of `N e_i` with `N v`, which is `along` at
+    /// `q`.
     fn bracket(&self, i: usize, v: &[f64], along: &[f64]) -> DVector<f64> {
         let (nq, d) = (self.q.len(), v.len());
         let mut axis = vec![0.0; d];

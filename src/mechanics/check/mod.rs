@@ -66,11 +66,11 @@ use crate::{At, InputError, Mode, Quantity, Stop};
 /// ```
 ///
 /// # Errors
-/// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::EmptySystem`], [`InputError::WrongLength`] (of `q`, `v`, or trees that do not cover the
-/// velocities) and [`InputError::NotFinite`] for bad input;
-/// [`InputError::BadMatrix`] (`mass`) when the mass matrix is not finite, symmetric and positive
-/// definite at `q`, or not finite close to it; [`Stop::NotFinite`] when the effort or a gap is not
-/// finite there.
+/// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::EmptySystem`],
+/// [`InputError::WrongLength`] (of `q`, `v`, or trees that do not cover the velocities) and
+/// [`InputError::NotFinite`] for bad input; [`InputError::BadMatrix`] (`mass`) when the mass matrix
+/// is not finite, symmetric and positive definite at `q`, or not finite close to it;
+/// [`Stop::NotFinite`] when the effort or a gap is not finite there.
 pub fn check_mechanics<S>(
     system: &S,
     t: f64,
