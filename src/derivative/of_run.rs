@@ -131,8 +131,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let mut path = crate::hybrid::trajectory::Path::new(max_memory, corner_tolerance);
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
-            let (system, driver) = self.parts();
-            driver.observe_with(system, (t0, x0, tf), |rearm, settings| {
+            let (system, driver, engine) = self.parts();
+            driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
                 (path, Recorder::new(context, settings))
             })?

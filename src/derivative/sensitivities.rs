@@ -154,9 +154,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         observer: &mut O,
     ) -> Result<Summary, InputError> {
         validate::length("a tangent", x0.len(), tangents.dim)?;
-        let (system, driver) = self.parts();
+        let (system, driver, engine) = self.parts();
         let (summary, (_, mut carrier)) =
-            driver.observe_with(system, (t0, x0, tf), |rearm, settings| {
+            driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
                 tangents.begin(Mode::of(system), settings);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {

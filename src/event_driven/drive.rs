@@ -10,6 +10,7 @@ use super::zeno::{Accumulation, Detector};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, Start, Zeno};
 use crate::hybrid::Driver;
 use crate::hybrid::options::Settings;
+use crate::hybrid::run_to_end;
 use crate::hybrid::trajectory::Path;
 use crate::{Statistics, Status, Stop, Trajectory};
 
@@ -35,7 +36,7 @@ impl Drive<'_> {
         let n = self.model.system().contacts();
         let tolerance = self.driver.settings.corner_tolerance;
         let path = Path::new(self.driver.settings.max_memory, tolerance);
-        let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), n, path);
+        let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), path);
         let before = [q, v].concat();
         recorder.begin(self.model, (t0, &before), (&start, &impact), kind);
         let initial = self.model.closed(&start.mode);
@@ -133,12 +134,12 @@ impl Drive<'_> {
         settings.max_events = left(max_events, statistics.crossings);
         settings.first_transition = recorder.transitions;
         let model = self.model;
-        let observed = self
-            .driver
-            .observe_with(model, (t, &state, tf), |_, settings| {
-                let watcher = Watcher::new(model, settings, (grazing, max_memory));
-                (&mut *recorder, watcher)
-            });
+        let observed =
+            self.driver
+                .observe_with(model, run_to_end, (t, &state, tf), |_, settings| {
+                    let watcher = Watcher::new(model, settings, (grazing, max_memory));
+                    (&mut *recorder, watcher)
+                });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
                 Status::Refused(Stop::TooManySteps { limit, .. }) => *limit = max_steps,

@@ -11,7 +11,6 @@ use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
 /// What a run leaves behind.
 pub(crate) struct ContactRecorder {
-    n: usize,
     pub(crate) path: Path,
     events: Vec<ContactEvent>,
     pub(crate) detector: Detector,
@@ -23,9 +22,8 @@ pub(crate) struct ContactRecorder {
 }
 
 impl ContactRecorder {
-    pub(crate) fn new(detector: Detector, n: usize, path: Path) -> Self {
+    pub(crate) fn new(detector: Detector, path: Path) -> Self {
         Self {
-            n,
             path,
             events: Vec::new(),
             detector,
@@ -115,14 +113,13 @@ impl Observer for ContactRecorder {
     fn transition(&mut self, set: &Transition<'_>) {
         self.path.transition(set);
         self.transitions = set.index + 1;
-        let n = self.n;
         let (mut activated, mut released) = (Vec::new(), Vec::new());
         for c in set.guards {
             let (j, falls) = (c.guard.event, !c.guard.side_after());
-            if j >= n || !falls {
+            if !falls {
                 continue;
             }
-            if set.mode_before.contains(n + j) {
+            if set.mode_before.flag(j) {
                 released.push(j);
             } else {
                 activated.push(j);

@@ -138,7 +138,7 @@ where
         for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
             validate::not_negative(name, &[value])?;
         }
-        let (model, driver) = self.integrator.parts();
+        let (model, driver, _) = self.integrator.parts();
         let mut drive = Drive {
             model: model.erased(),
             driver,

@@ -90,6 +90,19 @@ impl Counts {
     }
 }
 
+impl<'a, S: System> Context<'a, S> {
+    /// The same, the system forgotten; counts begin anew.
+    pub(crate) fn erased(&self) -> Context<'a, dyn System + 'a> {
+        Context {
+            system: self.system,
+            settings: self.settings,
+            rearm: self.rearm,
+            wants_segments: self.wants_segments,
+            counts: Counts::default(),
+        }
+    }
+}
+
 impl<S: System + ?Sized> Context<'_, S> {
     /// `f(t, x; mode)`, which may not be finite.
     #[inline]

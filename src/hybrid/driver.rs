@@ -9,6 +9,30 @@ use super::{Mode, Observer, Rearm, Summary, System};
 use crate::ode::Buffer;
 use crate::{InputError, validate};
 
+/// A run of a system to its end: compiled for this system, or for any.
+pub(crate) type Engine<S, B> =
+    fn(&Context<'_, S>, &mut Run<B>, Option<&Mode>, &mut dyn Observer) -> Summary;
+
+/// The engine that is compiled once for all systems.
+pub(crate) fn run_any<S: System>(
+    context: &Context<'_, S>,
+    run: &mut Run<Vec<f64>>,
+    start_mode: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Summary {
+    run_erased(&context.erased(), run, start_mode, observer)
+}
+
+/// Not generic, so that it is compiled here.
+fn run_erased(
+    context: &Context<'_, dyn System + '_>,
+    run: &mut Run<Vec<f64>>,
+    start_mode: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Summary {
+    run_to_end(context, run, start_mode, observer)
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Driver<B> {
     pub(crate) settings: Settings,
@@ -32,6 +56,7 @@ impl<B: Buffer> Driver<B> {
     pub(crate) fn observe_with<'a, S: System + ?Sized, O: Observer>(
         &'a mut self,
         system: &S,
+        engine: Engine<S, B>,
         (t0, x0, tf): (f64, &[f64], f64),
         make: impl FnOnce(&'a Rearm, &'a Settings) -> O,
     ) -> Result<(Summary, O), InputError> {
@@ -52,7 +77,7 @@ impl<B: Buffer> Driver<B> {
             wants_segments: observer.wants_segments(),
             counts: Counts::default(),
         };
-        let summary = run_to_end(&context, run, start_mode.as_ref(), &mut observer);
+        let summary = engine(&context, run, start_mode.as_ref(), &mut observer);
         Ok((summary, observer))
     }
 

@@ -1,9 +1,10 @@
 //! `Integrator`: its settings, and how runs begin.
 
-use crate::hybrid::Driver;
 use std::sync::Arc;
 
+use super::driver::{Driver, Engine, run_any};
 use super::options::{Resolution, Settings};
+use super::run::run_to_end;
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
@@ -30,6 +31,7 @@ use crate::{Guard, InputError, Interrupt, validate};
 pub struct Integrator<S, B = Vec<f64>> {
     system: Arc<S>,
     driver: Driver<B>,
+    engine: Engine<S, B>,
 }
 
 /// How a run ended, for those who keep no trajectory. The final state is in [`Integrator::state`].
@@ -44,30 +46,32 @@ pub struct Summary {
 }
 
 impl<S: Flow + EventFunction> Integrator<S> {
-    /// An integrator for `system`, whose sizes are read now and must not change.
+    /// An integrator for `system`, whose sizes are read now and must not change. The run is compiled
+    /// once for all systems, and calls the functions of this one by pointer.
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
     /// million states or event functions.
     pub fn new(system: S) -> Result<Self, InputError> {
-        Self::with_buffers(system)
+        Self::with_engine(system, run_any)
     }
 
     /// The same with state vectors of a size known at compile time:
-    /// `Integrator::fixed::<6>(&plate)`. Faster for small systems; the results are those of
-    /// [`new`](Self::new).
+    /// `Integrator::fixed::<6>(&plate)`. The run is compiled for this system, which costs seconds of
+    /// compile time for each: faster for small systems, whose functions are inlined. The results are
+    /// those of [`new`](Self::new).
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
     /// `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, InputError> {
         validate::length("the fixed state", system.dim(), N)?;
-        Integrator::with_buffers(system)
+        Integrator::with_engine(system, run_to_end)
     }
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    fn with_buffers(system: S) -> Result<Self, InputError> {
+    fn with_engine(system: S, engine: Engine<S, B>) -> Result<Self, InputError> {
         let dim = system.dim();
         if dim == 0 {
             return Err(InputError::EmptySystem);
@@ -80,7 +84,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         }
         let driver = Driver::new(dim, &Mode::of(&system));
         let system = Arc::new(system);
-        Ok(Self { system, driver })
+        Ok(Self {
+            system,
+            driver,
+            engine,
+        })
     }
 
     /// Relative tolerance of the smooth phase, one for all or one for each state variable. Default
@@ -260,8 +268,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
         observer: &mut O,
     ) -> Result<Summary, InputError> {
-        let (system, driver) = self.parts();
-        let (summary, _) = driver.observe_with(system, (t0, x0, tf), |_, _| observer)?;
+        let (system, driver, engine) = self.parts();
+        let (summary, _) = driver.observe_with(system, engine, (t0, x0, tf), |_, _| observer)?;
         Ok(summary)
     }
 
@@ -280,9 +288,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.system
     }
 
-    /// The system, and what runs it.
-    pub(crate) fn parts(&mut self) -> (&S, &mut Driver<B>) {
-        (&self.system, &mut self.driver)
+    /// The system, what runs it, and how.
+    pub(crate) fn parts(&mut self) -> (&S, &mut Driver<B>, Engine<S, B>) {
+        (&self.system, &mut self.driver, self.engine)
     }
 
     /// What the derivative of a run keeps of it, beside what it recorded.

@@ -64,5 +64,6 @@ pub use model::{
 pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
+pub(crate) use run::run_to_end;
 pub use status::{At, ModelError, Statistics, Status, Stop};
 pub use trajectory::{ModeChange, Trajectory};
