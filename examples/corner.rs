@@ -137,7 +137,7 @@ impl Passage {
     /// Time between the crossings [s].
     fn gap(&self) -> f64 {
         match self.run.crossings() {
-            [first, .., last] => last.time - first.time,
+            [first, .., last] => last.t - first.t,
             _ => f64::NAN,
         }
     }

@@ -158,7 +158,7 @@ impl Setup {
 
     /// Norm of the error at the end of the run.
     fn final_error(&self, run: &Trajectory) -> f64 {
-        let [z, v] = self.exact(run.time());
+        let [z, v] = self.exact(run.t());
         (run.state()[0] - z).hypot(run.state()[1] - v)
     }
 }
@@ -182,7 +182,7 @@ fn report(setup: &Setup, run: &Trajectory, out: &mut dyn Write) -> Outcome<()> {
         } else {
             "lifts off"
         };
-        writeln!(out, "  {:.12} s  {what}", crossing.time)?;
+        writeln!(out, "  {:.12} s  {what}", crossing.t)?;
     }
     if let Status::Refused(reason) = run.status() {
         writeln!(out, "  ended early: {reason}")?;
@@ -253,7 +253,7 @@ fn sampled(
     what: impl Fn(f64, [f64; 2]) -> [f64; 2],
 ) -> Result<Vec<Sample>, Error> {
     const CELLS: i32 = 400;
-    let (start, end) = (run.times()[0], run.time());
+    let (start, end) = (run.times()[0], run.t());
     (0..=CELLS)
         .map(|i| {
             let t = (start + (end - start) * f64::from(i) / f64::from(CELLS)).min(end);

@@ -89,7 +89,7 @@ fn start(cells: usize, seed: u64) -> Vec<f64> {
 
 /// Cells that fire at one instant.
 struct Cluster {
-    time: f64,
+    t: f64,
     cells: Vec<usize>,
 }
 
@@ -108,7 +108,7 @@ fn clusters(run: &Trajectory) -> Vec<Cluster> {
             .map_or(1, |(_, size)| size);
         let members = &run.crossings()[next..next + size];
         clusters.push(Cluster {
-            time: members[0].time,
+            t: members[0].t,
             cells: members
                 .iter()
                 .map(|crossing| crossing.guard.event)
@@ -120,7 +120,7 @@ fn clusters(run: &Trajectory) -> Vec<Cluster> {
 }
 
 fn report(run: &Trajectory, clusters: &[Cluster], out: &mut dyn Write) -> Outcome<()> {
-    let end = run.time();
+    let end = run.t();
     writeln!(
         out,
         "{} firings at {} instants in {end} s\n",
@@ -136,7 +136,7 @@ fn report(run: &Trajectory, clusters: &[Cluster], out: &mut dyn Write) -> Outcom
         let (from, to) = (edge(i), edge(i + 1));
         let sizes: Vec<usize> = clusters
             .iter()
-            .filter(|c| from <= c.time && (c.time < to || i == WINDOWS - 1))
+            .filter(|c| from <= c.t && (c.t < to || i == WINDOWS - 1))
             .map(|c| c.cells.len())
             .collect();
         let within = |low, high| {
@@ -162,11 +162,7 @@ fn report(run: &Trajectory, clusters: &[Cluster], out: &mut dyn Write) -> Outcom
     }
     let cells = run.state().len();
     match clusters.iter().find(|cluster| cluster.cells.len() == cells) {
-        Some(cluster) => writeln!(
-            out,
-            "\nall {cells} fire at once from {:.3} s on",
-            cluster.time
-        )?,
+        Some(cluster) => writeln!(out, "\nall {cells} fire at once from {:.3} s on", cluster.t)?,
         None => writeln!(out, "\nall {cells} never fire at once")?,
     }
     let s = run.statistics();
@@ -200,7 +196,7 @@ fn draw(folder: &Path, cells: usize, run: &Trajectory, clusters: &[Cluster]) -> 
         (x, Key::new(label, colour, (0, 4 * radius)))
     });
     let title = format!("{cells} pulse-coupled cells: who fires when, and with how many others");
-    let time = || linear::axis("time [s]", -0.01 * run.time()..run.time() * 1.01, 10);
+    let time = || linear::axis("time [s]", -0.01 * run.t()..run.t() * 1.01, 10);
     picture(folder, "spiking.svg", 1400, |area| {
         let (above, below) = headline(area, &title, &keys)?.split_vertically(860);
         let cell = linear::axis("cell, by charge at the start", 0.0..cells as f64 + 1.0, 6);
@@ -214,7 +210,7 @@ fn draw_raster(area: &Area, time: Axis, cell: Axis, clusters: &[Cluster]) -> Out
     let mut chart = chart(area, time, cell)?;
     for cluster in clusters {
         let (colour, radius) = mark(cluster.cells.len());
-        let dot = |&i: &usize| Circle::new((cluster.time, i as f64 + 1.0), radius, colour.filled());
+        let dot = |&i: &usize| Circle::new((cluster.t, i as f64 + 1.0), radius, colour.filled());
         chart.draw_series(cluster.cells.iter().map(dot))?;
     }
     Ok(())
@@ -225,7 +221,7 @@ fn draw_sizes(area: &Area, time: Axis, size: Axis, clusters: &[Cluster]) -> Outc
     chart.draw_series(clusters.iter().map(|cluster| {
         let size = cluster.cells.len();
         let (colour, radius) = mark(size);
-        Circle::new((cluster.time, size as f64), radius + 2, colour.filled())
+        Circle::new((cluster.t, size as f64), radius + 2, colour.filled())
     }))?;
     Ok(())
 }

@@ -135,7 +135,7 @@ where
         .rtol(RTOL)
         .atol(0.1 * RTOL);
     let run = simulation.integrate(0.0, q, v, 0.6).expect("good input");
-    let time = run.events().first().expect("an event").time;
+    let time = run.events().first().expect("an event").t;
     let run = run.trajectory();
     let part = |from: f64, to: f64, step: f64| {
         let start = run.at(from).expect("within the run").as_slice().to_vec();

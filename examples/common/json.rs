@@ -41,7 +41,7 @@ pub(crate) fn final_line(
     format!(
         "{{{head}\"status\":{status},\"time\":{},\"state\":[{}],\"contact_changes\":{contact_changes},\
          \"in_contact\":{in_contact},\"statistics\":{{{}}}}}",
-        digits(run.time()),
+        digits(run.t()),
         state.join(","),
         counts.join(",")
     )

@@ -13,7 +13,7 @@ pub(crate) struct ExactCorner {
     pub(crate) table: FieldTable,
     pub(crate) start: DVector<f64>,
     /// When the origin is met [s].
-    time: f64,
+    t: f64,
 }
 
 /// Nearest multiple of 2^−bits: products and sums of few such numbers are exact.
@@ -35,15 +35,15 @@ impl ExactCorner {
         };
         let rates = DMatrix::from_fn(n, 1 << n, |_, _| random.between(0.2, 3.0));
         let fields = (inverse * rates).map(|v| rounded(v, 30));
-        let time = rounded(random.between(0.1, 0.5), 8);
-        let start = fields.column(0) * -time;
+        let t = rounded(random.between(0.1, 0.5), 8);
+        let start = fields.column(0) * -t;
         let table = FieldTable::new(normals, &vec![0.0; n], fields)?;
-        Ok(Self { table, start, time })
+        Ok(Self { table, start, t })
     }
 
     /// Late enough for every start within [`Self::STEP`] to have crossed every guard.
     pub(crate) fn end(&self) -> f64 {
-        self.time + 0.25
+        self.t + 0.25
     }
 
     /// How far the start is displaced for the exact derivative. Guards and fields have no scale
@@ -54,7 +54,7 @@ impl ExactCorner {
     /// The derivative of the end along `v`: a displaced start carried from event to event, and what
     /// sets it apart from the run through the origin.
     pub(crate) fn exact(&self, v: &DVector<f64>) -> DVector<f64> {
-        let through = self.field(self.words() - 1) * (self.end() - self.time);
+        let through = self.field(self.words() - 1) * (self.end() - self.t);
         (self.event_by_event(&self.start + v * Self::STEP) - through) / Self::STEP
     }
 

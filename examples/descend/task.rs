@@ -67,7 +67,7 @@ impl Task {
         }
         let touch = |leg| {
             let mut crossings = run.crossings().iter();
-            Some(crossings.find(|c| c.guard.event == leg)?.time)
+            Some(crossings.find(|c| c.guard.event == leg)?.t)
         };
         Ok(Landing {
             cost: self.cost(run.state().as_slice()),
@@ -126,7 +126,7 @@ impl Task {
         // What leads to the start or the end of a run on a guard is one-sided; any direction will
         // do.
         let along = [1.0; 6];
-        let before = first.time - MOMENT;
+        let before = first.t - MOMENT;
         let flight = self
             .runs
             .derivative(0.0, &x0, before)?
@@ -137,7 +137,7 @@ impl Task {
         let touches = touch(1, &[0]) * touch(0, &[]);
         let mut landed = self.runs.clone().start_mode(run.mode().clone());
         let contact = landed
-            .derivative(last.time, last.state.as_slice(), self.tf)?
+            .derivative(last.t, last.state.as_slice(), self.tf)?
             .matrix_towards(&along)?;
         let total = contact * touches * flight;
         Ok(seen(&total.tr_mul(&DVector::from_column_slice(&w))))

@@ -106,7 +106,7 @@ fn panel(area: &Area, swing: &Swing, most: f64, (left, last): (bool, bool)) -> O
     }
     mesh.draw()?;
     for impact in &swing.impacts {
-        let line = [(impact.time, -most), (impact.time, most)];
+        let line = [(impact.t, -most), (impact.t, most)];
         chart.draw_series(LineSeries::new(line, IMPACT.stroke_width(4)))?;
     }
     let balls = swing.masses.len();

@@ -20,7 +20,7 @@ pub(crate) fn swings(swings: &[[Swing; 2]], out: &mut dyn Write) -> Outcome<()> 
     writeln!(
         out,
         "velocities right after the first impact ({:.9} s) and the second, over the {speed:.9} m/s with which",
-        first.time
+        first.t
     )?;
     writeln!(
         out,

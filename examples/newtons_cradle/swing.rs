@@ -57,7 +57,7 @@ pub(crate) struct Swing {
 
 /// Velocities just before and just after an impact [m/s].
 pub(crate) struct Impact {
-    pub(crate) time: f64,
+    pub(crate) t: f64,
     pub(crate) before: Vec<f64>,
     pub(crate) after: Vec<f64>,
 }
@@ -86,7 +86,7 @@ impl Swing {
         let closes = |event: &&ContactEvent| !event.activated.is_empty();
         let impacts: Vec<&ContactEvent> = run.events().iter().filter(closes).collect();
         let velocities = |event: &&ContactEvent| Impact {
-            time: event.time,
+            t: event.t,
             before: event.state_before[n..].to_vec(),
             after: event.state_after[n..].to_vec(),
         };
@@ -119,13 +119,13 @@ fn pieces(
     let trajectory = run.trajectory();
     let mut start = (0.0, trajectory.at(0.0)?.as_slice().to_vec());
     let mut pieces = Vec::new();
-    let end = (trajectory.time(), trajectory.state().as_slice().to_vec());
+    let end = (trajectory.t(), trajectory.state().as_slice().to_vec());
     let ends = impacts
         .iter()
-        .map(|event| (event.time, event.state_before.clone()));
+        .map(|event| (event.t, event.state_before.clone()));
     let starts = impacts
         .iter()
-        .map(|event| (event.time, event.state_after.clone()));
+        .map(|event| (event.t, event.state_after.clone()));
     let starts = starts.map(Some).chain([None]);
     for (end, next) in ends.chain([end]).zip(starts) {
         let mut piece = vec![(start.0, momenta(&start.1))];

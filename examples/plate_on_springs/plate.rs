@@ -111,9 +111,7 @@ impl Plate {
         if self.law == Law::Vertical {
             return run.crossings().len();
         }
-        let instants = run
-            .modes()
-            .chunk_by(|a, b| a.time.total_cmp(&b.time).is_eq());
+        let instants = run.modes().chunk_by(|a, b| a.t.total_cmp(&b.t).is_eq());
         let settled = instants.filter_map(|all| Some(&all.last()?.mode));
         let modes: Vec<&Mode> = [&run.modes()[0].mode].into_iter().chain(settled).collect();
         let changed = |before, after, i| self.pushes(before, i) != self.pushes(after, i);

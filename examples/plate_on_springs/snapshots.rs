@@ -36,7 +36,7 @@ impl Contact {
 
 /// The plate at one time.
 struct Snapshot {
-    time: f64,
+    t: f64,
     state: Vec<f64>,
     /// Which springs push.
     pushing: Vec<bool>,
@@ -52,7 +52,7 @@ pub(crate) fn draw(
     let contacts = contacts(plate, run);
     let snapshots: Vec<Snapshot> = times(run, &contacts)
         .into_iter()
-        .map(|time| snapshot(plate, run, &contacts, time))
+        .map(|t| snapshot(plate, run, &contacts, t))
         .collect::<Result<_, _>>()?;
     report(&snapshots, out)?;
 
@@ -90,10 +90,10 @@ fn report(snapshots: &[Snapshot], out: &mut dyn Write) -> Outcome<()> {
     )?;
     for (i, snapshot) in snapshots.iter().enumerate() {
         let count = snapshot.pushing.iter().filter(|&&on| on).count();
-        let Snapshot { time, state, .. } = snapshot;
+        let Snapshot { t, state, .. } = snapshot;
         writeln!(
             out,
-            "{:>8}  {time:>8.4}  {:>8.4}  {:>8.4}  {:>11.4}  {count:>18}",
+            "{:>8}  {t:>8.4}  {:>8.4}  {:>8.4}  {:>11.4}  {count:>18}",
             i + 1,
             state[0],
             state[1],
@@ -110,12 +110,12 @@ fn contacts(plate: &Plate, run: &Trajectory) -> Vec<Contact> {
         for (spring, since) in since.iter_mut().enumerate() {
             let pushes = plate.pushes(&change.mode, spring);
             if pushes && since.is_none() {
-                *since = Some(change.time);
+                *since = Some(change.t);
             } else if !pushes && let Some(from) = since.take() {
                 contacts.push(Contact {
                     spring,
                     from,
-                    to: change.time,
+                    to: change.t,
                 });
             }
         }
@@ -124,7 +124,7 @@ fn contacts(plate: &Plate, run: &Trajectory) -> Vec<Contact> {
         contacts.extend(since.map(|from| Contact {
             spring,
             from,
-            to: run.time(),
+            to: run.t(),
         }));
     }
     contacts
@@ -134,7 +134,7 @@ fn contacts(plate: &Plate, run: &Trajectory) -> Vec<Contact> {
 /// in flight.
 fn times(run: &Trajectory, contacts: &[Contact]) -> Vec<f64> {
     const CELLS: usize = 2000;
-    let (start, end) = (run.times()[0], run.time());
+    let (start, end) = (run.times()[0], run.t());
     let at = |cells: f64| (start + (end - start) * cells / CELLS as f64).min(end);
     let pushes = |i| {
         contacts
@@ -163,18 +163,14 @@ fn snapshot(
     plate: &Plate,
     run: &Trajectory,
     contacts: &[Contact],
-    time: f64,
+    t: f64,
 ) -> Result<Snapshot, Error> {
     let mut pushing = vec![false; plate.springs()];
-    for contact in contacts.iter().filter(|contact| contact.holds(time)) {
+    for contact in contacts.iter().filter(|contact| contact.holds(t)) {
         pushing[contact.spring] = true;
     }
-    let state = run.at(time)?.as_slice().to_vec();
-    Ok(Snapshot {
-        time,
-        state,
-        pushing,
-    })
+    let state = run.at(t)?.as_slice().to_vec();
+    Ok(Snapshot { t, state, pushing })
 }
 
 /// Text anchored at its middle.
@@ -207,7 +203,7 @@ fn draw_snapshot(
     let (caption, below) = area.split_vertically(84);
     let middle = i32::try_from(caption.dim_in_pixel().0 / 2)?;
     caption.draw_text(&(i + 1).to_string(), &centred(PALETTE[0]), (middle, 18))?;
-    let time = format!("{:.3} s", snapshot.time);
+    let time = format!("{:.3} s", snapshot.t);
     caption.draw_text(&time, &centred(grey(30)), (middle, 56))?;
 
     let below = below.margin(4, 4, 5, 5);
@@ -273,14 +269,14 @@ fn spring_path(
 }
 
 fn time_axis(run: &Trajectory) -> Axis<'static> {
-    let (start, end) = (run.times()[0], run.time());
+    let (start, end) = (run.times()[0], run.t());
     let margin = 0.02 * (end - start);
     linear::axis("time [s]", start - margin..end + margin, 10)
 }
 
 fn draw_height(area: &Area, run: &Trajectory, snapshots: &[Snapshot]) -> Outcome<()> {
     const CELLS: i32 = 400;
-    let (start, end) = (run.times()[0], run.time());
+    let (start, end) = (run.times()[0], run.t());
     let curve: Vec<(f64, f64)> = (0..=CELLS)
         .map(|i| (start + (end - start) * f64::from(i) / f64::from(CELLS)).min(end))
         .map(|t| Ok((t, run.at(t)?[1])))
@@ -291,9 +287,9 @@ fn draw_height(area: &Area, run: &Trajectory, snapshots: &[Snapshot]) -> Outcome
     let height = linear::axis("height z [m]", low..high + 3.0 * unit, 6);
     let mut chart = chart(area, time_axis(run), height)?;
     for (i, snapshot) in snapshots.iter().enumerate() {
-        let line = [(snapshot.time, low), (snapshot.time, high + unit)];
+        let line = [(snapshot.t, low), (snapshot.t, high + unit)];
         chart.draw_series(LineSeries::new(line, grey(130).stroke_width(2)))?;
-        let place = (snapshot.time, high + 2.0 * unit);
+        let place = (snapshot.t, high + 2.0 * unit);
         chart.draw_series([Text::new((i + 1).to_string(), place, centred(PALETTE[0]))])?;
     }
     chart.draw_series(LineSeries::new(curve, PLATE.stroke_width(6)))?;
@@ -316,7 +312,7 @@ fn draw_contacts(
         Rectangle::new(corners, PUSHING.filled())
     }))?;
     for snapshot in snapshots {
-        let line = [(snapshot.time, range.start), (snapshot.time, range.end)];
+        let line = [(snapshot.t, range.start), (snapshot.t, range.end)];
         chart.draw_series(LineSeries::new(line, grey(130).stroke_width(2)))?;
     }
     Ok(())

@@ -118,7 +118,7 @@ impl<S: Trot> Stride<S> {
             theta,
             rates: Rates::of(trajectory.state().as_slice()),
             modes: run.modes(),
-            before: first.map(|event| (event.time, event.state_before.clone())),
+            before: first.map(|event| (event.t, event.state_before.clone())),
         })
     }
 

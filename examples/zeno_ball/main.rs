@@ -183,7 +183,7 @@ fn endings(study: &Study, out: &mut dyn Write) -> Outcome<()> {
             out,
             "  {policy:<8}{:>4} impacts, at {:.6} s; forces {}; derivatives {}",
             ending.impacts,
-            ending.time,
+            ending.t,
             forces.join(", "),
             if ending.guaranteed {
                 "guaranteed"

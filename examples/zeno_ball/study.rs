@@ -22,7 +22,7 @@ pub(crate) struct Body<S> {
 /// How a run ended under a policy.
 pub(crate) struct Ending {
     pub(crate) policy: Zeno,
-    pub(crate) time: f64,
+    pub(crate) t: f64,
     pub(crate) impacts: usize,
     pub(crate) status: Status,
     pub(crate) guaranteed: bool,
@@ -72,7 +72,7 @@ impl Study {
                 .events()
                 .iter()
                 .find(|event| event.kind == ContactEventKind::ZenoAbsorbed)
-                .map(|event| event.time);
+                .map(|event| event.t);
             impacts = landings(&run);
             let end = absorbed.map_or(body.tf, |time| (1.25 * time).min(body.tf));
             for k in 0..=POINTS {
@@ -111,7 +111,7 @@ impl Study {
 fn landings(run: &MechanicalRun) -> Vec<f64> {
     let events = run.events().iter();
     let impacts = events.filter(|e| e.kind == ContactEventKind::Contact && !e.activated.is_empty());
-    impacts.map(|event| event.time).collect()
+    impacts.map(|event| event.t).collect()
 }
 
 impl Ending {
@@ -120,10 +120,10 @@ impl Ending {
         S: MechanicalSystem + UnilateralConstraints,
     {
         let end = run.trajectory();
-        let forces = model.multipliers(end.time(), end.state().as_slice(), end.mode());
+        let forces = model.multipliers(end.t(), end.state().as_slice(), end.mode());
         Self {
             policy,
-            time: end.time(),
+            t: end.t(),
             impacts: landings(run).len(),
             status: end.status().clone(),
             guaranteed: run.is_guaranteed(),

@@ -154,7 +154,7 @@ pub(crate) fn pass(
         return Ok(course);
     }
     Err(NoDerivative::Discontinuous {
-        t: corner.time(),
+        t: corner.t(),
         order: course.guards(),
     })
 }
@@ -167,7 +167,7 @@ pub(crate) fn only_map(corner: &CornerDerivative) -> Result<DMatrix<f64>, NoDeri
 
 /// Why a corner has no single matrix.
 pub(crate) fn not_linear(corner: Option<&CornerDerivative>) -> NoDerivative {
-    let t = corner.map_or(f64::NAN, CornerDerivative::time);
+    let t = corner.map_or(f64::NAN, CornerDerivative::t);
     let guards = corner.map_or_else(Vec::new, |corner| corner.guards().to_vec());
     match corner.map(CornerDerivative::kind) {
         Some(CornerKind::Linear { .. }) => NoDerivative::OrdersNotCompared {

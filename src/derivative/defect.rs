@@ -120,7 +120,7 @@ impl Defect {
             self.column.advance(context, segment)?;
             error.copy_from_slice(&self.column.delta);
         }
-        let (start, length) = (segment.start, segment.time - segment.start);
+        let (start, length) = (segment.start, segment.t - segment.start);
         self.sum.fill(0.0);
         for (node, weight) in NODES {
             let t = start + node * length;

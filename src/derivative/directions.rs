@@ -94,7 +94,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
                     None => {
                         return Err(NoDerivative::TimeDependsOnOrder {
                             guard: *guard,
-                            t: corner.time(),
+                            t: corner.t(),
                             guards: corner.guards().to_vec(),
                         });
                     }
@@ -144,7 +144,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
                 let course = pass(self.context(), corner, &mut explorer, &mut delta)?;
                 let shift = course.shift_of(explorer.graph(), *guard);
                 shift.ok_or_else(|| NoDerivative::Discontinuous {
-                    t: corner.time(),
+                    t: corner.t(),
                     order: course.guards(),
                 })
             }

@@ -140,7 +140,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let status = recorder.status(path.status(summary.status), &path);
         let trajectory = Trajectory::new(path, status, summary.statistics);
         let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
-        recorder.finish(trajectory.status(), (trajectory.time(), tf), state, mode);
+        recorder.finish(trajectory.status(), (trajectory.t(), tf), state, mode);
         let Recorder {
             chain,
             verdict,
@@ -223,21 +223,21 @@ impl<S: Flow + EventFunction> Derivative<S> {
                 self.product(self.chain.links().len(), |corner, _| only_map(corner))
             }
             Verdict::Bouligand => Err(self.unexpected()),
-            Verdict::OneSided { guard, time } => Err(NoDerivative::OneSided {
+            Verdict::OneSided { guard, t } => Err(NoDerivative::OneSided {
                 guard: *guard,
-                t: *time,
+                t: *t,
             }),
-            Verdict::Discontinuous { time, guards } => Err(NoDerivative::Discontinuous {
-                t: *time,
+            Verdict::Discontinuous { t, guards } => Err(NoDerivative::Discontinuous {
+                t: *t,
                 order: guards.clone(),
             }),
             Verdict::PossibleCorner {
-                time,
+                t,
                 guards,
                 apart,
                 error,
             } => Err(NoDerivative::PossibleCorner {
-                t: *time,
+                t: *t,
                 guards: guards.clone(),
                 apart: *apart,
                 error: *error,
@@ -300,7 +300,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
 
     /// Refuses a derivative that overflows.
     pub(crate) fn check_finite(&self, entries: &[f64]) -> Result<(), NoDerivative> {
-        let (t, x) = (self.trajectory.time(), self.trajectory.state());
+        let (t, x) = (self.trajectory.t(), self.trajectory.state());
         let mode = self.trajectory.mode();
         check_derivative(entries, x.len(), (t, x.as_slice()), mode)?;
         Ok(())

@@ -52,7 +52,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
                     let divided = divide(&parts, &branches, MOST_CONES, go_on)?;
                     parts = divided.ok_or(NoDerivative::TooManyPieces {
                         limit: MOST_CONES,
-                        t: corner.time(),
+                        t: corner.t(),
                     })?;
                 }
             }
@@ -131,7 +131,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         match branches.iter().find(|b| jumps || !b.is_nominal) {
             None => Ok(branches),
             Some(jump) => Err(NoDerivative::Discontinuous {
-                t: corner.time(),
+                t: corner.t(),
                 order: jump.order.clone(),
             }),
         }

@@ -145,7 +145,7 @@ impl<'a> Recorder<'a> {
         }
         let point = self.group.point.clone();
         let corner = CornerDerivative::examine(self.context, &mut self.explorer, point);
-        let (t, guards) = (corner.time(), corner.guards().to_vec());
+        let (t, guards) = (corner.t(), corner.guards().to_vec());
         if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
             match self.explorer.begin(self.context, &corner.point) {
                 Ok(()) => {}
@@ -174,9 +174,7 @@ impl<'a> Recorder<'a> {
             CornerKind::Linear { .. } | CornerKind::PiecewiseLinear => {
                 self.verdict.worsen(Verdict::Bouligand);
             }
-            CornerKind::Discontinuous => self
-                .verdict
-                .worsen(Verdict::Discontinuous { time: t, guards }),
+            CornerKind::Discontinuous => self.verdict.worsen(Verdict::Discontinuous { t, guards }),
         }
         self.pass_error(&corner);
         let dim = self.total.nrows();
@@ -230,7 +228,7 @@ impl<'a> Recorder<'a> {
         point.guards.extend(close.iter().map(|c| c.guard));
         self.possible.seen.clone_from(&point.guards);
         self.possible.until = point.t + tolerance;
-        let (time, apart, guards) = (point.t, last.apart, point.guards.clone());
+        let (t, apart, guards) = (point.t, last.apart, point.guards.clone());
         // An order that is refused is refused again.
         let _ = go_on_to_exit(context, &mut self.explorer, &mut point);
         let corner = CornerDerivative::examine(context, &mut self.explorer, point);
@@ -243,7 +241,7 @@ impl<'a> Recorder<'a> {
         }
         self.possible.corner = Some(Box::new(corner));
         self.verdict.worsen(Verdict::PossibleCorner {
-            time,
+            t,
             guards,
             apart,
             error,
@@ -286,7 +284,7 @@ impl<'a> Recorder<'a> {
                 if let Some((Some(guard), time)) = last
                     && t - time <= self.context.tolerance
                 {
-                    self.verdict.worsen(Verdict::OneSided { guard, time });
+                    self.verdict.worsen(Verdict::OneSided { guard, t: time });
                     let count = self.chain.shifts().len();
                     for index in count.saturating_sub(last_reported)..count {
                         let edge = Boundary::Crossed(guard, time, index);
@@ -300,7 +298,7 @@ impl<'a> Recorder<'a> {
             Status::Stopped { guards } => {
                 // Neighbours that come later do not get to the guard.
                 if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
-                    self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                    self.verdict.worsen(Verdict::OneSided { guard, t });
                     if let Some(index) = self.chain.shifts().len().checked_sub(1) {
                         let edge = Boundary::Crossed(guard, t, index);
                         self.chain.push_boundary(edge);
@@ -335,7 +333,7 @@ impl<'a> Recorder<'a> {
             let at_start = self.chain.links().is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
-                self.verdict.worsen(Verdict::OneSided { guard, time: t });
+                self.verdict.worsen(Verdict::OneSided { guard, t });
                 let rows = (&mut row[..], &mut field_scratch[..]);
                 if let Err(error) = self.context.row(k, (t, x), mode, rows) {
                     return self.fail(error);
@@ -352,13 +350,13 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        self.t0 = time;
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.t0 = t;
         self.mode.copy_from(mode);
         self.columns.begin(self.settings);
         self.error.begin(self.settings);
         self.columns.set_identity();
-        self.look_for_edge(time, state, mode);
+        self.look_for_edge(t, state, mode);
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
@@ -389,11 +387,11 @@ impl Observer for Recorder<'_> {
         if joins == Joins::Opens {
             self.close_group();
             self.collect();
-            if set.time - self.t0 <= self.context.tolerance
+            if set.t - self.t0 <= self.context.tolerance
                 && let Some(c) = set.guards.first()
             {
-                let (guard, time) = (c.guard, set.time);
-                self.verdict.worsen(Verdict::OneSided { guard, time });
+                let (guard, t) = (c.guard, set.t);
+                self.verdict.worsen(Verdict::OneSided { guard, t });
             }
         } else {
             // The motion since the first of the group counts as none.
@@ -411,10 +409,10 @@ impl Observer for Recorder<'_> {
         self.is_full()
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         self.columns.changed();
         let (system, modes) = (self.context.system, [&self.mode, mode]);
-        if let Err(error) = check_sides(system, (time, state), modes) {
+        if let Err(error) = check_sides(system, (t, state), modes) {
             self.fail(error);
         }
         self.mode.copy_from(mode);

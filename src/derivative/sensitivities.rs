@@ -10,6 +10,7 @@ use super::corner::follow::Course;
 use super::corner::group::{Group, check_sides};
 use super::corner::rounding;
 use super::variational::Columns;
+use crate::hybrid::System;
 use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
@@ -118,8 +119,10 @@ impl Sensitivities {
         &self.verdict
     }
 
-    fn begin(&mut self, mode: Mode, settings: &Settings) {
-        if !self.mode.is_like(&mode) {
+    fn begin(&mut self, system: &dyn System, settings: &Settings) {
+        let lengths = (self.mode.len(), self.mode.flag_count());
+        if lengths != (system.count(), system.flags()) {
+            let mode = Mode::of(system);
             self.group = Group::new(self.dim, &mode);
             self.explorer = Explorer::new(self.dim, &mode);
             self.mode = mode;
@@ -157,7 +160,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (system, driver, engine) = self.parts();
         let (summary, (_, mut carrier)) =
             driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
-                tangents.begin(Mode::of(system), settings);
+                tangents.begin(system, settings);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
                     context,
@@ -249,11 +252,11 @@ impl Observer for Carrier<'_, '_> {
         self.tangents.mode.copy_from(set.mode);
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         let tangents = &mut *self.tangents;
         tangents.columns.changed();
         let (system, modes) = (self.context.system, [&tangents.mode, mode]);
-        if let Err(error) = check_sides(system, (time, state), modes) {
+        if let Err(error) = check_sides(system, (t, state), modes) {
             tangents.fail(error);
         }
         tangents.mode.copy_from(mode);

@@ -123,10 +123,10 @@ impl Columns {
         }
         self.choose_steps(context, segment)?;
         let (mut t, mut rejections) = (segment.start, 0);
-        while t < segment.time {
+        while t < segment.t {
             context.interrupt.check()?;
             self.count_step(t, segment)?;
-            let remaining = segment.time - t;
+            let remaining = segment.t - t;
             let proposed = self.lengths.next;
             let proposal = Proposal::new(proposed, LAST * proposed, remaining);
             let step = proposal.step;
@@ -136,7 +136,7 @@ impl Columns {
                 self.lengths.accept(proposal, error);
                 self.ode.take(&mut self.delta);
                 t = if step >= remaining {
-                    segment.time
+                    segment.t
                 } else {
                     t + step
                 };
@@ -262,7 +262,7 @@ impl Columns {
             }
             // An error of a derivative that changes nothing within the segment is none.
             let small = SMALL * column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-            let length = segment.time - t;
+            let length = segment.t - t;
             let floor = |i: usize, _: f64| UNSEEN * column[i].abs().max(small) / length;
             let mut along = |part: f64, out: &mut [f64]| {
                 along_column(system, (t, point), mode, column, out, (part, scratch))

@@ -25,7 +25,7 @@ pub enum Verdict {
         /// The guard.
         guard: Guard,
         /// When (s).
-        time: f64,
+        t: f64,
     },
     /// Guards that the run met one by one are closer in time than its errors tell apart, and not
     /// all orders of them have the same map or outcome: the run may have met a corner. Numbers are
@@ -34,7 +34,7 @@ pub enum Verdict {
     /// corner it would be, with the map of each order. A run with a smaller tolerance tells more.
     PossibleCorner {
         /// When the first of them was crossed (s).
-        time: f64,
+        t: f64,
         /// The guards, in the order in which the run met them.
         guards: Vec<Guard>,
         /// Time from the first to the last, as it was expected at the first (s).
@@ -49,7 +49,7 @@ pub enum Verdict {
     /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
     Discontinuous {
         /// Time of the corner (s).
-        time: f64,
+        t: f64,
         /// Its guards.
         guards: Vec<Guard>,
     },
@@ -93,7 +93,7 @@ impl Verdict {
             Doubt::Shallow {
                 guard, t, depth, ..
             } => Self::NotGuaranteed(NoDerivative::Shallow { guard, t, depth }),
-            Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, time: t },
+            Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, t },
             Doubt::Unsearched { t } => Self::NotGuaranteed(NoDerivative::Unsearched { t }),
             Doubt::Unresolved { guard, t, error } => {
                 Self::NotGuaranteed(NoDerivative::Unresolved { guard, t, error })
@@ -107,28 +107,28 @@ impl fmt::Display for Verdict {
         match self {
             Self::Classical => f.write_str("classical: one linear map"),
             Self::Bouligand => f.write_str("Bouligand: continuous and piecewise linear"),
-            Self::OneSided { guard, time } => {
+            Self::OneSided { guard, t } => {
                 write!(
                     f,
-                    "one-sided: guard {guard} at t = {time}, at the edge of the run"
+                    "one-sided: guard {guard} at t = {t}, at the edge of the run"
                 )
             }
             Self::PossibleCorner {
-                time,
+                t,
                 guards,
                 apart,
                 error,
             } => {
                 write!(
                     f,
-                    "possibly a corner: at t = {time} the order matters of guards that are {apart:e} s apart, with an error of {error:e} s:"
+                    "possibly a corner: at t = {t} the order matters of guards that are {apart:e} s apart, with an error of {error:e} s:"
                 )?;
                 guards.iter().try_for_each(|guard| write!(f, " {guard}"))
             }
-            Self::Discontinuous { time, guards } => {
+            Self::Discontinuous { t, guards } => {
                 write!(
                     f,
-                    "discontinuous: at t = {time} the outcome depends on the order of guards"
+                    "discontinuous: at t = {t} the outcome depends on the order of guards"
                 )?;
                 guards.iter().try_for_each(|guard| write!(f, " {guard}"))
             }

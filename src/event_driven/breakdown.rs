@@ -48,11 +48,11 @@ pub enum Breakdown {
 
     /// Impacts accumulate.
     #[error(
-        "impacts of contacts {contacts:?} accumulate at t = {time} (Zeno): their times shrink by {ratio} from one to the next; Zeno::Absorb goes on from there"
+        "impacts of contacts {contacts:?} accumulate at t = {accumulation} (Zeno): their times shrink by {ratio} from one to the next; Zeno::Absorb goes on from there"
     )]
     Zeno {
         /// The accumulation time (s).
-        time: f64,
+        accumulation: f64,
         /// The contacts.
         contacts: Vec<usize>,
         /// Ratio of successive times between impacts.

@@ -153,7 +153,7 @@ impl Drive<'_> {
         settings.first_transition = 0;
         let (summary, trouble, low, touches) = observed?;
         *statistics = add(*statistics, summary.statistics);
-        place.t = summary.time;
+        place.t = summary.t;
         place.state = self.driver.state().to_vec();
         place.mode = self.driver.mode().clone();
         let end = match (
@@ -274,7 +274,7 @@ impl Reason {
     fn error(&self, t: f64) -> Breakdown {
         match self {
             Self::Zeno(found) => Breakdown::Zeno {
-                time: found.time,
+                accumulation: found.t,
                 contacts: found.contacts.clone(),
                 ratio: found.ratio,
                 t,

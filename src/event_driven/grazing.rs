@@ -148,7 +148,7 @@ impl Watcher<'_> {
                 self.touch(segment, contact, t);
             }
         }
-        let (end, state) = (segment.time, &mut self.point);
+        let (end, state) = (segment.t, &mut self.point);
         segment.interpolant.at(end, state);
         self.model
             .events(end, state, segment.mode, &mut self.values);
@@ -194,7 +194,7 @@ impl Observer for Watcher<'_> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let model = self.model;
         let system = model.system();
-        let length = segment.time - segment.start;
+        let length = segment.t - segment.start;
         for part in LOOKED_AT {
             let t = segment.start + part * length;
             segment.interpolant.at(t, &mut self.point);

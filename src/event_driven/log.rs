@@ -22,7 +22,7 @@ pub enum ContactEventKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactEvent {
     /// Time (s).
-    pub time: f64,
+    pub t: f64,
     /// What happened.
     pub kind: ContactEventKind,
     /// Contacts that became active: their gaps reached zero.
@@ -78,9 +78,9 @@ impl ContactEvent {
     }
 
     /// An event at which nothing has happened yet.
-    pub(crate) fn new(time: f64, kind: ContactEventKind) -> Self {
+    pub(crate) fn new(t: f64, kind: ContactEventKind) -> Self {
         Self {
-            time,
+            t,
             kind,
             activated: Vec::new(),
             released: Vec::new(),
@@ -103,7 +103,7 @@ impl ContactEvent {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactMode {
     /// From when (s).
-    pub time: f64,
+    pub t: f64,
     /// The closed contacts `J`.
     pub closed: Vec<usize>,
 }
@@ -116,21 +116,21 @@ pub(crate) fn sequence(
     events: &[ContactEvent],
 ) -> Vec<ContactMode> {
     let mut modes = vec![ContactMode {
-        time: start,
+        t: start,
         closed: initial.to_vec(),
     }];
     for event in events {
         let mode = ContactMode {
-            time: event.time,
+            t: event.t,
             closed: event.mode_after.clone(),
         };
         match modes.last_mut() {
             // No time was spent in the last one.
-            Some(last) if event.time <= last.time => *last = mode,
+            Some(last) if event.t <= last.t => *last = mode,
             _ => modes.push(mode),
         }
     }
-    if modes.len() > 1 && modes.last().is_some_and(|last| last.time >= end) {
+    if modes.len() > 1 && modes.last().is_some_and(|last| last.t >= end) {
         modes.pop();
     }
     modes

@@ -60,7 +60,7 @@ impl ContactRecorder {
 
     /// Notes what the driver did between two runs, and that the next one goes on from there.
     pub(crate) fn between(&mut self, event: ContactEvent, mode: &Mode) {
-        self.path.jump(event.time, &event.state_after, mode);
+        self.path.jump(event.t, &event.state_after, mode);
         self.push(event);
         self.goes_on = true;
     }
@@ -69,7 +69,7 @@ impl ContactRecorder {
     pub(crate) fn touched(&mut self, touches: Vec<ContactEvent>) {
         for touch in touches {
             self.path.keep(touch.bytes());
-            let after = |event: &ContactEvent| event.time > touch.time;
+            let after = |event: &ContactEvent| event.t > touch.t;
             let place = self.events.iter().position(after);
             self.events
                 .insert(place.unwrap_or(self.events.len()), touch);
@@ -89,10 +89,10 @@ impl ContactRecorder {
         } = self;
         let (mut cluster, mut last) = (0, f64::NEG_INFINITY);
         for (i, event) in events.iter_mut().enumerate() {
-            if i > 0 && event.time - last > cluster_time {
+            if i > 0 && event.t - last > cluster_time {
                 cluster += 1;
             }
-            last = event.time;
+            last = event.t;
             event.cluster = cluster;
         }
         (path, events)
@@ -100,9 +100,9 @@ impl ContactRecorder {
 }
 
 impl Observer for ContactRecorder {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
         if !std::mem::take(&mut self.goes_on) {
-            self.path.start(time, state, mode);
+            self.path.start(t, state, mode);
         }
     }
 
@@ -129,7 +129,7 @@ impl Observer for ContactRecorder {
             return;
         }
         for &j in &activated {
-            let found = self.detector.activation(j, set.time);
+            let found = self.detector.activation(j, set.t);
             self.accumulation = self.accumulation.take().or(found);
         }
         let [before, after] = [set.mode_before, set.mode].map(|mode| mode.flags().collect());
@@ -140,7 +140,7 @@ impl Observer for ContactRecorder {
             mode_after: after,
             state_before: set.state_before.to_vec(),
             state_after: set.state.to_vec(),
-            ..ContactEvent::new(set.time, ContactEventKind::Contact)
+            ..ContactEvent::new(set.t, ContactEventKind::Contact)
         };
         if let Some(done) = set.record.get() {
             event.take(done);
@@ -152,8 +152,8 @@ impl Observer for ContactRecorder {
         self.path.crossing(crossing);
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        self.path.settled(time, state, mode);
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.path.settled(t, state, mode);
     }
 
     fn doubt(&mut self, doubt: &Doubt) {

@@ -48,7 +48,7 @@ impl Model<'_> {
             return None;
         }
         let rates = self.approach(set.state, &open);
-        let bends = self.bends((set.time, set.state), &open, set.mode).ok()?;
+        let bends = self.bends((set.t, set.state), &open, set.mode).ok()?;
         let before = self.approach(set.state_before, &open);
         let mut found: Option<Accumulation> = None;
         for (i, &j) in open.iter().enumerate() {
@@ -66,14 +66,14 @@ impl Model<'_> {
             if !low || !(0.0..1.0).contains(&ratio) {
                 continue;
             }
-            let time = set.time + 2.0 * rate / fall / (1.0 - ratio);
+            let time = set.t + 2.0 * rate / fall / (1.0 - ratio);
             let all = found.get_or_insert(Accumulation {
-                time,
+                t: time,
                 contacts: Vec::new(),
                 ratio,
             });
             all.contacts.push(j);
-            all.time = all.time.max(time);
+            all.t = all.t.max(time);
             all.ratio = all.ratio.max(ratio);
         }
         found
@@ -92,7 +92,7 @@ impl Model<'_> {
         place: &mut Place,
         bounds: &Bounds,
     ) -> Result<Statistics, Breakdown> {
-        let end = found.time.clamp(place.t, tf.max(place.t));
+        let end = found.t.clamp(place.t, tf.max(place.t));
         let mode = &place.mode;
         let flow = |t: f64, x: &[f64], dx: &mut [f64]| self.flow(t, x, mode, dx);
         let run = fly_freely(&flow, (place.t, &place.state), end, bounds)?;

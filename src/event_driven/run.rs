@@ -49,7 +49,7 @@ impl MechanicalRun {
     pub fn modes(&self) -> Vec<ContactMode> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
-        sequence((start, self.trajectory.time()), &self.initial, &self.events)
+        sequence((start, self.trajectory.t()), &self.initial, &self.events)
     }
 
     /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on

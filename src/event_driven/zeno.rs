@@ -30,7 +30,7 @@ pub enum Zeno {
 /// An accumulation that is about to happen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Accumulation {
-    pub(crate) time: f64,
+    pub(crate) t: f64,
     pub(crate) contacts: Vec<usize>,
     pub(crate) ratio: f64,
 }
@@ -80,7 +80,7 @@ impl Detector {
             })
             .collect();
         Some(Accumulation {
-            time,
+            t: time,
             contacts,
             ratio,
         })
@@ -131,7 +131,7 @@ mod tests {
             t += gap;
             gap *= restitution;
         };
-        assert!((found.time - exact).abs() < 1e-12 && found.contacts == [0]);
+        assert!((found.t - exact).abs() < 1e-12 && found.contacts == [0]);
         assert!((found.ratio - restitution).abs() < 1e-9 && exact - t < 1e-3);
     }
 

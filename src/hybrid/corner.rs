@@ -24,7 +24,7 @@ pub enum Arrival {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardCrossing {
     /// Time (s).
-    pub time: f64,
+    pub t: f64,
     /// The guard, with its direction.
     pub guard: Guard,
     /// State on the guard, before any reset.
@@ -46,7 +46,7 @@ impl GuardCrossing {
     /// One to be filled in.
     pub(crate) fn blank(dim: usize) -> Self {
         Self {
-            time: 0.0,
+            t: 0.0,
             guard: Guard::rising(0),
             state: DVector::zeros(dim),
             rate_before: 0.0,
@@ -73,7 +73,7 @@ impl GuardCrossing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corner {
     /// The common time: that of the first crossing (s).
-    pub time: f64,
+    pub t: f64,
     /// Time from the first to the last crossing (s), at most `tolerance`.
     pub spread: f64,
     /// The tolerance that made them simultaneous (s).
@@ -118,8 +118,8 @@ pub(crate) fn corners(
         }
         if let ([start, .., last], true) = (members, order.len() > 1) {
             corners.push(Corner {
-                time: start.time,
-                spread: last.time - start.time,
+                t: start.t,
+                spread: last.t - start.t,
                 tolerance,
                 order: order.iter().map(|c| c.guard).collect(),
                 margins: order.iter().map(|c| c.margin()).collect(),

@@ -42,7 +42,7 @@ impl Grouping {
     /// Whether a transition belongs to the corner as it is.
     pub(crate) fn joins(&self, set: &Transition<'_>, tolerance: f64) -> Joins {
         let new = |c: &CrossedGuard| self.is_new(c.guard);
-        let near = self.is_open && set.time - self.t <= tolerance;
+        let near = self.is_open && set.t - self.t <= tolerance;
         let caused = self.moved || set.arrival == Arrival::Jumped;
         if near && (caused || set.guards.iter().all(new)) {
             Joins::Extends
@@ -60,7 +60,7 @@ impl Grouping {
         if joins == Joins::Opens {
             self.is_open = true;
             self.moved = false;
-            self.t = set.time;
+            self.t = set.t;
             self.guards.clear();
         }
         if joins == Joins::Opens || set.arrival != Arrival::Jumped {

@@ -40,7 +40,7 @@ pub struct Summary {
     /// How the run ended.
     pub status: Status,
     /// The time at which it ended (s).
-    pub time: f64,
+    pub t: f64,
     /// What it cost.
     pub statistics: Statistics,
 }

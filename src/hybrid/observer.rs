@@ -12,14 +12,14 @@ pub struct Segment<'a> {
     /// Time at the beginning (s).
     pub start: f64,
     /// Time at the end (s).
-    pub time: f64,
+    pub t: f64,
     /// State at the end.
     pub state: &'a [f64],
     /// The mode, frozen during the segment.
     pub mode: &'a Mode,
     /// True for a projection, false for a smooth step.
     pub projected: bool,
-    /// Dense output, valid from `start` to `time`.
+    /// Dense output, valid from `start` to `t`.
     pub interpolant: Interpolant<'a>,
 }
 
@@ -28,7 +28,7 @@ pub struct Segment<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Transition<'a> {
     /// Time (s).
-    pub time: f64,
+    pub t: f64,
     /// The guards in rising order of their event functions, with their rates just before.
     pub guards: &'a [CrossedGuard],
     /// The liveness bounds `c_k` of all event functions, as they are now (`u_k`/s).
@@ -56,8 +56,8 @@ pub struct Transition<'a> {
 /// Follows a run. All methods are provided; `()` keeps nothing, a pair of observers both follow.
 pub trait Observer {
     /// The start of the run.
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        let _ = (time, state, mode);
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        let _ = (t, state, mode);
     }
 
     /// A segment was accepted. Segments come in order of time, without gaps.
@@ -85,8 +85,8 @@ pub trait Observer {
 
     /// After the crossings of one instant: the mode that follows, and the state (changed if there
     /// was a reset).
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        let _ = (time, state, mode);
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        let _ = (t, state, mode);
     }
 
     /// True when the run is to end here, with [`Status::Ended`](crate::Status::Ended); asked after
@@ -109,8 +109,8 @@ impl Observer for () {
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        (**self).start(time, state, mode);
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        (**self).start(t, state, mode);
     }
     fn segment(&mut self, segment: &Segment<'_>) {
         (**self).segment(segment);
@@ -124,8 +124,8 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn doubt(&mut self, doubt: &Doubt) {
         (**self).doubt(doubt);
     }
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        (**self).settled(time, state, mode);
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        (**self).settled(t, state, mode);
     }
     fn is_done(&self) -> bool {
         (**self).is_done()
@@ -136,9 +136,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        self.0.start(time, state, mode);
-        self.1.start(time, state, mode);
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.0.start(t, state, mode);
+        self.1.start(t, state, mode);
     }
     fn segment(&mut self, segment: &Segment<'_>) {
         self.0.segment(segment);
@@ -156,9 +156,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.doubt(doubt);
         self.1.doubt(doubt);
     }
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
-        self.0.settled(time, state, mode);
-        self.1.settled(time, state, mode);
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.0.settled(t, state, mode);
+        self.1.settled(t, state, mode);
     }
     fn is_done(&self) -> bool {
         self.0.is_done() || self.1.is_done()

@@ -12,7 +12,7 @@ use crate::{InputError, Stop};
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModeChange {
     /// Time from which the mode holds (s).
-    pub time: f64,
+    pub t: f64,
     /// The mode.
     pub mode: Mode,
 }
@@ -63,7 +63,7 @@ impl Trajectory {
     /// [`InputError::OutsideTrajectory`] when the run did not get to `t`.
     pub fn mode_at(&self, t: f64) -> Result<&Mode, InputError> {
         let t = self.path.check_time(t)?;
-        let after = self.path.modes.partition_point(|change| change.time <= t);
+        let after = self.path.modes.partition_point(|change| change.t <= t);
         Ok(&self.path.modes[after.max(1) - 1].mode)
     }
 
@@ -88,7 +88,7 @@ impl Trajectory {
     }
 
     /// The time at which the run ended (s).
-    pub fn time(&self) -> f64 {
+    pub fn t(&self) -> f64 {
         self.path.times.last().copied().unwrap_or(f64::NAN)
     }
 
@@ -287,21 +287,21 @@ impl Path {
 }
 
 impl Observer for Path {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
         *self = Self {
             dim: state.len(),
             mode: mode.clone(),
             ..Self::new(self.limit, self.corner_tolerance)
         };
-        self.node(time, state);
+        self.node(t, state);
         self.modes.push(ModeChange {
-            time,
+            t,
             mode: mode.clone(),
         });
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
-        self.node(segment.time, segment.state);
+        self.node(segment.t, segment.state);
         self.ends.push(self.times.len() - 1);
         let interpolant = &segment.interpolant;
         self.spans.push((interpolant.start, interpolant.length));
@@ -330,14 +330,14 @@ impl Observer for Path {
         }
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         if self.last_state() != state {
-            self.node(time, state);
+            self.node(t, state);
         }
         if self.mode != *mode {
             self.mode.clone_from(mode);
             self.modes.push(ModeChange {
-                time,
+                t,
                 mode: mode.clone(),
             });
             self.kept += size_of::<ModeChange>() + mode.len() / 8;

@@ -26,7 +26,7 @@ use crate::{EventFunction, Flow, Guard, Mode};
 /// let run = Integrator::new(affine)?.rtol(1e-10).atol(1e-10).integrate(0.0, &Affine::START, 0.5)?;
 /// for (found, exact) in run.crossings().iter().zip(Affine::EVENTS) {
 ///     assert_eq!(found.guard, exact.0);
-///     assert!((found.time - exact.1).abs() < 1e-8);
+///     assert!((found.t - exact.1).abs() < 1e-8);
 /// }
 /// for (found, exact) in run.state().iter().zip(Affine::exact(0.5)) {
 ///     assert!((found - exact).abs() < 1e-8);

@@ -18,7 +18,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// let ball = BouncingBall { restitution: 0.5, ..BouncingBall::default() };
 /// let mut simulation = Simulation::new(EventDriven::new(ball))?.rtol(1e-10).atol(1e-11).zeno(Zeno::Absorb);
 /// let run = simulation.integrate(0.0, &[1.0], &[0.0], 100.0)?;
-/// assert!((run.events()[1].time - ball.impact_time(1.0, 2)).abs() < 1e-9);
+/// assert!((run.events()[1].t - ball.impact_time(1.0, 2)).abs() < 1e-9);
 /// assert!(run.trajectory().state().amax() < 1e-12); // at rest on the floor
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -18,7 +18,7 @@ use crate::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch, valida
 /// let run = Integrator::new(&cells)?.rtol(1e-10).integrate(0.0, &[0.0, 0.9], 3.0)?;
 /// // The second fires alone, then both fall into step.
 /// let last = run.crossings().len() - 1;
-/// assert_eq!(run.crossings()[last].time, run.crossings()[last - 1].time);
+/// assert_eq!(run.crossings()[last].t, run.crossings()[last - 1].t);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

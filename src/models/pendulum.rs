@@ -20,7 +20,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// use saltation::models::DoublePendulum;
 /// let pendulum = DoublePendulum::default();
 /// let run = Simulation::new(EventDriven::new(pendulum))?.rtol(1e-10).integrate(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?;
-/// assert!((run.events()[0].time - 0.755987814701).abs() < 1e-9);
+/// assert!((run.events()[0].t - 0.755987814701).abs() < 1e-9);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,7 +16,7 @@ impl RigidTrot {
     /// let (q, v) = block.tilted(0.1);
     /// let mut simulation = Simulation::new(EventDriven::new(block))?.rtol(1e-9).zeno(Zeno::Absorb);
     /// let run = simulation.integrate(0.0, &q, &v, 5.0)?;
-    /// let times: Vec<_> = run.events().iter().map(|event| event.time).collect();
+    /// let times: Vec<_> = run.events().iter().map(|event| event.t).collect();
     /// let ratio = (times[12] - times[11]) / (times[11] - times[10]);
     /// assert!((ratio - block.rocking_ratio()).abs() < 1e-4);
     /// assert_eq!(run.modes().last().map(|mode| mode.closed.len()), Some(2)); // it comes to rest on both corners

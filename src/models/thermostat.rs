@@ -16,7 +16,7 @@ use crate::{EventFunction, Flow, Guard, InputError, Mode, RearmMatrix, Watch};
 /// let room = Thermostat::default();
 /// let rearm = Rearm::Matrix(room.rearm()?);
 /// let run = Integrator::new(room)?.rearm(rearm).rtol(1e-9).integrate(0.0, &[18.0], 6000.0)?;
-/// let times: Vec<_> = run.crossings().iter().map(|c| c.time).collect();
+/// let times: Vec<_> = run.crossings().iter().map(|c| c.t).collect();
 /// assert!((times[2] - times[0] - room.period()).abs() < 1e-3);
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -31,7 +31,7 @@ fn ask(course: &Course, draw: &mut Draw) {
         panic!("{} corners", corners.len());
     };
     assert!(matches!(corner.kind(), CornerKind::PiecewiseLinear));
-    assert!((corner.time() - course.stops[0].time).abs() < 1e-12);
+    assert!((corner.t() - course.stops[0].t).abs() < 1e-12);
     let mut met: Vec<usize> = corner.guards().iter().map(|guard| guard.event).collect();
     met.sort_unstable();
     assert!(met.into_iter().eq(0..n));

@@ -83,7 +83,7 @@ fn two_guards_on_one_plane_are_met_in_any_order() {
             }
         });
         let stop = Stop {
-            time: 0.25,
+            t: 0.25,
             guards: vec![0, 1, 2],
         };
         let course = Course::lay(normals, fields, &[0.5, -0.25, 0.125], vec![stop]);

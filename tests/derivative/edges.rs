@@ -69,7 +69,7 @@ fn a_start_on_a_guard_has_a_derivative_on_one_side() {
     let d = integrator.derivative(0.0, &[0.0, 0.1, -0.1], 0.1).unwrap();
     let guard = Guard::falling(0);
     assert!(
-        matches!(d.verdict(), Verdict::OneSided { guard: g, time } if *g == guard && time.abs() < 1e-15),
+        matches!(d.verdict(), Verdict::OneSided { guard: g, t } if *g == guard && t.abs() < 1e-15),
         "{}",
         d.verdict()
     );

@@ -85,7 +85,7 @@ fn a_corner_with_pieces_has_no_matrix() {
             let NoDerivative::PiecewiseLinear { t, guards } = refusal else {
                 panic!("{refusal}");
             };
-            assert!((t - course.stops[0].time).abs() < 1e-12);
+            assert!((t - course.stops[0].t).abs() < 1e-12);
             let mut events: Vec<usize> = guards.iter().map(|guard| guard.event).collect();
             events.sort_unstable();
             assert!(events.into_iter().eq(0..n));
@@ -107,7 +107,7 @@ fn too_many_orders_are_not_listed_and_yet_directions_are_right() {
                 panic!("{refusal}");
             };
             assert_eq!((guards, limit), (n, 6));
-            assert!((t - course.stops[0].time).abs() < 1e-12);
+            assert!((t - course.stops[0].t).abs() < 1e-12);
         }
         let oracle = Oracle::new(&course);
         for _ in 0..10 {
@@ -133,7 +133,7 @@ fn orders_that_no_direction_takes_do_not_count() {
         _ => 0.25,
     });
     let stop = Stop {
-        time: 0.5,
+        t: 0.5,
         guards: vec![0, 1, 2],
     };
     let course = Course::lay(normals, fields, &[0.25, -0.5], vec![stop]);

@@ -38,7 +38,7 @@ const RATES: (f64, f64) = (0.2, 3.0);
 /// One corner of a course; a single guard is an ordinary crossing.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
-    pub(crate) time: f64,
+    pub(crate) t: f64,
     pub(crate) guards: Vec<usize>,
 }
 
@@ -68,12 +68,12 @@ impl Course {
         stops: Vec<Stop>,
     ) -> Self {
         let first = &stops[0];
-        let start = moved(point, -first.time, &fields, 0);
+        let start = moved(point, -first.t, &fields, 0);
         let mut offsets = vec![f64::NAN; normals.nrows()];
-        let (mut x, mut t, mut word) = (point.to_vec(), first.time, 0);
+        let (mut x, mut t, mut word) = (point.to_vec(), first.t, 0);
         for stop in &stops {
-            x = moved(&x, stop.time - t, &fields, word);
-            t = stop.time;
+            x = moved(&x, stop.t - t, &fields, word);
+            t = stop.t;
             for &k in &stop.guards {
                 offsets[k] = along(&normals, k, &x);
                 word |= 1 << k;
@@ -108,7 +108,7 @@ impl Course {
         let stop = |&size: &usize| {
             t += draw.rounded(0.1, 0.5, 8);
             let guards = numbers.by_ref().take(size).collect();
-            Stop { time: t, guards }
+            Stop { t, guards }
         };
         let stops = sizes.iter().map(stop).collect();
         let point: Vec<f64> = (0..dim).map(|_| draw.rounded(-1.0, 1.0, 8)).collect();
@@ -183,7 +183,7 @@ impl Course {
                 .expect("a number for each")
         };
         let stop = |stop: &Stop| Stop {
-            time: stop.time,
+            t: stop.t,
             guards: stop.guards.iter().map(outside).collect(),
         };
         Self {
@@ -201,15 +201,12 @@ impl Course {
     pub(crate) fn spaced(&self, order: &[usize], gap: f64) -> Self {
         let mut spaced = self.clone();
         let stop = &self.stops[0];
-        let mut x = moved(&self.start, stop.time, &self.fields, 0);
-        let (mut t, mut word) = (stop.time, 0);
+        let mut x = moved(&self.start, stop.t, &self.fields, 0);
+        let (mut t, mut word) = (stop.t, 0);
         spaced.stops.clear();
         for &k in order {
             spaced.offsets[k] = round(along(&self.normals, k, &x), 45);
-            spaced.stops.push(Stop {
-                time: t,
-                guards: vec![k],
-            });
+            spaced.stops.push(Stop { t, guards: vec![k] });
             word |= 1 << k;
             x = moved(&x, gap, &self.fields, word);
             t += gap;
@@ -243,7 +240,7 @@ fn along(normals: &DMatrix<f64>, k: usize, x: &[f64]) -> f64 {
 
 fn corner_of(n: usize, draw: &mut Draw) -> Stop {
     Stop {
-        time: draw.rounded(0.1, 0.5, 8),
+        t: draw.rounded(0.1, 0.5, 8),
         guards: (0..n).collect(),
     }
 }

@@ -243,7 +243,7 @@ fn state_parameters_and_time_shifts_are_those_of_the_closed_form() {
             here.derivative
         );
         for (i, shifts) in here.time_derivatives.iter().enumerate() {
-            assert!((d.trajectory().crossings()[i].time - here.times[i]).abs() < 1e-11);
+            assert!((d.trajectory().crossings()[i].t - here.times[i]).abs() < 1e-11);
             for (p, shift) in shifts.iter().enumerate() {
                 let mut v = [0.0; 4];
                 v[p] = 1.0;

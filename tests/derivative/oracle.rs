@@ -19,7 +19,7 @@ fn spec_corner() -> Course {
     });
     let normals = DMatrix::from_row_slice(3, 3, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0]);
     let stop = Stop {
-        time: 0.25,
+        t: 0.25,
         guards: vec![0, 1, 2],
     };
     Course::lay(normals, fields, &[0.0; 3], vec![stop])
@@ -99,7 +99,7 @@ fn the_oracle_finds_the_time_shifts_of_a_corner_done_by_hand() {
     // (1, 2) behind both.
     let fields = DMatrix::from_column_slice(2, 4, &[1.0, 1.0, 0.5, 3.0, 2.0, 0.25, 1.0, 2.0]);
     let stop = Stop {
-        time: 0.5,
+        t: 0.5,
         guards: vec![0, 1],
     };
     let course = Course::lay(DMatrix::identity(2, 2), fields, &[0.0; 2], vec![stop]);
@@ -150,7 +150,7 @@ fn the_kit_lays_all_guards_of_a_corner_through_one_point_exactly() {
         for course in [course, &course.renumbered(&numbers)] {
             let oracle = Oracle::new(course);
             for stop in &course.stops {
-                assert!(stop.guards.iter().all(|&k| oracle.meets_at(k, stop.time)));
+                assert!(stop.guards.iter().all(|&k| oracle.meets_at(k, stop.t)));
             }
         }
     }

@@ -104,7 +104,7 @@ fn an_event_function_that_bends_on_a_small_scale_has_its_row() {
         assert_eq!(*d.verdict(), Verdict::Classical, "{a:e}");
         let matrix = d.matrix().unwrap();
         // In units of a: τ³ + τ/2 = 8, the row is (3 τ², 1), and its rate 3 τ² + 1/2.
-        let tau = d.trajectory().crossings()[0].time;
+        let tau = d.trajectory().crossings()[0].t;
         let (own, rate) = (3.0 * tau * tau, 3.0 * tau * tau + 0.5);
         assert_near(matrix[(0, 0)], 1.0 + own / rate, 1e-6);
         assert_near(matrix[(0, 1)], 1.0 / rate, 1e-6);

@@ -78,7 +78,7 @@ fn moves_only_within() -> Course {
         _ => 1.0,
     });
     let stop = Stop {
-        time: 0.25,
+        t: 0.25,
         guards: vec![0, 1],
     };
     Course::lay(DMatrix::identity(2, 3), fields, &[0.0; 3], vec![stop])

@@ -175,7 +175,7 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
         d.matrix(),
         Err(NoDerivative::Stop(Stop::NotLive { .. }))
     ));
-    assert!((d.trajectory().time() - 0.5).abs() < 1e-8);
+    assert!((d.trajectory().t() - 0.5).abs() < 1e-8);
     assert!(matches!(
         d.apply(&[2.0]),
         Err(NoDerivative::Stop(Stop::NotLive { .. }))

@@ -54,7 +54,7 @@ fn event_times_and_states_within_1e11() {
         assert_eq!(trajectory.crossings().len(), 3, "{projection:?}");
         for (crossing, (event, time, state)) in trajectory.crossings().iter().zip(EVENTS) {
             assert_eq!(crossing.guard.event, event, "{projection:?}");
-            let late = (crossing.time - time).abs();
+            let late = (crossing.t - time).abs();
             let off = distance(&crossing.state, &state);
             assert!(
                 late < 1e-11 && off < 1e-11,

@@ -101,7 +101,7 @@ fn a_final_time_at_the_start_gives_the_start() {
     let trajectory = hopper().integrate(1.0, &[2.0, 0.5], 1.0).unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     assert_eq!(
-        (trajectory.time(), trajectory.state().as_slice()),
+        (trajectory.t(), trajectory.state().as_slice()),
         (1.0, &[2.0, 0.5][..])
     );
     assert_eq!(trajectory.at(1.0).unwrap().as_slice(), [2.0, 0.5]);

@@ -10,7 +10,7 @@ use crate::support::Sketch;
 
 fn events_of(run: &Trajectory) -> Vec<(usize, f64)> {
     let crossings = run.crossings().iter();
-    crossings.map(|c| (c.guard.event, c.time)).collect()
+    crossings.map(|c| (c.guard.event, c.t)).collect()
 }
 
 fn assert_events(run: &Trajectory, expected: &[(usize, f64)]) {
@@ -83,7 +83,7 @@ fn a_crossing_at_the_border_of_a_window_is_not_put_off() {
         let mut integrator = Integrator::new(walk).unwrap().fixed_step(0.5);
         let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
         assert_eq!(run.crossings().len(), 1);
-        worst = worst.max((run.crossings()[0].time - at).abs());
+        worst = worst.max((run.crossings()[0].t - at).abs());
     }
     assert!(worst < 1e-9, "{worst:e}");
 }

@@ -323,7 +323,7 @@ fn difference(run: &Trajectory, reference: &Reference, allowed: f64) -> Option<S
     let found = run.crossings();
     for (i, (time, guard)) in reference.crossings.iter().enumerate() {
         match found.get(i) {
-            Some(c) if c.guard == *guard && (c.time - time).abs() < allowed => {}
+            Some(c) if c.guard == *guard && (c.t - time).abs() < allowed => {}
             // A refused crossing is not recorded.
             None if matches!(reference.end, End::Slides(k) if k == guard.event)
                 && i + 1 == reference.crossings.len() => {}

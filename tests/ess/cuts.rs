@@ -63,7 +63,7 @@ fn a_run_may_end_in_a_corner_or_a_few_units_in_the_last_place_beside_it() {
             // Where this run meets it.
             let whole = integrator.integrate(0.0, &start, time + 0.5).unwrap();
             assert_eq!(whole.crossings().len(), count, "{case}");
-            let last = whole.crossings()[count - 1].time;
+            let last = whole.crossings()[count - 1].t;
             for end in [time, last] {
                 for off in [-40, -3, -1, 0, 1, 2, 3, 10, 100] {
                     let end = ulps(end, off);
@@ -106,7 +106,7 @@ fn in_pieces<S: Flow + EventFunction>(
             Status::ReachedEnd,
             "from {t} to {cut}: {crossings:?}"
         );
-        crossings.extend(run.crossings().iter().map(|c| (c.time, c.guard)));
+        crossings.extend(run.crossings().iter().map(|c| (c.t, c.guard)));
         (t, x, mode) = (
             cut,
             run.state().as_slice().to_vec(),
@@ -118,7 +118,7 @@ fn in_pieces<S: Flow + EventFunction>(
 
 /// Random cuts, every other one at a crossing of the uncut run or beside it.
 fn cuts(random: &mut SplitMix64, whole: &Trajectory, count: usize) -> Vec<f64> {
-    let end = whole.time();
+    let end = whole.t();
     let mut cuts: Vec<f64> = (0..count)
         .map(|i| {
             let crossings = whole.crossings();
@@ -126,7 +126,7 @@ fn cuts(random: &mut SplitMix64, whole: &Trajectory, count: usize) -> Vec<f64> {
                 return random.between(0.0, end);
             }
             let n = crossings.len() as u64;
-            let at = crossings[usize::try_from(random.next() % n).unwrap()].time;
+            let at = crossings[usize::try_from(random.next() % n).unwrap()].t;
             let off = i32::try_from(random.next() % 13).unwrap() - 6;
             match random.next() % 3 {
                 0 => at,
@@ -142,11 +142,7 @@ fn cuts(random: &mut SplitMix64, whole: &Trajectory, count: usize) -> Vec<f64> {
 }
 
 fn assert_alike(whole: &Trajectory, pieces: &[(f64, Guard)], allowed: f64, what: &str) {
-    let expected: Vec<(f64, Guard)> = whole
-        .crossings()
-        .iter()
-        .map(|c| (c.time, c.guard))
-        .collect();
+    let expected: Vec<(f64, Guard)> = whole.crossings().iter().map(|c| (c.t, c.guard)).collect();
     assert_eq!(
         pieces.len(),
         expected.len(),
@@ -309,9 +305,9 @@ fn a_start_within_rounding_of_a_stop_does_not_stop_at_once() {
             };
             assert_eq!(guards[..], [Guard::rising(0)]);
             assert!(
-                (run.time() - std::f64::consts::TAU).abs() < 1e-8,
+                (run.t() - std::f64::consts::TAU).abs() < 1e-8,
                 "{written} {off}: {}",
-                run.time()
+                run.t()
             );
         }
     }

@@ -46,7 +46,7 @@ fn a_hole_between_the_samples_of_a_step_is_typed() {
                     (t - centre).abs() < 1.1e-3 && (state[0] - t).abs() < 1e-9,
                     "{what}: {t}"
                 );
-                assert!(trajectory.time() <= centre + 1e-3, "{what}");
+                assert!(trajectory.t() <= centre + 1e-3, "{what}");
                 assert!(trajectory.crossings().is_empty(), "{what}");
             }
         }
@@ -63,7 +63,7 @@ fn stops(trajectory: &Trajectory, time: f64, what: &str) {
     };
     let guards = vec![Guard::rising(0)];
     assert_eq!(*trajectory.status(), Status::Stopped { guards }, "{what}");
-    let (late, off) = (trajectory.time() - time, trajectory.state()[0] - 0.01);
+    let (late, off) = (trajectory.t() - time, trajectory.state()[0] - 0.01);
     assert!(
         late.abs() < allowed && off.abs() < allowed,
         "{what}: {late:e} s late, {off:e} off"
@@ -151,7 +151,7 @@ fn a_step_that_ends_beyond_the_domain_of_a_far_guard_is_made_shorter() {
             .unwrap();
         assert_eq!(*trajectory.status(), Status::ReachedEnd, "{projection:?}");
         assert_eq!(trajectory.crossings().len(), 1, "{projection:?}");
-        assert!((trajectory.crossings()[0].time - 0.4).abs() < 1e-9);
+        assert!((trajectory.crossings()[0].t - 0.4).abs() < 1e-9);
         assert!((trajectory.state()[0] + 4.2).abs() < 1e-9, "{projection:?}");
     }
 }

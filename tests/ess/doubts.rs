@@ -122,7 +122,7 @@ fn the_bend_of_a_guard_says_nothing_of_another_one_that_is_crossed_with_it() {
             let mut integrator = Integrator::new(system).unwrap().rtol(1e-4).atol(1e-4);
             let run = integrator.integrate(0.0, &[0.0], 1.2).unwrap();
             let together = &run.crossings()[1..3];
-            assert_eq!(together[0].time.to_bits(), together[1].time.to_bits());
+            assert_eq!(together[0].t.to_bits(), together[1].t.to_bits());
             assert_eq!(shallow(&run), [], "{before}, {steep}: {:?}", run.doubts());
             arrivals.push(together[0].arrival);
         }

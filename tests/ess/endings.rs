@@ -41,7 +41,7 @@ fn ends_the_same<S: Flow + EventFunction>(
         "{what}"
     );
     let what = format!("{what}: {:?}", summary.status);
-    assert_eq!(summary.time.to_bits(), kept.time().to_bits(), "{what}");
+    assert_eq!(summary.t.to_bits(), kept.t().to_bits(), "{what}");
     assert_eq!(summary.statistics, *kept.statistics(), "{what}");
     assert_eq!(
         bits(kept.state().as_slice()),
@@ -50,7 +50,7 @@ fn ends_the_same<S: Flow + EventFunction>(
     );
     assert_eq!(kept.mode(), integrator.mode(), "{what}");
 
-    let time = kept.time();
+    let time = kept.t();
     assert_eq!(kept.times().last(), Some(&time), "{what}");
     let last = kept.states();
     let last = last.column(last.ncols() - 1);
@@ -76,7 +76,7 @@ fn ends_the_same<S: Flow + EventFunction>(
         kept.times().is_sorted() && kept.state().iter().all(|v| v.is_finite()),
         "{what}"
     );
-    assert!(kept.crossings().iter().all(|c| c.time <= time), "{what}");
+    assert!(kept.crossings().iter().all(|c| c.t <= time), "{what}");
     assert_eq!(
         kept.crossings().len(),
         kept.statistics().crossings,
@@ -104,11 +104,7 @@ fn ends_the_same<S: Flow + EventFunction>(
             assert!(!guards.is_empty(), "{what}");
             for &guard in guards {
                 let found = kept.crossings().iter().rev().find(|c| c.guard == guard);
-                assert_eq!(
-                    found.map(|c| c.time.to_bits()),
-                    Some(time.to_bits()),
-                    "{what}"
-                );
+                assert_eq!(found.map(|c| c.t.to_bits()), Some(time.to_bits()), "{what}");
             }
             assert!(kept.clone().completed().is_ok());
         }
@@ -413,7 +409,7 @@ fn a_zeno_ball_ends_where_its_trajectory_its_summary_and_its_reason_say() {
 fn the_mode_at_a_time_is_the_one_that_holds_then() {
     let mut integrator = Integrator::new(Hopper::default()).unwrap();
     let trajectory = integrator.integrate(0.0, &[2.0, 0.0], 2.0).unwrap();
-    let times: Vec<f64> = trajectory.crossings().iter().map(|c| c.time).collect();
+    let times: Vec<f64> = trajectory.crossings().iter().map(|c| c.t).collect();
     let [down, up, ..] = times[..] else {
         panic!("{times:?}");
     };

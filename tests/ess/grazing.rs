@@ -17,7 +17,7 @@ const PROJECTIONS: [Projection; 3] = [
 fn refusal(trajectory: &Trajectory) -> &Stop {
     match trajectory.status() {
         Status::Refused(reason) => reason,
-        other => panic!("{other:?} at t = {}", trajectory.time()),
+        other => panic!("{other:?} at t = {}", trajectory.t()),
     }
 }
 
@@ -119,7 +119,7 @@ fn a_ball_thrown_up_from_the_floor_comes_back_to_it() {
         let flight = 2.0 / 9.81;
         assert_eq!(trajectory.crossings().len(), 4, "1 s of 0.204 s each");
         for (i, crossing) in trajectory.crossings().iter().enumerate() {
-            assert!((crossing.time - flight * (i + 1) as f64).abs() < 1e-9);
+            assert!((crossing.t - flight * (i + 1) as f64).abs() < 1e-9);
         }
     }
 }
@@ -228,7 +228,7 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
             1,
             "the guard before it is kept"
         );
-        assert!((trajectory.time() - 0.5).abs() < 1e-9);
+        assert!((trajectory.t() - 0.5).abs() < 1e-9);
         assert!((trajectory.at(0.25).unwrap()[0] + 0.25).abs() < 1e-9);
         assert!(!trajectory.mode().contains(1), "the mode was not entered");
     }
@@ -352,7 +352,7 @@ fn a_guard_entered_and_left_within_one_step_is_crossed_twice() {
                     assert_eq!(down.guard.direction, way, "{what}");
                     assert_eq!(up.guard, down.guard.partner(), "{what}");
                     let allowed = time_error(&projection, depth);
-                    let (early, late) = (down.time - (centre - depth), up.time - (centre + depth));
+                    let (early, late) = (down.t - (centre - depth), up.t - (centre + depth));
                     assert!(
                         early.abs() < allowed && late.abs() < allowed,
                         "{what}: {early:e} {late:e}"
@@ -368,7 +368,7 @@ fn a_guard_watched_one_way_is_seen_within_a_dip() {
     for centre in [0.3, 1.0, 1.7, 2.9, 3.6] {
         let trajectory = dip(centre, 1e-3, Watch::FALLING, 1.0, Projection::Auto);
         assert_eq!(trajectory.crossings().len(), 1, "centre {centre}");
-        assert!((trajectory.crossings()[0].time - (centre - 1e-3)).abs() < 1e-11);
+        assert!((trajectory.crossings()[0].t - (centre - 1e-3)).abs() < 1e-11);
     }
 }
 
@@ -397,7 +397,7 @@ fn two_guards_dipped_into_within_one_step_come_in_order() {
             assert_eq!(trajectory.crossings().len(), 4, "{projection:?}, {outer}");
             for (crossing, (event, offset)) in trajectory.crossings().iter().zip(exact) {
                 assert_eq!(crossing.guard.event, event, "{projection:?}, {outer}");
-                let late = crossing.time - (1.3 + offset);
+                let late = crossing.t - (1.3 + offset);
                 assert!(
                     late.abs() < time_error(&projection, outer),
                     "{projection:?}, {outer}: {late:e}"
@@ -432,7 +432,7 @@ fn a_dip_is_not_hidden_by_another_guard_in_the_same_step() {
                 assert_eq!(trajectory.crossings().len(), 3, "{what}");
                 for (crossing, (event, time)) in trajectory.crossings().iter().zip(exact) {
                     assert_eq!(crossing.guard.event, event, "{what}");
-                    let late = crossing.time - time;
+                    let late = crossing.t - time;
                     assert!(
                         late.abs() < time_error(&projection, depth),
                         "{what}: {late:e}"
@@ -475,7 +475,7 @@ fn a_contact_a_moment_after_lift_off_is_not_skipped() {
                 );
             }
             for (i, pair) in trajectory.crossings().windows(2).enumerate() {
-                let lasts = pair[1].time - pair[0].time;
+                let lasts = pair[1].t - pair[0].t;
                 let should = if i % 2 == 0 { air } else { ground };
                 // A velocity error of 1e-11 m/s a crossing, 600 crossings, of a speed of at least
                 // 1e-3 m/s.

@@ -185,16 +185,12 @@ fn what_is_not_defined_is_approached_by_shorter_steps() {
         // The difference in place of the gradient reaches six millionths ahead.
         let reach = if system.count() > 0 { 1e-5 } else { 1e-12 };
         assert!((t - 1.0).abs() < reach, "{t}");
-        assert!((run.time() - 1.0).abs() < reach && run.state()[0].abs() < reach);
+        assert!((run.t() - 1.0).abs() < reach && run.state()[0].abs() < reach);
         // A fixed step is not shortened: the run ends where it begins.
         let mut integrator = Integrator::new(&system).unwrap().fixed_step(0.3);
         let run = integrator.integrate(0.0, &[1.0], 3.0).unwrap();
         let refused = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
-        assert!(
-            refused && (run.time() - 0.9).abs() < 1e-12,
-            "{}",
-            run.status()
-        );
+        assert!(refused && (run.t() - 0.9).abs() < 1e-12, "{}", run.status());
     }
 }
 

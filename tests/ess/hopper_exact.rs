@@ -46,7 +46,7 @@ fn four_events(trajectory: &Trajectory, what: &str) {
     assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
     assert_eq!(trajectory.crossings().len(), 4, "{what}");
     for (i, crossing) in trajectory.crossings().iter().enumerate() {
-        let late = crossing.time - EVENTS[i];
+        let late = crossing.t - EVENTS[i];
         assert!(late.abs() < 1e-8, "{what}: event {i} is {late:e} s late");
         assert_eq!(crossing.guard.event, 0);
     }
@@ -111,9 +111,9 @@ fn sides_rates_and_modes_are_those_of_touch_down_and_lift_off() {
         let since = if i == 0 {
             0.0
         } else {
-            trajectory.crossings()[i - 1].time
+            trajectory.crossings()[i - 1].t
         };
-        assert_eq!(change.time.to_bits(), since.to_bits());
+        assert_eq!(change.t.to_bits(), since.to_bits());
     }
     assert!(trajectory.corners().is_empty());
 }
@@ -182,7 +182,7 @@ fn fifty_hops_lose_and_double_no_crossing() {
             // Every contact lasts 0.168 s and every flight 0.903 s; a doubled crossing would lie
             // close to its twin.
             for (i, pair) in crossings.windows(2).enumerate() {
-                let lasts = pair[1].time - pair[0].time;
+                let lasts = pair[1].t - pair[0].t;
                 let should = exact[i + 1] - exact[i];
                 assert!(
                     (lasts - should).abs() < 0.02,
@@ -193,7 +193,7 @@ fn fifty_hops_lose_and_double_no_crossing() {
                 // Two hops are right to 1e-8; an energy error that grows evenly shifts the period
                 // evenly, and the times quadratically: 1e-8 · 25².
                 for (crossing, exact) in crossings.iter().zip(&exact) {
-                    let late = crossing.time - exact;
+                    let late = crossing.t - exact;
                     assert!(late.abs() < 6.25e-6, "{what}: {late:e} s late at {exact}");
                 }
             }
@@ -218,7 +218,7 @@ fn a_late_start_changes_nothing_but_the_clock() {
             assert_eq!(trajectory.crossings().len(), 4, "{what}");
             // Times of 1e5 s are known to 1.5e-11 s.
             for (crossing, exact) in trajectory.crossings().iter().zip(EVENTS) {
-                assert!((crossing.time - t0 - exact).abs() < 1e-8, "{what}");
+                assert!((crossing.t - t0 - exact).abs() < 1e-8, "{what}");
             }
             assert!(distance(trajectory.state(), &FINAL) < 1e-8, "{what}");
         }
@@ -238,8 +238,8 @@ fn a_run_interrupted_at_a_crossing_neither_loses_nor_doubles_it() {
         };
         let whole = made().integrate(0.0, &START, END).unwrap();
         for crossing in whole.crossings() {
-            let (before, after) = (crossing.time.next_down(), crossing.time.next_up());
-            for stop in [before, crossing.time, after] {
+            let (before, after) = (crossing.t.next_down(), crossing.t.next_up());
+            for stop in [before, crossing.t, after] {
                 let first = made().integrate(0.0, &START, stop).unwrap();
                 let mut second = made().start_mode(first.mode().clone());
                 let second = second

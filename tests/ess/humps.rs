@@ -42,14 +42,14 @@ fn crosses_all(trajectory: &Trajectory, humps: &[Hump], allowed: f64, what: &str
         };
         assert_eq!(first.guard.direction, up, "{what}: guard {k}");
         assert_eq!(second.guard, first.guard.partner(), "{what}: guard {k}");
-        let early = first.time - (hump.centre - hump.half);
-        let late = second.time - (hump.centre + hump.half);
+        let early = first.t - (hump.centre - hump.half);
+        let late = second.t - (hump.centre + hump.half);
         assert!(
             early.abs() < allowed && late.abs() < allowed,
             "{what}: guard {k} is crossed {early:e} and {late:e} s late"
         );
     }
-    let times: Vec<f64> = trajectory.crossings().iter().map(|c| c.time).collect();
+    let times: Vec<f64> = trajectory.crossings().iter().map(|c| c.t).collect();
     assert!(times.is_sorted(), "{what}: {times:?}");
     assert_eq!(times.len(), 2 * humps.len(), "{what}");
 }

@@ -40,7 +40,7 @@ fn a_step_that_goes_far_beyond_a_guard_is_exact_up_to_it() {
                 integrator = integrator.rtol(rtol).atol(1e-6 * rtol);
                 let run = integrator.integrate(t0, &[-b], t0 + 4.0).unwrap();
                 assert!(matches!(run.status(), Status::Stopped { .. }));
-                let t = run.time();
+                let t = run.t();
                 let exact = -b + (t - t0) + 0.5 / 9.5 * ((9.5 * t0).cos() - (9.5 * t).cos());
                 let off = (run.state()[0] - exact).abs();
                 let rounding = 8.0 * f64::EPSILON * t;

@@ -71,7 +71,7 @@ fn the_hopper_of_the_paper_with_two_one_way_guards_makes_four_events() {
         let (down, up) = (Guard::rising(0), Guard::rising(1));
         assert_eq!(guards, [down, up, down, up], "{projection:?}");
         for (crossing, time) in trajectory.crossings().iter().zip(EVENTS) {
-            let late = crossing.time - time;
+            let late = crossing.t - time;
             assert!(late.abs() < allowed, "{projection:?}: {late:e} s late");
         }
         // At accelerations of 10 m/s² in flight.
@@ -147,7 +147,7 @@ fn declared(rows: &[(usize, usize)], names: [usize; 3], projection: Projection) 
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     let crossings = trajectory.crossings().iter();
     let mut crossings: Vec<_> = crossings
-        .map(|c| (names[c.guard.event], c.guard.direction, c.time.to_bits()))
+        .map(|c| (names[c.guard.event], c.guard.direction, c.t.to_bits()))
         .collect();
     crossings.sort_by_key(|&(name, _, time)| (time, name));
     Told {

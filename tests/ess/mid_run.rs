@@ -14,13 +14,13 @@ fn kept(trajectory: &Trajectory, bad_from: f64) -> (Quantity, f64, Vec<f64>) {
     };
     let At { t, state, .. } = at.as_ref();
     assert!(
-        trajectory.time() <= bad_from + 1e-9,
+        trajectory.t() <= bad_from + 1e-9,
         "ended at {}",
-        trajectory.time()
+        trajectory.t()
     );
     assert!(state.iter().all(|v| v.is_finite()));
     for i in 0..=10 {
-        let t = trajectory.time() * (f64::from(i) / 10.0);
+        let t = trajectory.t() * (f64::from(i) / 10.0);
         assert!((trajectory.at(t).unwrap()[0] - t).abs() < 1e-9);
     }
     (*quantity, *t, state.clone())
@@ -44,7 +44,7 @@ fn a_flow_that_is_not_finite_on_the_way() {
             assert_eq!(quantity, Quantity::Flow { component: 1 });
             assert!((0.25..=1.0).contains(&t) && state.len() == 2);
             assert_eq!(trajectory.crossings().len(), 1, "what came before is kept");
-            assert!(trajectory.time() >= 0.25);
+            assert!(trajectory.t() >= 0.25);
         }
     }
 }
@@ -71,7 +71,7 @@ fn a_flow_that_is_not_finite_in_the_mode_after_a_crossing() {
         let (quantity, t, state) = kept(&trajectory, 0.25);
         assert_eq!(quantity, Quantity::Flow { component: 0 });
         assert!((t - 0.25).abs() < 1e-9 && (state[0] - 0.25).abs() < 1e-9);
-        assert!((trajectory.time() - 0.25).abs() < 1e-9);
+        assert!((trajectory.t() - 0.25).abs() < 1e-9);
     }
 }
 
@@ -219,7 +219,7 @@ fn too_many_events() {
         assert!(*named == limit && guard.event == 0 && state.len() == 2);
         assert_eq!(trajectory.crossings().len(), limit);
         // The one too many is on the guard too.
-        assert!(state[0].abs() < 1e-9 && (t - trajectory.time()).abs() < 1e-12);
+        assert!(state[0].abs() < 1e-9 && (t - trajectory.t()).abs() < 1e-12);
     }
     let exactly = Integrator::new(swing())
         .unwrap()
@@ -242,7 +242,7 @@ fn too_many_steps() {
     ));
     let statistics = trajectory.statistics();
     assert_eq!(statistics.steps + statistics.rejections, 25);
-    let t = 0.5 * trajectory.time();
+    let t = 0.5 * trajectory.t();
     assert!(t > 0.0 && (trajectory.at(t).unwrap()[0] - t.cos()).abs() < 1e-3);
 }
 

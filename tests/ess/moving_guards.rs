@@ -41,7 +41,7 @@ fn a_table_that_moves_with_time_is_hit_where_it_is() {
         let [crossing] = trajectory.crossings() else {
             panic!("{projection:?}: {} hits", trajectory.crossings().len());
         };
-        assert!((crossing.time - hit).abs() < 1e-9, "{projection:?}");
+        assert!((crossing.t - hit).abs() < 1e-9, "{projection:?}");
         // Central differences of a function of size 1 are right to about 1e-10.
         assert!(
             (crossing.rate_before - closing).abs() < 1e-7,
@@ -76,7 +76,7 @@ fn a_gradient_that_is_written_gives_what_differences_give() {
     assert_eq!(exact.crossings().len(), 2);
     assert_eq!(differences.crossings().len(), 2);
     for (a, b) in exact.crossings().iter().zip(differences.crossings()) {
-        assert!((a.time - b.time).abs() < 1e-10 && (a.rate_before - b.rate_before).abs() < 1e-8);
+        assert!((a.t - b.t).abs() < 1e-10 && (a.rate_before - b.rate_before).abs() < 1e-8);
     }
 }
 
@@ -99,7 +99,7 @@ fn a_guard_may_depend_on_the_mode() {
         let hits: Vec<(usize, f64)> = trajectory
             .crossings()
             .iter()
-            .map(|c| (c.guard.event, c.time))
+            .map(|c| (c.guard.event, c.t))
             .collect();
         assert_eq!(hits.len(), 2, "{hits:?}");
         assert!(
@@ -131,7 +131,7 @@ fn a_mode_that_puts_the_state_beyond_a_guard_crosses_it_at_the_same_instant() {
         let guards: Vec<Guard> = trajectory.crossings().iter().map(|c| c.guard).collect();
         assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);
         for crossing in trajectory.crossings() {
-            assert!((crossing.time - 0.3).abs() < 1e-12, "{}", crossing.time);
+            assert!((crossing.t - 0.3).abs() < 1e-12, "{}", crossing.t);
         }
     }
 }
@@ -164,8 +164,8 @@ fn a_guard_that_a_mode_declares_crossed_fires_at_the_same_instant() {
                 (first.guard, second.guard),
                 (Guard::rising(0), Guard::rising(1))
             );
-            assert_eq!(first.time.to_bits(), second.time.to_bits(), "{what}");
-            assert!((first.time - 0.5).abs() < 1e-9, "{what}");
+            assert_eq!(first.t.to_bits(), second.t.to_bits(), "{what}");
+            assert!((first.t - 0.5).abs() < 1e-9, "{what}");
             assert_eq!(second.arrival, Arrival::Jumped, "{what}");
             assert_eq!(trajectory.mode().count_ones(), 2, "{what}");
         }
@@ -214,7 +214,7 @@ fn a_contact_whose_force_falls_from_the_first_moment_on_lands() {
                 panic!("{what}: {:?}", trajectory.crossings());
             };
             assert_eq!(down.guard, Guard::rising(0), "{what}");
-            assert!((down.time - landing).abs() < 1e-8, "{what}");
+            assert!((down.t - landing).abs() < 1e-8, "{what}");
             assert!(down.state[0].abs() < 1e-8, "{what}");
             assert_eq!(down.rate_after > 0.0, c < 30.0, "{what}");
             assert!(trajectory.mode().contains(0), "{what}");
@@ -239,7 +239,7 @@ fn a_contact_that_opens_at_zero_force_lands_and_lifts_off() {
             assert!(force(c, up.state.as_slice()).abs() < 1e-5, "{what}");
             assert!(up.state[0] < 0.0 && up.state[1] > 0.0, "{what}");
             // Free flight from there.
-            let t = trajectory.time() - up.time;
+            let t = trajectory.t() - up.t;
             let flight = [
                 up.state[0] + up.state[1] * t - 0.5 * G * t * t,
                 up.state[1] - G * t,
@@ -265,7 +265,7 @@ fn a_guard_that_moves_over_a_resting_state_is_met_where_it_is_zero() {
             let trajectory = integrator.integrate(start, &[1.0], 6.0).unwrap();
             assert_eq!(trajectory.crossings().len(), crossings, "from {start}");
             for crossing in trajectory.crossings() {
-                assert!(guard(floor)(crossing.time).abs() < 1e-9, "from {start}");
+                assert!(guard(floor)(crossing.t).abs() < 1e-9, "from {start}");
             }
         }
     }

@@ -108,7 +108,7 @@ fn an_observer_that_keeps_nothing_changes_nothing() {
         let summary = integrator.observe(0.0, &TILTED, 2.0, &mut ()).unwrap();
         assert_eq!(summary.status, *kept.status());
         assert_eq!(summary.statistics, *kept.statistics());
-        assert_eq!(summary.time.to_bits(), kept.time().to_bits());
+        assert_eq!(summary.t.to_bits(), kept.t().to_bits());
         assert_eq!(integrator.state(), kept.state().as_slice());
         assert_eq!(integrator.mode(), kept.mode());
     }
@@ -117,7 +117,7 @@ fn an_observer_that_keeps_nothing_changes_nothing() {
 /// Checks the order of what it is told, and keeps the essence.
 #[derive(Default)]
 struct Witness {
-    time: f64,
+    t: f64,
     state: Vec<f64>,
     mode: Mode,
     started: bool,
@@ -139,10 +139,10 @@ impl Witness {
 }
 
 impl Observer for Witness {
-    fn start(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
         assert!(!self.started, "one start");
         self.started = true;
-        (self.time, self.state, self.mode) = (time, state.to_vec(), mode.clone());
+        (self.t, self.state, self.mode) = (t, state.to_vec(), mode.clone());
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
@@ -150,25 +150,25 @@ impl Observer for Witness {
             self.started && self.pending == 0,
             "crossings are settled first"
         );
-        assert!(segment.time >= self.time, "segments come in order of time");
+        assert!(segment.t >= self.t, "segments come in order of time");
         assert_eq!(
             *segment.mode, self.mode,
             "a segment is in the mode that was settled"
         );
         let mut x = vec![0.0; self.state.len()];
-        segment.interpolant.at(self.time, &mut x);
+        segment.interpolant.at(self.t, &mut x);
         assert!(
             self.near(&x),
             "no gap at {}: {x:?} {:?}",
-            self.time,
+            self.t,
             self.state
         );
-        segment.interpolant.at(segment.time, &mut x);
-        (self.time, self.state) = (segment.time, segment.state.to_vec());
+        segment.interpolant.at(segment.t, &mut x);
+        (self.t, self.state) = (segment.t, segment.state.to_vec());
         assert!(
             self.near(&x),
             "the end at {}: {x:?} {:?}",
-            self.time,
+            self.t,
             self.state
         );
         self.segments += 1;
@@ -178,8 +178,8 @@ impl Observer for Witness {
     fn crossing(&mut self, crossing: &GuardCrossing) {
         assert!(self.started);
         assert_eq!(
-            crossing.time.to_bits(),
-            self.time.to_bits(),
+            crossing.t.to_bits(),
+            self.t.to_bits(),
             "a crossing is at the end of a segment"
         );
         assert_eq!(crossing.state.as_slice(), self.state);
@@ -199,9 +199,9 @@ impl Observer for Witness {
         self.pending += 1;
     }
 
-    fn settled(&mut self, time: f64, state: &[f64], mode: &Mode) {
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         assert!(self.pending > 0, "something was crossed");
-        assert_eq!(time.to_bits(), self.time.to_bits());
+        assert_eq!(t.to_bits(), self.t.to_bits());
         assert_eq!(state, self.state, "no resets here");
         assert_eq!(*mode, self.mode, "the sides that were crossed and no other");
         self.pending = 0;
@@ -221,7 +221,7 @@ fn is_told_in_order<S: Flow + EventFunction>(system: &S, start: &[f64], tf: f64)
             .observe(0.5, start, 0.5 + tf, &mut witness)
             .unwrap();
         assert_eq!(summary.status, Status::ReachedEnd);
-        assert_eq!(witness.time.to_bits(), (0.5 + tf).to_bits());
+        assert_eq!(witness.t.to_bits(), (0.5 + tf).to_bits());
         assert_eq!(witness.state, kept.state().as_slice());
         assert_eq!(witness.mode, *kept.mode());
         assert_eq!(
@@ -471,8 +471,7 @@ fn a_guard_that_comes_a_second_time_begins_another_corner() {
     assert_eq!((down.first, down.order.len()), (0, 10));
     assert_eq!((up.first, up.order.len()), (10, 10));
     assert!(
-        (down.time - 0.494619366829).abs() < 1e-5
-            && (up.time - down.time - 0.168334101832).abs() < 1e-5
+        (down.t - 0.494619366829).abs() < 1e-5 && (up.t - down.t - 0.168334101832).abs() < 1e-5
     );
     // One guard alone is no corner, however often it comes.
     let mut integrator = Integrator::new(Hopper::default())

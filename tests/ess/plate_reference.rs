@@ -89,7 +89,7 @@ impl Row {
         for now in 1..modes.len() {
             for i in 0..self.parameters.springs {
                 if self.touches(trajectory, now - 1, i) != self.touches(trajectory, now, i) {
-                    times.push(modes[now].time);
+                    times.push(modes[now].t);
                 }
             }
         }

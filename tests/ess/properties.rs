@@ -45,7 +45,7 @@ fn ended<S: Flow + EventFunction>(
 ) -> Trajectory {
     let trajectory = run(system, 1e-9, projection, start, tf);
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
-    assert_eq!(trajectory.time().to_bits(), tf.to_bits());
+    assert_eq!(trajectory.t().to_bits(), tf.to_bits());
     trajectory
 }
 
@@ -56,7 +56,7 @@ fn mode_is_where_the_state_is<S: EventFunction>(
 ) -> Result<(), TestCaseError> {
     let mode = trajectory.mode();
     for k in 0..system.count() {
-        let h = system.event(k, trajectory.time(), trajectory.state().as_slice(), mode);
+        let h = system.event(k, trajectory.t(), trajectory.state().as_slice(), mode);
         prop_assert!(
             h.abs() < 1e-9 || mode.contains(k) == (h > 0.0),
             "guard {}: h = {:e}",

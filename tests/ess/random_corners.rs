@@ -262,7 +262,7 @@ fn agrees(trajectory: &Trajectory, exact: &Exact, inside: &[usize], what: &str) 
             "{what}: guard {k}"
         );
         seen[k] = true;
-        let late = crossing.time - exact.times[k];
+        let late = crossing.t - exact.times[k];
         assert!(late.abs() < 1e-10, "{what}: guard {k} is {late:e} s late");
     }
     assert_eq!(trajectory.mode().count_ones(), n, "{what}");
@@ -354,7 +354,7 @@ fn a_hundred_guards_within_a_microsecond_are_reported_in_order() {
         let reported: Vec<usize> = crossings.iter().map(|c| c.guard.event).collect();
         assert_eq!(reported, order, "{projection:?}");
         for (crossing, time) in crossings.iter().zip(&times) {
-            let late = crossing.time - time;
+            let late = crossing.t - time;
             // Well below the least distance of two guards.
             assert!(late.abs() < 1e-12, "{projection:?}: {late:e} s late");
         }
@@ -404,7 +404,7 @@ fn all_at_once(unit: impl Fn(usize) -> f64) {
                 corner.order, order,
                 "{projection:?}: in rising order of their numbers"
             );
-            assert!(corner.spread == 0.0 && (corner.time - 0.3).abs() < 1e-12);
+            assert!(corner.spread == 0.0 && (corner.t - 0.3).abs() < 1e-12);
             assert!(corner.margins.iter().all(|&margin| margin >= 1.0));
             assert_eq!(
                 trajectory.modes().len(),

@@ -39,7 +39,7 @@ fn swing(rearm: Rearm, far: bool, projection: Projection) -> Trajectory {
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     for (i, crossing) in trajectory.crossings().iter().enumerate() {
-        let late = crossing.time - (FRAC_PI_2 + PI * i as f64);
+        let late = crossing.t - (FRAC_PI_2 + PI * i as f64);
         assert!(
             late.abs() < 1e-7 && crossing.guard.event == 0,
             "{late:e} s late"
@@ -156,9 +156,9 @@ fn cycles(trajectory: &Trajectory, first: f64, mut heating: bool) {
         assert_eq!(crossing.guard, guard, "crossing {i}");
         // Temperatures are right to 1e-8 K or better, at rates of 8e-3 K/s or more.
         assert!(
-            (crossing.time - time).abs() < 1e-5,
+            (crossing.t - time).abs() < 1e-5,
             "crossing {i}: {} s late",
-            crossing.time - time
+            crossing.t - time
         );
         time += if heating {
             towards(10.0, 22.0, 20.0)
@@ -167,10 +167,7 @@ fn cycles(trajectory: &Trajectory, first: f64, mut heating: bool) {
         };
         heating = !heating;
     }
-    assert!(
-        time > trajectory.time(),
-        "no crossing is missing at the end"
-    );
+    assert!(time > trajectory.t(), "no crossing is missing at the end");
     assert!(trajectory.crossings().len() >= 39);
 }
 
@@ -258,7 +255,7 @@ fn a_retired_guard_counts_as_crossed_and_is_not_watched() {
             panic!("{:?}", trajectory.modes());
         };
         assert_eq!((before.mode.count_ones(), after.mode.count_ones()), (0, 2));
-        assert!((after.time - 0.3).abs() < 1e-9);
+        assert!((after.t - 0.3).abs() < 1e-9);
     }
 }
 
@@ -373,10 +370,10 @@ fn a_neuron_armed_anew_far_from_its_threshold_is_not_projected_to_it() {
         assert_eq!(trajectory.crossings().len(), 10, "{projection:?}");
         let mut last = 0.0;
         for crossing in trajectory.crossings() {
-            let late = crossing.time - last - period;
+            let late = crossing.t - last - period;
             assert!(late.abs() < allowed, "{projection:?}: {late:e} s late");
             assert!((crossing.state[0] - 1.0).abs() < 1e-8, "{projection:?}");
-            last = crossing.time;
+            last = crossing.t;
         }
     }
 }
@@ -400,11 +397,11 @@ fn modes_that_the_policy_looked_up_are_told_like_all_others() {
         assert_eq!(modes.len(), 21, "{projection:?}");
         for (i, change) in modes.iter().enumerate() {
             assert_eq!(change.mode.contains(0), i % 2 == 1, "{projection:?}: {i}");
-            let above = trajectory.at(change.time).unwrap()[0] - 0.5;
+            let above = trajectory.at(change.t).unwrap()[0] - 0.5;
             assert!(
                 above.abs() < 1e-4 || change.mode.contains(0) == (above > 0.0),
                 "{projection:?}: {above} at {}",
-                change.time
+                change.t
             );
         }
         assert_eq!(trajectory.mode(), &modes[20].mode, "{projection:?}");
@@ -432,7 +429,7 @@ fn a_guard_armed_beyond_its_surface_by_a_side_that_the_model_set_crosses_at_once
             .integrate(0.0, &[0.0], 2.0)
             .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd);
-        let crossed = run.crossings().iter().map(|c| (c.guard.event, c.time));
+        let crossed = run.crossings().iter().map(|c| (c.guard.event, c.t));
         let expected = [(1, 0.3), (0, 1.0), (1, 1.0)];
         for ((k, t), (expected, at)) in crossed.clone().zip(expected) {
             assert!(k == expected && (t - at).abs() < 1e-6, "{k} at {t}");

@@ -65,7 +65,7 @@ fn a_bouncing_ball_follows_its_closed_form() {
         for (crossing, &(time, speed)) in crossings.iter().zip(&exact) {
             assert_eq!(crossing.guard, Guard::falling(0));
             assert!(
-                (crossing.time - time).abs() < 1e-9,
+                (crossing.t - time).abs() < 1e-9,
                 "{projection:?}: bounce at {time}"
             );
             assert!(
@@ -78,7 +78,7 @@ fn a_bouncing_ball_follows_its_closed_form() {
             );
             // Before the reset in the record; after it in the dense output.
             assert!((crossing.state[1] + speed).abs() < 1e-8, "{projection:?}");
-            let after = trajectory.at(crossing.time).unwrap();
+            let after = trajectory.at(crossing.t).unwrap();
             assert!((after[1] - e * speed).abs() < 1e-8, "{projection:?}");
         }
         assert_eq!(trajectory.statistics().resets, exact.len());
@@ -194,7 +194,7 @@ fn a_reset_that_carries_another_guard_across_makes_it_fire_at_the_same_instant()
         );
         assert_ne!(first.arrival, Arrival::Jumped);
         assert_eq!(second.arrival, Arrival::Jumped);
-        assert_eq!(first.time.to_bits(), second.time.to_bits());
+        assert_eq!(first.t.to_bits(), second.t.to_bits());
         assert!(
             distance(trajectory.state(), &[1.5, 2.0, 1.0]) < 1e-9,
             "{projection:?}"
@@ -234,7 +234,7 @@ fn a_model_that_refuses_a_crossing_ends_the_run_and_keeps_it() {
     };
     assert_eq!(reason.to_string(), "the plate is glued");
     let landing = (2.0 / G).sqrt();
-    assert!((trajectory.time() - landing).abs() < 1e-8);
+    assert!((trajectory.t() - landing).abs() < 1e-8);
     assert!((trajectory.at(0.3).unwrap()[0] - (1.0 - 0.5 * G * 0.09)).abs() < 1e-9);
     assert!(trajectory.at(1.0).is_err());
 }

@@ -39,7 +39,7 @@ fn sign_changes(g: impl Fn(f64) -> f64, end: f64, places: u32) -> Option<Vec<f64
 
 fn times(run: &Trajectory, k: usize) -> Vec<f64> {
     let mine = run.crossings().iter().filter(|c| c.guard.event == k);
-    mine.map(|c| c.time).collect()
+    mine.map(|c| c.t).collect()
 }
 
 fn assert_all_found(run: &Trajectory, expected: &[Vec<f64>], allowed: f64, what: &str) {

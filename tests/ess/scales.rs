@@ -26,7 +26,7 @@ fn a_ball_stops_at_its_floor_however_far_the_end() {
             let guards = vec![Guard::falling(0)];
             assert_eq!(*trajectory.status(), Status::Stopped { guards }, "{what}");
             let exact = (2.0 / G).sqrt();
-            assert!((trajectory.time() - exact).abs() < 1e-6, "{what}");
+            assert!((trajectory.t() - exact).abs() < 1e-6, "{what}");
             assert!(trajectory.state()[0].abs() < 1e-6, "{what}");
         }
     }
@@ -64,7 +64,7 @@ fn no_absolute_tolerance_is_needed_where_a_component_is_zero_for_ever() {
             let left = 1.0 - landing;
             let exact = [up * left - 0.5 * G * left * left, up - G * left, 0.0, 0.0];
             assert!(
-                (trajectory.crossings()[0].time - landing).abs() < 1e-8,
+                (trajectory.crossings()[0].t - landing).abs() < 1e-8,
                 "{what}"
             );
             assert!(distance(trajectory.state(), &exact) < 1e-7, "{what}");

@@ -29,7 +29,7 @@ fn turns_round<S: Flow + EventFunction>(system: impl Fn(f64) -> S) {
                 panic!("{what}: {:?}", trajectory.crossings());
             };
             assert_eq!(only.guard, Guard::rising(0), "{what}");
-            assert!((only.time - 1e-9).abs() < 1e-15, "{what}: {}", only.time);
+            assert!((only.t - 1e-9).abs() < 1e-15, "{what}: {}", only.t);
             assert_eq!(*trajectory.mode(), Mode::with(2, &[0]), "{what}");
             let end = 1.0 - before * 0.5;
             assert!((trajectory.state()[0] - end).abs() < 1e-8, "{what}");
@@ -102,7 +102,7 @@ fn a_start_just_before_a_guard_crosses_it_on_time_however_far_the_end() {
                     panic!("{what}: {:?}", trajectory.crossings());
                 };
                 assert_eq!(only.guard, Guard::rising(0), "{what}");
-                let (late, off) = (only.time - ahead, only.state[0]);
+                let (late, off) = (only.t - ahead, only.state[0]);
                 // Times and places of 1e-6 are rounded to 2e-22; the rest is what differences see
                 // of a rate.
                 assert!(
@@ -124,7 +124,7 @@ fn a_given_mode_whose_guard_was_passed_by_rounding_is_crossed_at_once() {
         let mut integrator = Integrator::new(system).unwrap().start_mode(before);
         let run = integrator.integrate(0.0, &[start], 1.0).unwrap();
         assert_eq!(run.crossings().len(), 1, "{steps}");
-        assert!(run.crossings()[0].time <= 0.0);
+        assert!(run.crossings()[0].t <= 0.0);
     }
 }
 

@@ -71,7 +71,7 @@ fn guards_at_one_instant_whose_terms_are_large_against_their_rates_cross_togethe
             let rounding = 16.0 * f64::EPSILON * size / 1e-3;
             for crossing in run.crossings() {
                 assert!(
-                    (crossing.time - time).abs() <= 1e-9 + rounding,
+                    (crossing.t - time).abs() <= 1e-9 + rounding,
                     "{what}: {crossing:?}"
                 );
             }
@@ -103,7 +103,7 @@ fn collisions_a_long_way_off_are_found() {
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
             assert_eq!(run.crossings().len(), 1, "{what}");
             let (time, late) = (gap / speed, 8.0 * f64::EPSILON * far / speed);
-            let off = run.crossings()[0].time - time;
+            let off = run.crossings()[0].t - time;
             assert!(off.abs() <= 1e-9 + late, "{what}: {off:e}");
             assert!(run.state()[2] < run.state()[3], "{what}");
         }
@@ -277,7 +277,7 @@ fn collisions_on_a_plane_a_long_way_off_are_found_or_said() {
                     // Distances are known to a few units of the positions, as times to those by the
                     // rate.
                     let rate = discriminant.sqrt() / d;
-                    (crossing.time - time).abs() <= 1e-9 + 32.0 * unit / rate
+                    (crossing.t - time).abs() <= 1e-9 + 32.0 * unit / rate
                 }
                 (None, None) => true,
                 _ => false,

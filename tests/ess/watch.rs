@@ -20,14 +20,14 @@ fn a_stop_ends_the_run_on_the_guard() {
                 guards: vec![Guard::falling(0)]
             }
         );
-        assert!((trajectory.time() - (2.0 / G).sqrt()).abs() < 1e-9);
+        assert!((trajectory.t() - (2.0 / G).sqrt()).abs() < 1e-9);
         assert!(trajectory.state()[0].abs() < 1e-12);
         assert_eq!(
             trajectory.crossings().len(),
             2,
             "the one on the way and the last"
         );
-        assert_eq!(trajectory.times().last(), Some(&trajectory.time()));
+        assert_eq!(trajectory.times().last(), Some(&trajectory.t()));
     }
 }
 
@@ -116,7 +116,7 @@ fn only_the_watched_direction_counts() {
             );
             for (i, crossing) in trajectory.crossings().iter().enumerate() {
                 assert_eq!(crossing.guard.direction, direction);
-                let late = crossing.time - (FRAC_PI_2 + TAU * i as f64);
+                let late = crossing.t - (FRAC_PI_2 + TAU * i as f64);
                 assert!(late.abs() < 1e-7, "{watch:?}, {projection:?}: {late:e}");
             }
             assert_eq!(trajectory.statistics().crossings, 10);
@@ -131,7 +131,7 @@ fn only_the_watched_direction_counts() {
         assert_eq!(both.crossings().len(), 20, "{projection:?}");
         for (i, crossing) in both.crossings().iter().enumerate() {
             // 63 s at tolerance 1e-10 a step.
-            let late = crossing.time - (FRAC_PI_2 + PI * i as f64);
+            let late = crossing.t - (FRAC_PI_2 + PI * i as f64);
             assert!(late.abs() < 1e-7, "{projection:?}: {late:e}");
         }
     }
@@ -151,7 +151,7 @@ fn a_guard_watched_one_way_is_crossed_every_time_when_the_policy_looks_again() {
                 "{watch:?}, {projection:?}"
             );
             for (i, crossing) in trajectory.crossings().iter().enumerate() {
-                let late = crossing.time - (first + TAU * i as f64);
+                let late = crossing.t - (first + TAU * i as f64);
                 assert!(late.abs() < 1e-7, "{watch:?}, {projection:?}: {late:e}");
                 assert_eq!(crossing.guard.direction, direction, "{watch:?}");
             }

@@ -20,7 +20,7 @@ fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {
             );
             let what = format!("e = {e}, {projection:?}");
             let Status::Refused(reason) = trajectory.status() else {
-                panic!("{what}: {:?} at {}", trajectory.status(), trajectory.time());
+                panic!("{what}: {:?} at {}", trajectory.status(), trajectory.t());
             };
             assert!(
                 matches!(
@@ -39,14 +39,14 @@ fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {
             );
             // What is left then: flights of 2 v / g, v ≤ 4.43e-6 / e, e times shorter each.
             let left = 2.0 * 4.43e-6 / e / G / (1.0 - e);
-            let away = trajectory.time() - accumulation;
+            let away = trajectory.t() - accumulation;
             assert!(
                 away.abs() < left + 1e-7,
                 "{what}: ends {away:e} s from the accumulation"
             );
             let exact = bounces(1.0, e, 0.9 * accumulation);
             for (crossing, (time, _)) in trajectory.crossings().iter().zip(&exact) {
-                assert!((crossing.time - time).abs() < 1e-7, "{what}");
+                assert!((crossing.t - time).abs() < 1e-7, "{what}");
             }
             assert!(
                 trajectory.at(0.5 * accumulation).is_ok() && trajectory.state()[0].abs() < 1e-6
@@ -74,7 +74,7 @@ fn a_zeno_ball_never_falls_through_its_floor() {
                     end,
                 );
                 let Status::Refused(reason) = trajectory.status() else {
-                    panic!("{what}: {} at {}", trajectory.state(), trajectory.time());
+                    panic!("{what}: {} at {}", trajectory.state(), trajectory.t());
                 };
                 assert!(
                     matches!(
@@ -88,7 +88,7 @@ fn a_zeno_ball_never_falls_through_its_floor() {
                 // A floor at ±y is known to y · 2e-16 m, at 1e-4 m/s and gravity g to 1e-10 s of
                 // 1e-5: until there the ball has to bounce.
                 let left = 2.0 * 1e-4 / e / G / (1.0 - e);
-                let away = trajectory.time() - accumulation;
+                let away = trajectory.t() - accumulation;
                 assert!(away.abs() < left, "{what}: {away:e} s away, {reason:?}");
                 let deepest = trajectory.states().row(0).min() - floor;
                 assert!(deepest > -1e-9, "{what}: {deepest:e}");

@@ -38,7 +38,7 @@ fn a_touch_is_refused_ignored_or_logged() {
                 (event.kind, &event.contacts[..]),
                 (ContactEventKind::Touch, &[0][..])
             );
-            assert!((event.time - 1.0).abs() < 1e-5 && event.mode_after.is_empty());
+            assert!((event.t - 1.0).abs() < 1e-5 && event.mode_after.is_empty());
             assert!(event.approach[0].abs() < 1e-4 && event.impulses.is_empty());
         }
     }
@@ -71,7 +71,7 @@ fn a_contact_that_approaches_too_slowly_grazes_or_closes() {
         (&event.activated[..], &event.mode_after[..]),
         (&[0][..], &[0][..])
     );
-    assert!((event.time - 10.0).abs() < 0.2 && run.trajectory().state()[1] == 0.0);
+    assert!((event.t - 10.0).abs() < 0.2 && run.trajectory().state()[1] == 0.0);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_force_that_touches_zero_grazes_its_release() {
                     panic!("{:?}", run.events());
                 };
                 assert_eq!((&off.released[..], &on.activated[..]), (&[0][..], &[0][..]));
-                assert!((off.time - (-0.999f64).acos()).abs() < 1e-9);
+                assert!((off.t - (-0.999f64).acos()).abs() < 1e-9);
                 assert_eq!(run.modes().len(), 3);
             }
         }
@@ -148,7 +148,7 @@ fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
     let [event] = run.events() else {
         panic!("{:?}", run.events());
     };
-    assert!((event.time - (2.0 / G).sqrt()).abs() < 1e-9 && event.mode_after == [0]);
+    assert!((event.t - (2.0 / G).sqrt()).abs() < 1e-9 && event.mode_after == [0]);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
         };
         assert!(fits, "{name}: {status}");
         // What was computed up to there is kept.
-        assert!(run.trajectory().time() > 0.0, "{name}");
+        assert!(run.trajectory().t() > 0.0, "{name}");
     }
     for (point, name) in [
         (
@@ -381,7 +381,7 @@ fn a_bump_within_one_step_is_hit() {
     }
     assert_eq!(seen.events().len(), expected.events().len());
     for (a, b) in seen.events().iter().zip(expected.events()) {
-        assert!((a.time - b.time).abs() < 1e-7, "{} {}", a.time, b.time);
+        assert!((a.t - b.t).abs() < 1e-7, "{} {}", a.t, b.t);
         assert_eq!(a.mode_after, b.mode_after);
     }
 }

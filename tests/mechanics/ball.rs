@@ -30,13 +30,13 @@ fn impacts_come_at_their_times_and_the_accumulation_is_named() {
     let end = ball(e).accumulation(h);
     let run = simulation(e).integrate(0.0, &[h], &[0.0], 3.0).unwrap();
     for (n, event) in (1..).zip(run.events()) {
-        assert!((event.time - ball(e).impact_time(h, n)).abs() < 1e-9);
+        assert!((event.t - ball(e).impact_time(h, n)).abs() < 1e-9);
         let speed = ball(e).impact_speed(h, n);
         assert!((event.approach[0] + speed).abs() < 1e-8);
         assert!((event.impulses[0] - 2.0 * 1.5 * speed).abs() < 1e-8);
     }
     let Some(Breakdown::Zeno {
-        time,
+        accumulation,
         contacts,
         ratio,
         t,
@@ -44,7 +44,7 @@ fn impacts_come_at_their_times_and_the_accumulation_is_named() {
     else {
         panic!("{}", run.trajectory().status());
     };
-    assert!((time - end).abs() < 1e-9 && (ratio - e).abs() < 1e-6 && contacts == &[0]);
+    assert!((accumulation - end).abs() < 1e-9 && (ratio - e).abs() < 1e-6 && contacts == &[0]);
     assert!(end - t < 3e-6 && run.events().len() > 15);
 }
 
@@ -62,7 +62,7 @@ fn an_accumulation_that_is_absorbed_leaves_the_ball_on_the_floor() {
         (last.kind, &last.mode_after[..]),
         (ContactEventKind::ZenoAbsorbed, &[0][..])
     );
-    assert!((last.time - end).abs() < 1e-8 && !run.is_guaranteed());
+    assert!((last.t - end).abs() < 1e-8 && !run.is_guaranteed());
     // A hundred seconds of rest: nothing sinks, nothing creeps.
     let state = run.trajectory().state();
     assert!(state[0].abs() < 1e-12 && state[1].abs() < 1e-12, "{state}");
@@ -81,7 +81,7 @@ fn a_run_can_stop_at_the_accumulation() {
         .integrate(0.0, &[1.0], &[0.0], 3.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::Ended);
-    assert!((run.trajectory().time() - end).abs() < 1e-9);
+    assert!((run.trajectory().t() - end).abs() < 1e-9);
     assert!(run.is_guaranteed() && run.modes().iter().all(|mode| mode.closed.is_empty()));
 }
 
@@ -95,7 +95,7 @@ fn a_hundred_bounces_and_then_rest() {
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(run.events().len() > 100);
-    assert!((run.events().last().unwrap().time - end).abs() < 1e-6);
+    assert!((run.events().last().unwrap().t - end).abs() < 1e-6);
     assert!(run.trajectory().state().amax() < 1e-12);
 }
 
@@ -104,7 +104,7 @@ fn a_ball_without_restitution_lies_down_at_once() {
     let first = ball(0.0).impact_time(1.0, 1);
     let run = simulation(0.0).integrate(0.0, &[1.0], &[0.0], 5.0).unwrap();
     assert_eq!(run.events().len(), 1);
-    assert!((run.events()[0].time - first).abs() < 1e-10);
+    assert!((run.events()[0].t - first).abs() < 1e-10);
     let modes: Vec<_> = run.modes().into_iter().map(|m| m.closed).collect();
     assert_eq!(modes, [vec![], vec![0]]);
     // The force is the weight.
@@ -212,14 +212,17 @@ fn low_bounces_are_accumulations() {
     for (e, h) in [(0.5, 1e-3), (0.01, 1.0), (1e-6, 1.0), (0.9, 1e-6)] {
         let end = ball(e).accumulation(h);
         let refused = simulation(e).integrate(0.0, &[h], &[0.0], 20.0).unwrap();
-        let Some(Breakdown::Zeno { time, ratio, .. }) =
-            Breakdown::of(refused.trajectory().status())
+        let Some(Breakdown::Zeno {
+            accumulation,
+            ratio,
+            ..
+        }) = Breakdown::of(refused.trajectory().status())
         else {
             panic!("{e} {h}: {}", refused.trajectory().status());
         };
         assert!(
-            (time - end).abs() < 1e-8 && (ratio - e).abs() < 1e-4,
-            "{e} {h}: {time} {end}"
+            (accumulation - end).abs() < 1e-8 && (ratio - e).abs() < 1e-4,
+            "{e} {h}: {accumulation} {end}"
         );
         let mut simulation = simulation(e).zeno(Zeno::Absorb);
         let run = simulation.integrate(0.0, &[h], &[0.0], 20.0).unwrap();
@@ -248,10 +251,11 @@ fn a_contact_that_settles_keeps_no_speed() {
 fn the_accumulation_moves_with_the_height_as_the_closed_form_says() {
     let at = |h: f64| {
         let run = simulation(0.5).integrate(0.0, &[h], &[0.0], 3.0).unwrap();
-        let Some(Breakdown::Zeno { time, .. }) = Breakdown::of(run.trajectory().status()) else {
+        let Some(Breakdown::Zeno { accumulation, .. }) = Breakdown::of(run.trajectory().status())
+        else {
             panic!("{}", run.trajectory().status());
         };
-        *time
+        *accumulation
     };
     let slope = (at(1.001) - at(0.999)) / 0.002;
     assert!(
@@ -272,7 +276,7 @@ fn an_impact_at_the_start_is_an_event() {
         (&event.activated[..], &event.contacts[..]),
         (&[0][..], &[0][..])
     );
-    assert!((event.time - 2.0).abs() < 1e-15 && (event.impulses[0] - 6.0).abs() < 1e-12);
+    assert!((event.t - 2.0).abs() < 1e-15 && (event.impulses[0] - 6.0).abs() < 1e-12);
     assert!((event.approach[0] + 2.0).abs() < 1e-15 && (event.state_after[1] - 1.0).abs() < 1e-14);
 }
 
@@ -376,7 +380,7 @@ fn long_runs_see_low_bounces() {
             let run = simulation.integrate(0.0, &[1.0], &[0.0], tf).unwrap();
             let status = run.trajectory().status();
             assert_eq!(*status, Status::ReachedEnd, "{e} {tf}");
-            let end = run.events().last().unwrap().time;
+            let end = run.events().last().unwrap().t;
             assert!((end - ball(e).accumulation(1.0)).abs() < 1e-7, "{e} {tf}");
         }
     }

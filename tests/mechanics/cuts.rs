@@ -21,7 +21,7 @@ fn shaken(t: f64, _q: &[f64], acceleration: &mut [f64]) {
 /// Instants at which gaps close.
 fn instants(run: &MechanicalRun) -> Vec<f64> {
     let closing = run.events().iter().filter(|e| !e.activated.is_empty());
-    closing.map(|e| e.time).collect()
+    closing.map(|e| e.t).collect()
 }
 
 fn cut(simulation: &mut Simulation<Line>, start: (&[f64], &[f64]), seed: u64, what: &str) -> usize {

@@ -249,7 +249,7 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
     let mut simulation = Simulation::new(EventDriven::new(model)).unwrap();
     let run = simulation.integrate(0.0, &[1.0], &[0.0], 1.0).unwrap();
     let touch = (2.0 / 9.81_f64).sqrt();
-    assert!((run.events()[0].time - touch).abs() < 1e-6);
+    assert!((run.events()[0].t - touch).abs() < 1e-6);
     assert!(run.trajectory().state()[0].abs() < 1e-8);
 }
 

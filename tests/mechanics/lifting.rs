@@ -90,7 +90,7 @@ fn comes_back(run: &MechanicalRun, lifted_at: f64, (excess, rounding): (f64, f64
     let closing = 0.5 * L * RATE * RATE * excess * back(excess);
     let error = 1e-9 + (1e-13 + rounding * back(excess)) / closing;
     let closes = |e: &&saltation::event_driven::ContactEvent| e.mode_after.contains(&0);
-    let found = run.events().iter().find(closes).map(|e| e.time);
+    let found = run.events().iter().find(closes).map(|e| e.t);
     assert!(
         found.is_some_and(|t| (t - expected).abs() < error),
         "{what}: {found:?}, expected {expected}"
@@ -140,7 +140,7 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
                 // by less than RATE |off|.
                 let speed = 0.5 * L * RATE * RATE * excess * back(excess);
                 let error = 1e-3 + 4.0 * (rate.abs() + RATE * off.abs()) / speed;
-                let relative = (first.time - back(excess)).abs() / back(excess);
+                let relative = (first.t - back(excess)).abs() / back(excess);
                 assert!(relative < error, "{what}: {relative}");
             }
         }

@@ -56,7 +56,7 @@ impl Line {
     pub(crate) fn lowest_gap(&self, run: &MechanicalRun) -> f64 {
         let trajectory = run.trajectory();
         let start = trajectory.times()[0];
-        let times = (0..=4000).map(|k| start + (trajectory.time() - start) * f64::from(k) / 4e3);
+        let times = (0..=4000).map(|k| start + (trajectory.t() - start) * f64::from(k) / 4e3);
         let gaps = times.flat_map(|t| {
             let state = trajectory.at(t).unwrap();
             (0..self.contacts()).map(move |j| self.gap(j, &state.as_slice()[..self.dof()]))

@@ -35,11 +35,7 @@ fn the_wall_is_hit_when_the_reference_says() {
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let event = &run.events()[0];
-    assert!(
-        (event.time - 0.755987814701).abs() < 1e-11,
-        "{}",
-        event.time
-    );
+    assert!((event.t - 0.755987814701).abs() < 1e-11, "{}", event.t);
     assert!(event.approach[0] < -1.0);
     // Elastic: the energy stays, in flight and at the wall.
     let start = energy(&pendulum, &[1.0, 0.5, 0.0, 0.0]);

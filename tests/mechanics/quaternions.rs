@@ -133,7 +133,7 @@ fn a_box_falls_on_its_corners_as_with_angles() {
             assert_eq!(run.events().len(), by_angles.events().len());
             for (a, b) in run.events().iter().zip(by_angles.events()) {
                 assert_eq!((&a.activated, &a.mode_after), (&b.activated, &b.mode_after));
-                assert!((a.time - b.time).abs() < within);
+                assert!((a.t - b.t).abs() < within);
                 for (p, r) in a.impulses.iter().zip(&b.impulses) {
                     assert!((p - r).abs() < within, "{p} {r}");
                 }

@@ -59,7 +59,7 @@ fn the_accumulation_is_named_stopped_at_or_absorbed() {
     let (q, v) = block().tilted(0.1);
     let refused = rocking(Zeno::Error).integrate(0.0, &q, &v, 5.0).unwrap();
     let Some(Breakdown::Zeno {
-        time,
+        accumulation,
         contacts,
         ratio,
         ..
@@ -76,7 +76,7 @@ fn the_accumulation_is_named_stopped_at_or_absorbed() {
 
     let stopped = rocking(Zeno::StopAt).integrate(0.0, &q, &v, 5.0).unwrap();
     assert_eq!(*stopped.trajectory().status(), Status::Ended);
-    assert!((stopped.trajectory().time() - time).abs() < 1e-9);
+    assert!((stopped.trajectory().t() - accumulation).abs() < 1e-9);
 
     let absorbed = rocking(Zeno::Absorb).integrate(0.0, &q, &v, 100.0).unwrap();
     assert_eq!(*absorbed.trajectory().status(), Status::ReachedEnd);

@@ -80,7 +80,7 @@ fn a_body_at_rest_on_a_shaking_table_takes_off_each_time() {
     }
     let lifts = |run: &MechanicalRun| -> Vec<f64> {
         let released = run.events().iter().filter(|e| !e.released.is_empty());
-        released.map(|e| e.time).collect()
+        released.map(|e| e.t).collect()
     };
     let (found, expected) = (lifts(&found), lifts(&expected));
     assert!(expected.len() >= 4, "{expected:?}");
@@ -129,7 +129,7 @@ fn balls_on_shaking_tables_end_as_with_short_steps() {
         let pairs = found.events().iter().zip(expected.events());
         let mut apart: f64 = 0.0;
         for (a, b) in pairs {
-            let off = (a.time - b.time).abs();
+            let off = (a.t - b.t).abs();
             if off > 1e-3 / frequency || a.activated != b.activated || a.released != b.released {
                 parted += 1;
                 assert!(
@@ -137,10 +137,10 @@ fn balls_on_shaking_tables_end_as_with_short_steps() {
                     "{what}: {:?} {:?} at {}, short steps {:?} {:?} at {}",
                     a.activated,
                     a.released,
-                    a.time,
+                    a.t,
                     b.activated,
                     b.released,
-                    b.time
+                    b.t
                 );
                 apart = f64::INFINITY;
                 break;
@@ -178,11 +178,7 @@ fn a_pulse_on_a_body_at_rest_is_seen() {
         let found = run(table(pulse), (0.0, 0.0, 0.0), 60.0, f64::INFINITY);
         let released = found.events().iter().find(|e| !e.released.is_empty());
         let released = released.unwrap_or_else(|| panic!("{start}: {:?}", found.events()));
-        assert!(
-            (released.time - start).abs() < 1e-6,
-            "{start} {}",
-            released.time
-        );
+        assert!((released.t - start).abs() < 1e-6, "{start} {}", released.t);
         assert_eq!(released.mode_after, [0usize; 0]);
     }
 }
@@ -204,7 +200,7 @@ fn a_short_pulse_is_seen_where_the_effort_states_its_time_scale() {
         let found = run(body, (0.0, 0.0, 0.0), 60.0, f64::INFINITY);
         let released = found.events().iter().find(|e| !e.released.is_empty());
         assert!(
-            released.is_some_and(|e| (e.time - start).abs() < 1e-6),
+            released.is_some_and(|e| (e.t - start).abs() < 1e-6),
             "{start}: {:?}",
             found.events()
         );

@@ -105,7 +105,7 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
     // several.
     let activations = |run: &MechanicalRun, offset: usize| {
         let events = run.events().iter();
-        let each = events.flat_map(move |e| e.activated.iter().map(move |j| (e.time, j + offset)));
+        let each = events.flat_map(move |e| e.activated.iter().map(move |j| (e.t, j + offset)));
         each.collect::<Vec<(f64, usize)>>()
     };
     let mut merged = [activations(&alone[0], 0), activations(&alone[1], 2)].concat();

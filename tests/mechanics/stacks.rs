@@ -47,13 +47,13 @@ fn a_contact_released_as_another_closes_stays_if_the_impact_presses_on_it() {
         ),
         (&[1][..], &[0][..], &[0, 1][..])
     );
-    assert!((landing.time - 1.0).abs() < 1e-9);
+    assert!((landing.t - 1.0).abs() < 1e-9);
     assert!(landing.impulses.iter().all(|p| (p - 1.0).abs() < 1e-9));
     assert_eq!(
         (&lifting.released[..], &lifting.mode_after[..]),
         (&[0][..], &[1][..])
     );
-    assert!((lifting.time - 2.0).abs() < 1e-9);
+    assert!((lifting.t - 2.0).abs() < 1e-9);
     // From rest at 2: two masses under t − 2 over two, (t − 2)³/12.
     assert!((run.trajectory().state()[0] - 8.0 / 12.0).abs() < 1e-8);
 }

@@ -89,7 +89,7 @@ fn a_load_that_wanders_to_the_edge_tips_the_table_over_two_legs() {
     let [event] = run.events() else {
         panic!("{:?}", run.events());
     };
-    assert!((event.time - 1.0).abs() < 1e-9, "{}", event.time);
+    assert!((event.t - 1.0).abs() < 1e-9, "{}", event.t);
     assert_eq!(
         (&event.released[..], &event.mode_after[..]),
         (&[1, 2][..], &[0, 3][..])
@@ -104,11 +104,7 @@ fn a_load_that_wanders_to_a_corner_tips_the_table_when_it_is_there() {
         .integrate(0.0, &[0.0; 3], &[0.0; 3], 1.05)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
-    let modes: Vec<_> = run
-        .modes()
-        .into_iter()
-        .map(|m| (m.time, m.closed))
-        .collect();
+    let modes: Vec<_> = run.modes().into_iter().map(|m| (m.t, m.closed)).collect();
     assert_eq!(modes[1].1, [0, 1, 3]);
     assert!((modes[1].0 - 0.5).abs() < 1e-9);
     assert_eq!(modes.last().unwrap().1, [0]);

@@ -117,7 +117,7 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     // Open corners are nowhere below the planes.
     let contacts = throw.body.contacts();
     for i in 0..=2000 {
-        let t = path.time() * f64::from(i) / 2000.0;
+        let t = path.t() * f64::from(i) / 2000.0;
         let state = path.at(t).map_err(|e| e.to_string())?;
         let mode = path.mode_at(t).map_err(|e| e.to_string())?;
         let open = (0..contacts).filter(|j| !mode.flag(*j));
@@ -139,19 +139,19 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     // between them.
     let (mut apart, mut last) = (0.0f64, 0.0);
     for (a, b) in found.events().iter().zip(reference.events()) {
-        let off = (a.time - b.time).abs();
+        let off = (a.t - b.t).abs();
         if a.activated != b.activated || off > 1e-3 {
             tally.parted += 1;
-            return if apart > 1e-4 * (b.time - last) || !found.is_guaranteed() {
+            return if apart > 1e-4 * (b.t - last) || !found.is_guaranteed() {
                 Ok(())
             } else {
                 Err(format!(
                     "{:?} at {}, with short steps {:?} at {}, {apart:e} apart before",
-                    a.activated, a.time, b.activated, b.time
+                    a.activated, a.t, b.activated, b.t
                 ))
             };
         }
-        (apart, last) = (apart.max(off), b.time);
+        (apart, last) = (apart.max(off), b.t);
     }
     tally.alike += 1;
     if *status == Status::ReachedEnd && apart < 1e-7 {

@@ -37,13 +37,13 @@ fn sequence<S: MechanicalSystem + UnilateralConstraints>(
 ) -> (Vec<f64>, String) {
     let mut times: Vec<f64> = Vec::new();
     for crossing in run.crossings() {
-        if times.last().is_none_or(|last| crossing.time - last > 1e-9) {
-            times.push(crossing.time);
+        if times.last().is_none_or(|last| crossing.t - last > 1e-9) {
+            times.push(crossing.t);
         }
     }
     let edges: Vec<f64> = std::iter::once(0.0)
         .chain(times.iter().copied())
-        .chain([run.time()])
+        .chain([run.t()])
         .collect();
     let modes: Vec<String> = edges
         .windows(2)

@@ -164,8 +164,8 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         "times of nodes fall".to_owned()
     });
     if *kept.status() == Status::ReachedEnd {
-        trial.expect(kept.time() == tf, || {
-            format!("the end is {}, not {tf}", kept.time())
+        trial.expect(kept.t() == tf, || {
+            format!("the end is {}, not {tf}", kept.t())
         });
     }
     trial.say(kept.status());

@@ -126,7 +126,7 @@ pub fn answers<S: Flow + EventFunction>(
             }
         }
     }
-    trial.note("trajectory", &d.into_trajectory().time());
+    trial.note("trajectory", &d.into_trajectory().t());
 }
 
 fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<S>) {
@@ -139,7 +139,7 @@ fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Deri
         trial.note(
             "corner",
             &(
-                corner.time(),
+                corner.t(),
                 corner.guards(),
                 corner.state(),
                 corner.mode(),

@@ -265,7 +265,7 @@ pub fn look(
         let crossing: &GuardCrossing = crossing;
         trial.note("margin", &crossing.margin());
         trial.finite("state of a crossing", crossing.state.as_slice());
-        trial.finite("time of a crossing", &[crossing.time]);
+        trial.finite("time of a crossing", &[crossing.t]);
         let known = [
             Arrival::Located,
             Arrival::Projected,
@@ -293,8 +293,8 @@ pub fn look(
     doubts.iter().for_each(|doubt| trial.note("doubt", doubt));
     match &status {
         Status::ReachedEnd => {
-            trial.expect(kept.time() == asked.tf, || {
-                format!("the end is {}, not {}", kept.time(), asked.tf)
+            trial.expect(kept.t() == asked.tf, || {
+                format!("the end is {}, not {}", kept.t(), asked.tf)
             });
             trial.finite("final state", kept.state().as_slice());
         }
@@ -302,8 +302,8 @@ pub fn look(
         _ => {}
     }
     for _ in 0..4 {
-        let t = asked.t0 + (kept.time() - asked.t0) * draw.unit();
-        let inside = (asked.t0..=kept.time()).contains(&t);
+        let t = asked.t0 + (kept.t() - asked.t0) * draw.unit();
+        let inside = (asked.t0..=kept.t()).contains(&t);
         let at = kept.at(t);
         trial.expect(!inside || at.is_ok(), || {
             format!("no state at {t}, within the run")
@@ -315,7 +315,7 @@ pub fn look(
     let other = draw.number();
     trial.result("state at any time", kept.at(other).map(|_| ()));
     trial.result("mode at any time", kept.mode_at(other).cloned());
-    trial.result("state at the end", kept.at(kept.time()).map(|_| ()));
+    trial.result("state at the end", kept.at(kept.t()).map(|_| ()));
     trial.result("completed", kept.clone().completed().map(|_| ()));
     kept
 }
@@ -333,21 +333,21 @@ struct Follower {
 }
 
 impl Observer for Follower {
-    fn start(&mut self, time: f64, _state: &[f64], _mode: &Mode) {
-        self.end = time;
+    fn start(&mut self, t: f64, _state: &[f64], _mode: &Mode) {
+        self.end = t;
     }
     fn segment(&mut self, segment: &Segment<'_>) {
         self.segments += 1;
         let mut x = vec![0.0; segment.state.len()];
         segment.interpolant.at_fraction(0.5, &mut x);
-        self.end = segment.time;
+        self.end = segment.t;
     }
     fn transition(&mut self, set: &Transition<'_>) {
         self.together += set.guards.len();
     }
     fn crossing(&mut self, crossing: &GuardCrossing) {
         self.crossings +=
-            usize::from(crossing.time <= self.end || crossing.arrival == Arrival::Projected);
+            usize::from(crossing.t <= self.end || crossing.arrival == Arrival::Projected);
     }
     fn doubt(&mut self, _doubt: &Doubt) {
         self.doubts += 1;
@@ -415,7 +415,7 @@ fn observed<S: Flow + EventFunction>(
 /// The same with a state of known size: the same bits.
 fn fixed(trial: &mut Trial, system: &Random, asked: &Span) {
     let run = |result: Result<Trajectory, InputError>| {
-        result.map(|kept| (kept.time(), kept.state().clone()))
+        result.map(|kept| (kept.t(), kept.state().clone()))
     };
     let limits = |steps: usize| steps.min(500);
     let by_fixed = Integrator::<&Random>::fixed::<2>(system);

@@ -90,7 +90,7 @@ pub enum Compared {
 
 impl CornerDerivative {
     /// Its time (s): that of the first crossing.
-    pub fn time(&self) -> f64 {
+    pub fn t(&self) -> f64 {
         self.point.t
     }
 

@@ -155,7 +155,7 @@ impl Explorer {
         from: usize,
         m: usize,
     ) -> Result<usize, NoDerivative> {
-        let (system, t) = (context.system, self.graph.time());
+        let (system, t) = (context.system, self.graph.t());
         let member = self.graph.node(from).members[m];
         let (guard, rate) = (member.guard, member.rate);
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
@@ -210,7 +210,7 @@ impl Explorer {
         node: usize,
         guard: Guard,
     ) -> Result<(), NoDerivative> {
-        let (t, scratch) = (self.graph.time(), &mut self.x);
+        let (t, scratch) = (self.graph.t(), &mut self.x);
         self.graph.add_member(node, guard, |node, row| {
             context.row(guard.event, (t, &node.x), &node.mode, (row, scratch))
         })
@@ -256,7 +256,7 @@ impl Explorer {
     /// instant: a reset moved it off.
     fn is_off(&mut self, context: Context<'_>, node: usize, guard: Guard) -> bool {
         let (system, k) = (context.system, guard.event);
-        let (t, row) = (self.graph.time(), &mut self.x);
+        let (t, row) = (self.graph.t(), &mut self.x);
         let Node { x, mode, field, .. } = self.graph.node(node);
         let rate = evaluate::rate(system, k, (t, x), mode, field, row);
         guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, rate)
@@ -265,7 +265,7 @@ impl Explorer {
     /// After a reset a guard of the corner may be met again at the same instant: thrown back over
     /// its surface, or thrown at it by the reset of another.
     fn add_again(&mut self, context: Context<'_>, to: usize, k: usize) -> Result<(), NoDerivative> {
-        let (system, t) = (context.system, self.graph.time());
+        let (system, t) = (context.system, self.graph.t());
         let node = self.graph.node(to);
         let (x, mode) = (&node.x[..], &node.mode);
         let guard = Guard::ahead(k, mode.contains(k));
@@ -311,7 +311,7 @@ impl Explorer {
                 arming: &mut self.arming,
             };
             let (guard, dt, dx) = (*guard, 0.0, &mut *deltas);
-            let at = (self.graph.time(), self.index + node.level);
+            let at = (self.graph.t(), self.index + node.level);
             let crossed = CrossedGuard { guard, rate };
             self.repeat
                 .cross(context, at, crossed, place, Carried { dt, dx })?;
@@ -385,7 +385,7 @@ fn check_others(
                 return Err(NoDerivative::MovedGuard {
                     guard: after.guard,
                     by: guard,
-                    t: graph.time(),
+                    t: graph.t(),
                 });
             }
         }

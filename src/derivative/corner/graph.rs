@@ -95,7 +95,7 @@ impl CornerGraph {
     }
 
     /// The time of the corner (s).
-    pub(crate) fn time(&self) -> f64 {
+    pub(crate) fn t(&self) -> f64 {
         self.t
     }
 

@@ -40,7 +40,7 @@ impl Group {
         let point = &mut self.point;
         point.rounding.clear();
         if joins == Joins::Opens {
-            point.t = set.time;
+            point.t = set.t;
             point.x.copy_from_slice(set.state_before);
             point.mode.copy_from(set.mode_before);
             point.index = set.index;
@@ -48,7 +48,7 @@ impl Group {
             point.x_after.copy_from_slice(set.state_before);
         }
         point.guards.clone_from(&self.rule.guards);
-        point.span = set.time - point.t;
+        point.span = set.t - point.t;
         // The motion between crossings that count as one instant counts as none.
         for i in 0..point.x_after.len() {
             point.x_after[i] += set.state[i] - set.state_before[i];

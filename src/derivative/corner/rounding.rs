@@ -187,7 +187,7 @@ fn pass_in_order(
             let (edge, tau) = explorer.cross(context, (node, m), &mut passage.map)?;
             let graph = explorer.graph();
             if graph.edge(edge).by_difference {
-                let at = (graph.time(), graph.node(node));
+                let at = (graph.t(), graph.node(node));
                 round(&mut passage.map, draw, at, (&before, &tau));
             }
             edge

@@ -150,11 +150,6 @@ impl Mode {
         self.flags.clear();
     }
 
-    /// True when `other` has as many sides and flags.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (self.len(), self.flag_count()) == (other.len(), other.flag_count())
-    }
-
     /// Refuses another number of sides or flags than `like` has; `names` are those of this mode and
     /// of its flags.
     pub(crate) fn check_like(

@@ -432,7 +432,7 @@ fn tell<S: System + ?Sized, B: Buffer>(
     }
     doubts.tell(observer);
     observer.transition(&Transition {
-        time: state.t,
+        t: state.t,
         guards: &cluster.set,
         min_rates: &guards.min_rate,
         arrival,
@@ -451,7 +451,7 @@ fn tell<S: System + ?Sized, B: Buffer>(
             cascade.stopping.push(guard);
         }
         let told = &mut cascade.told;
-        told.time = state.t;
+        told.t = state.t;
         told.guard = guard;
         told.state.copy_from_slice(scratch.x_before.get());
         told.rate_before = rate;

@@ -110,7 +110,7 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     };
     Summary {
         status,
-        time: state.t,
+        t: state.t,
         statistics: context.counts.statistics(doubts.count),
     }
 }

@@ -283,7 +283,7 @@ impl<B: Buffer> Trial<B> {
         if std::mem::take(&mut self.is_pending) && wants_segments {
             observer.segment(&Segment {
                 start: self.path.start,
-                time: t,
+                t,
                 state: place.x_before.get(),
                 mode: &place.mode_before,
                 projected: true,

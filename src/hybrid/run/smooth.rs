@@ -116,12 +116,12 @@ fn tell_segment<S: ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     state: &State<B>,
     observer: &mut dyn Observer,
-    (time, end): (f64, &[f64]),
+    (t, end): (f64, &[f64]),
 ) {
     if context.wants_segments {
         observer.segment(&Segment {
             start: state.t,
-            time,
+            t,
             state: end,
             mode: &state.mode,
             projected: false,
