@@ -13,8 +13,9 @@
 //!   other. Crossed in one direction it is a **guard** ([`Guard`]); watched both ways, a pair of
 //!   guards ([`Watch`]).
 //! * The **mode** ([`Mode`]) holds one side bit for each event function. It is frozen during a
-//!   step, changes only when a guard fires, and is never recomputed from the sign of `h`. The
-//!   right-hand side reads the mode, not the sign.
+//!   step, changes only when a guard is crossed, and is never recomputed from the sign of `h`. The
+//!   right-hand side reads the mode, not the sign. A model may add flags of its own, which its
+//!   resets set ([`EventFunction::flags`]).
 //! * A guard is **live** when `dh/dt` has the sign of the crossing in the mode before and in the
 //!   mode after. Where liveness fails (sliding, grazing) the run ends with a typed reason
 //!   ([`Status::Refused`]) and keeps all it computed.

@@ -7,7 +7,7 @@ use super::corner::bouligand::{CornerDerivative, CornerKind};
 use super::corner::classify::SAMPLES;
 use super::corner::explorer::Explorer;
 use super::corner::follow::Course;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use crate::{Guard, NoDerivative};
 
 /// A link of the chain rule along a run; displacements at fixed time go in and come out.
 #[derive(Clone, Debug)]
@@ -95,9 +95,9 @@ impl Chain {
     }
 
     /// The displacement that enters link `end` when the start is displaced by `v`.
-    pub(crate) fn carry<S: Flow + EventFunction>(
+    pub(crate) fn carry(
         &self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         v: &[f64],
         end: usize,
         explorer: &mut Explorer,
@@ -141,8 +141,8 @@ impl Chain {
 
 /// Carries a displacement through a corner and returns the guards that it meets. Refuses it where
 /// its outcome is not that of the run.
-pub(crate) fn pass<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn pass(
+    context: Context<'_>,
     corner: &CornerDerivative,
     explorer: &mut Explorer,
     delta: &mut DVector<f64>,

@@ -1,15 +1,15 @@
 //! The context of a derivative: the system, the rule of re-arming, and the scales and tolerances of
 //! the run.
 
+use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::ode::resolved_difference;
-use crate::{EventFunction, Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
+use crate::{Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
 
 /// The system and the settings of a run, or of a question outside of runs.
-#[derive(Debug)]
-pub(crate) struct Context<'a, S> {
-    pub(crate) system: &'a S,
+pub(crate) struct Context<'a> {
+    pub(crate) system: &'a dyn System,
     pub(crate) rearm: &'a Rearm,
     /// Events closer in time than this are one (s).
     pub(crate) tolerance: f64,
@@ -19,9 +19,9 @@ pub(crate) struct Context<'a, S> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-impl<'a, S> Context<'a, S> {
+impl<'a> Context<'a> {
     /// That of a run.
-    pub(crate) fn of_run(system: &'a S, rearm: &'a Rearm, settings: &'a Settings) -> Self {
+    pub(crate) fn of_run(system: &'a dyn System, rearm: &'a Rearm, settings: &'a Settings) -> Self {
         Self {
             system,
             rearm,
@@ -39,7 +39,7 @@ impl<'a, S> Context<'a, S> {
     }
 }
 
-impl<S: EventFunction> Context<'_, S> {
+impl Context<'_> {
     /// True when a crossing of `guard` is looked for, by its watch and the rule of re-arming.
     pub(crate) fn follows(&self, guard: Guard) -> bool {
         let watch = self.system.watch(guard.event);
@@ -81,10 +81,10 @@ impl<S: EventFunction> Context<'_, S> {
     }
 }
 
-impl<S> Clone for Context<'_, S> {
+impl Clone for Context<'_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Context<'_, S> {}
+impl Copy for Context<'_> {}

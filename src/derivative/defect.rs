@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::context::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
-use crate::{Flow, NoDerivative, Segment};
+use crate::{NoDerivative, Segment};
 
 /// Nodes and weights of Gauss & Legendre with four nodes, on [0, 1].
 const NODES: [(f64, f64); 4] = [
@@ -47,9 +47,9 @@ impl RunError {
     }
 
     /// Adds the error of a segment.
-    pub(crate) fn advance<S: Flow>(
+    pub(crate) fn advance(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         self.defect.advance(context, segment, &mut self.since)
@@ -106,9 +106,9 @@ impl Defect {
     }
 
     /// Carries `error` along a segment and adds the defect of the segment.
-    fn advance<S: Flow>(
+    fn advance(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
         error: &mut DVector<f64>,
     ) -> Result<(), NoDerivative> {

@@ -122,13 +122,17 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
-        let max_memory = self.max_memory_set();
+        let Settings {
+            max_memory,
+            corner_tolerance,
+            ..
+        } = self.parts().1.settings;
         check_size(self.system().dim(), max_memory)?;
-        let mut path =
-            crate::hybrid::trajectory::Path::new(max_memory, self.corner_tolerance_set());
+        let mut path = crate::hybrid::trajectory::Path::new(max_memory, corner_tolerance);
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
-            self.observe_with(t0, x0, tf, |system, rearm, settings| {
+            let (system, driver, engine) = self.parts();
+            driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
                 (path, Recorder::new(context, settings))
             })?
@@ -164,8 +168,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
 impl<S: Flow + EventFunction> Derivative<S> {
     /// The context in which the model is evaluated.
-    pub(crate) fn context(&self) -> Context<'_, S> {
-        Context::of_run(&self.system, &self.rearm, &self.settings)
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context::of_run(&*self.system, &self.rearm, &self.settings)
     }
 
     /// What kind of derivative it is, or why there is none.

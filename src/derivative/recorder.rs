@@ -18,8 +18,7 @@ use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::hybrid::trajectory::Path;
 use crate::{
-    Doubt, EventFunction, Flow, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment,
-    Status, Stop, Transition,
+    Doubt, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment, Status, Stop, Transition,
 };
 
 /// Most states of a run whose derivative is recorded.
@@ -57,9 +56,8 @@ pub(crate) struct Possible {
 }
 
 /// The observer that records a derivative.
-#[derive(Debug)]
-pub(crate) struct Recorder<'a, S> {
-    pub(crate) context: Context<'a, S>,
+pub(crate) struct Recorder<'a> {
+    pub(crate) context: Context<'a>,
     settings: &'a Settings,
     columns: Columns,
     error: RunError,
@@ -80,8 +78,8 @@ pub(crate) struct Recorder<'a, S> {
     pub(crate) failure: Option<NoDerivative>,
 }
 
-impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
-    pub(crate) fn new(context: Context<'a, S>, settings: &'a Settings) -> Self {
+impl<'a> Recorder<'a> {
+    pub(crate) fn new(context: Context<'a>, settings: &'a Settings) -> Self {
         let (dim, mode) = (context.system.dim(), Mode::of(context.system));
         Self {
             context,
@@ -351,7 +349,7 @@ impl<'a, S: Flow + EventFunction> Recorder<'a, S> {
     }
 }
 
-impl<S: Flow + EventFunction> Observer for Recorder<'_, S> {
+impl Observer for Recorder<'_> {
     fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
         self.t0 = t;
         self.mode.copy_from(mode);

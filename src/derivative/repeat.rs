@@ -6,13 +6,13 @@
 //! by differences.
 
 use super::context::Context;
+use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::ode::resolved_difference;
 use crate::{
-    At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Mode, NoDerivative, Quantity,
-    Record, Stop,
+    At, Crossed, CrossedGuard, Crossing, Guard, Mode, NoDerivative, Quantity, Record, Stop,
 };
 
 /// What a crossing did besides changing the mode.
@@ -87,9 +87,9 @@ impl Repeat {
     /// Crosses `guard`, which has `rate` there, at `(t, x; mode)`, together with the guards that
     /// its reset carries the state across. Leaves the place after it in `place` and carries
     /// tangents along.
-    pub(crate) fn cross<S: Flow + EventFunction>(
+    pub(crate) fn cross(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         (t, index): (f64, usize),
         crossed: CrossedGuard,
         place: Place<'_>,
@@ -146,9 +146,9 @@ impl Repeat {
     }
 
     /// Carries tangents through the reset of the last transition.
-    fn carry<S: Flow + EventFunction>(
+    fn carry(
         &mut self,
-        system: &S,
+        system: &dyn System,
         t: f64,
         carried: &mut Carried<'_>,
         done: &mut Done,
@@ -188,11 +188,7 @@ impl Repeat {
     /// True when the reset, which did not change this state, changes no nearby state either and
     /// leads to the same mode. This is tested along one direction in which all components change by
     /// different amounts: with the derivative along it, or without one with states on both sides.
-    fn is_identity<S: Flow + EventFunction>(
-        &mut self,
-        system: &S,
-        t: f64,
-    ) -> Result<bool, NoDerivative> {
+    fn is_identity(&mut self, system: &dyn System, t: f64) -> Result<bool, NoDerivative> {
         let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
         for i in 0..x.len() {
@@ -223,9 +219,9 @@ impl Repeat {
     }
 
     /// The derivative of the reset along `(dt, dx)` by a central difference, into `dx`.
-    fn difference<S: Flow + EventFunction>(
+    fn difference(
         &mut self,
-        system: &S,
+        system: &dyn System,
         t: f64,
         dt: f64,
         dx: &mut [f64],
@@ -285,9 +281,9 @@ impl Repeat {
 
     /// Prepares the reset of `guard` alone at `(t, x; mode)`, for [`Self::written`] and
     /// [`Self::by_difference`].
-    pub(crate) fn stand_before<S: Flow + EventFunction>(
+    pub(crate) fn stand_before(
         &mut self,
-        system: &S,
+        system: &dyn System,
         (t, x): (f64, &[f64]),
         mode: &Mode,
         guard: Guard,
@@ -315,9 +311,9 @@ impl Repeat {
 
     /// The derivative of that reset along `(dt, dx)` as the user wrote it; false when it is not
     /// written.
-    pub(crate) fn written<S: EventFunction>(
+    pub(crate) fn written(
         &self,
-        system: &S,
+        system: &dyn System,
         t: f64,
         direction: (f64, &[f64]),
         out: &mut [f64],
@@ -328,9 +324,9 @@ impl Repeat {
     }
 
     /// The same along several directions at once.
-    pub(crate) fn each_written<S: EventFunction>(
+    pub(crate) fn each_written(
         &self,
-        system: &S,
+        system: &dyn System,
         t: f64,
         directions: (f64, &[f64]),
         out: &mut [f64],
@@ -341,9 +337,9 @@ impl Repeat {
     }
 
     /// The derivative of that reset along a direction by a central difference.
-    pub(crate) fn by_difference<S: Flow + EventFunction>(
+    pub(crate) fn by_difference(
         &mut self,
-        system: &S,
+        system: &dyn System,
         t: f64,
         (dt, dx): (f64, &[f64]),
         out: &mut [f64],
@@ -354,9 +350,9 @@ impl Repeat {
 
     /// Collects in `set` the armed guards that the last transition carried across their surface. A
     /// surface is as thick as the tolerance in time that makes events one.
-    fn carried_across<S: Flow + EventFunction>(
+    fn carried_across(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         t: f64,
         (x, mode, arming): (&[f64], &Mode, &[Arming]),
         reset: Reset,
@@ -390,8 +386,8 @@ impl Repeat {
 
 /// The reset of the guards in `crossed`, with their rates, at `(t, x)`: writes state and mode after
 /// it into `after`. The modes are those before the crossing, and with its sides crossed.
-pub(crate) fn reset_at<S: Flow + EventFunction>(
-    system: &S,
+pub(crate) fn reset_at(
+    system: &dyn System,
     (t, x): (f64, &[f64]),
     crossed: Crossed<'_>,
     (before, sides): (&Mode, &Mode),

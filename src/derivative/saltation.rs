@@ -7,6 +7,7 @@ use super::check::jacobian::check_derivative;
 use super::context::Context;
 use super::corner::explorer::Explorer;
 use super::corner::point::CornerPoint;
+use crate::hybrid::System;
 use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};
 
 /// The effect of a single crossing on displacements of the state, to first order.
@@ -83,6 +84,7 @@ pub fn saltation_product<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
+    let system: &dyn System = &system;
     super::check::jacobian::Point::new(system, t, x, mode)?;
     let count = system.count();
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
@@ -92,7 +94,6 @@ where
             count,
         }));
     }
-    let system = &system;
     let context = Context {
         system,
         rearm: &Rearm::Pairs,

@@ -10,6 +10,7 @@ use super::corner::follow::Course;
 use super::corner::group::{Group, check_sides};
 use super::corner::rounding;
 use super::variational::Columns;
+use crate::hybrid::System;
 use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
@@ -117,8 +118,10 @@ impl Sensitivities {
         &self.verdict
     }
 
-    fn begin(&mut self, mode: Mode, settings: &Settings) {
-        if !self.mode.is_like(&mode) {
+    fn begin(&mut self, system: &dyn System, settings: &Settings) {
+        let lengths = (self.mode.len(), self.mode.flag_count());
+        if lengths != (system.count(), system.flags()) {
+            let mode = Mode::of(system);
             self.group = Group::new(self.dim, &mode);
             self.explorer = Explorer::new(self.dim, &mode);
             self.mode = mode;
@@ -153,9 +156,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         observer: &mut O,
     ) -> Result<Summary, InputError> {
         validate::length("a tangent", x0.len(), tangents.dim)?;
+        let (system, driver, engine) = self.parts();
         let (summary, (_, mut carrier)) =
-            self.observe_with(t0, x0, tf, |system, rearm, settings| {
-                tangents.begin(Mode::of(system), settings);
+            driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
+                tangents.begin(system, settings);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
                     context,
@@ -192,8 +196,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 }
 
 /// The observer that carries tangents.
-struct Carrier<'a, 'b, S> {
-    context: Context<'a, S>,
+struct Carrier<'a, 'b> {
+    context: Context<'a>,
     tangents: &'b mut Sensitivities,
     /// The columns have not been carried through the group as it is now.
     behind: bool,
@@ -202,7 +206,7 @@ struct Carrier<'a, 'b, S> {
     stuck: Option<NoDerivative>,
 }
 
-impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
+impl Carrier<'_, '_> {
     /// Carries the columns through the group as it is now.
     fn catch_up(&mut self) {
         if std::mem::take(&mut self.behind) && self.tangents.failure.is_none() {
@@ -219,7 +223,7 @@ impl<S: Flow + EventFunction> Carrier<'_, '_, S> {
     }
 }
 
-impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
+impl Observer for Carrier<'_, '_> {
     fn start(&mut self, _time: f64, _state: &[f64], mode: &Mode) {
         self.tangents.mode.copy_from(mode);
     }
@@ -260,10 +264,7 @@ impl<S: Flow + EventFunction> Observer for Carrier<'_, '_, S> {
 
 impl Sensitivities {
     /// Carries the columns through the group as it is known now, from just before it.
-    fn cross<S: Flow + EventFunction>(
-        &mut self,
-        context: Context<'_, S>,
-    ) -> Result<(), NoDerivative> {
+    fn cross(&mut self, context: Context<'_>) -> Result<(), NoDerivative> {
         let passed = self.cross_once(context);
         let point = &mut self.group.point;
         let differs = matches!(passed, Err(NoDerivative::Discontinuous { .. }));
@@ -275,10 +276,7 @@ impl Sensitivities {
         self.cross_once(context)
     }
 
-    fn cross_once<S: Flow + EventFunction>(
-        &mut self,
-        context: Context<'_, S>,
-    ) -> Result<(), NoDerivative> {
+    fn cross_once(&mut self, context: Context<'_>) -> Result<(), NoDerivative> {
         let Self {
             dim,
             columns,

@@ -8,11 +8,13 @@
 use std::convert::Infallible;
 
 use super::context::Context;
+use crate::hybrid::System;
 use crate::hybrid::options::Settings;
+use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::difference::vector_within;
 use crate::ode::resolved_difference::{Parts, resolve};
-use crate::ode::{DormandPrince, StepControl, Tolerance};
-use crate::{At, Flow, Mode, NoDerivative, Quantity, Segment, Stop};
+use crate::ode::{Adaptive, DormandPrince, Tolerance};
+use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
 
 /// The relative tolerance of columns, in units of that of the run.
 const SLACK: f64 = 10.0;
@@ -37,9 +39,7 @@ pub(crate) struct Columns {
     pub(crate) delta: Vec<f64>,
     ode: DormandPrince<Vec<f64>>,
     tolerance: Tolerance<Vec<f64>>,
-    control: StepControl,
-    /// Step to try next (s).
-    next_step: f64,
+    lengths: Adaptive,
     /// Steps of this run, accepted or not.
     steps: usize,
     max_steps: usize,
@@ -70,8 +70,7 @@ impl Columns {
             delta: vec![0.0; dim * count],
             ode: DormandPrince::new(dim * count),
             tolerance: Tolerance::new(dim * count),
-            control: StepControl::new(),
-            next_step: f64::INFINITY,
+            lengths: Adaptive::new(f64::INFINITY),
             steps: 0,
             max_steps: 0,
             has_slope: false,
@@ -94,8 +93,7 @@ impl Columns {
         }
         self.steps = 0;
         self.max_steps = settings.max_steps;
-        self.control = StepControl::new();
-        self.next_step = f64::INFINITY;
+        self.lengths = Adaptive::new(f64::INFINITY);
         self.has_slope = false;
         self.differences.parts.fill(1.0);
     }
@@ -115,9 +113,9 @@ impl Columns {
     }
 
     /// Carries the columns along a segment.
-    pub(crate) fn advance<S: Flow>(
+    pub(crate) fn advance(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         if self.delta.is_empty() {
@@ -129,15 +127,14 @@ impl Columns {
             context.interrupt.check()?;
             self.count_step(t, segment)?;
             let remaining = segment.t - t;
-            let step = if 1.01 * self.next_step >= remaining {
-                remaining
-            } else {
-                self.next_step
-            };
+            let proposed = self.lengths.next;
+            let proposal = Proposal::new(proposed, LAST * proposed, remaining);
+            let step = proposal.step;
             self.try_step(context.system, segment, t, step)?;
             let error = self.error(step);
             if error <= 1.0 {
-                self.accept(step, error);
+                self.lengths.accept(proposal, error);
+                self.ode.take(&mut self.delta);
                 t = if step >= remaining {
                     segment.t
                 } else {
@@ -162,9 +159,9 @@ impl Columns {
     }
 
     /// Tries a step of the columns from `t`; its result is in the stepper.
-    fn try_step<S: Flow>(
+    fn try_step(
         &mut self,
-        system: &S,
+        system: &dyn System,
         segment: &Segment<'_>,
         t: f64,
         step: f64,
@@ -202,19 +199,6 @@ impl Columns {
         Err(NoDerivative::Stop(Stop::NotFinite { quantity, at }))
     }
 
-    /// Takes the result of a step, and proposes the next one.
-    fn accept(&mut self, step: f64, error: f64) {
-        let factor = self.control.accepted(error);
-        // A step cut short by the end of the segment does not limit the next one.
-        let proposed = if step < self.next_step {
-            self.next_step
-        } else {
-            0.0
-        };
-        self.next_step = (step * factor).max(proposed);
-        self.ode.take(&mut self.delta);
-    }
-
     /// Proposes a shorter step, unless it is the last of too many.
     fn reject(
         &mut self,
@@ -223,9 +207,10 @@ impl Columns {
         (t, rejections): (f64, usize),
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
-        self.next_step = step * self.control.rejected(error);
-        if t + 0.1 * self.next_step <= t || rejections > MOST_REJECTIONS {
-            let (step, at) = (self.next_step, self.at(t, segment).into());
+        self.lengths.reject(step, error);
+        let next = self.lengths.next;
+        if t + 0.1 * next <= t || rejections > MOST_REJECTIONS {
+            let (step, at) = (next, self.at(t, segment).into());
             return Err(NoDerivative::Stop(Stop::StepTooSmall { step, at }));
         }
         Ok(())
@@ -240,9 +225,9 @@ impl Columns {
 
     /// Chooses the steps of the differences along a segment at its start, where the flow has no
     /// derivative that is written: those over which it is straight.
-    fn choose_steps<S: Flow>(
+    fn choose_steps(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         let Self {
@@ -343,8 +328,8 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
 
 /// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen
 /// mode; a component that is not finite, if there is one.
-fn products<S: Flow>(
-    system: &S,
+fn products(
+    system: &dyn System,
     (t, x): (f64, &[f64]),
     mode: &Mode,
     v: &[f64],
@@ -370,8 +355,8 @@ fn products<S: Flow>(
 }
 
 /// `D_x f · v` by a central difference with a part of the usual step.
-fn along_column<S: Flow>(
-    system: &S,
+fn along_column(
+    system: &dyn System,
     at: (f64, &[f64]),
     mode: &Mode,
     v: &[f64],

@@ -1,10 +1,9 @@
 //! Why the motion of bodies cannot go on.
 
-use super::EventDriven;
+use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::{Frame, Trouble};
 use crate::mechanics::configuration;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, MatrixFault, Mode, NoDerivative, Status, Stop, impact};
 
 /// Why the motion of bodies cannot go on.
@@ -237,10 +236,7 @@ impl From<Breakdown> for Stop {
     }
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Calls `work` with the frame of `contacts` at `q`: mass matrix, rows and Gram matrix.
     pub(crate) fn in_frame<R>(
         &self,

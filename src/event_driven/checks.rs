@@ -1,17 +1,13 @@
 //! What is checked before bodies move: options, states, masses, coefficients of restitution.
 
-use super::EventDriven;
+use super::Model;
 use super::breakdown::Breakdown;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contacts::common_tangents;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, MatrixFault, validate};
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Refuses tolerances that make no sense, friction that nothing honours, and contacts that
     /// differ in their number of tangents: when a run starts, in every driver.
     pub(crate) fn check_options(&self) -> Result<(), InputError> {

@@ -3,10 +3,9 @@
 
 use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
-use super::system::EventDriven;
 use super::zeno::Accumulation;
+use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// What to do with a gap that comes to zero too slowly for an impact. A gap counts as touched when
@@ -50,8 +49,8 @@ struct Departure {
 
 /// The observer that finds gaps and forces that touch zero, and negative gaps of open contacts. As
 /// the policy says, it notes a touch or ends the run.
-pub(crate) struct Watcher<'a, S> {
-    model: &'a EventDriven<S>,
+pub(crate) struct Watcher<'a> {
+    model: &'a Model<'a>,
     settings: &'a Settings,
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
@@ -70,12 +69,9 @@ pub(crate) struct Watcher<'a, S> {
     grazing: Grazing,
 }
 
-impl<'a, S> Watcher<'a, S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl<'a> Watcher<'a> {
     pub(crate) fn new(
-        model: &'a EventDriven<S>,
+        model: &'a Model<'a>,
         settings: &'a Settings,
         (grazing, memory): (Grazing, usize),
     ) -> Self {
@@ -87,7 +83,7 @@ where
             point: vec![0.0; model.dim()],
             touched: Vec::new(),
             departures: Vec::new(),
-            values: vec![0.0; 2 * model.system().contacts()],
+            values: vec![0.0; model.system().contacts()],
             touches: Vec::new(),
             memory,
             grazing,
@@ -98,10 +94,7 @@ where
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
-impl<S> Watcher<'_, S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Watcher<'_> {
     /// True when a contact leaves its surface at the start of a segment and its negative gap on the
     /// interpolant is within the error that the tolerances allow. The interpolant then does not
     /// resolve how the contact leaves.
@@ -198,10 +191,7 @@ where
     }
 }
 
-impl<S> Observer for Watcher<'_, S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Observer for Watcher<'_> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let model = self.model;
         let system = model.system();
@@ -255,10 +245,7 @@ where
 }
 
 /// The reason why the core refused a run, in the words of mechanics.
-pub(crate) fn explain<S>(model: &EventDriven<S>, mode: &Mode, reason: Stop) -> Breakdown
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn explain(model: &Model<'_>, mode: &Mode, reason: Stop) -> Breakdown {
     match reason {
         Stop::NotLive {
             guard,

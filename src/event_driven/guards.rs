@@ -1,17 +1,13 @@
 //! The guards of a mechanical system: gaps and multipliers as event functions, and the impact as
 //! their reset (Pace & Burden, sections 2, 3.4 and eq. 3).
 
-use super::EventDriven;
 use super::impact::Event;
+use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
@@ -25,10 +21,7 @@ where
     }
 }
 
-impl<S> EventFunction for EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl EventFunction for Model<'_> {
     fn count(&self) -> usize {
         self.system().contacts()
     }

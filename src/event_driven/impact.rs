@@ -1,8 +1,8 @@
 //! What an event does: the impact of the contacts that take part, and which of them are closed
 //! after it (Pace & Burden, eq. 3 and section 3.4).
 
-use super::EventDriven;
 use super::breakdown::{Breakdown, explain};
+use crate::event_driven::Model;
 use crate::impact::{
     Failure, ImpactLaw, ImpactProblem, Occasion, Order, Remark, Selection, Unilateral,
 };
@@ -12,19 +12,14 @@ use crate::mechanics::acceleration::Trouble;
 use crate::mechanics::delassus;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::rates::change_rates;
-use crate::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
-};
+use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::{At, Crossed, Mode, Quantity, Stop};
 
 /// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
 /// tenth of it.
 const LOW: f64 = 1e-2;
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Whether each of `contacts` approaches faster than the tolerance.
     pub(crate) fn approaching(
         &self,

@@ -5,12 +5,11 @@
 //! closed before and after. Only such neighbours occur in a run; elsewhere the law may choose
 //! another outcome. The same method serves every law.
 
-use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::impact::{Event, occasion};
 use super::projection;
+use crate::event_driven::Model;
 use crate::impact::Occasion;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
 use crate::{Crossed, Mode};
 
@@ -31,10 +30,7 @@ struct NearbyEvent {
     closed_after: Vec<usize>,
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Writes the derivatives of the state after an event along each of `directions`; false when
     /// the law has no outcome at the state or beside it.
     pub(crate) fn reset_along_each(

@@ -1,11 +1,10 @@
 //! The start of a mechanical run: input is checked, an impact is resolved if there is one, and the
 //! contacts that stay closed are found.
 
-use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::impact::Event;
+use crate::event_driven::Model;
 use crate::impact::Occasion;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{At, InputError, Mode, Quantity, Stop};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
@@ -24,25 +23,8 @@ pub struct Start {
     pub activated: Vec<usize>,
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
-    /// Checks a start, resolves the impact of contacts with zero gaps that close, and finds the
-    /// contacts that stay closed.
-    ///
-    /// # Errors
-    /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
-    /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
-    /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
-    /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
-    /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
-    /// impact has no outcome, or for which no set of contacts can stay closed.
-    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
-        Ok(self.recorded_start(t, q, v)?.0)
-    }
-
-    /// The same, and what its impact did.
+impl Model<'_> {
+    /// See [`start`](EventDriven::start); and what its impact did.
     pub(crate) fn recorded_start(
         &self,
         t: f64,
@@ -78,7 +60,7 @@ where
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         self.check_mass(q)?;
         let n = self.system().contacts();
-        let mut mode = Mode::new(n).with_flags(n);
+        let mut mode = self.mode(&[]);
         let mut touching = Vec::new();
         for j in 0..n {
             self.checked_restitution(j, t, q, v)?;
@@ -96,7 +78,6 @@ where
                     t,
                 }));
             }
-            mode.set(j, true);
             if gap <= self.gap_tolerance {
                 touching.push(j);
             }

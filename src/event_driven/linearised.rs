@@ -12,23 +12,20 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::EventDriven;
 use super::system::gather_closed;
 use crate::Mode;
+use crate::event_driven::Model;
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_indices, with_zeros};
+use crate::mechanics::Mechanism;
 use crate::mechanics::acceleration::{Frame, accelerate};
 use crate::mechanics::configuration::rate_along;
 use crate::mechanics::gaps::{curvature, gap_row};
 use crate::mechanics::kinetic::coriolis;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
     /// no acceleration or the multipliers are not unique.
     pub(crate) fn motion_along_each(
@@ -98,15 +95,12 @@ where
 }
 
 /// True when efforts are all that depends on the state; `work` has `d` entries.
-fn is_constant<S>(
-    system: &S,
+fn is_constant(
+    system: &dyn Mechanism,
     state: (f64, &[f64], &[f64]),
     closed: &[usize],
     work: &mut [f64],
-) -> bool
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+) -> bool {
     system.constant_mass()
         && closed.iter().all(|&j| system.constant_row(j))
         && !system.contact_effort(state, closed, work)
@@ -155,17 +149,15 @@ impl<'a> Residuals<'a> {
 
     /// Fills `r` and `s` with their derivatives along a direction: of the effort the given one, if
     /// the user wrote it, and differences of the rest.
-    fn along<S>(
+    fn along(
         &mut self,
-        system: &S,
+        system: &dyn Mechanism,
         (t, x): (f64, &[f64]),
         along: &[f64],
         closed: &[usize],
         fixed: (&[f64], &[f64]),
         (effort, coarse, straight): (Option<&[f64]>, f64, bool),
-    ) where
-        S: MechanicalSystem + UnilateralConstraints,
-    {
+    ) {
         let d = self.r.len();
         let step = coarse * step_along(0.0, x, 0.0, along);
         let ends = [
@@ -200,10 +192,12 @@ impl<'a> Residuals<'a> {
 /// How much longer the step has to be where the differenced quantity is a difference itself: the
 /// cube root of its loss of accuracy. Rows, Coriolis forces and curvatures by one difference lose
 /// five digits, curvatures by two differences eight.
-fn coarseness<S>(system: &S, (q, v): (&[f64], &[f64]), closed: &[usize], work: &mut [f64]) -> f64
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+fn coarseness(
+    system: &dyn Mechanism,
+    (q, v): (&[f64], &[f64]),
+    closed: &[usize],
+    work: &mut [f64],
+) -> f64 {
     let row = &mut work[..v.len()];
     let mut coarse: f64 = 1.0;
     if !system.constant_mass() && !system.coriolis(q, v, row) {
@@ -223,16 +217,14 @@ where
 
 /// Adds all of `r` but the effort to `r`, and fills `s`, with `a` and `λ` fixed; `work` has that of
 /// [`Residuals`].
-fn residuals<S>(
-    system: &S,
+fn residuals(
+    system: &dyn Mechanism,
     (t, q, v): (f64, &[f64], &[f64]),
     closed: &[usize],
     (a, forces, has_coriolis): (&[f64], &[f64], bool),
     (r, s): (&mut [f64], &mut [f64]),
     work: &mut [f64],
-) where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+) {
     let d = r.len();
     system.contact_effort((t, q, v), closed, r);
     let mut cut = Cut(work);

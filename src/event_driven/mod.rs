@@ -10,13 +10,15 @@
 //! * `checks`: options, states, masses, before bodies move.
 //! * `simulation`: [`Simulation`], with `initial` (the start), `recovery` (between two runs of the
 //!   core), `zeno`, `grazing`.
-//! * `recorder`, `log`: the events and contact modes of a run; `mechanical_run`: what a simulation
-//!   returns; `breakdown`: what ends it.
+//! * `recorder`, `log`: the events and contact modes of a run; `run`: what a simulation returns;
+//!   `breakdown`: what ends it.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
 mod checks;
 mod decoupling;
+mod drive;
+mod erased;
 mod grazing;
 mod guards;
 mod impact;
@@ -24,22 +26,23 @@ mod impact_derivative;
 mod initial;
 mod linearised;
 mod log;
-mod mechanical_run;
 mod motion;
 mod projection;
 mod recorder;
 mod recovery;
+mod run;
 mod simulation;
 mod system;
 mod zeno;
 
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
+pub(crate) use erased::Model;
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
-pub use mechanical_run::MechanicalRun;
 pub use motion::Multipliers;
+pub use run::MechanicalRun;
 pub use simulation::Simulation;
 pub use system::EventDriven;
 pub use zeno::Zeno;

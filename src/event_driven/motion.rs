@@ -1,13 +1,12 @@
 //! The motion between events: accelerations, and the multipliers that hold the closed contacts
 //! (Pace & Burden, eq. 2 and 2').
 
-use super::EventDriven;
 use super::projection;
 use super::system::gather_closed;
+use crate::event_driven::Model;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::{Frame, accelerate};
 use crate::mechanics::configuration;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
@@ -31,13 +30,9 @@ impl Multipliers {
     }
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
-    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
-    /// state or a mode of another length.
-    pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
+impl Model<'_> {
+    /// See [`multipliers`](super::EventDriven::multipliers).
+    pub(crate) fn contact_forces(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let n = self.system().contacts();
         if state.len() != self.dim() || (mode.len(), mode.flag_count()) != (n, n) {
             let values = vec![f64::NAN; n];
@@ -97,10 +92,7 @@ where
     }
 }
 
-impl<S> Flow for EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Flow for Model<'_> {
     fn dim(&self) -> usize {
         self.system().coordinates() + self.system().dof()
     }

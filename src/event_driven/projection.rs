@@ -3,23 +3,20 @@
 //! Coordinates on a manifold, such as unit quaternions, are projected onto it first. The shift is
 //! unique even where contacts depend on each other.
 
-use super::EventDriven;
 use super::system::gather_closed;
 use crate::Mode;
+use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::Frame;
 use crate::mechanics::configuration;
-use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::mechanics::{Mechanism, Redundant};
 
 /// Gaps and rates within this part of the tolerances are rounding and are not corrected.
 const LEFT_ALONE: f64 = 1e-3;
 
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
-pub(crate) fn correct<S>(model: &EventDriven<S>, x: &mut [f64], mode: &Mode) -> bool
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn correct(model: &Model<'_>, x: &mut [f64], mode: &Mode) -> bool {
     with_indices(model.system().contacts(), |space| {
         hold_all(model, x, gather_closed(mode, space))
     })
@@ -27,10 +24,7 @@ where
 
 /// Brings a state onto the manifold of the coordinates, and to gaps and rates of zero of some
 /// contacts; true when it changed.
-pub(crate) fn hold_all<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize]) -> bool
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn hold_all(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
     let moved = onto_manifold(model, x);
     if contacts.is_empty() {
         return moved;
@@ -42,38 +36,26 @@ where
 /// Brings the state of an event onto its surfaces: the gaps of all contacts that take part are set
 /// to zero, and the rates of those that are `closed`. Otherwise a contact that parts, with a gap
 /// below zero by the drift of a step, would count as one that closes.
-pub(crate) fn land<S>(model: &EventDriven<S>, x: &mut [f64], closed: &[usize], touching: &[usize])
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn land(model: &Model<'_>, x: &mut [f64], closed: &[usize], touching: &[usize]) {
     onto_manifold(model, x);
     to_gaps_of_zero(model, x, touching);
     to_rates_of_zero(model, x, closed);
 }
 
 /// Brings the velocities to rates of zero of some contacts.
-pub(crate) fn hold<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize])
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) {
     if !contacts.is_empty() {
         to_rates_of_zero(model, x, contacts);
     }
 }
 
 /// Brings coordinates that drifted off their manifold back to it; true when they changed.
-pub(crate) fn onto_manifold<S>(model: &EventDriven<S>, x: &mut [f64]) -> bool
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+pub(crate) fn onto_manifold(model: &Model<'_>, x: &mut [f64]) -> bool {
     let (q, _) = model.parts_mut(x);
     model.system().project_configuration(q)
 }
 
-fn to_gaps_of_zero<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize]) -> bool
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+fn to_gaps_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
     let (system, m) = (model.system(), contacts.len());
     let (q, _) = model.parts_mut(x);
     let mut changed = false;
@@ -109,7 +91,7 @@ where
 
 /// Moves `q` along `N(q) δ`, `δ = M⁻¹ Daᵀ p`, and back onto its manifold.
 #[cold]
-fn shift<S: MechanicalSystem>(system: &S, frame: &Frame<'_>, p: &[f64], q: &mut [f64]) {
+fn shift(system: &dyn Mechanism, frame: &Frame<'_>, p: &[f64], q: &mut [f64]) {
     with_zeros(frame.d + q.len(), |scratch| {
         let (by, rate) = scratch.split_at_mut(frame.d);
         for (i, &p) in p.iter().enumerate() {
@@ -123,10 +105,7 @@ fn shift<S: MechanicalSystem>(system: &S, frame: &Frame<'_>, p: &[f64], q: &mut 
     system.project_configuration(q);
 }
 
-fn to_rates_of_zero<S>(model: &EventDriven<S>, x: &mut [f64], contacts: &[usize]) -> bool
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+fn to_rates_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
     let m = contacts.len();
     let (q, v) = model.parts_mut(x);
     with_zeros(model.bodies.frame_size(m) + m, |scratch| {

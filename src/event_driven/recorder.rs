@@ -1,17 +1,16 @@
 //! The observer that keeps the path of a run, the log of its contacts, and the times of their
 //! impacts.
 
+use super::Start;
 use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::{Accumulation, Detector};
-use super::{EventDriven, Start};
+use crate::event_driven::Model;
 use crate::hybrid::trajectory::Path;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
 /// The path, the log and the accumulations of a run.
 pub(crate) struct ContactRecorder {
-    n: usize,
     pub(crate) path: Path,
     events: Vec<ContactEvent>,
     pub(crate) detector: Detector,
@@ -23,9 +22,8 @@ pub(crate) struct ContactRecorder {
 }
 
 impl ContactRecorder {
-    pub(crate) fn new(detector: Detector, n: usize, path: Path) -> Self {
+    pub(crate) fn new(detector: Detector, path: Path) -> Self {
         Self {
-            n,
             path,
             events: Vec::new(),
             detector,
@@ -36,15 +34,13 @@ impl ContactRecorder {
     }
 
     /// Notes the impact with which a run starts, if there is one.
-    pub(crate) fn begin<S>(
+    pub(crate) fn begin(
         &mut self,
-        model: &EventDriven<S>,
+        model: &Model<'_>,
         (t, state): (f64, &[f64]),
         (start, impact): (&Start, &Event),
         kind: ContactEventKind,
-    ) where
-        S: MechanicalSystem + UnilateralConstraints,
-    {
+    ) {
         if start.activated.is_empty() {
             return;
         }
@@ -117,14 +113,13 @@ impl Observer for ContactRecorder {
     fn transition(&mut self, set: &Transition<'_>) {
         self.path.transition(set);
         self.transitions = set.index + 1;
-        let n = self.n;
         let (mut activated, mut released) = (Vec::new(), Vec::new());
         for c in set.guards {
             let (j, falls) = (c.guard.event, !c.guard.side_after());
-            if j >= n || !falls {
+            if !falls {
                 continue;
             }
-            if set.mode_before.contains(n + j) {
+            if set.mode_before.flag(j) {
                 released.push(j);
             } else {
                 activated.push(j);

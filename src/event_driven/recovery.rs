@@ -1,14 +1,13 @@
 //! What a simulation does between two runs of the core: it absorbs accumulations, closes touches,
 //! opens idle contacts, and takes impacts that follow each other too fast as one.
 
-use super::EventDriven;
 use super::breakdown::Breakdown;
 use super::impact::Event;
 use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
+use crate::event_driven::Model;
 use crate::impact::{Failure, Occasion};
 use crate::mechanics::rates::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,
 };
@@ -31,10 +30,7 @@ pub(crate) struct Bounds {
     pub(crate) interrupt: Interrupt,
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// Detects a Zeno accumulation from rebounds too low to be resolved.
     pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);

@@ -40,8 +40,7 @@ use crate::{InputError, Interrupt, Mode};
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct EventDriven<S> {
-    pub(crate) bodies: Bodies<S>,
+pub struct EventDriven<S: ?Sized> {
     pub(crate) law: Arc<dyn ImpactLaw + Send + Sync>,
     /// Which outcome of the law is taken.
     pub(crate) selection: Selection,
@@ -57,6 +56,8 @@ pub struct EventDriven<S> {
     pub(crate) any_restitution: bool,
     /// Ends searches of the law.
     pub(crate) interrupt: Interrupt,
+    /// Last, so that its system may be any.
+    pub(crate) bodies: Bodies<S>,
 }
 
 /// The closed contacts of a mode, in rising order, in space for all contacts.
@@ -82,7 +83,6 @@ where
     /// [`selection`](Self::selection).
     pub fn with_law(system: S, law: impl ImpactLaw + Send + Sync + 'static) -> Self {
         Self {
-            bodies: Bodies::new(system),
             law: Arc::new(law),
             selection: Selection::default(),
             frictionless: false,
@@ -91,6 +91,7 @@ where
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
             any_restitution: false,
+            bodies: Bodies::new(system),
         }
     }
 
@@ -146,31 +147,18 @@ where
         self
     }
 
-    /// Refuses friction unless it was said not to matter.
-    pub(crate) fn check_friction(&self) -> Result<(), InputError> {
-        let contacts = 0..self.system().contacts();
-        let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
-        match coefficients.find(|(_, mu)| *mu != 0.0) {
-            Some((contact, friction)) if !self.frictionless => Err(InputError::FrictionIgnored {
-                law: if self.law.honours_friction() {
-                    "the motion between impacts"
-                } else {
-                    self.law.name()
-                },
-                contact,
-                friction,
-            }),
-            _ => Ok(()),
-        }
-    }
-
     /// Takes coefficients of restitution outside [0, 1]: beyond 1 impacts add energy.
     #[must_use]
     pub fn any_restitution(mut self) -> Self {
         self.any_restitution = true;
         self
     }
+}
 
+impl<S> EventDriven<S>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
     /// The mechanical system.
     pub fn system(&self) -> &S {
         &self.bodies.system
@@ -189,6 +177,18 @@ where
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
     pub fn closed(&self, mode: &Mode) -> Vec<usize> {
         mode.flags().collect()
+    }
+
+    /// The mode in which the contacts of `closed` are closed and all others open: `(q, v)` is
+    /// above the guards of all. Contacts that do not exist are passed over. [`start`](Self::start)
+    /// gives the mode that belongs to a state.
+    pub fn mode(&self, closed: &[usize]) -> Mode {
+        let n = self.system().contacts();
+        let mut mode = Mode::new(n).with_flags(n);
+        for j in 0..n {
+            self.set_closed(&mut mode, j, closed.contains(&j));
+        }
+        mode
     }
 
     pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
@@ -225,5 +225,23 @@ where
         let momentum = |i: usize| -> f64 { (0..d).map(|k| mass[k * d + i] * v[k]).sum() };
         let kinetic: f64 = (0..d).map(|i| 0.5 * v[i] * momentum(i)).sum();
         Some(kinetic + self.system().potential(q)?)
+    }
+
+    /// Refuses friction unless it was said not to matter.
+    pub(crate) fn check_friction(&self) -> Result<(), InputError> {
+        let contacts = 0..self.system().contacts();
+        let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
+        match coefficients.find(|(_, mu)| *mu != 0.0) {
+            Some((contact, friction)) if !self.frictionless => Err(InputError::FrictionIgnored {
+                law: if self.law.honours_friction() {
+                    "the motion between impacts"
+                } else {
+                    self.law.name()
+                },
+                contact,
+                friction,
+            }),
+            _ => Ok(()),
+        }
     }
 }

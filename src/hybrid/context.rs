@@ -7,14 +7,14 @@ use super::options::Settings;
 use super::{EventFunction, Flow, Mode, Rearm, Statistics, evaluate};
 use crate::Stop;
 
-/// A hybrid system.
+/// A hybrid system. What is not hot takes it as `&dyn System`, and is compiled once for all.
 pub(crate) trait System: Flow + EventFunction {}
 
-impl<S: Flow + EventFunction> System for S {}
+impl<S: Flow + EventFunction + ?Sized> System for S {}
 
 /// The system, the settings and the rule of re-arming of one run, with its counts.
 #[derive(Debug)]
-pub(crate) struct Context<'a, S> {
+pub(crate) struct Context<'a, S: ?Sized> {
     pub(crate) system: &'a S,
     pub(crate) settings: &'a Settings,
     pub(crate) rearm: &'a Rearm,
@@ -90,7 +90,20 @@ impl Counts {
     }
 }
 
-impl<S: System> Context<'_, S> {
+impl<'a, S: System> Context<'a, S> {
+    /// The same, the system forgotten; counts begin anew.
+    pub(crate) fn erased(&self) -> Context<'a, dyn System + 'a> {
+        Context {
+            system: self.system,
+            settings: self.settings,
+            rearm: self.rearm,
+            wants_segments: self.wants_segments,
+            counts: Counts::default(),
+        }
+    }
+}
+
+impl<S: System + ?Sized> Context<'_, S> {
     /// `f(t, x; mode)`, which may not be finite.
     #[inline]
     pub(crate) fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

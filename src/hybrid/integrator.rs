@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::context::{Context, Counts};
+use super::driver::{Driver, Engine, run_any};
 use super::options::{Resolution, Settings};
-use super::run::{Run, run_to_end};
+use super::run::run_to_end;
 use super::trajectory::Path;
 use super::{
     EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
@@ -30,10 +30,8 @@ use crate::{Guard, InputError, Interrupt, validate};
 #[derive(Clone, Debug)]
 pub struct Integrator<S, B = Vec<f64>> {
     system: Arc<S>,
-    settings: Settings,
-    rearm: Rearm,
-    start_mode: Option<Mode>,
-    run: Run<B>,
+    driver: Driver<B>,
+    engine: Engine<S, B>,
 }
 
 /// How a run ended, for those who keep no trajectory. The final state is in [`Integrator::state`].
@@ -48,30 +46,32 @@ pub struct Summary {
 }
 
 impl<S: Flow + EventFunction> Integrator<S> {
-    /// An integrator for `system`, whose sizes are read now and must not change.
+    /// An integrator for `system`, whose sizes are read now and must not change. The run is compiled
+    /// once for all systems, and calls the functions of this one by pointer.
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
     /// million states or event functions.
     pub fn new(system: S) -> Result<Self, InputError> {
-        Self::with_buffers(system)
+        Self::with_engine(system, run_any)
     }
 
     /// The same with state vectors of a size known at compile time:
-    /// `Integrator::fixed::<6>(&plate)`. Faster for small systems; the results are those of
-    /// [`new`](Self::new).
+    /// `Integrator::fixed::<6>(&plate)`. The run is compiled for this system, which costs seconds of
+    /// compile time for each: faster for small systems, whose functions are inlined. The results are
+    /// those of [`new`](Self::new).
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
     /// `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, InputError> {
         validate::length("the fixed state", system.dim(), N)?;
-        Integrator::with_buffers(system)
+        Integrator::with_engine(system, run_to_end)
     }
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    fn with_buffers(system: S) -> Result<Self, InputError> {
+    fn with_engine(system: S, engine: Engine<S, B>) -> Result<Self, InputError> {
         let dim = system.dim();
         if dim == 0 {
             return Err(InputError::EmptySystem);
@@ -82,13 +82,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                 validate::count(name, count)?;
             }
         }
-        let run = Run::new(dim, &Mode::of(&system));
+        let driver = Driver::new(dim, &Mode::of(&system));
+        let system = Arc::new(system);
         Ok(Self {
-            system: Arc::new(system),
-            settings: Settings::default(),
-            rearm: Rearm::default(),
-            start_mode: None,
-            run,
+            system,
+            driver,
+            engine,
         })
     }
 
@@ -100,7 +99,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// is up to eight times less exact.
     #[must_use]
     pub fn rtol(mut self, rtol: impl Into<PerEntry>) -> Self {
-        self.settings.rtol = rtol.into();
+        self.driver.settings.rtol = rtol.into();
         self
     }
 
@@ -109,28 +108,28 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// short.
     #[must_use]
     pub fn atol(mut self, atol: impl Into<PerEntry>) -> Self {
-        self.settings.atol = atol.into();
+        self.driver.settings.atol = atol.into();
         self
     }
 
     /// When the crossing phase may project instead of locating. Default [`Projection::Auto`].
     #[must_use]
     pub fn projection(mut self, projection: Projection) -> Self {
-        self.settings.projection = projection;
+        self.driver.settings.projection = projection;
         self
     }
 
     /// How closely steps look at event functions. Default [`Resolution::Adaptive`].
     #[must_use]
     pub fn resolution(mut self, resolution: Resolution) -> Self {
-        self.settings.resolution = resolution;
+        self.driver.settings.resolution = resolution;
         self
     }
 
     /// Which guards may be crossed again. Default [`Rearm::Pairs`].
     #[must_use]
     pub fn rearm(mut self, rearm: Rearm) -> Self {
-        self.rearm = rearm;
+        self.driver.rearm = rearm;
         self
     }
 
@@ -139,35 +138,35 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// is sampled at four places and counts as [unresolved](Statistics::unresolved).
     #[must_use]
     pub fn fixed_step(mut self, step: f64) -> Self {
-        self.settings.fixed_step = Some(step);
+        self.driver.settings.fixed_step = Some(step);
         self
     }
 
     /// First step (s); default: chosen automatically.
     #[must_use]
     pub fn first_step(mut self, step: f64) -> Self {
-        self.settings.first_step = Some(step);
+        self.driver.settings.first_step = Some(step);
         self
     }
 
     /// Largest step (s); default: no limit.
     #[must_use]
     pub fn max_step(mut self, step: f64) -> Self {
-        self.settings.max_step = step;
+        self.driver.settings.max_step = step;
         self
     }
 
     /// Most crossings before the run is refused as Zeno. Default 100 000.
     #[must_use]
     pub fn max_events(mut self, limit: usize) -> Self {
-        self.settings.max_events = limit;
+        self.driver.settings.max_events = limit;
         self
     }
 
     /// Most smooth steps, accepted or not. Default ten million.
     #[must_use]
     pub fn max_steps(mut self, limit: usize) -> Self {
-        self.settings.max_steps = limit;
+        self.driver.settings.max_steps = limit;
         self
     }
 
@@ -177,14 +176,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// are only observed keep nothing.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
-        self.settings.max_memory = bytes;
+        self.driver.settings.max_memory = bytes;
         self
     }
 
     /// Ends runs, and the search for their derivatives, when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
-        self.settings.interrupt = interrupt.clone();
+        self.driver.settings.interrupt = interrupt.clone();
         self
     }
 
@@ -198,7 +197,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// matters, whatever the tolerance is.
     #[must_use]
     pub fn corner_tolerance(mut self, tolerance: f64) -> Self {
-        self.settings.corner_tolerance = tolerance;
+        self.driver.settings.corner_tolerance = tolerance;
         self
     }
 
@@ -212,7 +211,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// [`Derivative::pieces_at`](crate::Derivative::pieces_at).
     #[must_use]
     pub fn corner_order(mut self, order: impl Into<Vec<Guard>>) -> Self {
-        self.settings.corner_order = order.into();
+        self.driver.settings.corner_order = order.into();
         self
     }
 
@@ -227,7 +226,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// with the bit before it crosses at once: so a run can start with an impact.
     #[must_use]
     pub fn start_mode(mut self, mode: Mode) -> Self {
-        self.start_mode = Some(mode);
+        self.driver.start_mode = Some(mode);
         self
     }
 
@@ -236,7 +235,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     #[doc(hidden)]
     #[must_use]
     pub fn restart_at_events(mut self, restart: bool) -> Self {
-        self.settings.restart_at_events = restart;
+        self.driver.settings.restart_at_events = restart;
         self
     }
 
@@ -250,7 +249,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             max_memory,
             corner_tolerance,
             ..
-        } = self.settings;
+        } = self.driver.settings;
         let mut path = Path::new(max_memory, corner_tolerance);
         let summary = self.observe(t0, x0, tf, &mut path)?;
         let status = path.status(summary.status);
@@ -269,89 +268,19 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
         observer: &mut O,
     ) -> Result<Summary, InputError> {
-        let (summary, _) = self.observe_with(t0, x0, tf, |_, _, _| observer)?;
+        let (system, driver, engine) = self.parts();
+        let (summary, _) = driver.observe_with(system, engine, (t0, x0, tf), |_, _| observer)?;
         Ok(summary)
-    }
-
-    /// As [`observe`](Self::observe), with an observer that may hold the system.
-    pub(crate) fn observe_with<'a, O: Observer>(
-        &'a mut self,
-        t0: f64,
-        x0: &[f64],
-        tf: f64,
-        make: impl FnOnce(&'a S, &'a Rearm, &'a Settings) -> O,
-    ) -> Result<(Summary, O), InputError> {
-        self.check_input(t0, x0, tf)?;
-        let Self {
-            system,
-            settings,
-            rearm,
-            start_mode,
-            run,
-        } = self;
-        let (system, settings, rearm) = (&**system, &*settings, &*rearm);
-        let mut observer = make(system, rearm, settings);
-        run.begin(settings, t0, x0, tf);
-        let context = Context {
-            system,
-            settings,
-            rearm,
-            wants_segments: observer.wants_segments(),
-            counts: Counts::default(),
-        };
-        let summary = run_to_end(&context, run, start_mode.as_ref(), &mut observer);
-        Ok((summary, observer))
     }
 
     /// The state at which the last run ended.
     pub fn state(&self) -> &[f64] {
-        self.run.state.x.get()
+        self.driver.run.state.x.get()
     }
 
     /// The mode in which the last run ended.
     pub fn mode(&self) -> &Mode {
-        &self.run.state.mode
-    }
-
-    /// As [`start_mode`](Self::start_mode), in place.
-    pub(crate) fn set_start_mode(&mut self, mode: Mode) {
-        self.start_mode = Some(mode);
-    }
-
-    /// The memory that a kept run may take (bytes).
-    pub(crate) fn max_memory_set(&self) -> usize {
-        self.settings.max_memory
-    }
-
-    /// The most crossings that are set.
-    pub(crate) fn max_events_set(&self) -> usize {
-        self.settings.max_events
-    }
-
-    /// The most smooth steps and crossings that are set.
-    pub(crate) fn limits_set(&self) -> (usize, usize) {
-        (self.settings.max_steps, self.settings.max_events)
-    }
-
-    /// The interrupt that ends runs.
-    pub(crate) fn interrupt_set(&self) -> &Interrupt {
-        &self.settings.interrupt
-    }
-
-    /// Sets the number of the first transition of runs, in place.
-    pub(crate) fn set_first_transition(&mut self, number: usize) {
-        self.settings.first_transition = number;
-    }
-
-    /// Sets the most smooth steps and crossings, in place.
-    pub(crate) fn set_limits(&mut self, (steps, events): (usize, usize)) {
-        self.settings.max_steps = steps;
-        self.settings.max_events = events;
-    }
-
-    /// The corner tolerance that is set (s).
-    pub(crate) fn corner_tolerance_set(&self) -> f64 {
-        self.settings.corner_tolerance
+        &self.driver.run.state.mode
     }
 
     /// The system.
@@ -359,50 +288,19 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.system
     }
 
-    /// What the derivative of a run keeps of it, beside what it recorded.
-    pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
-        let (rearm, settings) = (self.rearm.clone(), self.settings.clone());
-        (Arc::clone(&self.system), rearm, settings)
-    }
-
-    fn check_input(&self, t0: f64, x0: &[f64], tf: f64) -> Result<(), InputError> {
-        validate::length("x0", self.run.state.dim(), x0.len())?;
-        for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
-            validate::finite(name, values)?;
-        }
-        if tf < t0 {
-            return Err(InputError::TimeReversed { t0, tf });
-        }
-        self.check_options()
+    /// The system, what runs it, and how.
+    pub(crate) fn parts(&mut self) -> (&S, &mut Driver<B>, Engine<S, B>) {
+        (&self.system, &mut self.driver, self.engine)
     }
 
     /// Refuses settings, of the integrator and of its system, that make no sense.
     pub(crate) fn check_options(&self) -> Result<(), InputError> {
-        let (dim, count) = (self.run.state.dim(), self.run.state.count());
-        self.system.validate()?;
-        if let Some(mode) = &self.start_mode {
-            let names = ["the start mode", "the flags of the start mode"];
-            mode.check_like(&self.run.state.mode, names)?;
-        }
-        if let Rearm::Matrix(matrix) = &self.rearm {
-            validate::length("the guard reset matrix", count, matrix.count())?;
-        }
-        if let Some(scale) = self.system.flow_time_scale() {
-            validate::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
-        }
-        for k in 0..count {
-            if let Some(rate) = self.system.min_rate(k) {
-                validate::positive("min_rate", &[rate]).map_err(validate::counted_from(k))?;
-            }
-            let tolerance = self.system.event_tolerance(k);
-            validate::not_negative("event_tolerance", &[tolerance])
-                .map_err(validate::counted_from(k))?;
-            if let Some(scale) = self.system.time_scale(k) {
-                let (kept, rule) = (scale > 0.0, "must be > 0");
-                validate::unless(kept, "time_scale", scale, rule)
-                    .map_err(validate::counted_from(k))?;
-            }
-        }
-        self.settings.check(dim, count)
+        self.driver.check_options(&*self.system)
+    }
+
+    /// What the derivative of a run keeps of it, beside what it recorded.
+    pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
+        let (rearm, settings) = (self.driver.rearm.clone(), self.driver.settings.clone());
+        (Arc::clone(&self.system), rearm, settings)
     }
 }

@@ -38,6 +38,7 @@
 
 pub(crate) mod context;
 mod corner;
+mod driver;
 pub(crate) mod evaluate;
 pub(crate) mod grouping;
 mod integrator;
@@ -49,7 +50,9 @@ pub(crate) mod status;
 pub(crate) mod trajectory;
 pub(crate) mod transition;
 
+pub(crate) use context::System;
 pub use corner::{Arrival, Corner, GuardCrossing};
+pub(crate) use driver::Driver;
 pub use integrator::{Integrator, Summary};
 // What [`flow_fn`] returns has no use of its own.
 #[doc(hidden)]
@@ -61,5 +64,6 @@ pub use model::{
 pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
 pub use run::Doubt;
+pub(crate) use run::run_to_end;
 pub use status::{At, ModelError, Statistics, Status, Stop};
 pub use trajectory::{ModeChange, Trajectory};

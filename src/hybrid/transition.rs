@@ -102,7 +102,7 @@ impl<B: Buffer> Scratch<B> {
 /// # Errors
 /// What the model refuses, a state that is not finite, a mode of another length.
 #[inline]
-pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
+pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
     (system, rearm): (&S, &Rearm),
     (t, index): (f64, usize),
     set: &[CrossedGuard],
@@ -167,7 +167,7 @@ pub(crate) fn step<S: Flow + EventFunction, B: Buffer>(
 /// Checks what the model made of state and mode. Event functions whose sides it changed count as
 /// crossed for the re-arming.
 #[cold]
-fn take_reset<S: Flow + EventFunction, B: Buffer>(
+fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
     (system, rearm): (&S, &Rearm),
     t: f64,
     set: &[CrossedGuard],
@@ -224,7 +224,7 @@ fn set_side(
 /// Arms event function `k` in the direction ahead, whether its crossing counts or not, if any of
 /// its crossings does.
 #[inline]
-fn arm_ahead<S: EventFunction>(system: &S, place: &mut Place<'_>, k: usize) {
+fn arm_ahead<S: EventFunction + ?Sized>(system: &S, place: &mut Place<'_>, k: usize) {
     place.arming[k] = if system.watch(k).is_any() {
         Arming::Waiting
     } else {
@@ -234,7 +234,7 @@ fn arm_ahead<S: EventFunction>(system: &S, place: &mut Place<'_>, k: usize) {
 
 /// Applies row `by` of the guard reset matrix. Guards of the set, and guards whose side the model
 /// set, are not armed.
-fn apply_row<S: EventFunction, B>(
+fn apply_row<S: EventFunction + ?Sized, B>(
     (system, matrix): (&S, &RearmMatrix),
     by: Guard,
     set: &[CrossedGuard],

@@ -30,13 +30,14 @@ const IDLE: f64 = 1e-3;
 
 /// A mechanical system, and the inverse of its mass matrix if that does not change.
 #[derive(Clone, Debug)]
-pub(crate) struct Bodies<S> {
-    pub(crate) system: S,
+pub(crate) struct Bodies<S: ?Sized> {
     /// `q̇ = v`.
     pub(crate) identity: bool,
     /// Kept for a constant mass matrix: with a few coordinates a product is several times faster
     /// than solving with a factor.
     inverse: Option<Vec<f64>>,
+    /// Last, so that it may be any.
+    pub(crate) system: S,
 }
 
 impl<S> Bodies<S>
@@ -52,11 +53,16 @@ where
         });
         Self {
             identity: origin.len() == d && configuration::is_identity(&system, &origin),
-            system,
             inverse: inverse.flatten(),
+            system,
         }
     }
+}
 
+impl<S> Bodies<S>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
     /// The mass matrix at `q`, to be inverted; `space` has a square of the number of velocities.
     pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
         if let Some(inverse) = &self.inverse {
@@ -110,7 +116,7 @@ impl<'a> Frame<'a> {
         scratch: &'a mut [f64],
     ) -> Result<Self, Trouble>
     where
-        S: MechanicalSystem + UnilateralConstraints,
+        S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
         let (d, m) = (bodies.system.dof(), contacts.len());
         let mut cut = Cut(scratch);
@@ -176,7 +182,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The acceleration without contact forces, `M⁻¹ (f + c v)`, when `closed` are closed.
-    pub(crate) fn free_acceleration<S: MechanicalSystem>(
+    pub(crate) fn free_acceleration<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
         (t, q, v): (f64, &[f64], &[f64]),
@@ -199,7 +205,7 @@ impl<'a> Frame<'a> {
 
     /// The acceleration of each gap under the accelerations `acceleration`: `Da q̈ + κ`. Records
     /// their size.
-    pub(crate) fn gap_acceleration<S: MechanicalSystem + UnilateralConstraints>(
+    pub(crate) fn gap_acceleration<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         &mut self,
         system: &S,
         (q, v): (&[f64], &[f64]),
@@ -296,7 +302,7 @@ pub(crate) fn accelerate<S>(
     redundant: Redundant,
 ) -> Result<bool, Trouble>
 where
-    S: MechanicalSystem + UnilateralConstraints,
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     frame.free_acceleration(system, (t, q, v), frame.rows.contacts, acceleration);
     if frame.rows.contacts.is_empty() {

@@ -37,7 +37,7 @@ impl<'a> ContactRows<'a> {
         work: &mut [f64],
     ) -> Self
     where
-        S: MechanicalSystem + UnilateralConstraints,
+        S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
         let (dof, mut written) = (system.dof(), true);
         for (i, &j) in contacts.iter().enumerate() {

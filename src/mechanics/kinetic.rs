@@ -17,7 +17,7 @@ use crate::ode::difference;
 
 /// The Coriolis force `c v`, written or by differences. NaN where it is not written and velocities
 /// are not the rates of the coordinates; `work` has `d² + d` entries.
-pub(crate) fn coriolis<S: MechanicalSystem>(
+pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],
     v: &[f64],
@@ -40,7 +40,7 @@ pub(crate) fn coriolis<S: MechanicalSystem>(
 }
 
 /// Subtracts `Ṁ v` from `force`, by a difference along `v`; `work` has `d² + d` entries.
-fn subtract_mass_rate<S: MechanicalSystem>(
+fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
     system: &S,
     (q, v): (&[f64], &[f64]),
     force: &mut [f64],
@@ -64,7 +64,7 @@ fn subtract_mass_rate<S: MechanicalSystem>(
 }
 
 /// Adds `½ ∂(vᵀ M v)/∂q` to `force`, written or by differences; `work` has `d² + d` entries.
-pub(crate) fn add_kinetic_gradient<S: MechanicalSystem>(
+pub(crate) fn add_kinetic_gradient<S: MechanicalSystem + ?Sized>(
     system: &S,
     (q, v): (&[f64], &[f64]),
     force: &mut [f64],

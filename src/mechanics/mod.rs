@@ -4,8 +4,8 @@
 //! 1609.04056), with its errors mended.
 //!
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
-//!   [`UnilateralConstraints`]; `dual`: the same, once for any scalar; `forward`: references and
-//!   smart pointers.
+//!   [`UnilateralConstraints`]; `mechanism`: both, as drivers see them; `dual`: the same, once for
+//!   any scalar; `forward`: references and smart pointers.
 //! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `delassus`: these in
 //!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
@@ -31,6 +31,7 @@ mod dual;
 mod forward;
 pub(crate) mod gaps;
 pub(crate) mod kinetic;
+mod mechanism;
 pub(crate) mod mode_problem;
 pub(crate) mod rates;
 mod redundant;
@@ -42,5 +43,6 @@ pub use constraints::UnilateralConstraints;
 pub use contacts::{ContactParameters, ContactSet, ContactSource, Contacts, RowBlock, Wanted};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
+pub(crate) use mechanism::Mechanism;
 pub use redundant::Redundant;
 pub use system::MechanicalSystem;

@@ -53,7 +53,7 @@ pub(crate) fn settle<S>(
     (redundant, rate_tolerance): (Redundant, f64),
 ) -> Settled
 where
-    S: MechanicalSystem + UnilateralConstraints,
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     let (d, m) = (v.len(), candidates.len());
     if m == 0 {
@@ -105,7 +105,7 @@ fn a_moment_later<S>(
     (candidates, rate_tolerance): (&[usize], f64),
 ) -> Option<(Vec<f64>, Vec<f64>, f64)>
 where
-    S: MechanicalSystem + UnilateralConstraints,
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     let (d, m) = (v.len(), candidates.len());
     let mut rate = vec![0.0; q.len()];
@@ -249,7 +249,7 @@ fn try_all<S>(
     redundant: Redundant,
 ) -> Settled
 where
-    S: MechanicalSystem + UnilateralConstraints,
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     let m = candidates.len();
     if m > TRY_ALL {
@@ -307,7 +307,7 @@ fn try_set<S>(
     redundant: Redundant,
 ) -> Tried
 where
-    S: MechanicalSystem + UnilateralConstraints,
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     let (d, m) = (v.len(), candidates.len());
     let closes = |i: usize| set >> i & 1 == 1;

@@ -3,13 +3,15 @@
 //! * `dormand_prince`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Hairer,
 //!   Nørsett, Wanner, II.4–II.6).
 //! * `dense`: the interpolant of a step, 4th order, at no further evaluation.
-//! * `step_control`: error norm, PI step control, automatic first step.
+//! * `step_control`: error norm, PI step control, automatic first step; `adaptive`: the lengths of
+//!   steps.
 //! * `buffer`: state vectors of a size known at compile time (`[f64; N]`) or at run time
 //!   (`Vec<f64>`).
 //! * `root`: a root or a maximum within a bracket.
 //! * `difference`: finite differences along a direction; `resolved_difference`: those whose step is
 //!   shortened until the function is straight along it.
 
+pub(crate) mod adaptive;
 mod buffer;
 mod dense;
 pub(crate) mod difference;
@@ -18,9 +20,11 @@ pub(crate) mod resolved_difference;
 pub(crate) mod root;
 mod step_control;
 
+pub(crate) use adaptive::Adaptive;
 pub use buffer::Buffer;
 pub(crate) use dense::Dense;
 pub use dense::Interpolant;
 pub use dormand_prince::DormandPrince;
 pub(crate) use dormand_prince::STAGES_APART;
-pub(crate) use step_control::{StepControl, Tolerance, first_step};
+use step_control::StepControl;
+pub(crate) use step_control::{Tolerance, first_step};

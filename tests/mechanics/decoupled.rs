@@ -107,9 +107,10 @@ fn the_coriolis_force_does_no_work_beyond_the_change_of_the_metric() {
         );
         // The crate's own differences give the same accelerations.
         let x = [&q[..], &v[..]].concat();
-        let closed = Mode::with(4, &[0, 1, 2, 3]);
+        let model = EventDriven::new(family.clone());
+        let closed = model.mode(&[0, 1]);
         let (mut written, mut differences) = (vec![0.0; 2 * d], vec![0.0; 2 * d]);
-        EventDriven::new(family.clone()).flow(0.0, &x, &closed, &mut written);
+        model.flow(0.0, &x, &closed, &mut written);
         EventDriven::new(Unwritten(&family)).flow(0.0, &x, &closed, &mut differences);
         for (a, b) in written.iter().zip(&differences) {
             assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{seed}: {a} {b}");
@@ -145,7 +146,7 @@ fn plastic_impacts_lose_what_the_formula_says_and_elastic_ones_nothing() {
                 rate: speeds[k],
             });
             // The sides are crossed already when the model is asked.
-            let mut mode = Mode::new(4);
+            let mut mode = Mode::of(&model);
             model
                 .on_crossing(&mut Crossing::new(
                     0.0,

@@ -1,10 +1,10 @@
 //! The derivative of the motion along a direction, contacts held, against differences of the
 //! motion.
 
+use saltation::Flow;
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, RigidTrot, SoftTrot};
-use saltation::{Flow, Mode};
 
 use crate::fixtures::family::Family;
 use crate::fixtures::point::Point;
@@ -16,15 +16,11 @@ fn error<S: MechanicalSystem + UnilateralConstraints>(
     closed: &[usize],
     seed: u64,
 ) -> f64 {
-    let (n, dim) = (model.system().contacts(), model.dim());
+    let dim = model.dim();
     let mut draw = SplitMix64(seed);
     let mut vector =
         |size: f64| -> Vec<f64> { (0..dim).map(|_| draw.between(-size, size)).collect() };
-    let all: Vec<usize> = (0..n).collect();
-    let mut mode = Mode::with(n, &all).with_flags(n);
-    for &j in closed {
-        mode.set_flag(j, true);
-    }
+    let mode = model.mode(closed);
     let x = vector(0.5);
     let directions = [vector(1.0), vector(1.0), vector(1.0)].concat();
     let mut given = vec![f64::NAN; directions.len()];
@@ -98,7 +94,7 @@ fn it_is_that_of_differences_in_every_mode() {
 fn redundant_contacts_are_left_to_differences() {
     let twice = Twice;
     let model = EventDriven::new(twice).redundant(Redundant::LeastSquares);
-    let mode = Mode::with(4, &[0, 1, 2, 3]);
+    let mode = model.mode(&[0, 1]);
     let mut out = [0.0; 2];
     assert!(!model.jacobian_times(0.0, &[0.0, 0.0], &mode, &[1.0, 0.0], &mut out));
 }

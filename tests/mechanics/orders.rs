@@ -1,9 +1,9 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
+use saltation::Integrator;
 use saltation::derivative::flow_jacobian;
 use saltation::event_driven::{Breakdown, ContinuityClass, Coupling, EventDriven};
 use saltation::impact::{Propagative, Unilateral};
-use saltation::{Integrator, Mode};
 
 use crate::continuity::{legs, legs_with, ratio};
 use crate::fixtures::plain::{Free, Plain, free, identity};
@@ -50,7 +50,7 @@ fn maps_of_words_with_repetitions_are_those_of_displaced_runs() {
         let run = integrator.integrate(0.0, &start.state, span).unwrap();
         run.state().clone()
     };
-    let open = Mode::with(4, &[0, 1]);
+    let open = model.mode(&[]);
     for (outcome, tilt) in report.outcomes.iter().zip([1.0, -1.0]) {
         assert_eq!(outcome.word.len(), 3);
         let state = [&q[..], outcome.velocity.as_slice()].concat();

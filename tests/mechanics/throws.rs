@@ -120,7 +120,7 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
         let t = path.t() * f64::from(i) / 2000.0;
         let state = path.at(t).map_err(|e| e.to_string())?;
         let mode = path.mode_at(t).map_err(|e| e.to_string())?;
-        let open = (0..contacts).filter(|j| !mode.contains(contacts + j));
+        let open = (0..contacts).filter(|j| !mode.flag(*j));
         let gaps = open.map(|j| throw.body.gap(j, &state.as_slice()[..3]));
         let least = gaps.fold(f64::INFINITY, f64::min);
         if least < -1e-8 {

@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::hybrid::System;
 use crate::hybrid::evaluate::not_finite;
 use crate::ode::difference::step_along;
 use crate::{EventFunction, Flow, InputError, Mode, Quantity, Stop, validate};
@@ -28,7 +29,7 @@ pub fn flow_jacobian<S>(system: &S, t: f64, x: &[f64], mode: &Mode) -> Result<DM
 where
     S: Flow + EventFunction + ?Sized,
 {
-    let point = Point::new(system, t, x, mode)?;
+    let point = Point::new(&system, t, x, mode)?;
     let Some(given) = point.written_jacobian() else {
         return point.difference_jacobian();
     };
@@ -71,7 +72,7 @@ pub fn gradient_row<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
-    let point = Point::new(system, t, x, mode)?;
+    let point = Point::new(&system, t, x, mode)?;
     let count = system.count();
     if k >= count {
         return Err(Stop::Input(InputError::NoSuch {
@@ -94,15 +95,20 @@ where
 ///
 /// Whatever the user's functions are to write is filled with NaN first: the drivers pass buffers
 /// with old contents, so that an entry left unwritten is a mistake, and here it shows.
-pub(crate) struct Point<'a, S: ?Sized> {
-    system: &'a S,
+pub(crate) struct Point<'a> {
+    system: &'a dyn System,
     t: f64,
     x: &'a [f64],
     mode: &'a Mode,
 }
 
-impl<'a, S: Flow + EventFunction + ?Sized> Point<'a, S> {
-    pub(crate) fn new(system: &'a S, t: f64, x: &'a [f64], mode: &'a Mode) -> Result<Self, Stop> {
+impl<'a> Point<'a> {
+    pub(crate) fn new(
+        system: &'a dyn System,
+        t: f64,
+        x: &'a [f64],
+        mode: &'a Mode,
+    ) -> Result<Self, Stop> {
         let dim = system.dim();
         if dim == 0 {
             return Err(Stop::Input(InputError::EmptySystem));

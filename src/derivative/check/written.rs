@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::jacobian::Point;
 use super::report::{DerivativeReport, Partial};
 use crate::derivative::repeat::Repeat;
+use crate::hybrid::System;
 use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
 
 /// Compares the derivatives that a system gives with central differences in the frozen mode, at one
@@ -66,6 +67,14 @@ pub fn check_derivatives<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
+    check_system(&system, (t, x), mode)
+}
+
+fn check_system(
+    system: &dyn System,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+) -> Result<DerivativeReport, NoDerivative> {
     let point = Point::new(system, t, x, mode)?;
     let mut report = DerivativeReport::default();
     compare_jacobian(&mut report, &point)?;
@@ -86,13 +95,7 @@ where
     Ok(report)
 }
 
-fn compare_jacobian<S>(
-    report: &mut DerivativeReport,
-    point: &Point<'_, S>,
-) -> Result<(), NoDerivative>
-where
-    S: Flow + EventFunction + ?Sized,
-{
+fn compare_jacobian(report: &mut DerivativeReport, point: &Point<'_>) -> Result<(), NoDerivative> {
     let Some(given) = point.written_jacobian() else {
         return Ok(());
     };
@@ -116,14 +119,11 @@ where
     Ok(())
 }
 
-fn compare_gradient<S>(
+fn compare_gradient(
     report: &mut DerivativeReport,
-    point: &Point<'_, S>,
+    point: &Point<'_>,
     event: usize,
-) -> Result<(), NoDerivative>
-where
-    S: Flow + EventFunction + ?Sized,
-{
+) -> Result<(), NoDerivative> {
     let Some((row, rate)) = point.written_row(event) else {
         return Ok(());
     };
@@ -139,16 +139,13 @@ where
 }
 
 /// The reset of the guard of `event` that lies ahead, crossing alone, if it is watched.
-fn compare_reset<S>(
+fn compare_reset(
     report: &mut DerivativeReport,
-    system: &S,
+    system: &dyn System,
     (t, x): (f64, &[f64]),
     mode: &Mode,
     event: usize,
-) -> Result<(), NoDerivative>
-where
-    S: Flow + EventFunction + ?Sized,
-{
+) -> Result<(), NoDerivative> {
     let guard = Guard::ahead(event, mode.contains(event));
     if !system.watch(event).sees(guard.direction) {
         return Ok(());
@@ -162,21 +159,21 @@ where
     };
     let mut given = DMatrix::from_element(dim, dim + 1, f64::NAN);
     let mut found = given.clone();
-    repeat.stand_before(&system, (t, x), mode, guard)?;
+    repeat.stand_before(system, (t, x), mode, guard)?;
     let axes = DMatrix::<f64>::identity(dim, dim);
     let mut each = DMatrix::from_element(dim, dim, f64::NAN);
-    let each_written = repeat.each_written(&system, t, (0.0, axes.as_slice()), each.as_mut_slice());
+    let each_written = repeat.each_written(system, t, (0.0, axes.as_slice()), each.as_mut_slice());
     let mut columns = dim + 1;
     for column in 0..=dim {
         let (dt, dx) = direction(column);
         let (mut out, mut difference) = (vec![f64::NAN; dim], vec![0.0; dim]);
-        let written = repeat.written(&system, t, (dt, &dx), &mut out);
+        let written = repeat.written(system, t, (dt, &dx), &mut out);
         let each_written = each_written && column < dim;
         if !(written || each_written) {
             columns = column;
             break;
         }
-        repeat.by_difference(&system, t, (dt, &dx), &mut difference)?;
+        repeat.by_difference(system, t, (dt, &dx), &mut difference)?;
         if each_written {
             // Of the two ways to ask, what is further off.
             for row in 0..dim {

@@ -12,7 +12,7 @@ use super::graph::CornerGraph;
 use super::point::CornerPoint;
 use super::rounding;
 use crate::derivative::context::Context;
-use crate::{EventFunction, Flow, Guard, Mode, NoDerivative, Stop};
+use crate::{Guard, Mode, NoDerivative, Stop};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
 /// and a sample.
@@ -156,8 +156,8 @@ impl CornerDerivative {
         size_of::<Self>() + size_of::<f64>() * (matrix + rounding + rows)
     }
 
-    pub(crate) fn examine<S: Flow + EventFunction>(
-        context: Context<'_, S>,
+    pub(crate) fn examine(
+        context: Context<'_>,
         explorer: &mut Explorer,
         point: CornerPoint,
     ) -> Self {
@@ -174,9 +174,9 @@ impl CornerDerivative {
         corner
     }
 
-    pub(crate) fn branches<S: Flow + EventFunction>(
+    pub(crate) fn branches(
         &self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
     ) -> Result<Vec<Branch>, NoDerivative> {
         if self.point.guards.len() > LIST_ALL {
@@ -199,9 +199,9 @@ impl CornerDerivative {
         )
     }
 
-    fn find_kind<S: Flow + EventFunction>(
+    fn find_kind(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
     ) -> Result<CornerKind, NoDerivative> {
         let n = self.point.guards.len();
@@ -260,9 +260,9 @@ impl CornerDerivative {
 
     /// Compares the orders that directions take: some of all orders may be met by no direction at
     /// all.
-    fn compare_branches<S: Flow + EventFunction>(
+    fn compare_branches(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
     ) -> Result<CornerKind, NoDerivative> {
         let rounding = match &self.rounding {
@@ -291,9 +291,9 @@ impl CornerDerivative {
     }
 
     /// Compares the orders of a sample of directions and, where these agree, pairs.
-    fn compare_some<S: Flow + EventFunction>(
+    fn compare_some(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
         resets: bool,
     ) -> Result<CornerKind, NoDerivative> {
@@ -355,8 +355,8 @@ fn too_wide(n: usize, dim: usize) -> bool {
 
 /// True when the crossing of some guard, met first, has a reset: then orders need not meet in the
 /// subsets of the guards, nor their maps agree where two guards are met at once.
-fn any_reset<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn any_reset(
+    context: Context<'_>,
     explorer: &mut Explorer,
     n: usize,
 ) -> Result<bool, NoDerivative> {

@@ -9,7 +9,7 @@ use super::explorer::{Explorer, MOST_NUMBERS};
 use super::graph::{CornerGraph, Node};
 use super::map_scale::MapScale;
 use crate::derivative::context::Context;
-use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
+use crate::{Guard, Mode, NoDerivative};
 
 /// One order of the guards of a corner that some directions take, and their map. Fields that have
 /// the names of those of [`Piece`](super::piece::Piece) and [`Cone`](super::piece::Cone) mean the
@@ -69,8 +69,8 @@ struct Path {
 
 /// Finds all branches of the corner at which `explorer` stands; `rounding` is what was measured of
 /// their maps.
-pub(crate) fn branches<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn branches(
+    context: Context<'_>,
     explorer: &mut Explorer,
     rounding: Option<&DMatrix<f64>>,
     is_exit: impl Fn(&Explorer, Passed) -> bool,
@@ -127,11 +127,7 @@ impl Path {
     }
 
     /// The members of its node that may be crossed next; none where it ends.
-    fn live<S: EventFunction>(
-        &self,
-        context: Context<'_, S>,
-        graph: &CornerGraph,
-    ) -> Result<Vec<usize>, NoDerivative> {
+    fn live(&self, context: Context<'_>, graph: &CornerGraph) -> Result<Vec<usize>, NoDerivative> {
         if let Some(&last) = self.order.last()
             && self.order.len() > graph.most_met()
         {
@@ -169,8 +165,8 @@ impl Path {
 }
 
 /// Adds the paths that go on from `path` across each of the members `live` of its node.
-fn extend<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn extend(
+    context: Context<'_>,
     explorer: &mut Explorer,
     path: &Path,
     live: &[usize],
@@ -185,8 +181,8 @@ fn extend<S: Flow + EventFunction>(
 }
 
 /// The path that takes member `live[chosen]` next; none when no direction does.
-fn advance<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn advance(
+    context: Context<'_>,
     explorer: &mut Explorer,
     path: &Path,
     live: &[usize],

@@ -20,7 +20,7 @@ use super::map_scale::{Excess, MapScale, Sizes};
 use super::point::CornerPoint;
 use super::rounding;
 use crate::derivative::context::Context;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use crate::{Guard, NoDerivative};
 
 /// Directions whose orders are compared at larger corners.
 pub(crate) const SAMPLES: usize = 64;
@@ -126,8 +126,8 @@ impl Maps {
 }
 
 /// Compares the maps of all orders, also of those that no direction takes.
-pub(crate) fn all_orders<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn all_orders(
+    context: Context<'_>,
     explorer: &mut Explorer,
     point: &CornerPoint,
 ) -> Result<Comparison, NoDerivative> {
@@ -197,13 +197,13 @@ pub(crate) fn all_orders<S: Flow + EventFunction>(
 
 /// Distinguishes maps that differ from maps that differ by rounding. Rounding is measured when it
 /// matters, and kept.
-pub(crate) struct Judge<'a, S> {
-    pub(crate) context: Context<'a, S>,
+pub(crate) struct Judge<'a> {
+    pub(crate) context: Context<'a>,
     pub(crate) point: &'a CornerPoint,
     pub(crate) rounding: Option<DMatrix<f64>>,
 }
 
-impl<S: Flow + EventFunction> Judge<'_, S> {
+impl Judge<'_> {
     /// True when what maps differ by is rounding.
     pub(crate) fn agrees(
         &mut self,
@@ -225,9 +225,9 @@ impl<S: Flow + EventFunction> Judge<'_, S> {
 
 /// Compares the maps of the orders that a sample of directions takes, and their outcomes. Maps are
 /// no longer compared once two differ.
-pub(crate) fn sample<S: Flow + EventFunction>(
+pub(crate) fn sample(
     explorer: &mut Explorer,
-    judge: &mut Judge<'_, S>,
+    judge: &mut Judge<'_>,
 ) -> Result<Comparison, NoDerivative> {
     let (context, point) = (judge.context, judge.point);
     let (n, dim) = (point.guards.len(), point.x.len());
@@ -256,8 +256,8 @@ pub(crate) fn sample<S: Flow + EventFunction>(
 /// the guards have when they are met first; takes the time rows in. The product of the maps of all
 /// guards, and by how much pairs differ; none when a guard is not met behind another, or ends the
 /// run.
-pub(crate) fn pairs<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn pairs(
+    context: Context<'_>,
     explorer: &mut Explorer,
     times: &mut TimeRows,
 ) -> Result<Option<(DMatrix<f64>, Excess)>, NoDerivative> {
@@ -308,8 +308,8 @@ pub(crate) fn pairs<S: Flow + EventFunction>(
 
 /// True when the two orders of each pair of guards that are met first have one map on displacements
 /// that meet the two at once.
-pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn pairs_are_continuous(
+    context: Context<'_>,
     explorer: &mut Explorer,
     scale: &MapScale,
 ) -> Result<bool, NoDerivative> {
@@ -351,8 +351,8 @@ pub(crate) fn pairs_are_continuous<S: Flow + EventFunction>(
 
 /// The map behind the crossing of member `m` of a node, to which `map` leads; `tell` is told the
 /// row of its time shift.
-fn cross<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn cross(
+    context: Context<'_>,
     explorer: &mut Explorer,
     (node, m): (usize, usize),
     map: &DMatrix<f64>,

@@ -63,9 +63,9 @@ impl Extremes {
     /// the run before others were met), and same state to within rounding, what differences leave
     /// of components that cancel, and what resets make of the motion between crossings that count
     /// as one instant.
-    pub(crate) fn is_exit<S>(
+    pub(crate) fn is_exit(
         &self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         graph: &CornerGraph,
         Passed { node, stopped }: Passed,
         corner: &CornerPoint,

@@ -13,7 +13,7 @@ use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::Place;
 use crate::linalg::dot;
-use crate::{CrossedGuard, EventFunction, Flow, Guard, Mode, NoDerivative};
+use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
 /// Most nodes of one corner; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
@@ -81,9 +81,9 @@ impl Explorer {
     }
 
     /// True when what passed came out where the run went on ([`Extremes::is_exit`]).
-    pub(crate) fn is_exit<S>(
+    pub(crate) fn is_exit(
         &self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         passed: Passed,
         corner: &CornerPoint,
     ) -> bool {
@@ -91,9 +91,9 @@ impl Explorer {
     }
 
     /// Forgets the last corner and stands before `corner`, at node 0.
-    pub(crate) fn begin<S: Flow + EventFunction>(
+    pub(crate) fn begin(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         corner: &CornerPoint,
     ) -> Result<(), NoDerivative> {
         let (t, system) = (corner.t, context.system);
@@ -124,9 +124,9 @@ impl Explorer {
     }
 
     /// The edge by which member `m` is crossed, found on first use.
-    pub(crate) fn edge<S: Flow + EventFunction>(
+    pub(crate) fn edge(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         from: usize,
         m: usize,
     ) -> Result<usize, NoDerivative> {
@@ -149,9 +149,9 @@ impl Explorer {
         Ok(edge)
     }
 
-    fn make_edge<S: Flow + EventFunction>(
+    fn make_edge(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         from: usize,
         m: usize,
     ) -> Result<usize, NoDerivative> {
@@ -204,9 +204,9 @@ impl Explorer {
     }
 
     /// Adds `guard` to those that may be crossed from a node, with its row and its rate there.
-    fn add_member<S: Flow + EventFunction>(
+    fn add_member(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         node: usize,
         guard: Guard,
     ) -> Result<(), NoDerivative> {
@@ -218,9 +218,9 @@ impl Explorer {
 
     /// Gives the node behind an edge the members that are left after the crossing of member `m` of
     /// the one before.
-    fn hand_on_members<S: Flow + EventFunction>(
+    fn hand_on_members(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         (from, to): (usize, usize),
         m: usize,
         moved: bool,
@@ -254,12 +254,7 @@ impl Explorer {
 
     /// True when the state of a node lies before the surface of `guard` by more than the tolerance
     /// of one instant: a reset moved it off.
-    fn is_off<S: Flow + EventFunction>(
-        &mut self,
-        context: Context<'_, S>,
-        node: usize,
-        guard: Guard,
-    ) -> bool {
+    fn is_off(&mut self, context: Context<'_>, node: usize, guard: Guard) -> bool {
         let (system, k) = (context.system, guard.event);
         let (t, row) = (self.graph.t(), &mut self.x);
         let Node { x, mode, field, .. } = self.graph.node(node);
@@ -269,12 +264,7 @@ impl Explorer {
 
     /// After a reset a guard of the corner may be met again at the same instant: thrown back over
     /// its surface, or thrown at it by the reset of another.
-    fn add_again<S: Flow + EventFunction>(
-        &mut self,
-        context: Context<'_, S>,
-        to: usize,
-        k: usize,
-    ) -> Result<(), NoDerivative> {
+    fn add_again(&mut self, context: Context<'_>, to: usize, k: usize) -> Result<(), NoDerivative> {
         let (system, t) = (context.system, self.graph.t());
         let node = self.graph.node(to);
         let (x, mode) = (&node.x[..], &node.mode);
@@ -293,9 +283,9 @@ impl Explorer {
 
     /// Carries `deltas` along an edge, at whose crossing the time of each is shifted by `tau`: from
     /// perturbations at fixed time in the old mode to those in the new one.
-    pub(crate) fn carry<S: Flow + EventFunction>(
+    pub(crate) fn carry(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         (from, edge): (usize, usize),
         tau: &[f64],
         deltas: &mut [f64],
@@ -339,9 +329,9 @@ impl Explorer {
 
     /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose
     /// time is shifted by the row `tau`; gives the edge.
-    pub(crate) fn carry_map<S: Flow + EventFunction>(
+    pub(crate) fn carry_map(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         (node, m): (usize, usize),
         tau: &DVector<f64>,
         map: &mut DMatrix<f64>,
@@ -352,9 +342,9 @@ impl Explorer {
     }
 
     /// The same, with the row of the time shift found on the way.
-    pub(crate) fn cross<S: Flow + EventFunction>(
+    pub(crate) fn cross(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         (node, m): (usize, usize),
         map: &mut DMatrix<f64>,
     ) -> Result<(usize, DVector<f64>), NoDerivative> {

@@ -8,7 +8,7 @@ use super::explorer::Explorer;
 use super::graph::{CornerGraph, Node};
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use crate::{Guard, NoDerivative};
 
 /// A guard that a direction met.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ impl Course {
     /// Carries `delta`, a perturbation at fixed time just before the corner at which `explorer`
     /// stands, to one just after it (or, where a guard ends the run, at the end): always across the
     /// guard that is met first.
-    pub(crate) fn pass<S: Flow + EventFunction>(
+    pub(crate) fn pass(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
         delta: &mut [f64],
     ) -> Result<Passed, NoDerivative> {
@@ -43,9 +43,9 @@ impl Course {
 
     /// The same for several perturbations, with each reset evaluated once. None when they do not
     /// all meet the same guards in the same order; `deltas` are then invalid.
-    pub(crate) fn pass_together<S: Flow + EventFunction>(
+    pub(crate) fn pass_together(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
         deltas: &mut [f64],
     ) -> Result<Option<Passed>, NoDerivative> {
@@ -54,9 +54,9 @@ impl Course {
     }
 
     /// Where the perturbations went, and whether they were together to the end.
-    fn pass_each<S: Flow + EventFunction>(
+    fn pass_each(
         &mut self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
         deltas: &mut [f64],
     ) -> Result<(Passed, bool), NoDerivative> {
@@ -127,9 +127,9 @@ impl Course {
 
     /// The matrix of the piece that the direction passed: the product of the saltation matrices
     /// along its order. `tell` is told the row of the time shift of each guard.
-    pub(crate) fn map<S: Flow + EventFunction>(
+    pub(crate) fn map(
         &self,
-        context: Context<'_, S>,
+        context: Context<'_>,
         explorer: &mut Explorer,
         mut tell: impl FnMut(Guard, &DVector<f64>),
     ) -> Result<DMatrix<f64>, NoDerivative> {
@@ -155,8 +155,8 @@ impl Course {
 
 /// The member of a node that `delta` meets first, with the shift of its time (s); none when all are
 /// crossed, or no other is reached after a reset.
-fn first_met<S: EventFunction>(
-    context: Context<'_, S>,
+fn first_met(
+    context: Context<'_>,
     graph: &CornerGraph,
     node: usize,
     delta: &[f64],
@@ -177,8 +177,8 @@ fn first_met<S: EventFunction>(
 
 /// Crosses the guards of `point` one after another, in its order, as far as they are met. The place
 /// after them becomes the one in which `point` goes on.
-pub(crate) fn go_on_to_exit<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn go_on_to_exit(
+    context: Context<'_>,
     explorer: &mut Explorer,
     point: &mut CornerPoint,
 ) -> Result<(), NoDerivative> {

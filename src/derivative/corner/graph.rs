@@ -9,10 +9,11 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::point::CornerPoint;
+use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
-use crate::{At, EventFunction, Guard, Mode, NoDerivative, Quantity, Stop};
+use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
 
 /// When more guards than this are met again at one instant, resets do not end.
 const MOST_MET_AGAIN: usize = 500;
@@ -338,14 +339,14 @@ impl CornerGraph {
     }
 
     /// True when member `m` is crossed from this node: its rate is at least its least rate.
-    pub(crate) fn is_live<S: EventFunction>(&self, system: &S, node: usize, m: usize) -> bool {
+    pub(crate) fn is_live(&self, system: &dyn System, node: usize, m: usize) -> bool {
         let member = &self.nodes[node].members[m];
         member.guard.sign() * member.rate >= self.min_rate(system, member.guard.event)
     }
 
     /// The liveness bound of event function `k`: that of the run; outside of runs that of the user,
     /// or by its rate at node 0.
-    pub(crate) fn min_rate<S: EventFunction>(&self, system: &S, k: usize) -> f64 {
+    pub(crate) fn min_rate(&self, system: &dyn System, k: usize) -> f64 {
         let known = self.min_rates.get(k).copied();
         known.or_else(|| system.min_rate(k)).unwrap_or_else(|| {
             let mut members = self.nodes[0].members.iter();
@@ -358,11 +359,7 @@ impl CornerGraph {
     /// Refuses a node at which a remaining guard does not move across. Where a reset turned the
     /// motion away from the guard it is allowed: neighbours in another order cross the guard, and
     /// that order decides.
-    pub(crate) fn check_live<S: EventFunction>(
-        &self,
-        system: &S,
-        node: usize,
-    ) -> Result<(), NoDerivative> {
+    pub(crate) fn check_live(&self, system: &dyn System, node: usize) -> Result<(), NoDerivative> {
         let Node { members, moved, .. } = &self.nodes[node];
         let dead = (0..members.len()).find(|&m| !self.is_live(system, node, m));
         match dead.map(|m| &members[m]) {

@@ -1,9 +1,10 @@
 //! The corner that a run is in, as far as it is known.
 
 use super::point::CornerPoint;
+use crate::hybrid::System;
 use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
-use crate::{Flow, Mode, NoDerivative, Transition};
+use crate::{Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -59,8 +60,8 @@ impl Group {
 
 /// Refuses a change of mode without a crossing, which the rule `WhenEmpty` makes at the end of a
 /// step, if the field changes.
-pub(crate) fn check_sides<S: Flow>(
-    system: &S,
+pub(crate) fn check_sides(
+    system: &dyn System,
     (t, x): (f64, &[f64]),
     [before, after]: [&Mode; 2],
 ) -> Result<(), NoDerivative> {

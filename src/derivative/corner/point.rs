@@ -1,7 +1,8 @@
 //! Where guards are crossed at one instant.
 
+use crate::hybrid::System;
 use crate::hybrid::model::rearm::Arming;
-use crate::{EventFunction, Guard, Mode};
+use crate::{Guard, Mode};
 
 /// A corner, or a single crossing, as the run met it.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +31,7 @@ pub(crate) struct CornerPoint {
 
 impl CornerPoint {
     /// Whether the crossing of event function `k` is looked for there.
-    pub(crate) fn arming_of<S: EventFunction>(&self, system: &S, k: usize) -> Arming {
+    pub(crate) fn arming_of(&self, system: &dyn System, k: usize) -> Arming {
         let outside_of_runs = || {
             if system.watch(k).is_any() {
                 Arming::Waiting

@@ -9,7 +9,7 @@
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use crate::{Guard, NoDerivative};
 
 /// A guard that the run had still before it when it crossed others.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,8 @@ pub(crate) enum LeftOut {
 ///
 /// # Errors
 /// [`NoDerivative::DifferencesDisagree`] where a row is not known.
-pub(crate) fn close_guards<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn close_guards(
+    context: Context<'_>,
     point: &CornerPoint,
     error: &[f64],
 ) -> Result<Vec<Close>, NoDerivative> {
@@ -115,8 +115,8 @@ pub(crate) fn close_guards<S: Flow + EventFunction>(
 }
 
 /// The shift of the time of event function `k` as a row on displacements at `point`.
-fn shift_row<S: EventFunction>(
-    context: Context<'_, S>,
+fn shift_row(
+    context: Context<'_>,
     point: &CornerPoint,
     field: &[f64],
     k: usize,

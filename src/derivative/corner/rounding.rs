@@ -19,7 +19,7 @@ use super::graph::Node;
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
-use crate::{EventFunction, Flow, Guard, NoDerivative};
+use crate::{Guard, NoDerivative};
 
 /// Least distance of two points, as a part of each component: enough to change the rounding of
 /// everything computed from it.
@@ -39,8 +39,8 @@ const MANY: usize = 12;
 ///
 /// # Errors
 /// [`Stop::Interrupted`] only.
-pub(crate) fn of_states<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn of_states(
+    context: Context<'_>,
     corner: &CornerPoint,
 ) -> Result<Vec<f64>, NoDerivative> {
     let mut rounding = vec![0.0f64; corner.x.len()];
@@ -61,8 +61,8 @@ pub(crate) fn of_states<S: Flow + EventFunction>(
 ///
 /// # Errors
 /// [`Stop::Interrupted`] only.
-pub(crate) fn of_maps<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+pub(crate) fn of_maps(
+    context: Context<'_>,
     corner: &CornerPoint,
 ) -> Result<DMatrix<f64>, NoDerivative> {
     let dim = corner.x.len();
@@ -126,8 +126,8 @@ struct Passage {
 
 /// The passages from five points close to a corner; none when one of them is refused or takes
 /// another order.
-fn from_neighbours<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn from_neighbours(
+    context: Context<'_>,
     corner: &CornerPoint,
     (order, apart): (&[Guard], f64),
     with_map: bool,
@@ -152,8 +152,8 @@ fn from_neighbours<S: Flow + EventFunction>(
 
 /// Passes the corner at which `explorer` stands, always across the guard that comes first in
 /// `order`. With a `draw`, maps are computed and random rounding is added to them.
-fn pass_in_order<S: Flow + EventFunction>(
-    context: Context<'_, S>,
+fn pass_in_order(
+    context: Context<'_>,
     explorer: &mut Explorer,
     order: &[Guard],
     mut draw: Option<Draw>,

@@ -2,12 +2,11 @@
 //! after another, with vanishing time between them.
 
 use crate::event_driven::Breakdown;
+use crate::event_driven::Model;
 use nalgebra::{DMatrix, DVector};
 
 use crate::derivative::saltation_product;
-use crate::event_driven::EventDriven;
 use crate::event_driven::impact::Event;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::random::below;
 use crate::{Crossed, CrossedGuard, Guard, Mode};
 
@@ -36,10 +35,7 @@ pub struct OrderOutcome {
     pub matrix: DMatrix<f64>,
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// The outcome of one order, from `x = (q, v)` with all gaps of `order` zero and closing, and
     /// every contact of `open` open.
     pub(crate) fn outcome_in_order(

@@ -2,19 +2,17 @@
 //! when contacts close at once (Pace & Burden, assumption 3 and section 4).
 
 use crate::event_driven::Breakdown;
+use crate::event_driven::Model;
 use std::f64::consts::PI;
 
 use nalgebra::{DMatrix, DVector};
 
 use super::orders::{OrderOutcome, orders};
-use crate::event_driven::EventDriven;
 use crate::event_driven::breakdown::explain;
 use crate::event_driven::impact::Event;
 use crate::impact::{Occasion, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
-use crate::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
-};
+use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::{At, Guard, InputError, Mode, Stop};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the
@@ -111,25 +109,9 @@ pub enum ContinuityClass {
     OrdersAgree,
 }
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
-    /// How the outcome of contacts that close at once at `(q, v)` depends on their order. All other
-    /// contacts are open.
-    ///
-    /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
-    /// by impact, until no contact approaches; what the law makes of all contacts at once is
-    /// compared with it. A verdict of continuity holds for two contacts; of more that feel each
-    /// other, the orders are a sample: see [`DecouplingReport::outcomes`].
-    ///
-    /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`], [`InputError::NoSuch`];
-    /// [`Breakdown::MassMatrix`] for one that is not symmetric and positive definite;
-    /// [`Stop::NotLive`] when a contact does not approach; [`Breakdown::TooManyImpacts`] when
-    /// contacts of an order still approach after 1000 impacts, as in narrow cones and between
-    /// walls; what the system and the law make of the impacts of some order, and of all at once.
-    pub fn decoupling(
+impl Model<'_> {
+    /// See [`decoupling`](EventDriven::decoupling).
+    pub(crate) fn report_decoupling(
         &self,
         t: f64,
         q: &[f64],
@@ -155,11 +137,7 @@ where
             gram[(i, j)] / (gram[(i, i)] * gram[(j, j)]).sqrt()
         });
         let largest_cosine = off_diagonal(&cosines);
-        let n = self.system().contacts();
-        let mut open = Mode::new(n).with_flags(n);
-        for j in 0..n {
-            open.set(j, true);
-        }
+        let open = self.mode(&[]);
         let outcomes: Vec<OrderOutcome> = orders(contacts)
             .iter()
             .map(|order| self.outcome_in_order((t, &x), &open, order))

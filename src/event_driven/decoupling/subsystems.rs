@@ -2,10 +2,8 @@
 //! Burden, assumption 3).
 
 use crate::event_driven::Breakdown;
+use crate::event_driven::Model;
 use nalgebra::DMatrix;
-
-use crate::event_driven::EventDriven;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Entries of the mass matrix below this part of the largest count as zero.
 const SMALL: f64 = 1e-9;
@@ -17,10 +15,7 @@ const PART: f64 = 1e-6;
 /// How many roundings an effort may have.
 const ROUNDINGS: f64 = 32.0;
 
-impl<S> EventDriven<S>
-where
-    S: MechanicalSystem + UnilateralConstraints,
-{
+impl Model<'_> {
     /// The limb of each contact: the coordinates that its gap row touches, with all that the mass
     /// matrix couples to them. None when two contacts share a coordinate.
     pub(crate) fn limbs(

@@ -16,7 +16,8 @@ pub trait EventFunction {
     /// Number of event functions; 0 makes a plain differential equation.
     fn count(&self) -> usize;
 
-    /// Number of [flags](Mode) of the model: what it keeps in the mode beside the sides. Provided: 0.
+    /// Number of [flags](Mode) of the model: what it keeps in the mode beside the sides.
+    /// Provided: 0.
     fn flags(&self) -> usize {
         0
     }

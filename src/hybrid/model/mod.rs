@@ -13,7 +13,7 @@ mod closures;
 mod crossing;
 mod events;
 mod flow;
-mod forward;
+pub(crate) mod forward;
 mod guard;
 mod mode;
 pub(crate) mod rearm;

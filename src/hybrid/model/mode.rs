@@ -9,15 +9,15 @@ use crate::{InputError, validate};
 /// The discrete state of a hybrid system: the sides on which its state stands, and its flags.
 ///
 /// There is one side bit per event function, `true` once `h_k` was crossed upward: the argument `y`
-/// of Anderson & Revzen and the word `b` of Burden et al. A side is frozen during a step and changes
-/// when its guard is crossed; it is never recomputed from the sign of `h`.
+/// of Anderson & Revzen and the word `b` of Burden et al. A side is frozen during a step and
+/// changes when its guard is crossed; it is never recomputed from the sign of `h`.
 ///
 /// [Flags](EventFunction::flags) are for a discrete state that is no side of anything: closed
 /// contacts, stick or slip, the phase of a gait. No motion changes them, only
 /// [`on_crossing`](EventFunction::on_crossing).
 ///
-/// Up to 64 sides and 64 flags need no heap memory. Printed, a mode is its side bits, event function
-/// 0 first, then its flags if it has any: `0110|01`.
+/// Up to 64 sides and 64 flags need no heap memory. Printed, a mode is its side bits, event
+/// function 0 first, then its flags if it has any: `0110|01`.
 ///
 /// ```
 /// use saltation::Mode;
@@ -148,11 +148,6 @@ impl Mode {
     pub(crate) fn clear(&mut self) {
         self.sides.clear();
         self.flags.clear();
-    }
-
-    /// True when `other` has as many sides and flags.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (self.len(), self.flag_count()) == (other.len(), other.flag_count())
     }
 
     /// Refuses another number of sides or flags than `like` has; `names` are those of this mode and

@@ -112,7 +112,7 @@ impl<B: Buffer> Cascade<B> {
 
     /// Makes the transition, and brings field, event functions and rates up to date.
     #[inline]
-    fn step<S: System>(
+    fn step<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
@@ -159,7 +159,7 @@ impl<B: Buffer> Cascade<B> {
     /// Marks the guards that may fire next. After a jump of event functions these include guards
     /// that are zero and move across: they cross at the same instant.
     #[inline]
-    fn mark_ready<S: System>(
+    fn mark_ready<S: System + ?Sized>(
         &self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -207,7 +207,7 @@ impl<B: Buffer> Cascade<B> {
 
     /// Refuses a crossing that is not transversal, or that arms guards beyond their surface; the
     /// run is back before it then.
-    fn check<S: System>(
+    fn check<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
@@ -288,7 +288,7 @@ impl<B: Buffer> Cascade<B> {
 /// at the same instant in consequence; `knows_field` says that the first stage holds the field of
 /// the old mode here. `true` when one of them ends the run. After an error state and mode are those
 /// before the crossing that was refused.
-pub(crate) fn fire<S: System, B: Buffer>(
+pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -320,7 +320,7 @@ pub(crate) fn fire<S: System, B: Buffer>(
 
 /// Crosses the guards of the set once; true when more were carried across, which are the set then.
 #[inline]
-fn cross<S: System, B: Buffer>(
+fn cross<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -374,7 +374,7 @@ pub(crate) fn undo<B: Buffer>(
 
 /// Field, event functions and rates in the new mode. `fresh` says that the field is right already.
 #[inline]
-fn refresh<S: System, B: Buffer>(
+fn refresh<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     cluster: &Cluster,
@@ -401,7 +401,7 @@ fn refresh<S: System, B: Buffer>(
 
 /// Reports the set to the observer and counts it.
 #[inline]
-fn tell<S: System, B: Buffer>(
+fn tell<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,

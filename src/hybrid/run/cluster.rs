@@ -84,7 +84,7 @@ impl Cluster {
     /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is
     /// missed in this way is found beyond its surface at the landing.
     #[inline]
-    pub(crate) fn earliest<S: System, B: Buffer>(
+    pub(crate) fn earliest<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -178,7 +178,7 @@ impl Cluster {
     /// Projects onto guard `j`, or onto another one that turns out to come before it (the tangents
     /// may mislead when two guards are closer than the error of the prediction). None when the
     /// projection is not good enough.
-    pub(crate) fn project_in_order<S: System, B: Buffer>(
+    pub(crate) fn project_in_order<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -251,7 +251,7 @@ impl Cluster {
     /// Who is beyond its surface at the landing on `j`, where event functions are `landing`, and so
     /// was crossed before it.
     #[inline]
-    fn late<S: System, B: Buffer>(
+    fn late<S: System + ?Sized, B: Buffer>(
         &self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),

@@ -10,7 +10,7 @@ use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
 
 /// Crosses all guards that are at hand; `true` when one of them ends the run.
-pub(crate) fn crossing_phase<S: System, B: Buffer>(
+pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -43,7 +43,7 @@ pub(crate) fn crossing_phase<S: System, B: Buffer>(
 
 /// Crosses guard `j`, on whose surface the state already is: firing without moving keeps exactly
 /// simultaneous guards from being lost. True when the run ends.
-fn fire_in_place<S: System, B: Buffer>(
+fn fire_in_place<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -65,7 +65,7 @@ fn fire_in_place<S: System, B: Buffer>(
 
 /// The guard that a projection reaches first, and where it lands; `j` is the one that comes first
 /// by the tangent, after `tau`. None where a smooth step is to decide.
-fn find_landing<S: System, B: Buffer>(
+fn find_landing<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     (j, tau): (usize, f64),
@@ -106,7 +106,7 @@ enum Landed {
 }
 
 /// Moves to the landing on guard `j`, and crosses the guards there.
-fn land_and_fire<S: System, B: Buffer>(
+fn land_and_fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -137,7 +137,7 @@ fn land_and_fire<S: System, B: Buffer>(
 }
 
 /// Moves to the landing on guard `j` and collects all that are zero with it there.
-fn land<S: System, B: Buffer>(
+fn land<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     j: usize,
@@ -176,7 +176,7 @@ fn land<S: System, B: Buffer>(
 
 /// Undoes a landing, made from time `start`, whose crossing was refused.
 #[cold]
-fn take_back<S: System, B: Buffer>(
+fn take_back<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     start: f64,

@@ -94,7 +94,7 @@ impl<B: Buffer> GuardSearch<B> {
 
     /// Forgets the last run. Samples are never farther apart than time scales allow; where guards
     /// state none, a run has a hundred samples at least.
-    pub(crate) fn begin<S: EventFunction>(
+    pub(crate) fn begin<S: EventFunction + ?Sized>(
         &mut self,
         system: &S,
         state: &State<B>,
@@ -110,7 +110,7 @@ impl<B: Buffer> GuardSearch<B> {
 
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one,
     /// leaves the event functions at its end in the samples, for [`hand_over`](Self::hand_over).
-    pub(crate) fn detect<S: System>(
+    pub(crate) fn detect<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -173,7 +173,7 @@ impl<B: Buffer> GuardSearch<B> {
 
     /// Looks at one window: the stop at the guard that is passed first in it, if its samples settle
     /// that.
-    fn look<S: System>(
+    fn look<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
@@ -255,7 +255,7 @@ impl<B: Buffer> GuardSearch<B> {
     /// Counts what is left of a step of fixed length as unresolved, for the first guard that is
     /// near, else for the first that is watched.
     #[cold]
-    fn give_up_on_step<S: System>(
+    fn give_up_on_step<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &GuardTable<B>),
@@ -295,7 +295,7 @@ struct Lists<'a> {
 
 /// Samples a window; gives the guard that is passed first in it, as far as lines between samples
 /// tell.
-fn first_passed<S: System, B: Buffer>(
+fn first_passed<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     lists: &mut Lists<'_>,
     narrowable: Narrowable,
@@ -364,7 +364,11 @@ fn first_passed<S: System, B: Buffer>(
 /// True when a guard, in places so close together that nothing smooth moves, varies by no small
 /// part of what its samples leave open.
 #[cold]
-fn is_noise<S: System, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, doubt: f64) -> bool {
+fn is_noise<S: System + ?Sized, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    k: usize,
+    doubt: f64,
+) -> bool {
     // Times that are rounded to the same tell nothing; nor does a window that is no longer than
     // they are apart.
     let rounding = 8.0 * f64::EPSILON * look.state.t.abs() / look.window.seconds();
@@ -383,7 +387,7 @@ fn is_noise<S: System, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, doubt: f6
 /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the
 /// search.
 #[cold]
-fn give_up<S: System, B: Buffer>(
+fn give_up<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     doubts: &mut Doubts,
     k: usize,

@@ -153,7 +153,7 @@ impl Doubts {
     }
 
     /// Takes in the maxima of guards that a window does not pass, up to the fraction `until` of it.
-    pub(crate) fn of_tops<S: System, B: Buffer>(
+    pub(crate) fn of_tops<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -191,7 +191,7 @@ impl Doubts {
     /// a crossing changes the rate, all neighbours start from the surface with the new one: how far
     /// they go then does not depend on the error.
     #[inline]
-    pub(crate) fn of_crossing<S: System, B: Buffer>(
+    pub(crate) fn of_crossing<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -237,7 +237,7 @@ impl Doubts {
     }
 
     /// Looks for guards that are as close to their surface at the end as their error.
-    pub(crate) fn of_end<S: System, B: Buffer>(
+    pub(crate) fn of_end<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,

@@ -159,7 +159,7 @@ impl Samples {
 /// What the samples of a window say of guard `k`; `hovers` if the window before left it on its
 /// surface.
 #[inline]
-pub(crate) fn examine<S: System, B: Buffer>(
+pub(crate) fn examine<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     hovers: bool,
@@ -200,7 +200,7 @@ pub(crate) fn examine<S: System, B: Buffer>(
 /// True when the step is a few of the shortest and the guard moves away where it starts: what its
 /// samples show is rounding.
 #[inline]
-pub(crate) fn moves_away_in<S: System, B: Buffer>(
+pub(crate) fn moves_away_in<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
 ) -> Result<bool, Stop> {
@@ -212,7 +212,10 @@ pub(crate) fn moves_away_in<S: System, B: Buffer>(
 }
 
 /// The passage of a guard that is monotonic in a window.
-pub(crate) fn passage_of<S: System, B: Buffer>(look: &Look<'_, S, B>, crossed: Crossed) -> Passage {
+pub(crate) fn passage_of<S: System + ?Sized, B: Buffer>(
+    look: &Look<'_, S, B>,
+    crossed: Crossed,
+) -> Passage {
     let Crossed { k, i, .. } = crossed;
     let own = look.own(k);
     let level = look.level(k, own[0]);
@@ -221,7 +224,7 @@ pub(crate) fn passage_of<S: System, B: Buffer>(look: &Look<'_, S, B>, crossed: C
 
 /// A guard that is on its surface where the window starts, or beyond it by the residual of a
 /// projection.
-fn examine_on_surface<S: System, B: Buffer>(
+fn examine_on_surface<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     own: [f64; 4],
@@ -294,7 +297,7 @@ fn examine_on_surface<S: System, B: Buffer>(
 /// Its place off the surface is sought towards the start, in up to thirty evaluations; `None`
 /// when it was nowhere farther off than rounding.
 #[cold]
-fn left_before<S: System, B: Buffer>(
+fn left_before<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     mut high: Sample,
@@ -325,7 +328,7 @@ fn left_before<S: System, B: Buffer>(
 /// A guard that is on its surface where the window starts, and moves across: passed unless it
 /// turns back at once.
 #[cold]
-fn examine_about_to_pass<S: System, B: Buffer>(
+fn examine_about_to_pass<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     own: [f64; 4],
@@ -356,7 +359,7 @@ fn examine_about_to_pass<S: System, B: Buffer>(
 
 /// Looks at the maximum of a guard whose samples alone do not settle it.
 #[cold]
-fn look_closer<S: System, B: Buffer>(
+fn look_closer<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     samples: &Samples,
     doubt: f64,
@@ -421,7 +424,11 @@ fn look_closer<S: System, B: Buffer>(
 
 /// The function of a guard at a fraction of a window, as its samples are counted.
 #[inline]
-fn own_value<S: System, B: Buffer>(look: &mut Look<'_, S, B>, samples: &Samples, s: f64) -> f64 {
+fn own_value<S: System + ?Sized, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    samples: &Samples,
+    s: f64,
+) -> f64 {
     let value = look.own_h_at(samples.k, s);
     match samples.leaves {
         Some(start) => (value - start) / s,

@@ -91,7 +91,7 @@ impl<B: Buffer> GuardTable<B> {
 
     /// Forgets the last run, with all sides off, and asks the model how its event functions are
     /// watched; values, rates and zeros are written before they are read.
-    pub(crate) fn begin<S: System>(&mut self, system: &S) {
+    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
         self.arming.fill(Arming::Off);
         self.fired_at.fill(f64::NEG_INFINITY);
         self.passed_at.fill(f64::NEG_INFINITY);
@@ -300,7 +300,7 @@ impl<B: Buffer> GuardTable<B> {
     /// Forgets how event functions depend on the state, now that the mode is another, unless they
     /// do not read it.
     #[inline]
-    pub(crate) fn forget_terms<S: System>(&mut self, context: &Context<'_, S>) {
+    pub(crate) fn forget_terms<S: System + ?Sized>(&mut self, context: &Context<'_, S>) {
         if !context.system.ignores_mode() {
             self.spread.fill(0.0);
             self.terms.fill(Terms::default());
@@ -310,7 +310,7 @@ impl<B: Buffer> GuardTable<B> {
 
     /// Evaluates all event functions at the present state and mode.
     #[inline]
-    pub(crate) fn refresh_events<S: System>(
+    pub(crate) fn refresh_events<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -321,7 +321,7 @@ impl<B: Buffer> GuardTable<B> {
     /// Evaluates rate and numerical zero of event function `k` at the present state, field and
     /// mode.
     #[inline]
-    pub(crate) fn refresh_rate<S: System>(
+    pub(crate) fn refresh_rate<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -363,7 +363,7 @@ impl<B: Buffer> GuardTable<B> {
 
     /// Evaluates rate and numerical zero of event function `k` if they are stale.
     #[inline]
-    pub(crate) fn need_rate<S: System>(
+    pub(crate) fn need_rate<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -378,7 +378,7 @@ impl<B: Buffer> GuardTable<B> {
     /// Evaluates rates and numerical zeros of all armed guards, now that the state or the mode is
     /// another; those of the others become stale.
     #[inline]
-    pub(crate) fn renew_armed<S: System>(
+    pub(crate) fn renew_armed<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -394,7 +394,7 @@ impl<B: Buffer> GuardTable<B> {
 
     /// The same for the guards in `near`.
     #[inline]
-    pub(crate) fn renew_only<S: System>(
+    pub(crate) fn renew_only<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -406,7 +406,7 @@ impl<B: Buffer> GuardTable<B> {
 
     /// Evaluates rates and numerical zeros of the guards in `near` that are stale.
     #[inline]
-    pub(crate) fn renew_near<S: System>(
+    pub(crate) fn renew_near<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -421,7 +421,7 @@ impl<B: Buffer> GuardTable<B> {
     /// Evaluates how event function `k` depends on the state, for its error, unless that is known
     /// for this place.
     #[inline]
-    pub(crate) fn need_spread<S: System>(
+    pub(crate) fn need_spread<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -433,7 +433,12 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    fn evaluate_spread<S: System>(&mut self, context: &Context<'_, S>, state: &State<B>, k: usize) {
+    fn evaluate_spread<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) {
         let State {
             t,
             x,

@@ -13,7 +13,7 @@ use crate::hybrid::{Mode, Observer};
 use crate::ode::Buffer;
 
 /// Decides the start mode, arms the guards and chooses the first step.
-pub(crate) fn start<S: System, B: Buffer>(
+pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     given: Option<&Mode>,
@@ -48,7 +48,7 @@ pub(crate) fn start<S: System, B: Buffer>(
     Ok(())
 }
 
-fn take_sides<S: System, B: Buffer>(
+fn take_sides<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     mode: &Mode,
@@ -61,7 +61,7 @@ fn take_sides<S: System, B: Buffer>(
 
 /// Sides by the signs of the event functions; where one is zero, by its rate in the mode before its
 /// crossing.
-fn decide_sides<S: System, B: Buffer>(
+fn decide_sides<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
 ) -> Result<(), Stop> {
@@ -114,7 +114,7 @@ fn decide_sides<S: System, B: Buffer>(
 
 /// Raises the liveness bound of a guard, where the user states none, above the rounding of its rate
 /// at the start: no other rate has been seen yet.
-fn exclude_rounding<S: System, B: Buffer>(
+fn exclude_rounding<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
     k: usize,
@@ -135,7 +135,7 @@ fn exclude_rounding<S: System, B: Buffer>(
 /// does not count. A guard whose state is beyond its surface, in a given mode, is not armed unless
 /// it moves back: its side is a memory. A guard on its surface that moves across in the start mode
 /// fires at once.
-fn arm<S: System, B: Buffer>(
+fn arm<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
 ) -> Result<(), Stop> {

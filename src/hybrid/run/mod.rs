@@ -81,7 +81,7 @@ impl<B: Buffer> Run<B> {
 }
 
 /// Runs to the end, from where `run` stands.
-pub(crate) fn run_to_end<S: System, B: Buffer>(
+pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     start_mode: Option<&Mode>,
@@ -117,7 +117,7 @@ pub(crate) fn run_to_end<S: System, B: Buffer>(
 }
 
 /// Smooth and crossing phases in turn; `true` when a guard or the observer ends the run.
-fn run_on<S: System, B: Buffer>(
+fn run_on<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     start_mode: Option<&Mode>,

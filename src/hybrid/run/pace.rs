@@ -101,7 +101,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    pub(super) fn new<S: System, B: Buffer>(
+    pub(super) fn new<S: System + ?Sized, B: Buffer>(
         context: &Context<'_, S>,
         state: &State<B>,
         step: f64,

@@ -33,7 +33,7 @@ pub(crate) struct Landing {
 }
 
 /// What a stage needs to know of the system, in the frozen mode.
-struct Stages<'a, S> {
+struct Stages<'a, S: ?Sized> {
     context: &'a Context<'a, S>,
     mode: &'a Mode,
     guard: Guard,
@@ -41,7 +41,7 @@ struct Stages<'a, S> {
     row: &'a mut [f64],
 }
 
-impl<S: System> Stages<'_, S> {
+impl<S: System + ?Sized> Stages<'_, S> {
     /// Field at `(t, x)` and `ρ = 1/r`; None when the guard does not keep its least rate there.
     #[inline]
     fn at(&mut self, t: f64, x: &[f64], field: &mut [f64]) -> Option<f64> {
@@ -85,7 +85,7 @@ impl EventStep<'_> {
     /// the time it takes (s), and `ρ` at the second and the third stage. None when the guard does
     /// not keep its least rate at a stage.
     #[inline]
-    fn to_surface<S: System>(
+    fn to_surface<S: System + ?Sized>(
         &self,
         stages: &mut Stages<'_, S>,
         order: u8,
@@ -174,7 +174,7 @@ impl<B: Buffer> Trial<B> {
     /// (order 3 only) it also gives the error. None when the guard does not keep its least rate at
     /// a stage: liveness fails, or the way is too long.
     #[inline]
-    pub(crate) fn project<S: System>(
+    pub(crate) fn project<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -235,7 +235,7 @@ impl<B: Buffer> Trial<B> {
 
     /// Evaluates the event functions where it lands.
     #[inline]
-    pub(crate) fn events<S: System>(
+    pub(crate) fn events<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -251,7 +251,7 @@ impl<B: Buffer> Trial<B> {
     /// and gives that time (s); `None` when the correction is more than the tolerance allows: the
     /// error of the state does not see guards that move by themselves while the state rests.
     #[inline]
-    pub(crate) fn close_in<S: System>(
+    pub(crate) fn close_in<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &GuardTable<B>),

@@ -18,7 +18,7 @@ use crate::{Quantity, Stop};
 
 /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that
 /// ends the run.
-pub(crate) fn smooth_step<S: System, B: Buffer>(
+pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -57,7 +57,7 @@ pub(crate) fn smooth_step<S: System, B: Buffer>(
     // The step that is made in its place, when this one is not taken.
     let instead = match met {
         Ok((Met::Nothing(wanted), corrected)) => {
-            steps.next = steps.next.min(wanted);
+            steps.lengths.next = steps.lengths.next.min(wanted);
             return take_step(context, run, observer, (end, corrected));
         }
         Ok((Met::Guard(stop), _)) => match steps.shorter_before(settings, state, stop, step) {
@@ -69,7 +69,7 @@ pub(crate) fn smooth_step<S: System, B: Buffer>(
             // The end of the step may lie beyond the domain of an event function, and a guard
             // before it.
             steps.shorten(step);
-            steps.next
+            steps.lengths.next
         }
         Err(error) => {
             doubts.drop_since(doubts_before);
@@ -79,7 +79,7 @@ pub(crate) fn smooth_step<S: System, B: Buffer>(
     doubts.drop_since(doubts_before);
     context.counts.steps.take_back();
     context.counts.rejections.add(1);
-    steps.next = instead;
+    steps.lengths.next = instead;
     Ok(false)
 }
 
@@ -91,7 +91,7 @@ fn may_shorten<B: Buffer>(settings: &Settings, state: &State<B>, step: f64) -> b
 /// Lets the model bring the end of the step back to what its mode prescribes. True when it did; the
 /// field is another one then.
 #[inline]
-fn correct<S: System, B: Buffer>(
+fn correct<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     state: &mut State<B>,
     end: f64,
@@ -112,7 +112,7 @@ fn correct<S: System, B: Buffer>(
 
 /// Tells the observer of the step, or the part of one, that ends at a time in a state.
 #[inline]
-fn tell_segment<S, B: Buffer>(
+fn tell_segment<S: ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     state: &State<B>,
     observer: &mut dyn Observer,
@@ -131,7 +131,7 @@ fn tell_segment<S, B: Buffer>(
 }
 
 /// Moves to the end of a step that met no guard.
-fn take_step<S: System, B: Buffer>(
+fn take_step<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
@@ -164,7 +164,7 @@ fn take_step<S: System, B: Buffer>(
 }
 
 /// Arms every watched guard that is off its surface: the policy of the paper when none is left.
-fn arm_all<S: System, B: Buffer>(
+fn arm_all<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     observer: &mut dyn Observer,
@@ -209,7 +209,7 @@ fn back_up(settings: &Settings, stop: StepEnd, step: f64) -> (f64, bool) {
 
 /// Lists the guards near the stop on guard `k`, and evaluates field and rates there. `known` holds
 /// the rate of `k` and the field where they are evaluated already.
-fn survey_stop<S: System, B: Buffer>(
+fn survey_stop<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     cluster: &mut Cluster,
@@ -231,7 +231,7 @@ fn survey_stop<S: System, B: Buffer>(
 
 /// Moves to where the step stops. On a guard, fires it and all that are zero with it; at the border
 /// of a neighbourhood, leaves the rest to the crossing phase.
-fn stop_at<S: System, B: Buffer>(
+fn stop_at<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,

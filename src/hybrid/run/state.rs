@@ -72,7 +72,7 @@ impl<B: Buffer> State<B> {
 
     /// Evaluates the field.
     #[inline]
-    pub(crate) fn refresh_field<S: System>(
+    pub(crate) fn refresh_field<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
     ) -> Result<(), Stop> {

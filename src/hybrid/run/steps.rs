@@ -6,7 +6,8 @@ use super::stop::StepEnd;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
-use crate::ode::{Buffer, STAGES_APART, StepControl, first_step};
+use crate::ode::adaptive::{LAST, Proposal};
+use crate::ode::{Adaptive, Buffer, STAGES_APART, first_step};
 use crate::{Quantity, Stop};
 
 /// The error where a step stops may be this many times what the size of the state there allows:
@@ -14,8 +15,6 @@ use crate::{Quantity, Stop};
 const MOST_ERROR: f64 = 8.0;
 /// A step that is made anew goes this much farther than the guard it was to end on.
 const BEYOND: f64 = 1.02;
-/// A last step up to this much longer than wished spares one of almost no length.
-const LAST: f64 = 1.01;
 /// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
 /// times longer than wished.
 pub(crate) const SHORTER: f64 = 0.95;
@@ -23,9 +22,7 @@ pub(crate) const SHORTER: f64 = 0.95;
 /// The length of steps, and the error of the last one.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<B> {
-    control: StepControl,
-    /// Step to try next (s).
-    pub(crate) next: f64,
+    pub(crate) lengths: Adaptive,
     /// The longest step that the time scale of the flow allows (s).
     longest: f64,
     /// The error of the last step, in units of the tolerance.
@@ -38,8 +35,7 @@ pub(crate) struct Steps<B> {
 impl<B: Buffer> Steps<B> {
     pub(crate) fn new(dim: usize) -> Self {
         Self {
-            control: StepControl::new(),
-            next: 0.0,
+            lengths: Adaptive::new(0.0),
             longest: f64::INFINITY,
             error: 0.0,
             point: B::zeros(dim),
@@ -48,13 +44,17 @@ impl<B: Buffer> Steps<B> {
     }
 
     /// Forgets the last run.
-    pub(crate) fn begin<S: System>(&mut self, system: &S) {
-        self.control = StepControl::new();
+    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
+        self.lengths = Adaptive::new(0.0);
         self.longest = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
     }
 
     /// Chooses the step anew: fixed, given, or by an Euler step.
-    pub(crate) fn choose<S: System>(&mut self, context: &Context<'_, S>, state: &mut State<B>) {
+    pub(crate) fn choose<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &mut State<B>,
+    ) {
         let settings = context.settings;
         let most = settings.max_step.min(state.tf - state.t);
         let step = match (settings.fixed_step, settings.first_step) {
@@ -78,13 +78,13 @@ impl<B: Buffer> Steps<B> {
             // A guess that would not move the time is too short.
             None => step.max(16.0 * state.least_step()).min(most),
         };
-        self.next = step;
+        self.lengths.next = step;
         state.last_step = step;
     }
 
     /// Tries steps until one passes the error test; gives its length.
     #[inline]
-    pub(crate) fn attempt<S: System>(
+    pub(crate) fn attempt<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &mut State<B>,
@@ -100,10 +100,10 @@ impl<B: Buffer> Steps<B> {
             let remaining = state.tf - state.t;
             let proposed = settings
                 .fixed_step
-                .unwrap_or(self.next.min(self.longest))
+                .unwrap_or(self.lengths.next.min(self.longest))
                 .min(settings.max_step);
             let too_short = proposed < state.least_step() && proposed < remaining;
-            if too_short || (self.control.was_rejected() && !moves(state, proposed)) {
+            if too_short || (self.lengths.was_rejected() && !moves(state, proposed)) {
                 return Err(step_failed(state, proposed));
             }
             let slack = if settings.fixed_step.is_some() {
@@ -112,11 +112,8 @@ impl<B: Buffer> Steps<B> {
                 LAST
             };
             let most = (proposed * slack).min(settings.max_step);
-            let step = if most >= remaining {
-                remaining
-            } else {
-                proposed
-            };
+            let proposal = Proposal::new(proposed, most, remaining);
+            let step = proposal.step;
             let State {
                 t,
                 x,
@@ -142,17 +139,15 @@ impl<B: Buffer> Steps<B> {
             if good && is_finite {
                 counts.steps.add(1);
                 self.error = error;
-                let factor = self.control.accepted(error);
+                self.lengths.accept(proposal, error);
                 state.last_step = step;
-                // A step cut to end at tf says nothing against the size that was wished for.
-                self.next = (step * factor).max(if step < proposed { proposed } else { 0.0 });
                 return Ok(step);
             }
             counts.rejections.add(1);
             if settings.fixed_step.is_some() {
                 return Err(step_failed(state, step));
             }
-            self.next = step * self.control.rejected(error);
+            self.lengths.reject(step, error);
         }
     }
 
@@ -179,7 +174,7 @@ impl<B: Buffer> Steps<B> {
 
     /// Makes the next step shorter than one of length `step` that met what is not finite.
     pub(crate) fn shorten(&mut self, step: f64) {
-        self.next = step * self.control.rejected(f64::NAN);
+        self.lengths.reject(step, f64::NAN);
     }
 }
 

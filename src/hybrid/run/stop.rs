@@ -41,7 +41,7 @@ pub(crate) struct Candidates<'a> {
 /// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed
 /// before. `None` when the rate there does not fit the slope of the cubic through its samples: the
 /// window is narrowed then.
-pub(crate) fn stop_of<S: System, B: Buffer>(
+pub(crate) fn stop_of<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     mut passage: Passage,
     candidates: Candidates<'_>,
@@ -95,7 +95,10 @@ pub(crate) fn stop_of<S: System, B: Buffer>(
 }
 
 /// Fraction of the window at which the guard passes its level.
-fn locate<S: System, B: Buffer>(look: &mut Look<'_, S, B>, passage: Passage) -> Result<f64, Stop> {
+fn locate<S: System + ?Sized, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    passage: Passage,
+) -> Result<f64, Stop> {
     look.context.counts.locations.add(1);
     let (t, step) = (look.state.t, look.window.step);
     let end = (t + step).abs().max(t.abs());
@@ -114,7 +117,7 @@ fn locate<S: System, B: Buffer>(look: &mut Look<'_, S, B>, passage: Passage) -> 
 
 /// The rate of guard `k` in the mode of the step at the trial state, a fraction `s` of the window;
 /// leaves the field in `field`.
-fn rate_at<S: System, B: Buffer>(
+fn rate_at<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     s: f64,
@@ -144,7 +147,7 @@ fn rate_at<S: System, B: Buffer>(
 
 /// True when the rate of a guard where it is passed is that of its cubic: else it oscillates
 /// between its samples, and may have been passed before.
-fn rate_fits<S: System, B: Buffer>(
+fn rate_fits<S: System + ?Sized, B: Buffer>(
     look: &Look<'_, S, B>,
     passage: Passage,
     rate: Rate,
@@ -165,7 +168,7 @@ fn rate_fits<S: System, B: Buffer>(
 
 /// The doubt that the rate of a guard is not that of its samples, however close they are.
 #[cold]
-fn misfit<S: System, B: Buffer>(look: &Look<'_, S, B>, passage: Passage) -> Doubt {
+fn misfit<S: System + ?Sized, B: Buffer>(look: &Look<'_, S, B>, passage: Passage) -> Doubt {
     look.context.counts.unresolved.add(1);
     Doubt::Unresolved {
         guard: look.guards.ahead(passage.k),
@@ -177,7 +180,7 @@ fn misfit<S: System, B: Buffer>(look: &Look<'_, S, B>, passage: Passage) -> Doub
 /// Evaluates all event functions at the fraction `s` of a window, in place of those of its last
 /// sample. Of the guards not tried yet that are beyond their level there, gives the one that was
 /// passed earliest by linear interpolation.
-fn passed_before<S: System, B: Buffer>(
+fn passed_before<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     s: f64,
     tried: &[bool],

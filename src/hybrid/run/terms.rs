@@ -21,7 +21,7 @@ pub(crate) struct Terms {
 impl Terms {
     /// Evaluates both sums at a state by differences, `2 dim` evaluations, unless they are known
     /// for states of this size; `row` is overwritten.
-    pub(crate) fn evaluate<S: System, B: Buffer>(
+    pub(crate) fn evaluate<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         k: usize,

@@ -110,7 +110,7 @@ pub(crate) fn armed_beyond<B: Buffer>(
 /// The first guard of a set at one instant whose rate is below its least rate when all others have
 /// crossed. Then their order matters, and the system is not event-selected there. (The rates in the
 /// mode before are checked elsewhere.) `mode` and `field` are scratch.
-pub(crate) fn not_live_last<S: System, B: Buffer>(
+pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
     set: &[CrossedGuard],

@@ -96,7 +96,7 @@ impl<B: Buffer> Turned<B> {
     /// The same for a projection from the present state to the time `landing`, where event
     /// functions are `after`. Where crossings before it have not been searched yet, the projection
     /// shows which guards they turned away.
-    pub(crate) fn approach_by_projection<S: System>(
+    pub(crate) fn approach_by_projection<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
@@ -170,7 +170,7 @@ impl<B: Buffer> Turned<B> {
 
     /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned
     /// away, and that moves away in the first window after them.
-    pub(crate) fn in_window<S: System>(
+    pub(crate) fn in_window<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
@@ -193,7 +193,7 @@ impl<B: Buffer> Turned<B> {
 
     /// The same where the run ends before the next window, however it ends: the rates in the last
     /// mode decide. A guard that does not keep its least rate is not crossed.
-    pub(crate) fn at_end<S: System>(
+    pub(crate) fn at_end<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
@@ -249,7 +249,7 @@ impl<B: Buffer> Turned<B> {
 
     /// Keeps the doubt for a guard that was turned away, if it was within its error and not
     /// crossed.
-    fn doubt<S: System>(
+    fn doubt<S: System + ?Sized>(
         &self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
@@ -281,7 +281,7 @@ impl<B: Buffer> Turned<B> {
 
     /// The error may hide which of two sets came first. Keeps a doubt for each guard of the earlier
     /// set that would not be crossed if `crossed` came first. The field is that behind `crossed`.
-    pub(crate) fn by_order<S: System>(
+    pub(crate) fn by_order<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         known: Known<'_, B>,
@@ -303,7 +303,7 @@ impl<B: Buffer> Turned<B> {
     }
 
     /// The same for those crossed at one instant, so long before.
-    fn by_order_of<S: System>(
+    fn by_order_of<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,

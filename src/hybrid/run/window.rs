@@ -92,7 +92,7 @@ impl<B: Buffer> Sampled<B> {
     }
 
     /// Evaluates all event functions at the samples of a window after its start.
-    pub(crate) fn take<S: System>(
+    pub(crate) fn take<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
@@ -124,7 +124,7 @@ impl<B: Buffer> Sampled<B> {
     /// Far guards are left out: their distance exceeds the error, and the sum of how far they moved
     /// in the window and of what the curvature of their samples allows for. Monotonic guards are
     /// left out too: the earliest of them that passes is returned.
-    pub(crate) fn list_near<S>(
+    pub(crate) fn list_near<S: ?Sized>(
         &self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -215,7 +215,7 @@ fn rounding_in<B: Buffer>(state: &State<B>, seconds: f64) -> f64 {
 }
 
 /// One window of a step, with all that is needed to look closer at a guard.
-pub(crate) struct Look<'a, S, B> {
+pub(crate) struct Look<'a, S: ?Sized, B> {
     pub(crate) context: &'a Context<'a, S>,
     pub(crate) state: &'a State<B>,
     pub(crate) guards: &'a mut GuardTable<B>,
@@ -225,7 +225,7 @@ pub(crate) struct Look<'a, S, B> {
     pub(crate) inside: Option<usize>,
 }
 
-impl<S: System, B: Buffer> Look<'_, S, B> {
+impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
     /// `sign · h_k` at the four samples.
     #[inline]
     pub(crate) fn own(&self, k: usize) -> [f64; 4] {

@@ -1,4 +1,4 @@
-//! What a simulation returns: the trajectory, the log of contacts, and why it ended.
+//! What a run of the event-driven driver computed.
 
 use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactMode, sequence};
@@ -10,7 +10,7 @@ use crate::{Status, Trajectory};
 pub struct MechanicalRun {
     pub(super) trajectory: Trajectory,
     pub(super) events: Vec<ContactEvent>,
-    /// Contacts that are closed at the start.
+    /// The contacts that are closed at the start.
     pub(super) initial: Vec<usize>,
     pub(super) guaranteed: bool,
 }

@@ -1,0 +1,70 @@
+//! What is asked of a model of any system, handed on to what is compiled once for all systems.
+
+use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, Start};
+use crate::hybrid::model::forward::forward;
+use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
+
+/// A model of whatever system.
+pub(crate) type Model<'a> = EventDriven<dyn Mechanism + 'a>;
+
+impl<S> EventDriven<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    /// This model, its system forgotten.
+    #[inline]
+    pub(crate) fn erased(&self) -> &Model<'_> {
+        self
+    }
+
+    /// Checks a start, resolves the impact of contacts with zero gaps that close, and finds the
+    /// contacts that stay closed.
+    ///
+    /// # Errors
+    /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
+    /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
+    /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
+    /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
+    /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
+    /// impact has no outcome, or for which no set of contacts can stay closed.
+    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
+        Ok(self.erased().recorded_start(t, q, v)?.0)
+    }
+
+    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
+    /// state or a mode of another length.
+    pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
+        self.erased().contact_forces(t, state, mode)
+    }
+
+    /// How the outcome of contacts that close at once at `(q, v)` depends on their order. All other
+    /// contacts are open.
+    ///
+    /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
+    /// by impact, until no contact approaches; what the law makes of all contacts at once is
+    /// compared with it. A verdict of continuity holds for two contacts; of more that feel each
+    /// other, the orders are a sample: see [`DecouplingReport::outcomes`].
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`], [`InputError::NoSuch`];
+    /// [`Breakdown::MassMatrix`] for one that is not symmetric and positive definite;
+    /// [`Stop::NotLive`] when a contact does not approach; [`Breakdown::TooManyImpacts`] when
+    /// contacts of an order still approach after 1000 impacts, as in narrow cones and between
+    /// walls; what the system and the law make of the impacts of some order, and of all at once.
+    pub fn decoupling(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[usize],
+    ) -> Result<DecouplingReport, Breakdown> {
+        self.erased().report_decoupling(t, q, v, contacts)
+    }
+}
+
+forward!(
+    [S: MechanicalSystem + UnilateralConstraints]
+    [S: MechanicalSystem + UnilateralConstraints]
+    EventDriven<S>, self => self.erased()
+);

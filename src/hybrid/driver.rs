@@ -1,0 +1,140 @@
+//! What runs a system of given sizes: settings, the rule of re-arming, and the workspace. The
+//! system is an argument: an [`Integrator`](super::Integrator) holds one, drivers above bring their
+//! own.
+
+use super::context::{Context, Counts};
+use super::options::Settings;
+use super::run::{Run, run_to_end};
+use super::{Mode, Observer, Rearm, Summary, System};
+use crate::ode::Buffer;
+use crate::{InputError, validate};
+
+/// A run of a system to its end: compiled for this system, or for any.
+pub(crate) type Engine<S, B> =
+    fn(&Context<'_, S>, &mut Run<B>, Option<&Mode>, &mut dyn Observer) -> Summary;
+
+/// The engine that is compiled once for all systems.
+pub(crate) fn run_any<S: System>(
+    context: &Context<'_, S>,
+    run: &mut Run<Vec<f64>>,
+    start_mode: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Summary {
+    run_erased(&context.erased(), run, start_mode, observer)
+}
+
+/// Not generic, so that it is compiled here.
+fn run_erased(
+    context: &Context<'_, dyn System + '_>,
+    run: &mut Run<Vec<f64>>,
+    start_mode: Option<&Mode>,
+    observer: &mut dyn Observer,
+) -> Summary {
+    run_to_end(context, run, start_mode, observer)
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Driver<B> {
+    pub(crate) settings: Settings,
+    pub(crate) rearm: Rearm,
+    pub(crate) start_mode: Option<Mode>,
+    pub(crate) run: Run<B>,
+}
+
+impl<B: Buffer> Driver<B> {
+    /// For systems of `dim` states with modes like this one.
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        Self {
+            settings: Settings::default(),
+            rearm: Rearm::default(),
+            start_mode: None,
+            run: Run::new(dim, mode),
+        }
+    }
+
+    /// Runs `system` from `(t0, x0)` to `tf`; the observer may hold rule and settings.
+    pub(crate) fn observe_with<'a, S: System + ?Sized, O: Observer>(
+        &'a mut self,
+        system: &S,
+        engine: Engine<S, B>,
+        (t0, x0, tf): (f64, &[f64], f64),
+        make: impl FnOnce(&'a Rearm, &'a Settings) -> O,
+    ) -> Result<(Summary, O), InputError> {
+        self.check_input(system, t0, x0, tf)?;
+        let Self {
+            settings,
+            rearm,
+            start_mode,
+            run,
+        } = self;
+        let (settings, rearm) = (&*settings, &*rearm);
+        let mut observer = make(rearm, settings);
+        run.begin(settings, t0, x0, tf);
+        let context = Context {
+            system,
+            settings,
+            rearm,
+            wants_segments: observer.wants_segments(),
+            counts: Counts::default(),
+        };
+        let summary = engine(&context, run, start_mode.as_ref(), &mut observer);
+        Ok((summary, observer))
+    }
+
+    /// The state at which the last run ended.
+    pub(crate) fn state(&self) -> &[f64] {
+        self.run.state.x.get()
+    }
+
+    /// The mode in which the last run ended.
+    pub(crate) fn mode(&self) -> &Mode {
+        &self.run.state.mode
+    }
+
+    fn check_input<S: System + ?Sized>(
+        &self,
+        system: &S,
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
+    ) -> Result<(), InputError> {
+        validate::length("x0", self.run.state.dim(), x0.len())?;
+        for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
+            validate::finite(name, values)?;
+        }
+        if tf < t0 {
+            return Err(InputError::TimeReversed { t0, tf });
+        }
+        self.check_options(system)
+    }
+
+    /// Refuses settings, of the driver and of its system, that make no sense.
+    pub(crate) fn check_options<S: System + ?Sized>(&self, system: &S) -> Result<(), InputError> {
+        let (dim, count) = (self.run.state.dim(), self.run.state.count());
+        system.validate()?;
+        if let Some(mode) = &self.start_mode {
+            let names = ["the start mode", "the flags of the start mode"];
+            mode.check_like(&self.run.state.mode, names)?;
+        }
+        if let Rearm::Matrix(matrix) = &self.rearm {
+            validate::length("the guard reset matrix", count, matrix.count())?;
+        }
+        if let Some(scale) = system.flow_time_scale() {
+            validate::unless(scale > 0.0, "time_scale", scale, "must be > 0")?;
+        }
+        for k in 0..count {
+            if let Some(rate) = system.min_rate(k) {
+                validate::positive("min_rate", &[rate]).map_err(validate::counted_from(k))?;
+            }
+            let tolerance = system.event_tolerance(k);
+            validate::not_negative("event_tolerance", &[tolerance])
+                .map_err(validate::counted_from(k))?;
+            if let Some(scale) = system.time_scale(k) {
+                let (kept, rule) = (scale > 0.0, "must be > 0");
+                validate::unless(kept, "time_scale", scale, rule)
+                    .map_err(validate::counted_from(k))?;
+            }
+        }
+        self.settings.check(dim, count)
+    }
+}
