@@ -7,13 +7,13 @@ use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::{At, InputError, Mode, Quantity, Stop};
 
-/// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
-/// one.
+/// Where a run of an [`EventDriven`](super::EventDriven) system starts: state and mode, after an
+/// impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// `(q, v)`, with `q` on its manifold
-    /// ([`project_configuration`](MechanicalSystem::project_configuration)); gaps within the
-    /// tolerance that do not open are brought to zero.
+    /// ([`project_configuration`](crate::mechanics::MechanicalSystem::project_configuration)); gaps
+    /// within the tolerance that do not open are brought to zero.
     pub state: Vec<f64>,
     /// Sides and closed contacts.
     pub mode: Mode,
@@ -24,7 +24,7 @@ pub struct Start {
 }
 
 impl Model<'_> {
-    /// See [`start`](EventDriven::start); and what its impact did.
+    /// See [`start`](super::EventDriven::start); and what its impact did.
     pub(crate) fn recorded_start(
         &self,
         t: f64,

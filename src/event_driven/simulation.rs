@@ -116,16 +116,16 @@ where
 
     /// Integrates from `(q, v)` at `t0` to `tf`.
     ///
-    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]).
-    /// Contacts within the gap tolerance are decided anew, and are closed where the motion presses
-    /// on them; the contact mode is not needed. Limits, logs and [`MechanicalRun::is_guaranteed`]
-    /// hold for each run.
+    /// To go on from an earlier run, give `q`, `v` and the time of its end
+    /// ([`Trajectory::state`](crate::Trajectory::state)). Contacts within the gap tolerance are
+    /// decided anew, and are closed where the motion presses on them; the contact mode is not
+    /// needed. Limits, logs and [`MechanicalRun::is_guaranteed`] hold for each run.
     ///
     /// # Errors
     /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and
     /// [`InputError::BadSetting`] for `tf` and settings. What the run meets on its way is in the
-    /// [`status`](Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives it
-    /// where the motion of the bodies could not go on.
+    /// [`status`](crate::Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives
+    /// it where the motion of the bodies could not go on.
     pub fn integrate(
         &mut self,
         t0: f64,

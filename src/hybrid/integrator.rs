@@ -46,8 +46,8 @@ pub struct Summary {
 }
 
 impl<S: Flow + EventFunction> Integrator<S> {
-    /// An integrator for `system`, whose sizes are read now and must not change. The run is compiled
-    /// once for all systems, and calls the functions of this one by pointer.
+    /// An integrator for `system`, whose sizes are read now and must not change. The run is
+    /// compiled once for all systems, and calls the functions of this one by pointer.
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
@@ -57,9 +57,9 @@ impl<S: Flow + EventFunction> Integrator<S> {
     }
 
     /// The same with state vectors of a size known at compile time:
-    /// `Integrator::fixed::<6>(&plate)`. The run is compiled for this system, which costs seconds of
-    /// compile time for each: faster for small systems, whose functions are inlined. The results are
-    /// those of [`new`](Self::new).
+    /// `Integrator::fixed::<6>(&plate)`. The run is compiled for this system, which costs seconds
+    /// of compile time for each: faster for small systems, whose functions are inlined. The results
+    /// are those of [`new`](Self::new).
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
