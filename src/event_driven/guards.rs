@@ -12,7 +12,7 @@ impl Model<'_> {
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
         with_zeros(work_size(system), |work| {
-            if self.bodies.identity {
+            if self.bodies.fixed.identity {
                 gap_row(system, j, q, out, work);
             } else {
                 gap_gradient(system, j, q, out, &mut work[..q.len()]);

@@ -4,7 +4,7 @@
 //! 1609.04056), with its errors mended.
 //!
 //! * `system`: [`EventDriven`], the hybrid system that the core integrates: its `motion` with
-//!   closed contacts and the derivative of that (`linearised`), its `guards`.
+//!   closed contacts, its `guards`.
 //! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
 //!   to the closed contacts.
 //! * `erased`: the same, its system forgotten, so that the rest is compiled once.
@@ -23,7 +23,6 @@ mod guards;
 mod impact;
 mod impact_derivative;
 pub(crate) mod initial;
-mod linearised;
 mod log;
 mod motion;
 mod projection;

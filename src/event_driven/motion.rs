@@ -5,7 +5,7 @@ use super::projection;
 use super::system::gather_closed;
 use crate::event_driven::Model;
 use crate::linalg::scratch::{with_indices, with_zeros};
-use crate::mechanics::acceleration::{Frame, accelerate};
+use crate::mechanics::acceleration::How;
 use crate::mechanics::configuration;
 use crate::{Flow, Mode};
 
@@ -59,23 +59,13 @@ impl Model<'_> {
         lifted: bool,
     ) -> bool {
         let n = self.system().contacts();
+        let how = self.how(lifted.then_some(self.rate_tolerance));
         with_indices(n, |closed| {
             let closed = gather_closed(mode, closed);
-            let m = closed.len();
-            with_zeros(self.bodies.frame_size(m) + m, |scratch| {
-                let (forces, scratch) = scratch.split_at_mut(m);
-                let done = Frame::new(&self.bodies, q, closed, scratch).and_then(|mut frame| {
-                    let (state, redundant) = ((t, q, v), self.redundant);
-                    let system = self.system();
-                    let unique =
-                        accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
-                    if lifted {
-                        for (i, force) in forces.iter_mut().enumerate() {
-                            *force += frame.idle_force(i, self.rate_tolerance);
-                        }
-                    }
-                    Ok(unique)
-                });
+            with_zeros(closed.len(), |forces| {
+                let out = (&mut *acceleration, &mut *forces);
+                let fixed = &self.bodies.fixed;
+                let done = self.system().motion(fixed, (t, q, v), closed, out, how);
                 if done.is_err() {
                     acceleration.fill(f64::NAN);
                     forces.fill(f64::NAN);
@@ -90,11 +80,35 @@ impl Model<'_> {
             })
         })
     }
+
+    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
+    /// no acceleration, or the multipliers are not the only ones.
+    pub(crate) fn motion_along_each(
+        &self,
+        at: (f64, &[f64]),
+        mode: &Mode,
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        with_indices(self.system().contacts(), |closed| {
+            let closed = gather_closed(mode, closed);
+            let (fixed, how) = (&self.bodies.fixed, self.how(None));
+            self.system()
+                .motion_along(fixed, at, closed, (directions, out), how)
+        })
+    }
+
+    fn how(&self, lifted: Option<f64>) -> How {
+        How {
+            redundant: self.redundant,
+            lifted,
+        }
+    }
 }
 
 impl Flow for Model<'_> {
     fn dim(&self) -> usize {
-        self.system().coordinates() + self.system().dof()
+        self.bodies.fixed.nq + self.bodies.fixed.d
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

@@ -199,18 +199,18 @@ where
 
     /// The coordinates and the velocities of a state; a shorter one has no velocities.
     pub(crate) fn parts<'a>(&self, x: &'a [f64]) -> (&'a [f64], &'a [f64]) {
-        x.split_at(self.system().coordinates().min(x.len()))
+        x.split_at(self.bodies.fixed.nq.min(x.len()))
     }
 
     /// The same, to be changed.
     pub(crate) fn parts_mut<'a>(&self, x: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
-        x.split_at_mut(self.system().coordinates().min(x.len()))
+        x.split_at_mut(self.bodies.fixed.nq.min(x.len()))
     }
 
     /// True when impacts are piecewise linear: masses and rows are constant, and `q̇ = v`.
     pub(crate) fn is_affine(&self) -> bool {
         let system = self.system();
-        self.bodies.identity
+        self.bodies.fixed.identity
             && system.constant_mass()
             && (0..system.contacts()).all(|j| system.constant_row(j))
     }
