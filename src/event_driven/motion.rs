@@ -4,7 +4,7 @@
 use super::projection;
 use super::system::gather_closed;
 use crate::event_driven::Model;
-use crate::linalg::scratch::{with_indices, with_zeros};
+use crate::linalg::scratch::with_indices;
 use crate::mechanics::acceleration::How;
 use crate::mechanics::configuration;
 use crate::{Flow, Mode};
@@ -62,22 +62,8 @@ impl Model<'_> {
         let how = self.how(lifted.then_some(self.rate_tolerance));
         with_indices(n, |closed| {
             let closed = gather_closed(mode, closed);
-            with_zeros(closed.len(), |forces| {
-                let out = (&mut *acceleration, &mut *forces);
-                let fixed = &self.bodies.fixed;
-                let done = self.system().motion(fixed, (t, q, v), closed, out, how);
-                if done.is_err() {
-                    acceleration.fill(f64::NAN);
-                    forces.fill(f64::NAN);
-                }
-                if let Some(multipliers) = multipliers {
-                    multipliers.fill(0.0);
-                    for (&j, &force) in closed.iter().zip(&*forces) {
-                        multipliers[j] = force;
-                    }
-                }
-                done.unwrap_or(false)
-            })
+            let (fixed, out) = (&self.bodies.fixed, (acceleration, multipliers));
+            self.system().motion(fixed, (t, q, v), closed, out, how)
         })
     }
 
@@ -113,7 +99,11 @@ impl Flow for Model<'_> {
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
         let ((q, v), (dq, dv)) = (self.parts(x), self.parts_mut(dx));
-        configuration::rate(self.system(), q, v, dq);
+        if self.bodies.fixed.identity {
+            configuration::copy(v, dq);
+        } else {
+            configuration::rate(self.system(), q, v, dq);
+        }
         self.motion((t, q, v), mode, dv, None, false);
     }
 

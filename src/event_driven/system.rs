@@ -171,7 +171,7 @@ where
 
     /// True when contact `j` is closed in `mode`; false where there is no such contact.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        j < self.system().contacts() && mode.flag(j)
+        mode.flag(j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.

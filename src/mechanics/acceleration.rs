@@ -71,7 +71,7 @@ where
 
     /// Size of the scratch space of a [`frame`](Self::frame) of `m` contacts.
     pub(crate) fn frame_size(&self, m: usize) -> usize {
-        self.fixed.frame_size(m)
+        self.fixed.frame_size((self.fixed.d, self.fixed.nq), m)
     }
 
     /// See [`Frame::new`].
@@ -113,13 +113,13 @@ impl Fixed {
             return Ok(Mass::Inverse(inverse));
         }
         system.mass(q, space);
-        factor(space, self.d).ok_or(Trouble::Mass)?;
+        factor(space, system.dof()).ok_or(Trouble::Mass)?;
         Ok(Mass::Factor(space))
     }
 
-    /// Size of the scratch space of a [`Frame`] of `m` contacts.
-    pub(crate) fn frame_size(&self, m: usize) -> usize {
-        let (d, nq) = (self.d, self.nq);
+    /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
+    /// coordinates: of a system that is known they are constants.
+    pub(crate) fn frame_size(&self, (d, nq): (usize, usize), m: usize) -> usize {
         let coriolis = if self.inverse.is_some() {
             0
         } else {
@@ -162,7 +162,7 @@ impl<'a> Frame<'a> {
     where
         S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
-        let (d, m) = (fixed.d, contacts.len());
+        let (d, m) = (system.dof(), contacts.len());
         let mut cut = Cut(scratch);
         let space = if fixed.inverse.is_some() { 0 } else { d * d };
         let mass = fixed.mass(system, q, cut.take(space))?;
@@ -373,34 +373,42 @@ pub(crate) struct How {
     pub(crate) lifted: Option<f64>,
 }
 
-/// Writes `q̈` at `(t, q, v)` with contacts `closed`, and their multipliers; true when these are the
-/// only ones.
+/// Writes `q̈` at `(t, q, v)` with contacts `closed`, and the multipliers of all contacts, zero for
+/// those that are open; NaN where there are none. True when these are the only ones.
+#[inline]
 pub(crate) fn motion<S>(
     (system, fixed): (&S, &Fixed),
     (t, q, v): (f64, &[f64], &[f64]),
     closed: &[usize],
-    (acceleration, forces): (&mut [f64], &mut [f64]),
+    (acceleration, multipliers): (&mut [f64], Option<&mut [f64]>),
     how: How,
-) -> Result<bool, Trouble>
+) -> bool
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    with_zeros(fixed.frame_size(closed.len()), |scratch| {
-        let mut frame = Frame::new((system, fixed), q, closed, scratch)?;
-        let state = (t, q, v);
-        let unique = accelerate(
-            system,
-            &mut frame,
-            state,
-            acceleration,
-            forces,
-            how.redundant,
-        )?;
-        if let Some(tolerance) = how.lifted {
-            for (i, force) in forces.iter_mut().enumerate() {
-                *force += frame.idle_force(i, tolerance);
+    let (sizes, m) = ((system.dof(), system.coordinates()), closed.len());
+    with_zeros(fixed.frame_size(sizes, m) + m, |scratch| {
+        let (forces, scratch) = scratch.split_at_mut(m);
+        let done = Frame::new((system, fixed), q, closed, scratch).and_then(|mut frame| {
+            let (state, redundant) = ((t, q, v), how.redundant);
+            let unique = accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
+            if let Some(tolerance) = how.lifted {
+                for (i, force) in forces.iter_mut().enumerate() {
+                    *force += frame.idle_force(i, tolerance);
+                }
+            }
+            Ok(unique)
+        });
+        if done.is_err() {
+            acceleration.fill(f64::NAN);
+            forces.fill(f64::NAN);
+        }
+        if let Some(multipliers) = multipliers {
+            multipliers.fill(0.0);
+            for (&j, &force) in closed.iter().zip(&*forces) {
+                multipliers[j] = force;
             }
         }
-        Ok(unique)
+        done.unwrap_or(false)
     })
 }

@@ -39,7 +39,7 @@ where
     let count = directions.len() / dim;
     let m = closed.len();
     let own = d + m + count * d + Residuals::size((nq, d), m);
-    with_zeros(fixed.frame_size(m) + own, |scratch| {
+    with_zeros(fixed.frame_size((d, nq), m) + own, |scratch| {
         let mut cut = Cut(scratch);
         let (acceleration, forces) = (cut.take(d), cut.take(m));
         let efforts = cut.take(count * d);

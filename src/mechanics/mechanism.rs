@@ -1,6 +1,6 @@
 //! A mechanical system with contacts, as drivers see it.
 
-use super::acceleration::{Fixed, How, Trouble, motion};
+use super::acceleration::{Fixed, How, motion};
 use super::linearised::motion_along;
 use super::{MechanicalSystem, UnilateralConstraints};
 
@@ -13,9 +13,9 @@ pub(crate) trait Mechanism: MechanicalSystem + UnilateralConstraints {
         fixed: &Fixed,
         state: (f64, &[f64], &[f64]),
         closed: &[usize],
-        out: (&mut [f64], &mut [f64]),
+        out: (&mut [f64], Option<&mut [f64]>),
         how: How,
-    ) -> Result<bool, Trouble>;
+    ) -> bool;
 
     /// See [`motion_along`].
     fn motion_along(
@@ -34,9 +34,9 @@ impl<S: MechanicalSystem + UnilateralConstraints> Mechanism for S {
         fixed: &Fixed,
         state: (f64, &[f64], &[f64]),
         closed: &[usize],
-        out: (&mut [f64], &mut [f64]),
+        out: (&mut [f64], Option<&mut [f64]>),
         how: How,
-    ) -> Result<bool, Trouble> {
+    ) -> bool {
         motion((self, fixed), state, closed, out, how)
     }
 
