@@ -27,18 +27,18 @@ pub(crate) enum Shift {
     Corner(usize, Guard),
 }
 
-/// A displacement that the derivative of one side does not speak of.
+/// A half-space of displacements for which a one-sided derivative does not hold.
 #[derive(Clone, Debug)]
 pub(crate) enum Boundary {
-    /// The start lies on a guard: those `v` with `row · v > 0` put it on the other side.
+    /// The start lies on a guard. Displacements with `row · v > 0` put it on the other side.
     Start(Guard, f64, DVector<f64>),
-    /// The run ends at this crossing: those that make it later do not get there.
+    /// The run ends at this crossing. Displacements that delay it do not reach it.
     Crossed(Guard, f64, usize),
-    /// The run ends before this guard: those that end with `row · B(v) > 0` cross it.
+    /// The run ends before this guard. Displacements with `row · B(v) > 0` cross it.
     Ahead(Guard, f64, DVector<f64>),
 }
 
-/// How displacements of the start pass a run.
+/// How displacements of the start are carried through a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chain {
     links: Vec<Link>,
@@ -83,8 +83,8 @@ impl Chain {
         self.links.push(Link::Corner(Box::new(corner)));
     }
 
-    /// Adds `count` crossings within the link that comes next, whose times shift by `row` on what
-    /// enters it.
+    /// Adds `count` crossings within the next link, whose times shift by `row` on the displacement
+    /// that enters it.
     pub(crate) fn push_shifts(&mut self, row: &DVector<f64>, count: usize) {
         let shift = Shift::Row(self.links.len(), row.clone());
         self.shifts.extend(std::iter::repeat_n(shift, count));
@@ -117,8 +117,8 @@ impl Chain {
         Ok(delta)
     }
 
-    /// The product of the maps up to link `end`; `piece` gives that of a corner that is not linear,
-    /// and is told the product before it.
+    /// The product of the maps up to link `end`. For a corner that is not linear `piece` returns
+    /// the map, given the product before it.
     pub(crate) fn product(
         &self,
         dim: usize,
@@ -139,8 +139,8 @@ impl Chain {
     }
 }
 
-/// Carries a displacement through a corner, and refuses it where it comes out elsewhere than the
-/// run. The guards that it meets.
+/// Carries a displacement through a corner and returns the guards that it meets. Refuses it where
+/// its outcome is not that of the run.
 pub(crate) fn pass(
     context: Context<'_>,
     corner: &CornerDerivative,

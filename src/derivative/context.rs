@@ -1,9 +1,10 @@
-//! What a derivative is taken with: the system, the rule of re-arming, and what is small in a run.
+//! The context of a derivative: the system, the rule of re-arming, and the scales and tolerances of
+//! the run.
 
 use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
-use crate::ode::difference;
+use crate::ode::resolved_difference;
 use crate::{Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
 
 /// The system and the settings of a run, or of a question outside of runs.
@@ -30,8 +31,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What is small in component `i` to the user: where its tolerances, absolute and relative, are
-    /// one. At most one, which also holds where nothing is known.
+    /// The size of component `i` at which its absolute and relative tolerances are equal; at most
+    /// one, and one where no tolerances are known.
     pub(crate) fn size(&self, i: usize) -> f64 {
         let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
         if size > 0.0 { size.min(1.0) } else { 1.0 }
@@ -39,15 +40,14 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// True when a crossing of `guard` is looked for, as far as watches and the rule of re-arming
-    /// tell.
+    /// True when a crossing of `guard` is looked for, by its watch and the rule of re-arming.
     pub(crate) fn follows(&self, guard: Guard) -> bool {
         let watch = self.system.watch(guard.event);
         self.rearm.follows(watch, guard.direction)
     }
 
-    /// What of `h_k` cannot be told from zero at a corner: what its tolerance in time and rounding
-    /// make of it (`u_k`).
+    /// `h_k` counts as zero at a corner up to this, by the corner tolerance in time and by rounding
+    /// (`u_k`).
     pub(crate) fn zero(&self, k: usize, t: f64, rate: evaluate::Rate) -> f64 {
         let time = self.tolerance + 8.0 * f64::EPSILON * t.abs();
         let rounding = 8.0 * f64::EPSILON * rate.magnitude;
@@ -71,7 +71,8 @@ impl Context<'_> {
             return Ok(moving);
         }
         let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
-        let moving = difference::resolved_gradient(h, (t, x), |i| self.size(i), row, scratch);
+        let moving =
+            resolved_difference::resolved_gradient(h, (t, x), |i| self.size(i), row, scratch);
         moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
             quantity: Quantity::Gradient { event: k },
             t,

@@ -1,10 +1,8 @@
-//! How far a run is off its solution, to first order: the defect of its dense output, carried along
-//! by the variational equation (P. E. Zadunaisky, Numer. Math. 27 (1976) 21, estimates global
-//! errors so).
+//! The error of a run to first order: the defect of its dense output, carried along by the
+//! variational equation (P. E. Zadunaisky, Numer. Math. 27 (1976) 21).
 //!
 //! The dense output `p(t)` solves `p' = f(t, p) − d` with the defect `d = f(t, p) − p'`; the error
-//! `e` of the state obeys `e' = D_x f e + d`. The defect of a step is taken in at its end, all at
-//! once.
+//! `e` of the state obeys `e' = D_x f e + d`. The defect of a step is added at its end.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -21,15 +19,15 @@ const NODES: [(f64, f64); 4] = [
     (0.9305681557970262, 0.17392742256872692),
 ];
 
-/// An error that is only estimated may be this much larger.
+/// Safety factor of an estimated error.
 const SAFETY: f64 = 10.0;
 
-/// How far the state of a run is off, to first order.
+/// The error of the state of a run, to first order.
 #[derive(Clone, Debug)]
 pub(crate) struct RunError {
-    /// What the error at the last crossing was.
+    /// The error at the last crossing.
     at_crossing: DVector<f64>,
-    /// What the steps since add.
+    /// The error added by the steps since.
     since: DVector<f64>,
     defect: Defect,
 }
@@ -48,7 +46,7 @@ impl RunError {
         self.defect.column.begin(settings);
     }
 
-    /// Adds what a segment makes.
+    /// Adds the error of a segment.
     pub(crate) fn advance(
         &mut self,
         context: Context<'_>,
@@ -57,7 +55,7 @@ impl RunError {
         self.defect.advance(context, segment, &mut self.since)
     }
 
-    /// Comes to a crossing; `map` is that of the motion since the last.
+    /// Carries the error to a crossing; `map` is that of the motion since the last one.
     pub(crate) fn collect(&mut self, map: &DMatrix<f64>) {
         self.at_crossing = map * &self.at_crossing + &self.since;
         self.since.fill(0.0);
@@ -68,14 +66,14 @@ impl RunError {
         &self.at_crossing
     }
 
-    /// What the crossing made of it.
+    /// Replaces it by the error after the crossing.
     pub(crate) fn set_behind(&mut self, error: DVector<f64>) {
         self.at_crossing = error;
     }
 
-    /// How far each component may be off at the last crossing, at `x`: ten times the estimate, and
-    /// no less than five times the largest of all in units of their tolerances. The estimate is of
-    /// first order, and some components of it are small by chance.
+    /// Bound of the error of each component at the last crossing, at `x`: ten times the estimate,
+    /// and at least five times the largest of all components in units of their tolerances. The
+    /// estimate is of first order, and some of its components are small by chance.
     pub(crate) fn bound(&self, settings: &Settings, x: &[f64]) -> Vec<f64> {
         let error = &self.at_crossing;
         let scale = |i: usize| settings.atol.get(i) + settings.rtol.get(i) * x[i].abs();
@@ -107,7 +105,7 @@ impl Defect {
         }
     }
 
-    /// Carries `error` along a segment, and adds what this makes.
+    /// Carries `error` along a segment and adds the defect of the segment.
     fn advance(
         &mut self,
         context: Context<'_>,
@@ -135,8 +133,8 @@ impl Defect {
         for i in 0..self.sum.len() {
             let moved = segment.state[i] - self.point[i];
             let defect = length * self.sum[i] - moved;
-            // Where f is not defined between, as at the edge of its domain, the error test of the
-            // step has to do.
+            // Where f is not defined at a quadrature node, as at the edge of its domain, the error
+            // test of the step must suffice.
             error[i] += if defect.is_finite() { defect } else { 0.0 };
         }
         Ok(())

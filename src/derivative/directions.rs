@@ -1,5 +1,5 @@
-//! What becomes of one direction: the derivative of the final state along it, and how the times of
-//! the crossings shift.
+//! One direction: the derivative of the final state along it, and the shifts of the times of the
+//! crossings.
 
 use nalgebra::DVector;
 
@@ -14,10 +14,10 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// [`InputError::WrongLength`], [`InputError::NotFinite`]; [`NoDerivative::Discontinuous`] when
     /// this direction takes another outcome than the run; [`NoDerivative::OneSided`] when it puts
     /// the start on the other side of a guard on which it lies, or the final time on the other side
-    /// of an event at which it lies; the reason when the run was refused, or when something in it
-    /// left no derivative. A verdict of
-    /// [`Verdict::NotGuaranteed`](crate::derivative::Verdict::NotGuaranteed) for a guard that is
-    /// touched leaves numbers, for what they are worth: those of neighbours that do not cross it.
+    /// of an event at which it lies; the reason when the run was refused, or has no derivative.
+    /// With a verdict of [`Verdict::NotGuaranteed`](crate::derivative::Verdict::NotGuaranteed) for
+    /// a guard that is touched, numbers are given without guarantee: those of neighbours that do
+    /// not cross it.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         self.check(v)?;
         let mut explorer = self.explorer();
@@ -28,8 +28,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
         Ok(delta)
     }
 
-    /// Refuses a displacement to the other side of an edge; along it, to within rounding, is
-    /// allowed.
+    /// Refuses a displacement to the other side of a boundary. Along the boundary, to within
+    /// rounding, it is allowed.
     fn check_boundary(
         &self,
         boundary: &Boundary,
@@ -68,12 +68,12 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     /// The row of the time shift of crossing `index` where it is linear: `row · v` for a
-    /// displacement `v` of the start (s per unit of each state variable). So it is off corners, and
-    /// at a corner where all orders have the same row for this guard.
+    /// displacement `v` of the start (s per unit of each state variable). It is linear away from
+    /// corners, and at a corner where all orders have the same row for this guard.
     ///
     /// # Errors
     /// [`InputError::NoSuch`]; [`NoDerivative::TimeDependsOnOrder`] when the crossing belongs to a
-    /// corner whose orders have other rows for it, or were not all compared;
+    /// corner whose orders have different rows for it, or were not all compared;
     /// [`NoDerivative::PiecewiseLinear`] and [`NoDerivative::OrdersNotCompared`] when it comes
     /// after one that is not linear; otherwise as [`apply`](Self::apply).
     pub fn event_time_row(&self, index: usize) -> Result<DVector<f64>, NoDerivative> {

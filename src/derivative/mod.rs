@@ -7,9 +7,9 @@
 //! * `of_run`: the derivative of a run; `directions`, `pieces`: along a direction, and piece by
 //!   piece; `chain_rule`: the links that they read, left by `recorder`; `sensitivities`: a few
 //!   directions carried along a run.
-//! * `variational`: smooth parts; `defect`: how far the run is off its solution.
-//! * `context`: what all of these are given; `repeat`, `saltation`: one crossing with its reset;
-//!   `corner`: several guards at one instant.
+//! * `variational`: smooth parts; `defect`: the error of the run.
+//! * `context`: the system and settings that all of these use; `repeat`, `saltation`: one crossing
+//!   with its reset; `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`,
 //!   `parameter_differences`: parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their

@@ -9,7 +9,8 @@ use crate::{Guard, InputError, Quantity, Stop};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoDerivative {
-    /// A crossing repeated, or repeated close by, comes out otherwise than in the run.
+    /// A crossing that is repeated, at the same state or close by, has another outcome than in the
+    /// run.
     #[error(
         "the crossing at t = {t} comes out otherwise when it is repeated at or close to x = {state:?}: on_crossing must be a function of its arguments, and choose the same mode close by"
     )]
@@ -20,7 +21,7 @@ pub enum NoDerivative {
         state: Vec<f64>,
     },
 
-    /// Finite differences that stand in for a derivative do not agree, however short they are.
+    /// Finite differences in place of a derivative disagree at every step length.
     #[error(
         "{quantity} at t = {t}, x = {state:?} is not known: nobody wrote it, and its differences disagree however short the step is: it does not exist there, or it must be written"
     )]
@@ -47,7 +48,7 @@ pub enum NoDerivative {
         t: f64,
     },
 
-    /// The mode changed where no guard was crossed, and the field with it.
+    /// The mode and the field changed where no guard was crossed.
     #[error(
         "the mode changed at t = {t} by the rule WhenEmpty, at the end of a step and not on a guard, and the field changed with it: no derivative accounts for that; use Rearm::Pairs"
     )]
@@ -56,7 +57,7 @@ pub enum NoDerivative {
         t: f64,
     },
 
-    /// A guard was touched, or almost, without being crossed.
+    /// A guard was touched without being crossed, to within the error of the run.
     #[error(
         "guard {guard} is touched at t = {t} to within {gap:e}, less than the tolerances tell from a crossing: neighbours cross it or do not"
     )]
@@ -69,7 +70,7 @@ pub enum NoDerivative {
         gap: f64,
     },
 
-    /// A guard was crossed, but hardly.
+    /// A guard was crossed by less than the error of the run.
     #[error(
         "guard {guard} is crossed at t = {t} by no more than {depth:e}, less than the tolerances tell from a touch: neighbours cross it or do not"
     )]
@@ -82,7 +83,7 @@ pub enum NoDerivative {
         depth: f64,
     },
 
-    /// What an event function does between samples was not settled.
+    /// The samples do not resolve an event function.
     #[error(
         "what the event function of guard {guard} does near t = {t} was not settled, however close samples were (to {error:e}): noise, or oscillations faster than the search goes"
     )]
@@ -91,11 +92,11 @@ pub enum NoDerivative {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// What samples leave open of the event function (`u_k`).
+        /// How far the event function may deviate between samples (`u_k`).
         error: f64,
     },
 
-    /// Guards were looked for at samples only.
+    /// Guards were searched for at samples only.
     #[error(
         "guards were looked for at the samples of steps only, from t = {t} on: what lies between is not known; use Resolution::Adaptive"
     )]
@@ -116,7 +117,7 @@ pub enum NoDerivative {
         guards: Vec<Guard>,
         /// Time from the first to the last (s).
         apart: f64,
-        /// How far that may be off (s).
+        /// The error of that time (s).
         error: f64,
     },
 
@@ -132,7 +133,7 @@ pub enum NoDerivative {
         guards: Vec<Guard>,
     },
 
-    /// A matrix was asked for where the derivative is that of one side only.
+    /// A matrix was asked for where the derivative is one-sided.
     #[error(
         "the derivative is that of one side: the run starts or ends on guard {guard}, at t = {t}; apply(v) speaks of displacements that stay on its side, matrix_towards(v) gives their map"
     )]
@@ -168,7 +169,7 @@ pub enum NoDerivative {
         t: f64,
     },
 
-    /// A corner is larger than searches of its orders go.
+    /// A corner is too large for a search of its orders.
     #[error(
         "the corner at t = {t} has {guards} guards and more than {limit} {what}: its orders are too many to be compared, or resets throw the state back again and again"
     )]

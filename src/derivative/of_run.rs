@@ -81,13 +81,13 @@ pub struct Derivative<S> {
     pub(crate) chain: Chain,
     verdict: Verdict,
     pub(crate) possible: Option<Box<CornerDerivative>>,
-    /// Why nothing is given: there is no derivative, or the run was refused.
+    /// Why there is no derivative, or why the run was refused.
     failure: Option<NoDerivative>,
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    /// Integrates as [`integrate`](Self::integrate) does, to the same bits, and carries the
-    /// derivative of the state with respect to `x0` along: through smooth parts by the variational
+    /// Integrates as [`integrate`](Self::integrate) does, to the same bits, and computes the
+    /// derivative of the state with respect to `x0`: through smooth parts by the variational
     /// equation, through crossings by saltation matrices, through corners by the B-derivative.
     ///
     /// The columns take the stages of the run's own stepper along its dense output, with an error
@@ -114,8 +114,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// crossing a row.
     ///
     /// # Errors
-    /// As [`integrate`](Self::integrate), and [`NoDerivative::DerivativeTooLarge`]. What stands in
-    /// the way of a derivative is in its [`verdict`](Derivative::verdict).
+    /// As [`integrate`](Self::integrate), and [`NoDerivative::DerivativeTooLarge`]. Why a run has
+    /// no derivative is in its [`verdict`](Derivative::verdict).
     pub fn derivative(
         &mut self,
         t0: f64,
@@ -167,7 +167,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 }
 
 impl<S: Flow + EventFunction> Derivative<S> {
-    /// What its questions ask the model with.
+    /// The context in which the model is evaluated.
     pub(crate) fn context(&self) -> Context<'_> {
         Context::of_run(&*self.system, &self.rearm, &self.settings)
     }
@@ -182,7 +182,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         &self.trajectory
     }
 
-    /// Gives the run away.
+    /// Returns the run and drops the rest.
     pub fn into_trajectory(self) -> Trajectory {
         self.trajectory
     }
@@ -199,7 +199,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     /// The same derivative for a run that was refused: with respect to the start of the state at
-    /// which it ended. Without this every question to it is answered by the reason of the refusal.
+    /// which it ended. Without this every method returns the reason of the refusal.
     #[must_use]
     pub fn up_to_refusal(mut self) -> Self {
         if let Status::Refused(reason) = self.trajectory.status()

@@ -1,18 +1,19 @@
-//! Differences for a model whose parameters are state variables: steps by the size of a parameter,
-//! and a reset repeated close by.
+//! Differences for a model whose parameters are state variables: steps that follow the size of a
+//! parameter, and resets repeated at nearby states.
 
 use std::convert::Infallible;
 
 use super::repeat::reset_at;
-use crate::ode::difference::{resolved_along, step_along};
+use crate::ode::difference::step_along;
+use crate::ode::resolved_difference::resolved_along;
 use crate::{Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, NoDerivative, Record};
 
-/// The reset of a crossing, to be repeated close by.
+/// The reset of a crossing, to be repeated at nearby states.
 pub(super) struct Reset<'a> {
     crossed: Crossed<'a>,
     /// Before the crossing, and with its sides crossed.
     modes: (Mode, &'a Mode),
-    /// Behind it.
+    /// After it.
     mode_after: Mode,
     mode_trial: Mode,
     rated: Vec<CrossedGuard>,
@@ -55,7 +56,7 @@ impl<'a> Reset<'a> {
         })
     }
 
-    /// The state behind it from `(t, x)`.
+    /// The state after it from `(t, x)`.
     pub(super) fn of<S: Flow + EventFunction>(
         &mut self,
         model: &S,

@@ -1,18 +1,17 @@
-//! Parameters as state variables that do not change, so that derivatives with respect to them come
-//! out with all others.
+//! Parameters as constant state variables, so that derivatives with respect to them are part of the
+//! derivative of a run.
 
 use super::parameter_differences::{Reset, along, own_step};
-use crate::ode::difference::{self, resolved_along};
-use crate::{Crossed, Crossing, EventFunction, Flow, Mode, Stop, Watch};
+use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
+use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
-/// `build` makes the model for given parameters; it is called anew in every evaluation, so it
-/// should be cheap. Derivatives with respect to `x` are those of the model; with respect to the
-/// parameters they are differences, each with a step that follows the size of the parameter. What
-/// the model does not write of its own derivatives are differences too. They allocate. What a model
-/// says once and for all (sizes, watches, least rates) is that of the parameters given to
-/// [`new`](Self::new).
+/// `build` makes the model for given parameters; it is called in every evaluation and should be
+/// cheap. Derivatives with respect to `x` are those of the model; with respect to the parameters
+/// they are differences, each with a step that follows the size of the parameter. Derivatives that
+/// the model does not write are differences too. Differences allocate. Sizes, watches, least rates
+/// and other constants of the model are those for the parameters given to [`new`](Self::new).
 ///
 /// ```
 /// use saltation::{Integrator, models::Hopper, derivative::WithParameters};
@@ -131,6 +130,10 @@ where
         })
     }
 
+    fn validate(&self) -> Result<(), InputError> {
+        self.nominal.validate()
+    }
+
     fn flow_time_scale(&self) -> Option<f64> {
         self.nominal.flow_time_scale()
     }
@@ -175,8 +178,8 @@ where
     }
 
     /// The derivative of the reset along `(dt, vx)` in time and in the state of the model: as
-    /// written, or by a central difference; false when the model refuses it, or comes out in
-    /// another mode.
+    /// written, or by a central difference; false when the model refuses it or the mode after it
+    /// differs.
     fn reset_by_state(
         &self,
         (t, state): (f64, &[f64]),
@@ -206,7 +209,7 @@ where
         let scratch = (&mut point[..], &mut behind[..]);
         let found = resolved_along(moved, (t, x), (dt, vx), trials, scratch);
         let done = matches!(found, Ok(None));
-        // What the reset leaves alone passes without the rounding of a difference.
+        // Components that the reset does not change have no rounding of a difference.
         for i in (0..x.len()).filter(|&i| !is_moved[i]) {
             out[i] = vx[i];
         }
@@ -214,7 +217,7 @@ where
     }
 
     /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model
-    /// refuses it, or comes out in another mode.
+    /// refuses it or the mode after it differs.
     fn add_reset_by_parameters(
         &self,
         (t, state): (f64, &[f64]),
@@ -301,7 +304,7 @@ where
         let moving = model.gradient(k, t, x, mode, dx).or_else(|| {
             let h = |t: f64, x: &[f64]| model.event(k, t, x, mode);
             let size = |_| 1.0;
-            difference::resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
+            resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
         })?;
         let mut p = state[x.len()..].to_vec();
         for i in 0..p.len() {

@@ -12,8 +12,8 @@ use super::of_run::Derivative;
 use crate::{EventFunction, Flow, Guard, InputError, NoDerivative};
 
 impl<S: Flow + EventFunction> Derivative<S> {
-    /// All linear pieces with the cones on which they hold; one without inequalities where the
-    /// derivative is linear.
+    /// All linear pieces with the cones on which they hold. Where the derivative is linear there is
+    /// one, without inequalities.
     ///
     /// Each corner that is not linear may divide each cone: up to `m₁ m₂ ⋯` cones behind corners
     /// with `m₁`, `m₂`, … orders. At most 4,096 are listed, each with its `d × d` matrix.
@@ -91,7 +91,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// # Errors
     /// [`NoDerivative::TooManyOrders`] above six guards, [`NoDerivative::CornerTooLarge`] where
     /// resets make more of them than are followed, [`InputError::NoSuch`] beyond the corners,
-    /// [`Stop::Interrupted`](crate::Stop::Interrupted), and what the model makes of orders that the
+    /// [`Stop::Interrupted`](crate::Stop::Interrupted), and errors of the model in orders that the
     /// run did not take.
     pub fn pieces_at(&self, index: usize) -> Result<Vec<Piece>, NoDerivative> {
         let Some(corner) = self.corners().nth(index) else {
@@ -139,7 +139,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
 }
 
 /// Divides each part among the branches of the next corner; none when there are more than `most`.
-/// `go_on` is asked before each part.
+/// `go_on` is called before each part.
 fn divide(
     parts: &[Part],
     branches: &[Branch],
@@ -154,8 +154,8 @@ fn divide(
             let Some(new) = part.within(branch) else {
                 continue;
             };
-            // Displacements that meet guards at once take any of their orders: the first stands for
-            // all, since maps agree there.
+            // Displacements that meet guards at once may take any of their orders. The first is
+            // used, since the maps agree there.
             let is_known = |known: &Part| holds(&known.inequalities, new.sample.as_slice());
             if divided[from..].iter().any(is_known) {
                 continue;
@@ -188,7 +188,7 @@ struct Part {
 }
 
 impl Part {
-    /// What of it enters a branch of the next corner; none when nothing does.
+    /// The part that enters a branch of the next corner; none when it is empty.
     fn within(&self, branch: &Branch) -> Option<Self> {
         let dim = self.matrix.ncols();
         let mut rows: Vec<f64> = Vec::new();

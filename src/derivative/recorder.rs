@@ -45,12 +45,12 @@ pub(crate) fn check_size(states: usize, max_memory: usize) -> Result<(), NoDeriv
     })
 }
 
-/// Corners that the run met if its errors are what they may be.
+/// Corners that the run may have met, within its errors.
 #[derive(Debug)]
 pub(crate) struct Possible {
     /// The last one that would change the derivative.
     pub(crate) corner: Option<Box<CornerDerivative>>,
-    /// Guards of the last one that was looked at, and when it was over (s).
+    /// Guards of the last one that was examined, and the time of its last crossing (s).
     seen: Vec<Guard>,
     until: f64,
 }
@@ -104,7 +104,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Multiplies what the columns did since the last crossing into the total.
+    /// Multiplies the map since the last crossing into the total.
     fn collect(&mut self) {
         let dim = self.total.nrows();
         let columns = DMatrix::from_column_slice(dim, dim, &self.columns.delta);
@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Ends the group of crossings, if there is one: now all its members are known.
+    /// Ends the group of crossings, if there is one: all its members are known.
     fn close_group(&mut self) {
         if !std::mem::take(&mut self.group.rule.is_open) || self.failure.is_some() {
             return;
@@ -162,7 +162,7 @@ impl<'a> Recorder<'a> {
         }
         match &corner.kind {
             CornerKind::NotGuaranteed(error) => return self.fail(error.clone()),
-            // A single crossing has one order; that it comes out otherwise says nothing of order.
+            // A single crossing has one order; another outcome is not due to the order.
             _ if guards.len() == 1 => {
                 let state = corner.point.x;
                 return self.fail(NoDerivative::NotRepeatable { t, state });
@@ -185,9 +185,9 @@ impl<'a> Recorder<'a> {
         self.chain.push_corner(corner, self.waiting.drain(..));
     }
 
-    /// Takes in guards that the resets of the group left out at its instant: neighbours may meet
-    /// them first. Where the motion is turned away without a reset, neighbours that cross them have
-    /// no derivative.
+    /// Adds guards that resets of the group kept from being crossed at its instant: neighbours may
+    /// meet them first. Where the motion turns away without a reset, neighbours that cross them
+    /// have no derivative.
     fn take_left_out(&mut self, close: &[Close]) {
         for c in close.iter().filter(|c| c.at_once) {
             let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
@@ -202,7 +202,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Looks whether guards that may belong to the corner of the group would make it another one.
+    /// Examines whether guards that may belong to the corner would change its derivative.
     fn look_for_possible(&mut self, close: &[Close]) {
         let known = &self.group.point.guards;
         let mut close: Vec<Close> = close.to_vec();
@@ -253,7 +253,7 @@ impl<'a> Recorder<'a> {
         self.failure.get_or_insert(error);
     }
 
-    /// How a run ended that was recorded along `path`.
+    /// The status of a run that was recorded along `path`.
     pub(crate) fn status(&self, status: Status, path: &Path) -> Status {
         if !(self.is_full() && matches!(status, Status::Ended)) {
             return status;
@@ -296,7 +296,7 @@ impl<'a> Recorder<'a> {
                 }
             }
             Status::Stopped { guards } => {
-                // Neighbours that come later do not get to the guard.
+                // Neighbours that are delayed do not reach the guard.
                 if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
                     self.verdict.worsen(Verdict::OneSided { guard, t });
                     if let Some(index) = self.chain.shifts().len().checked_sub(1) {
@@ -328,8 +328,8 @@ impl<'a> Recorder<'a> {
                 guard.sign() * system.event(k, t, x, mode),
                 self.context.zero(k, t, rate),
             );
-            // At the end only a guard that is about to be crossed counts: of one just left, the
-            // crossing is known.
+            // At the end only a guard that is about to be crossed counts; the crossing of one just
+            // left was recorded.
             let at_start = self.chain.links().is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
@@ -394,7 +394,7 @@ impl Observer for Recorder<'_> {
                 self.verdict.worsen(Verdict::OneSided { guard, t });
             }
         } else {
-            // The motion since the first of the group counts as none.
+            // The motion since the first crossing of the group is neglected.
             self.columns.set_identity();
         }
         self.group.take(set, joins);

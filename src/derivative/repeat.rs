@@ -1,5 +1,5 @@
-//! One crossing repeated at a point: sides, reset, what the reset carries across other guards; and
-//! the derivative of it.
+//! One crossing repeated at a point: sides, reset, further guards that the reset carries the state
+//! across; and its derivative.
 //!
 //! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is
 //! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or
@@ -10,12 +10,12 @@ use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::ode::difference;
+use crate::ode::resolved_difference;
 use crate::{
     At, Crossed, CrossedGuard, Crossing, Guard, Mode, NoDerivative, Quantity, Record, Stop,
 };
 
-/// What a crossing did beside changing the mode.
+/// What a crossing did besides changing the mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
     /// The reset changed the state.
@@ -84,8 +84,9 @@ impl Repeat {
         }
     }
 
-    /// Lets `guard`, which has `rate` there, cross at `(t, x; mode)`, and what its reset carries
-    /// across with it; leaves the place after it in `place`, and carries tangents along.
+    /// Crosses `guard`, which has `rate` there, at `(t, x; mode)`, together with the guards that
+    /// its reset carries the state across. Leaves the place after it in `place` and carries
+    /// tangents along.
     pub(crate) fn cross(
         &mut self,
         context: Context<'_>,
@@ -103,7 +104,7 @@ impl Repeat {
         self.set.clear();
         self.set.push(crossed);
         let Place { x, mode, arming } = place;
-        // A reset that carries across more guards than there are goes round in circles.
+        // Resets that carry the state across more guards than there are do not end.
         for step in 0..=2 * system.count() {
             self.index = index + step;
             let place = Place { x, mode, arming };
@@ -156,7 +157,7 @@ impl Repeat {
         done.tangents = done.tangents.max(Passed::AsWritten);
         self.columns.clear();
         self.columns.extend_from_slice(carried.dx);
-        // An entry that is left unwritten shows.
+        // Entries that are left unwritten are detected.
         carried.dx.fill(f64::NAN);
         let directions = (carried.dt, &*self.columns);
         let all_written = self.each_written(system, t, directions, carried.dx);
@@ -184,10 +185,9 @@ impl Repeat {
         Ok(())
     }
 
-    /// True when the reset, which left this state as it is, does so with states close by too, and
-    /// leads to the same mode. Told by one direction in which all components change, each by
-    /// another amount: by the derivative along it, or where none is written by states on both
-    /// sides.
+    /// True when the reset, which did not change this state, changes no nearby state either and
+    /// leads to the same mode. This is tested along one direction in which all components change by
+    /// different amounts: with the derivative along it, or without one with states on both sides.
     fn is_identity(&mut self, system: &dyn System, t: f64) -> Result<bool, NoDerivative> {
         let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
@@ -263,7 +263,8 @@ impl Repeat {
         let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
         let scratch = (&mut trial[..], &mut behind[..]);
         let trials = [dx, &mut half[..], &mut beside[..]];
-        let unknown = difference::resolved_along(&mut map, at, direction, trials, scratch)?;
+        let unknown =
+            resolved_difference::resolved_along(&mut map, at, direction, trials, scratch)?;
         let Some(component) = unknown else {
             return Ok(());
         };
@@ -278,8 +279,8 @@ impl Repeat {
         })
     }
 
-    /// Puts `guard` alone before its reset at `(t, x; mode)`: what [`Self::written`] and
-    /// [`Self::by_difference`] speak of.
+    /// Prepares the reset of `guard` alone at `(t, x; mode)`, for [`Self::written`] and
+    /// [`Self::by_difference`].
     pub(crate) fn stand_before(
         &mut self,
         system: &dyn System,
@@ -359,7 +360,7 @@ impl Repeat {
         let system = context.system;
         system.flow(t, x, mode, &mut self.field);
         evaluate::check_flow(&self.field, t, x, mode)?;
-        // The place before is read while the scratch marks the guards of the last set.
+        // The place before is still needed while the scratch marks the guards of the last set.
         self.behind.copy_from_slice(&self.before.x_before);
         self.mode_trial.copy_from(&self.before.mode_before);
         let (field, row) = (&self.field, &mut self.row);
@@ -383,9 +384,8 @@ impl Repeat {
     }
 }
 
-/// The reset of the guards in `crossed` at `(t, x)`, told the rates that they have there: state and
-/// mode behind it into `after`. The modes are those before the crossing, and with its sides
-/// crossed.
+/// The reset of the guards in `crossed`, with their rates, at `(t, x)`: writes state and mode after
+/// it into `after`. The modes are those before the crossing, and with its sides crossed.
 pub(crate) fn reset_at(
     system: &dyn System,
     (t, x): (f64, &[f64]),

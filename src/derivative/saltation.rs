@@ -10,7 +10,7 @@ use super::corner::point::CornerPoint;
 use crate::hybrid::System;
 use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};
 
-/// What a single crossing does to displacements of the state, to first order.
+/// The effect of a single crossing on displacements of the state, to first order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saltation {
     /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after
@@ -31,10 +31,11 @@ pub struct Saltation {
 /// ```
 ///
 /// `F⁻` is the field before, `F⁺` the field after in the mode that follows; `R` is the reset
-/// ([`EventFunction::on_crossing`], with what it carries across other guards and with the way back
-/// over the guard where it throws the state back), the identity for an event-selected system.
-/// Derivatives of `h` and `R` are those that the user wrote, differences otherwise. Guards are
-/// re-armed as under [`Rearm::Pairs`]. Nothing is asked of `h`: `x` is taken to lie on the guard.
+/// [`EventFunction::on_crossing`], the identity for an event-selected system. It includes guards
+/// that the reset carries the state across, and the way back over this guard where the reset throws
+/// the state back. Derivatives of `h` and `R` are those that the user wrote, or else differences.
+/// Guards are re-armed as under [`Rearm::Pairs`]. The value of `h` is not checked: `x` is taken to
+/// lie on the guard.
 ///
 /// ```
 /// use saltation::{Guard, Mode, derivative::saltation_matrix, models::Affine};
@@ -50,8 +51,7 @@ pub struct Saltation {
 /// [`InputError::EmptySystem`], [`InputError::WrongLength`], [`InputError::NotFinite`] and
 /// [`InputError::NoSuch`] for bad input; [`Stop::NotLive`](crate::Stop::NotLive) when the guard
 /// does not move across at its least rate; [`Stop::NotFinite`](crate::Stop::NotFinite),
-/// [`Stop::Model`](crate::Stop::Model) and [`NoDerivative::NotRepeatable`] for what the model makes
-/// of it.
+/// [`Stop::Model`](crate::Stop::Model) and [`NoDerivative::NotRepeatable`] by the model.
 pub fn saltation_matrix<S>(
     system: &S,
     guard: Guard,
@@ -67,13 +67,13 @@ where
 
 /// The same for several guards met at one instant and crossed in the given order, each in the mode
 /// and the state that the one before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that
-/// meet them so (Pace & Burden, eq. 40). The time shift is that of the last guard. A guard may come
-/// again: where resets throw the state back at it.
+/// meet them so (Pace & Burden, eq. 40). The time shift is that of the last guard. A guard may
+/// appear again where resets throw the state back at it.
 ///
 /// # Errors
 /// As [`saltation_matrix`]; [`InputError::NoSuch`] also for a crossing of the order that does not
-/// come: a reset keeps the guard from being met, or does not throw the state back at one that comes
-/// again.
+/// occur: a reset keeps the guard from being met, or does not throw the state back at a guard that
+/// appears again.
 pub fn saltation_product<S>(
     system: &S,
     order: &[Guard],
@@ -116,7 +116,7 @@ where
         };
         let (edge, tau) = explorer.cross(context, (node, m), &mut matrix)?;
         (node, time_shift) = (explorer.graph().edge(edge).to, tau);
-        // What the reset throws back leaves the surface at once.
+        // A state that the reset throws back leaves the surface at once.
         if let Some(back) = explorer.graph().member(node, guard.partner()) {
             let (edge, _) = explorer.cross(context, (node, back), &mut matrix)?;
             node = explorer.graph().edge(edge).to;

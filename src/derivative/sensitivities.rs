@@ -22,13 +22,13 @@ use crate::{
 /// Most numbers of all directions.
 const MOST_NUMBERS: usize = 1 << 22;
 
-/// Directions in which the start of a run is displaced, and what has become of them: `B(v)` for
-/// each column `v`.
+/// Directions in which the start of a run is displaced, carried along the run: `B(v)` for each
+/// column `v`.
 ///
-/// Through a corner each column takes the order in which it meets the guards itself. Cost: that of
-/// the columns alone, not of a whole matrix. What it does not do: look whether a corner is linear,
-/// watch for guards that are touched without being crossed, or for a start or an end on a guard;
-/// ask [`Integrator::derivative`] for a full verdict.
+/// Through a corner each column takes the order in which it meets the guards itself. The cost is
+/// that of the columns, not of a whole matrix. It is not examined whether a corner is linear,
+/// whether guards are touched without being crossed, or whether the run starts or ends on a guard;
+/// [`Integrator::derivative`] gives a full verdict.
 ///
 /// ```
 /// use saltation::{Integrator, derivative::Sensitivities, models::Affine};
@@ -58,9 +58,9 @@ impl Sensitivities {
     /// Workspace for `count` directions of a system with `dim` state variables; they begin as the
     /// first unit vectors, and as zero beyond.
     ///
-    /// All directions together hold 2²² numbers at most (half a gigabyte of workspace): of more
-    /// directions there are as many as that allows, and [`set`](Self::set) refuses the others by
-    /// their length. A system has a million state variables at most.
+    /// All directions together hold 2²² numbers at most (half a gigabyte of workspace): further
+    /// directions are dropped, and [`set`](Self::set) refuses directions of another total length. A
+    /// system has a million state variables at most.
     pub fn new(dim: usize, count: usize) -> Self {
         let dim = dim.min(validate::MOST);
         let count = count.min(MOST_NUMBERS / dim.max(1));
@@ -98,9 +98,8 @@ impl Sensitivities {
     /// directions themselves before the first run. They stay set for the next run.
     ///
     /// # Errors
-    /// Why there is none: the reason when the run was refused, [`NoDerivative::Discontinuous`] when
-    /// a direction takes another outcome than the run, or what a model function made of the
-    /// crossings that a direction takes.
+    /// The reason when the run was refused, [`NoDerivative::Discontinuous`] when a direction takes
+    /// another outcome than the run, or an error of the model in crossings that a direction takes.
     pub fn columns(&self) -> Result<DMatrixView<'_, f64>, NoDerivative> {
         if let Some(error) = &self.failure {
             return Err(error.clone());
@@ -113,8 +112,8 @@ impl Sensitivities {
         ))
     }
 
-    /// What is known of the kind of derivative: a corner of several guards counts as
-    /// [`Verdict::Bouligand`] here, also when all its orders have the same map.
+    /// The kind of derivative, as far as it is known. A corner of several guards counts as
+    /// [`Verdict::Bouligand`] here, even when all its orders have the same map.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
@@ -146,8 +145,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate), and [`InputError::WrongLength`] when the tangents have
-    /// another dimension. Why there is no derivative is told by [`Sensitivities::columns`]; the
-    /// columns take at most [`max_steps`](Self::max_steps) steps of their own.
+    /// another dimension. [`Sensitivities::columns`] says why there is no derivative; the columns
+    /// take at most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
         t0: f64,
@@ -202,8 +201,8 @@ struct Carrier<'a, 'b> {
     tangents: &'b mut Sensitivities,
     /// The columns have not been carried through the group as it is now.
     behind: bool,
-    /// Why the group as it was last could not be passed; its other members may come within the
-    /// corner tolerance.
+    /// Why the group as it was last could not be passed; further members may come within the corner
+    /// tolerance.
     stuck: Option<NoDerivative>,
 }
 
@@ -272,7 +271,7 @@ impl Sensitivities {
         if !differs || point.guards.len() < 2 {
             return passed;
         }
-        // Another outcome may be another rounding.
+        // The outcomes may differ by rounding.
         point.rounding = rounding::of_states(context, point)?;
         self.cross_once(context)
     }

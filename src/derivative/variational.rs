@@ -3,8 +3,7 @@
 //!
 //! The stages of the same stepper are taken along the dense output of each accepted segment, so
 //! that rejected steps and those cut short by an event cost the columns nothing, and the run keeps
-//! its bits. Columns have an error test of their own: a state at rest says nothing of how fast its
-//! neighbours move.
+//! its bits. Columns have an error test of their own: neighbours of a state at rest may move fast.
 
 use std::convert::Infallible;
 
@@ -12,21 +11,22 @@ use super::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::options::Settings;
 use crate::ode::adaptive::{LAST, Proposal};
-use crate::ode::difference::{Parts, resolve, vector_within};
+use crate::ode::difference::vector_within;
+use crate::ode::resolved_difference::{Parts, resolve};
 use crate::ode::{Adaptive, DormandPrince, Tolerance};
 use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
 
-/// How much larger than that of the run the relative error of a column may be.
+/// The relative tolerance of columns, in units of that of the run.
 const SLACK: f64 = 10.0;
 /// Most rejected steps in one segment.
 const MOST_REJECTIONS: usize = 10_000;
-/// Relative shift of the state between two evaluations of the same derivative: what they differ by
-/// is their rounding.
+/// Relative shift of the state between two evaluations of the same derivative. Their difference is
+/// rounding.
 const SHIFT: f64 = 1e-12;
-/// Relative error of a column that is never allowed, whatever the rounding.
+/// Limit of the relative error of a column, whatever the rounding.
 const MOST_ERROR: f64 = 1e-2;
-/// An error of a derivative that changes an entry by less than 1e-7 of this part of it within a
-/// segment is not looked at.
+/// Errors of a derivative that change an entry by less than 1e-7 of this part of it within a
+/// segment are neglected.
 const UNSEEN: f64 = 1e-2;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
@@ -46,7 +46,7 @@ pub(crate) struct Columns {
     /// The first stage is that of the present columns.
     has_slope: bool,
     point: Vec<f64>,
-    /// The slopes a second time, to see their rounding.
+    /// The slopes a second time, to measure their rounding.
     again: Vec<f64>,
     differences: Differences,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Columns {
 struct Differences {
     /// The flow has no derivative that is written, in the present mode.
     are_needed: bool,
-    /// Of each column, the part of the usual step that differences of the flow along it take.
+    /// For each column, the difference step along it as a part of the usual one.
     parts: Vec<f64>,
     /// Differences over other steps.
     trials: [Vec<f64>; 3],
@@ -98,7 +98,7 @@ impl Columns {
         self.differences.parts.fill(1.0);
     }
 
-    /// The columns were changed, or the mode was: the slope is another.
+    /// Forgets the slope, after the columns or the mode have changed.
     pub(crate) fn changed(&mut self) {
         self.has_slope = false;
     }
@@ -260,7 +260,7 @@ impl Columns {
             if column.iter().all(|&v| v == 0.0) {
                 continue;
             }
-            // An error of a derivative that changes nothing within the segment is none.
+            // Errors without effect within the segment do not count.
             let small = SMALL * column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
             let length = segment.t - t;
             let floor = |i: usize, _: f64| UNSEEN * column[i].abs().max(small) / length;

@@ -6,12 +6,12 @@ use crate::{Doubt, Guard, NoDerivative};
 
 /// What kind of derivative the final state of a run has with respect to its start.
 ///
-/// From best to worst; of several findings the worst stands, the earliest among equals.
+/// From best to worst. Of several findings the worst counts, and the earliest among equals.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// One linear map: the derivative of textbooks. At corners of more than twelve guards, or six
-    /// with resets, as far as pairs of guards tell: see [`Compared`](super::Compared).
+    /// One linear map. At corners of more than twelve guards, or six with resets, only pairs of
+    /// guards are compared: see [`Compared`](super::Compared).
     Classical,
     /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have
     /// different maps, or not all of whose orders were compared.
@@ -19,19 +19,19 @@ pub enum Verdict {
     /// The start lies on a guard, or an event coincides with the start or the final time: the
     /// derivative is that of neighbours on the side on which the run lies;
     /// [`Derivative::apply`](super::Derivative::apply) refuses directions to the other side. At the
-    /// end it is that of the flow just after the event when the run crossed it, just before it when
-    /// it did not. Within the corner tolerance in time counts as on.
+    /// end it is that of the flow just after the event when the run crossed it, and just before it
+    /// when it did not. Within the corner tolerance in time counts as coinciding.
     OneSided {
         /// The guard.
         guard: Guard,
         /// When (s).
         t: f64,
     },
-    /// Guards that the run met one by one are closer in time than its errors tell apart, and not
-    /// all orders of them have the same map or outcome: the run may have met a corner. Numbers are
-    /// those of the order in which it met them, exact for the run as it is.
-    /// [`Derivative::possible_corner`](super::Derivative::possible_corner) tells what kind of
-    /// corner it would be, with the map of each order. A run with a smaller tolerance tells more.
+    /// The run met guards one by one, closer in time than its errors resolve, and their orders do
+    /// not all have the same map or outcome: it may have met a corner. Numbers are those of the
+    /// order of the run. [`Derivative::possible_corner`](super::Derivative::possible_corner) gives
+    /// the kind of that corner, with the map of each order. A run with a smaller tolerance resolves
+    /// more.
     PossibleCorner {
         /// When the first of them was crossed (s).
         t: f64,
@@ -39,13 +39,13 @@ pub enum Verdict {
         guards: Vec<Guard>,
         /// Time from the first to the last, as it was expected at the first (s).
         apart: f64,
-        /// How far that may be off (s): an estimate from the errors of the steps before.
+        /// The error of that time (s), estimated from the errors of the steps before.
         error: f64,
     },
-    /// Outcomes differ by order at a corner: the final state jumps there. A direction whose outcome
-    /// is the one in which the run went on has a derivative; the others have a limit and a map of
-    /// their own behind the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The
-    /// run itself, which meets all guards at once, may go on as no direction does;
+    /// Outcomes differ by order at a corner: the final state jumps there. Directions with the
+    /// outcome of the run have a derivative. The others have a limit and a map of their own after
+    /// the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The run itself, which
+    /// meets all guards at once, may have an outcome that no direction has;
     /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
     Discontinuous {
         /// Time of the corner (s).
@@ -59,7 +59,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Takes in one more finding.
+    /// Adds one more finding.
     pub(crate) fn worsen(&mut self, other: Self) {
         if other.rank() > self.rank() {
             *self = other;
@@ -77,18 +77,18 @@ impl Verdict {
         }
     }
 
-    /// True when a corner that the run may have met does not change it.
+    /// True when a possible corner cannot worsen it.
     pub(crate) fn is_past_possible(&self) -> bool {
         self.rank() >= 3
     }
 
-    /// What a decision that its errors may turn makes of a run.
+    /// The verdict on a run with a doubt.
     pub(crate) fn of_doubt(doubt: &Doubt) -> Self {
         match *doubt {
             Doubt::Touch { guard, t, gap, .. } => {
                 Self::NotGuaranteed(NoDerivative::Touch { guard, t, gap })
             }
-            // The derivative looks at such guards itself, with a closer estimate of the error.
+            // The derivative examines such guards itself, with a better estimate of the error.
             Doubt::TurnedAway { .. } => Self::Classical,
             Doubt::Shallow {
                 guard, t, depth, ..

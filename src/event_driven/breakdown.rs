@@ -142,12 +142,12 @@ pub enum Breakdown {
     DependentContacts {
         /// The contacts that depend on each other.
         set: Vec<usize>,
-        /// How far they are from independent: the least eigenvalue over the greatest, or the least
-        /// pivot, of the Gram matrix of unit normals.
+        /// Reciprocal condition number: the least eigenvalue over the greatest, or the least pivot,
+        /// of the Gram matrix of unit normals.
         rcond: f64,
     },
 
-    /// Impacts of one order of contacts do not end: a narrow cone, or a body between walls.
+    /// The impacts of one order of contacts do not end, as in a narrow cone or between walls.
     #[error(
         "{limit} impacts one after another at t = {t}, and contact {contact} still approaches at {speed:e}: the contacts form a narrow cone, or squeeze a body"
     )]
@@ -237,7 +237,7 @@ impl From<Breakdown> for Stop {
 }
 
 impl Model<'_> {
-    /// Runs `work` with what accelerations and impacts of `contacts` at `q` are computed from.
+    /// Calls `work` with the frame of `contacts` at `q`: mass matrix, rows and Gram matrix.
     pub(crate) fn in_frame<R>(
         &self,
         q: &[f64],
@@ -253,8 +253,7 @@ impl Model<'_> {
         })
     }
 
-    /// What keeps the accelerations from being computed at a state, or a little ahead of it: within
-    /// the step that begins there.
+    /// Why the accelerations cannot be computed at a state, or within the step that begins there.
     pub(crate) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Breakdown> {
         let (q, v) = self.parts(state);
         let contacts = self.closed(mode);
@@ -279,7 +278,7 @@ impl Model<'_> {
     }
 }
 
-/// What keeps accelerations or impacts from being computed, as an error.
+/// Why accelerations or impacts cannot be computed, as an error.
 pub(crate) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Breakdown {
     match trouble {
         Trouble::Mass => Breakdown::MassMatrix {

@@ -47,7 +47,7 @@ impl Drive<'_> {
         };
         let mut statistics = Statistics::default();
         let mut guaranteed = kind == ContactEventKind::Contact;
-        // When something was dealt with last, how often at that time, and how much more may be.
+        // When a policy acted last, how often at that time, and how many events are left.
         let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
         let mut left = self.driver.settings.max_events;
         let status = loop {
@@ -92,7 +92,7 @@ impl Drive<'_> {
         })
     }
 
-    /// The start, what its impact did, and what kind of event it is when it is one.
+    /// The start, what its impact did, and the kind of that event.
     fn begin(
         &self,
         t0: f64,
@@ -172,8 +172,8 @@ impl Drive<'_> {
         Ok(Stretch { end, touches })
     }
 
-    /// Goes on from where the core ended, as the policies say: the event that this is; none when
-    /// the run is to end.
+    /// Goes on from where the core ended, as the policies say. Returns the event for the log; none
+    /// when the run is to end.
     fn deal_with(
         &self,
         reason: &Reason,
@@ -201,8 +201,8 @@ impl Drive<'_> {
                 let kind = ContactEventKind::ZenoAbsorbed;
                 return model.close(&found.contacts, kind, place).map(Some);
             }
-            // Impacts follow each other faster than time can tell: they are taken as one. What
-            // comes back even then is an accumulation in no time.
+            // Impacts within the resolution of time are taken as one. If contacts approach even
+            // then, this is an accumulation at one instant.
             (Reason::Error(Breakdown::Stop(Stop::NoProgress { .. })), zeno, _) => {
                 let together = if again && zeno == Zeno::Absorb {
                     Ok(None)
@@ -225,7 +225,7 @@ impl Drive<'_> {
                     _ => Err(error),
                 };
             }
-            // So is an impact that does not end.
+            // An impact that does not end is one too.
             (Reason::Error(error), Zeno::StopAt, _) if model.is_endless(error) => return Ok(None),
             (Reason::Error(error), Zeno::Absorb, _) if model.is_endless(error) => {
                 let contacts = model.touching_and_not_parting(place);
@@ -254,7 +254,7 @@ impl Drive<'_> {
 /// How a stretch of a run ended.
 struct Stretch {
     end: End,
-    /// What was only touched on the way.
+    /// Touches on the way.
     touches: Vec<ContactEvent>,
 }
 

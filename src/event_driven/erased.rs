@@ -3,7 +3,7 @@
 use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, Start};
 use crate::hybrid::model::forward::forward;
 use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
-use crate::{Crossed, Crossing, EventFunction, Flow, Mode, Stop, Watch};
+use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
 /// A model of whatever system.
 pub(crate) type Model<'a> = EventDriven<dyn Mechanism + 'a>;
@@ -18,7 +18,7 @@ where
         self
     }
 
-    /// Checks a start, lets an impact happen where a gap that is zero closes, and finds the
+    /// Checks a start, resolves the impact of contacts with zero gaps that close, and finds the
     /// contacts that stay closed.
     ///
     /// # Errors
@@ -26,8 +26,8 @@ where
     /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
     /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
     /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
-    /// symmetric and positive definite; [`Breakdown::Restitution`]; what stands in the way of the
-    /// impact or of settling.
+    /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
+    /// impact has no outcome, or for which no set of contacts can stay closed.
     pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
         Ok(self.erased().recorded_start(t, q, v)?.0)
     }
@@ -38,8 +38,8 @@ where
         self.erased().contact_forces(t, state, mode)
     }
 
-    /// Reports how the outcome of contacts that close at once at `(q, v)` depends on their order;
-    /// all other contacts are open.
+    /// How the outcome of contacts that close at once at `(q, v)` depends on their order. All other
+    /// contacts are open.
     ///
     /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
     /// by impact, until no contact approaches; what the law makes of all contacts at once is

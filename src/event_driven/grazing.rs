@@ -1,4 +1,5 @@
-//! Admissibility: what a run must not meet, each by its name (Pace & Burden, section 3.4).
+//! What the theory excludes from a run (Pace & Burden, section 3.4): touches without an impact,
+//! releases without a rate, open contacts with negative gaps.
 
 use super::breakdown::Breakdown;
 use super::log::{ContactEvent, ContactEventKind};
@@ -7,8 +8,8 @@ use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
-/// What to do with a gap that is touched without an impact worth the name: to within a tenth of
-/// what the errors of the steps leave open of it (see [`Doubt`](crate::Doubt)).
+/// What to do with a gap that comes to zero too slowly for an impact. A gap counts as touched when
+/// its minimum is within a tenth of its error (see [`Doubt`](crate::Doubt)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Grazing {
     /// End the run with [`Breakdown::Grazing`], [`Breakdown::GrazingRelease`] or
@@ -23,8 +24,8 @@ pub enum Grazing {
     Contact,
 }
 
-/// Parts of a segment at which open gaps are looked at: a bump that lies between the samples of the
-/// core is not passed through.
+/// Places in a segment, as parts of it, at which open gaps are evaluated: they find bumps between
+/// the samples of the core.
 const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// A gap or a force that comes close to zero.
@@ -46,8 +47,8 @@ struct Departure {
     most: f64,
 }
 
-/// The observer that ends a run when a gap or a force is touched (or notes it, as the policy says),
-/// or a gap is negative where it should open.
+/// The observer that finds gaps and forces that touch zero, and negative gaps of open contacts. As
+/// the policy says, it notes a touch or ends the run.
 pub(crate) struct Watcher<'a> {
     model: &'a Model<'a>,
     settings: &'a Settings,
@@ -94,9 +95,9 @@ impl<'a> Watcher<'a> {
 const TOUCHED: f64 = 0.1;
 
 impl Watcher<'_> {
-    /// True when a contact leaves its surface at the start of a segment, and its gap, which is
-    /// negative at a point of the interpolant, is no deeper than the error that the tolerances
-    /// allow there: the interpolant does not tell how it leaves.
+    /// True when a contact leaves its surface at the start of a segment and its negative gap on the
+    /// interpolant is within the error that the tolerances allow. The interpolant then does not
+    /// resolve how the contact leaves.
     #[cold]
     fn leaves(&self, segment: &Segment<'_>, contact: usize, gap: f64) -> bool {
         let system = self.model.system();
@@ -138,8 +139,8 @@ impl Watcher<'_> {
         }
     }
 
-    /// Takes in the touches of a segment. A gap or a force that is zero within the error from its
-    /// start on does not touch zero: it has not left it, and its minima are rounding.
+    /// Records the touches of a segment. A gap or a force that is zero within its error since the
+    /// start of the segment has not left zero; its minima are rounding and no touches.
     fn take_touches(&mut self, segment: &Segment<'_>) {
         let touches = std::mem::take(&mut self.touched);
         for Touched { contact, t, error } in touches {
@@ -157,7 +158,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Takes in a gap or a force that was touched at `t`: notes it, or ends the run.
+    /// Records that a gap or a force touched zero at `t`, or ends the run.
     fn touch(&mut self, segment: &Segment<'_>, contact: usize, t: f64) {
         let is_closed = self.model.is_closed(segment.mode, contact);
         if self.grazing == Grazing::Contact {

@@ -1,5 +1,5 @@
 //! What an event does: the impact of the contacts that take part, and which of them are closed
-//! behind it (Pace & Burden, eq. 3 and section 3.4).
+//! after it (Pace & Burden, eq. 3 and section 3.4).
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
@@ -15,8 +15,8 @@ use crate::mechanics::rates::change_rates;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::{At, Crossed, Mode, Quantity, Stop};
 
-/// What is lower than this part of the gap tolerance is not resolved: the noise of gaps is a tenth
-/// of it.
+/// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
+/// tenth of it.
 const LOW: f64 = 1e-2;
 
 impl Model<'_> {
@@ -69,8 +69,8 @@ impl Model<'_> {
         self.apply_impact_by((&Unilateral, &Selection::Single), occasion, state, event)
     }
 
-    /// The impact problem of contacts, with `M⁻¹ Jᵀ` written into `response`; what makes it none is
-    /// the inner error.
+    /// The impact problem of contacts, with `M⁻¹ Jᵀ` written into `response`. The inner error says
+    /// why the contacts make no problem, the outer one why the mass matrix cannot be inverted.
     pub(crate) fn impact_problem(
         &self,
         (q, v): (&[f64], &[f64]),
@@ -123,8 +123,8 @@ impl Model<'_> {
         }
     }
 
-    /// The outcome of an impact, noted in `event`; the noise of speeds where contacts depend on
-    /// each other.
+    /// Resolves an impact and notes the outcome in `event`. Returns the rounding of contact speeds
+    /// where contacts depend on each other.
     fn resolve(
         &self,
         (law, selection): (&dyn ImpactLaw, &Selection),
@@ -148,9 +148,9 @@ impl Model<'_> {
         Ok(noise)
     }
 
-    /// What dependent contacts still approach by after an impact, when it is no more than `noise`
-    /// in units of rows, is lost in the rounding of their Gram matrix: they are stopped, and the
-    /// others that push keep their rates.
+    /// Stops dependent contacts that still approach after an impact by no more than `noise` (in
+    /// units of rows): that is the rounding of their Gram matrix. The other contacts that push keep
+    /// their rates.
     #[cold]
     fn stop_slow_approaches(
         &self,
@@ -184,31 +184,8 @@ impl Model<'_> {
         })
     }
 
-    /// The coefficient of restitution of a contact, if it is one.
-    pub(crate) fn checked_restitution(
-        &self,
-        contact: usize,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<f64, Breakdown> {
-        let value = self.system().restitution(contact, q, v);
-        self.check_restitution(contact, t, value)
-    }
-
-    fn check_restitution(&self, contact: usize, t: f64, value: f64) -> Result<f64, Breakdown> {
-        let allowed = if self.any_restitution {
-            value.is_finite()
-        } else {
-            (0.0..=1.0).contains(&value)
-        };
-        allowed
-            .then_some(value)
-            .ok_or(Breakdown::Restitution { contact, value, t })
-    }
-
     /// Decides which of the contacts that touch are closed from here on, and brings the state onto
-    /// them; those in `released` are not.
+    /// them. Contacts in `released` are open.
     pub(crate) fn update_contacts(
         &self,
         t: f64,
@@ -219,8 +196,8 @@ impl Model<'_> {
     ) -> Result<(), Breakdown> {
         let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
         let mut parting = self.parting((t, state), touching, mode)?;
-        // What holds the contacts that stay closed may keep a slow one from parting, or press it
-        // back from lower than gaps can tell: then it is a candidate too.
+        // The forces of the closed contacts may stop a slow contact from parting, or limit its
+        // rebound to a height that is not resolved. Such a contact is a candidate too.
         for _ in 0..=touching.len() {
             self.rest_unless_parting(t, state, (touching, &parting), released, mode)?;
             if !parting.iter().any(|&parts| parts) {
@@ -248,8 +225,8 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// True when a gap that opens at `rate` and is bent back by the acceleration `bend` opens no
-    /// wider than gaps can tell.
+    /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
+    /// gaps resolve.
     pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
         rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
     }
@@ -324,8 +301,8 @@ impl Model<'_> {
         }
     }
 
-    /// Which contacts part faster than the tolerance. A closed contact stays closed if its rebound
-    /// height is too low for its gap to tell.
+    /// Which contacts part faster than the tolerance. A closed contact whose rebound is too low to
+    /// be resolved does not part.
     fn parting(
         &self,
         (t, state): (f64, &[f64]),
@@ -354,8 +331,8 @@ impl Model<'_> {
     }
 
     /// Notes the contacts that take part in an event, which of them were open until now, and which
-    /// are released. An open gap that is zero takes part when it is at rest; one that closes is
-    /// another event, be it of the same instant.
+    /// are released. An open contact with a gap of zero takes part when it is at rest. One that
+    /// closes is an event of its own, even at the same instant.
     fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
         for j in 0..self.system().contacts() {
@@ -382,7 +359,7 @@ impl Model<'_> {
         super::projection::land(self, x, &self.closed(mode), &event.touching);
         if event.is_impact() {
             self.apply_impact(occasion(t, crossed), x, event)?;
-            // Pressed on by the impact, a contact need not open.
+            // A contact with a positive impulse is not released.
             let Event {
                 touching,
                 impulses,
@@ -425,11 +402,10 @@ pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
     Occasion { t, number }
 }
 
-/// What an event did; what an observer reads in the record of its transition. Its memory is used
-/// again.
+/// What an event did; observers read it in the record of the transition. Its memory is reused.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
-    /// The contacts that are closed, close or rest.
+    /// The contacts that take part: closed, closing, or at rest with a gap of zero.
     pub(crate) touching: Vec<usize>,
     /// Which of them were open until then.
     pub(crate) new: Vec<bool>,
@@ -439,7 +415,7 @@ pub(crate) struct Event {
     pub(crate) approach: Vec<f64>,
     /// Impulses on them; none when no contact closed.
     pub(crate) impulses: Vec<f64>,
-    /// What the law says of the outcome besides.
+    /// The remarks of the law on the outcome.
     pub(crate) remarks: Vec<Remark>,
     /// How the outcome came about.
     pub(crate) order: Option<Order>,

@@ -1,9 +1,9 @@
 //! The derivative of an impact along displacements of the state before it (Pace & Burden, eq. 3 and
 //! section A.3).
 //!
-//! By differences of the impact among states in which the contacts that are closed stay so, before
-//! and after: only such neighbours exist, and off them the law may choose another outcome. One way
-//! for every law.
+//! The derivative is a difference of impacts, between states in which the closed contacts stay
+//! closed before and after. Only such neighbours occur in a run; elsewhere the law may choose
+//! another outcome. The same method serves every law.
 
 use super::breakdown::Breakdown;
 use super::impact::{Event, occasion};
@@ -13,10 +13,10 @@ use crate::impact::Occasion;
 use crate::ode::difference::step_along;
 use crate::{Crossed, Mode};
 
-/// A step for differences changes speeds of approach by this part at most.
+/// A difference step changes speeds of approach by at most this part.
 const SLOW: f64 = 0.1;
 
-/// The contacts of an event as its neighbours have it.
+/// The contacts of an event at nearby states.
 struct NearbyEvent {
     occasion: Occasion,
     /// Those that take part.
@@ -32,7 +32,7 @@ struct NearbyEvent {
 
 impl Model<'_> {
     /// Writes the derivatives of the state after an event along each of `directions`; false when
-    /// there is no outcome, or none beside.
+    /// the law has no outcome at the state or beside it.
     pub(crate) fn reset_along_each(
         &self,
         (t, crossed): (f64, &Crossed<'_>),
@@ -104,7 +104,7 @@ impl Model<'_> {
         Some(())
     }
 
-    /// How long a difference may be.
+    /// The longest step that a difference may take.
     fn step_beside(
         &self,
         x: &[f64],
@@ -119,8 +119,7 @@ impl Model<'_> {
             let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
         }
-        // Contacts that approach slowly approach at both ends too: the step is a part of their
-        // speed.
+        // The step is a part of the slowest approach, so that all contacts approach at both ends.
         let rates = [usual, -usual].map(|s| self.approach(&moved(s), &nearby.touching));
         for i in (0..nearby.touching.len()).filter(|&i| nearby.new[i]) {
             let change = (rates[0][i] - rates[1][i]).abs() / (2.0 * usual);

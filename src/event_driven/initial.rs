@@ -1,14 +1,11 @@
-//! The start of a mechanical run: input that makes sense, an impact if there is one, the contacts
-//! that stay closed.
+//! The start of a mechanical run: input is checked, an impact is resolved if there is one, and the
+//! contacts that stay closed are found.
 
 use super::breakdown::Breakdown;
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
-use crate::linalg::symmetric::matrix_fault;
-use crate::mechanics::configuration::check_configuration;
-use crate::mechanics::contacts::common_tangents;
-use crate::{At, InputError, MatrixFault, Mode, Quantity, Stop, validate};
+use crate::{At, InputError, Mode, Quantity, Stop};
 
 /// Where a run of an [`EventDriven`] system starts: state and mode, after an impact if the start is
 /// one.
@@ -58,16 +55,8 @@ impl Model<'_> {
         v: &[f64],
         impact: impl FnOnce(&mut [f64], &mut Event) -> Result<(), Breakdown>,
     ) -> Result<(Start, Event), Breakdown> {
-        let tolerances = [
-            ("gap_tolerance", self.gap_tolerance),
-            ("rate_tolerance", self.rate_tolerance),
-        ];
-        for (name, value) in tolerances {
-            validate::not_negative(name, &[value])?;
-        }
+        self.check_options()?;
         let mut state = self.checked_state(t, q, v)?;
-        self.check_friction()?;
-        common_tangents(self.system())?;
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         self.check_mass(q)?;
         let n = self.system().contacts();
@@ -93,8 +82,8 @@ impl Model<'_> {
                 touching.push(j);
             }
         }
-        // A gap that is zero but for rounding and does not open would else be one that is only
-        // touched, or lie beyond its surface.
+        // Gaps of contacts that do not open are set to zero: with a rounding error left, the run
+        // would see a touch or a negative gap.
         let rates = self.approach(&state, &touching);
         let lands = |&(&j, rate): &(&usize, &f64)| {
             let opens = *rate > self.rate_tolerance;
@@ -110,7 +99,7 @@ impl Model<'_> {
         if event.is_impact() {
             impact(&mut state, &mut event)?;
         }
-        // Those that rest are closed contacts to the impact, as they are on the way.
+        // Contacts at rest count as closed in the impact, as they do later in the run.
         for &j in &resting {
             self.set_closed(&mut mode, j, true);
         }
@@ -124,57 +113,4 @@ impl Model<'_> {
         };
         Ok((start, event))
     }
-
-    /// The state `(q, v)` on the manifold of the coordinates, if it is one of the system.
-    pub(crate) fn checked_state(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<Vec<f64>, InputError> {
-        let system = self.system();
-        check_input((system.coordinates(), system.dof()), t, q, v)?;
-        let mut state = [q, v].concat();
-        super::projection::onto_manifold(self, &mut state);
-        let (on, _) = self.parts(&state);
-        validate::finite("q", on)?;
-        check_configuration(system, on, v)?;
-        Ok(state)
-    }
-
-    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {
-        let d = self.system().dof();
-        let mut mass = vec![0.0; d * d];
-        self.system().mass(q, &mut mass);
-        let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
-        let state = || q.to_vec();
-        if let Some(fault) = matrix_fault(&matrix) {
-            return Err(Breakdown::MassMatrix {
-                fault,
-                state: state(),
-            });
-        }
-        match crate::linalg::cholesky::factor(&mut mass, d) {
-            Some(_) => Ok(()),
-            None => Err(Breakdown::MassMatrix {
-                fault: MatrixFault::NotPositive { value: 0.0 },
-                state: state(),
-            }),
-        }
-    }
-}
-
-/// Refuses positions and velocities of another length than these, and numbers that are not finite.
-pub(crate) fn check_input(
-    (coordinates, dof): (usize, usize),
-    t: f64,
-    q: &[f64],
-    v: &[f64],
-) -> Result<(), InputError> {
-    validate::length("q", coordinates, q.len())?;
-    validate::length("v", dof, v.len())?;
-    for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
-        validate::finite(name, values)?;
-    }
-    Ok(())
 }

@@ -10,8 +10,8 @@ use crate::impact::{Order, Remark};
 pub enum ContactEventKind {
     /// Gaps closed, or contacts were released, or both at once.
     Contact,
-    /// A gap was touched, or its contact approached too slowly for an impact; or the force of a
-    /// contact fell to zero too slowly for a release, and it was opened.
+    /// A gap was touched, or its contact approached too slowly for an impact. Or the force of a
+    /// contact fell to zero too slowly for a release, and the contact was opened.
     Touch,
     /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which
     /// may pull.
@@ -43,15 +43,15 @@ pub struct ContactEvent {
     pub impulses: Vec<f64>,
     /// `Da v⁻` of `contacts` (m/s); negative where they approach.
     pub approach: Vec<f64>,
-    /// What the law of impact says of it besides, such as that it raised the energy.
+    /// Remarks of the impact law, such as that the energy rose.
     pub remarks: Vec<Remark>,
-    /// Which contacts were at work when, by their places in `contacts`; none when there was no
+    /// The order in which contacts acted, by their places in `contacts`; none when there was no
     /// impact by the law.
     pub order: Option<Order>,
     /// How many outcomes the law of impact gave, of which this is one; 0 without it.
     pub outcomes: usize,
-    /// Number of the cluster: events closer in time than the tolerance of the run follow each other
-    /// in one.
+    /// Number of the cluster. Successive events closer in time than
+    /// [`cluster_time`](super::Simulation::cluster_time) share one.
     pub cluster: usize,
 }
 

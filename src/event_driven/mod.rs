@@ -7,14 +7,16 @@
 //!   closed contacts, its `guards`.
 //! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
 //!   to the closed contacts.
-//! * `erased`: the same, its system forgotten, so that the rest is compiled once.
+//! * `checks`: options, states, masses, before bodies move.
+//! * `erased`: the model with its system forgotten, so that the rest is compiled once.
 //! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery`
 //!   (between two runs of the core), `zeno`, `grazing`.
-//! * `run`, `recorder`, `log`: what a run computed, its events and contact modes; `breakdown`: what
-//!   ends one.
+//! * `recorder`, `log`: the events and contact modes of a run; `run`: what a simulation returns;
+//!   `breakdown`: what ends it.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
+mod checks;
 mod decoupling;
 mod drive;
 mod erased;
@@ -22,7 +24,7 @@ mod grazing;
 mod guards;
 mod impact;
 mod impact_derivative;
-pub(crate) mod initial;
+mod initial;
 mod log;
 mod motion;
 mod projection;

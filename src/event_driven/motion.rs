@@ -7,7 +7,7 @@ use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
 use crate::mechanics::acceleration::How;
 use crate::mechanics::configuration;
-use crate::{Flow, Mode};
+use crate::{Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +47,9 @@ impl Model<'_> {
     }
 
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
-    /// `multipliers` has one entry a contact, zero for those that are open; `lifted`, they are
-    /// raised by what is rounding, so that a contact that carries nothing is not released by it.
-    /// True when they are the only ones.
+    /// `multipliers` has one entry a contact, zero for those that are open. With `lifted` they are
+    /// raised by their rounding, so that rounding does not release a contact that carries nothing.
+    /// True when they are unique.
     pub(crate) fn motion(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),
@@ -95,6 +95,10 @@ impl Model<'_> {
 impl Flow for Model<'_> {
     fn dim(&self) -> usize {
         self.bodies.fixed.nq + self.bodies.fixed.d
+    }
+
+    fn validate(&self) -> Result<(), InputError> {
+        self.check_options()
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

@@ -1,7 +1,7 @@
 //! Drift off the closed contacts: positions and velocities are projected back after each step.
 //! `q ← q − N(q) M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.
-//! Coordinates that are not free, such as unit quaternions, come back onto their manifold before.
-//! Where contacts depend on each other the shift is unique still.
+//! Coordinates on a manifold, such as unit quaternions, are projected onto it first. The shift is
+//! unique even where contacts depend on each other.
 
 use super::system::gather_closed;
 use crate::Mode;
@@ -12,7 +12,7 @@ use crate::mechanics::acceleration::Frame;
 use crate::mechanics::configuration;
 use crate::mechanics::{Mechanism, Redundant};
 
-/// Gaps and their rates within this part of the tolerances are left alone: rounding, not drift.
+/// Gaps and rates within this part of the tolerances are rounding and are not corrected.
 const LEFT_ALONE: f64 = 1e-3;
 
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
@@ -33,9 +33,9 @@ pub(crate) fn hold_all(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> 
     to_rates_of_zero(model, x, contacts) || moved
 }
 
-/// Brings the state of an event onto its surfaces: gaps of all contacts that take part to zero, and
-/// rates of those that are `closed`. A contact that parts would else count as one that closes, as
-/// long as its gap is below zero by the drift of a step.
+/// Brings the state of an event onto its surfaces: the gaps of all contacts that take part are set
+/// to zero, and the rates of those that are `closed`. Otherwise a contact that parts, with a gap
+/// below zero by the drift of a step, would count as one that closes.
 pub(crate) fn land(model: &Model<'_>, x: &mut [f64], closed: &[usize], touching: &[usize]) {
     onto_manifold(model, x);
     to_gaps_of_zero(model, x, touching);

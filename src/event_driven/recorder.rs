@@ -9,13 +9,13 @@ use crate::event_driven::Model;
 use crate::hybrid::trajectory::Path;
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
-/// What a run leaves behind.
+/// The path, the log and the accumulations of a run.
 pub(crate) struct ContactRecorder {
     pub(crate) path: Path,
     events: Vec<ContactEvent>,
     pub(crate) detector: Detector,
     pub(crate) accumulation: Option<Accumulation>,
-    /// The next start is no start but goes on from what the driver did between two runs.
+    /// The next stretch goes on from what the driver did; its start is not a new start.
     goes_on: bool,
     /// Transitions so far.
     pub(crate) transitions: usize,
@@ -65,7 +65,7 @@ impl ContactRecorder {
         self.goes_on = true;
     }
 
-    /// Takes in what was touched since the last call, each at its place in time.
+    /// Enters the touches since the last call into the log, in order of time.
     pub(crate) fn touched(&mut self, touches: Vec<ContactEvent>) {
         for touch in touches {
             self.path.keep(touch.bytes());

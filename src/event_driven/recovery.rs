@@ -1,5 +1,5 @@
-//! What a simulation does itself, between two runs of the core: accumulations absorbed, touches
-//! closed, idle contacts opened, impacts that follow each other too fast taken as one.
+//! What a simulation does between two runs of the core: it absorbs accumulations, closes touches,
+//! opens idle contacts, and takes impacts that follow each other too fast as one.
 
 use super::breakdown::Breakdown;
 use super::impact::Event;
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub(crate) mode: Mode,
 }
 
-/// What is left to a run that a driver carries on by itself.
+/// The limits that are left for what the driver does itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     /// Smooth steps, accepted or not.
@@ -31,7 +31,7 @@ pub(crate) struct Bounds {
 }
 
 impl Model<'_> {
-    /// Detects a Zeno accumulation from rebounds that are too low for gaps to tell.
+    /// Detects a Zeno accumulation from rebounds too low to be resolved.
     pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);
         let n = self.system().contacts();
@@ -54,8 +54,8 @@ impl Model<'_> {
         for (i, &j) in open.iter().enumerate() {
             let (rate, fall) = (rates[i], -bends[i]);
             let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
-            // Of an impact of several contacts one may part faster than it came; its coefficient
-            // tells the rest.
+            // In an impact of several contacts one may part faster than it approached. Then its
+            // coefficient of restitution gives the ratio.
             let restitution = self.system().restitution(j, q, v);
             let own = rate / -before[i];
             let ratio = if (0.0..1.0).contains(&own) {
@@ -79,12 +79,12 @@ impl Model<'_> {
         found
     }
 
-    /// Goes to the time of an accumulation without its contacts, unless another gap would be passed
-    /// on the way; gives what it cost.
+    /// Moves the state to the time of an accumulation with its contacts left out, unless another
+    /// gap closes on the way. Returns the cost.
     ///
     /// # Errors
-    /// [`Stop::TooManySteps`] and [`Stop::Interrupted`], as the run of which this is a part; what
-    /// else ends the flight.
+    /// [`Stop::TooManySteps`] and [`Stop::Interrupted`], by the limits of the whole run; any other
+    /// reason that ends the flight.
     pub(crate) fn fly_to(
         &self,
         found: &Accumulation,
@@ -123,8 +123,8 @@ impl Model<'_> {
         Ok(cost)
     }
 
-    /// Closes contacts, and whatever is closed already, by a plastic impact that holds both ways;
-    /// what they then run into takes part in a plastic impact that pushes only.
+    /// Closes contacts together with those already closed, by a plastic impact that may pull.
+    /// Contacts that approach after it take part in a second plastic impact, which only pushes.
     pub(crate) fn close(
         &self,
         contacts: &[usize],
@@ -170,7 +170,7 @@ impl Model<'_> {
                 *sum += p;
             }
         }
-        // A plastic impact throws no contact lower than gaps can tell.
+        // After a plastic impact no contact rebounds below what gaps resolve.
         for &j in &touching {
             self.set_closed(mode, j, true);
         }
@@ -195,8 +195,8 @@ impl Model<'_> {
         Ok(self.finished(event, place))
     }
 
-    /// One impact of all contacts that touch, whatever they do: for impacts that follow each other
-    /// faster than time can tell. None when no contact approaches.
+    /// One impact of all contacts that touch, for impacts that follow each other within the
+    /// resolution of time. None when no contact approaches.
     pub(crate) fn strike_together(
         &self,
         place: &mut Place,
@@ -219,8 +219,8 @@ impl Model<'_> {
         Ok(Some(self.finished(event, place)))
     }
 
-    /// Whether an impact accumulates in no time: a body rattles between contacts that squeeze it,
-    /// or contacts that lose energy throw it to and fro more often than the law follows.
+    /// True for an impact that accumulates at one instant: a body rattles between contacts that
+    /// squeeze it, or is thrown to and fro with losses more often than the cap of the law.
     pub(crate) fn is_endless(&self, error: &Breakdown) -> bool {
         let Breakdown::Impact {
             contacts,
@@ -241,7 +241,7 @@ impl Model<'_> {
         }
     }
 
-    /// The contacts whose gaps are zero, closed ones too, those excepted that part faster than the
+    /// The contacts with zero gaps, closed or not, without those that part faster than the
     /// tolerance.
     pub(crate) fn touching_and_not_parting(&self, place: &Place) -> Vec<usize> {
         let nq = self.system().coordinates();
@@ -282,7 +282,7 @@ impl Model<'_> {
 /// A right-hand side `f(t, x)`, written into the last argument.
 type FreeFlow<'a> = dyn Fn(f64, &[f64], &mut [f64]) + 'a;
 
-/// A run without event functions. Its right-hand side is asked through a pointer, so that it is
+/// A run without event functions. Its right-hand side is called through a pointer, so that it is
 /// compiled once for all models.
 fn fly_freely(
     flow: &FreeFlow<'_>,

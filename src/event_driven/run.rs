@@ -44,17 +44,17 @@ impl MechanicalRun {
         }
     }
 
-    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a
-    /// mode of its own, be it of the same contacts.
+    /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a new
+    /// mode, even with the same contacts.
     pub fn modes(&self) -> Vec<ContactMode> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
         sequence((start, self.trajectory.t()), &self.initial, &self.events)
     }
 
-    /// False when the run met what its error might turn ([`Trajectory::is_guaranteed`]), or went on
-    /// where no theory speaks of derivatives: an accumulation was absorbed, a touch was taken as a
-    /// contact, or impacts followed each other faster than time can tell and were taken as one.
+    /// False when [`Trajectory::is_guaranteed`] is, or when the run went on where it has no
+    /// derivative: an accumulation was absorbed, a touch was taken as a contact, or impacts within
+    /// the resolution of time were taken as one.
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed && self.trajectory.is_guaranteed()
     }

@@ -1,6 +1,5 @@
-//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with what
-//! only the history of a run can tell: accumulations, touches, modes that do not fit, and a log of
-//! contacts.
+//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with
+//! policies for accumulations and touches, and a log of contacts.
 
 use super::breakdown::Breakdown;
 use super::drive::Drive;
@@ -14,10 +13,11 @@ use crate::{InputError, Integrator, PerEntry, validate};
 
 /// Runs a mechanical system with contacts.
 ///
-/// Steps are as long as the smooth motion allows. Gaps are looked at within them as closely as
-/// [`Resolution`](crate::Resolution) says: what closes and opens again in less than a hundredth of
-/// the run, over a thin obstacle, can be missed. The [`time_scale`](MechanicalSystem::time_scale)
-/// of the model says what the thinnest obstacle takes.
+/// Steps are as long as the smooth motion allows. Gaps are sampled within them as closely as
+/// [`Resolution`](crate::Resolution) says. A contact that closes and opens again in less than a
+/// hundredth of the run, over a thin obstacle, can be missed. The
+/// [`time_scale`](MechanicalSystem::time_scale) of the model states the duration of the shortest
+/// contact.
 ///
 /// ```
 /// use saltation::event_driven::{EventDriven, Simulation};
@@ -116,10 +116,10 @@ where
 
     /// Integrates from `(q, v)` at `t0` to `tf`.
     ///
-    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]):
-    /// contacts within the gap tolerance are decided anew, closed where the motion presses on them.
-    /// Which contacts were closed need not be told. Limits, logs and
-    /// [`MechanicalRun::is_guaranteed`] are those of each run.
+    /// To go on from an earlier run, give `q`, `v` and the time of its end ([`Trajectory::state`]).
+    /// Contacts within the gap tolerance are decided anew, and are closed where the motion presses
+    /// on them; the contact mode is not needed. Limits, logs and [`MechanicalRun::is_guaranteed`]
+    /// hold for each run.
     ///
     /// # Errors
     /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and
@@ -134,10 +134,7 @@ where
         tf: f64,
     ) -> Result<MechanicalRun, Breakdown> {
         validate::finite("tf", &[tf])?;
-        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
-        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
-            validate::not_negative(name, &[value])?;
-        }
+        let near = self.check_options(t0, tf)?;
         let (model, driver, _) = self.integrator.parts();
         let mut drive = Drive {
             model: model.erased(),
@@ -150,10 +147,10 @@ where
 
     /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator
     /// with the settings of this simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`;
-    /// with an impact at the start, they are those behind it.
+    /// with an impact at the start, they are displacements of the state after it.
     ///
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
-    /// rates tell; where a run is refused the derivative ends, and its verdict says why.
+    /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
     ///
     /// ```
     /// use saltation::derivative::Verdict;
@@ -177,8 +174,20 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<Derivative<EventDriven<S>>, Breakdown> {
+        self.check_options(t0, tf)?;
         let start = self.model().start(t0, q, v)?;
         self.integrator.parts().1.start_mode = Some(start.mode);
         Ok(self.integrator.derivative(t0, &start.state, tf)?)
+    }
+
+    /// Refuses settings that make no sense, before the start is looked at; gives how close to an
+    /// accumulation it counts as reached (s).
+    fn check_options(&self, t0: f64, tf: f64) -> Result<f64, InputError> {
+        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
+        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
+            validate::not_negative(name, &[value])?;
+        }
+        self.integrator.check_options()?;
+        Ok(near)
     }
 }

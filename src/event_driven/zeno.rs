@@ -1,6 +1,6 @@
 //! Accumulation of impacts: the detector and what to do about it.
 //!
-//! Of each contact the last gaps `Δ_k` in time between its activations are kept. When their ratios
+//! For each contact the last intervals `Δ_k` between its activations are kept. When their ratios
 //! `r_k = Δ_{k+1}/Δ_k` are below one and hardly vary, impacts accumulate at
 //! `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact: `t* = t_1 (1 + γ)/(1 − γ)`.
 
@@ -10,20 +10,20 @@ pub enum Zeno {
     /// End the run with [`Breakdown::Zeno`](crate::event_driven::Breakdown::Zeno).
     #[default]
     Error,
-    /// Go to the accumulation time without the contacts, close them there by a plastic impact, and
-    /// go on. What derivatives say beyond is not guaranteed.
+    /// Move to the accumulation time with these contacts left out, close them there by a plastic
+    /// impact, and go on. Derivatives beyond it are not guaranteed.
     ///
-    /// An accumulation in no time is absorbed too: impacts that follow each other faster than time
-    /// can tell, when one impact of all contacts that touch does not end them; and an impact that
-    /// does not end by its law, because contacts squeeze a body
+    /// An accumulation at one instant is absorbed too: impacts within the resolution of time that
+    /// one impact of all touching contacts does not end, and an impact without an end by its law,
+    /// because contacts squeeze a body
     /// ([`impact::Failure::Squeezed`](crate::impact::Failure::Squeezed),
     /// [`impact::Failure::NoFeasibleInterior`](crate::impact::Failure::NoFeasibleInterior)) or lose
     /// energy stage after stage up to the cap
     /// ([`impact::Failure::ReflectionCap`](crate::impact::Failure::ReflectionCap), restitutions
     /// below 1).
     Absorb,
-    /// End the run at the accumulation time, without an error; the contacts are open still. Impacts
-    /// that do not end by their law end the run likewise.
+    /// End the run at the accumulation time, without an error and with the contacts still open.
+    /// Impacts without an end by their law end the run in the same way.
     StopAt,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Accumulation {
     pub(crate) ratio: f64,
 }
 
-/// Gaps kept of each contact.
+/// Intervals kept for each contact.
 const KEPT: usize = 6;
 /// Ratios may vary by this part.
 const STEADY: f64 = 0.05;
@@ -61,7 +61,7 @@ impl Detector {
         }
     }
 
-    /// Takes in an activation; gives the accumulation that it announces.
+    /// Records an activation; returns the accumulation that it announces.
     pub(crate) fn activation(&mut self, contact: usize, t: f64) -> Option<Accumulation> {
         let times = self.times.get_mut(contact)?;
         times.push(t);

@@ -98,14 +98,20 @@ impl<B: Buffer> Driver<B> {
         x0: &[f64],
         tf: f64,
     ) -> Result<(), InputError> {
-        let (dim, count) = (self.run.state.dim(), self.run.state.count());
-        validate::length("x0", dim, x0.len())?;
+        validate::length("x0", self.run.state.dim(), x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
         }
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf });
         }
+        self.check_options(system)
+    }
+
+    /// Refuses settings, of the driver and of its system, that make no sense.
+    pub(crate) fn check_options<S: System + ?Sized>(&self, system: &S) -> Result<(), InputError> {
+        let (dim, count) = (self.run.state.dim(), self.run.state.count());
+        system.validate()?;
         if let Some(mode) = &self.start_mode {
             let names = ["the start mode", "the flags of the start mode"];
             mode.check_like(&self.run.state.mode, names)?;
@@ -120,8 +126,9 @@ impl<B: Buffer> Driver<B> {
             if let Some(rate) = system.min_rate(k) {
                 validate::positive("min_rate", &[rate]).map_err(validate::counted_from(k))?;
             }
-            let noise = system.event_tolerance(k);
-            validate::not_negative("noise", &[noise]).map_err(validate::counted_from(k))?;
+            let tolerance = system.event_tolerance(k);
+            validate::not_negative("event_tolerance", &[tolerance])
+                .map_err(validate::counted_from(k))?;
             if let Some(scale) = system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");
                 validate::unless(kept, "time_scale", scale, rule)

@@ -293,6 +293,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         (&self.system, &mut self.driver, self.engine)
     }
 
+    /// Refuses settings, of the integrator and of its system, that make no sense.
+    pub(crate) fn check_options(&self) -> Result<(), InputError> {
+        self.driver.check_options(&*self.system)
+    }
+
     /// What the derivative of a run keeps of it, beside what it recorded.
     pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
         let (rearm, settings) = (self.driver.rearm.clone(), self.driver.settings.clone());

@@ -14,12 +14,13 @@ pub enum Failure {
     DependentContacts {
         /// The contacts that depend on each other.
         set: Vec<usize>,
-        /// How far they are from independent: the least eigenvalue over the greatest, or the least
-        /// pivot, of the Gram matrix of unit normals.
+        /// Reciprocal condition number: the least eigenvalue over the greatest, or the least pivot,
+        /// of the Gram matrix of unit normals.
         rcond: f64,
     },
 
-    /// A body is squeezed between contacts of which one is to rebound: no impulses make it.
+    /// A body is squeezed between contacts, one of which would have to rebound. No impulses do
+    /// that.
     #[error(
         "contacts {set:?} squeeze a body between them: none can part unless another closes, so contact {contact}, which approaches, cannot rebound with restitution {restitution}; restitution 0 has an outcome"
     )]
@@ -27,13 +28,13 @@ pub enum Failure {
         /// The contacts that squeeze it: some combination of their normals with positive weights
         /// vanishes.
         set: Vec<usize>,
-        /// The one of them that approaches with the largest speed of rebound, `e_i |u_i|/√G_ii`.
+        /// The approaching contact among them with the largest speed of rebound, `e_i |u_i|/√G_ii`.
         contact: usize,
         /// Its coefficient of restitution.
         restitution: f64,
     },
 
-    /// An impact law would have to pull, and was told to refuse that.
+    /// A contact would have to pull, and the law was told to refuse that.
     #[error("contact {contact} would have to pull: its impulse is {impulse:e}")]
     Adhesion {
         /// The contact with the most negative scaled impulse.
@@ -51,7 +52,7 @@ pub enum Failure {
         speed: f64,
     },
 
-    /// More reflections or stages within one impact than allowed; they would end later.
+    /// The cap of reflections or stages was reached before they ended; with a higher cap they end.
     #[error(
         "{limit} stages within one impact, and contact {contact} still approaches at {speed:e}: the contacts form a narrow cone; raise the cap"
     )]
@@ -64,8 +65,8 @@ pub enum Failure {
         speed: f64,
     },
 
-    /// No motion opens all contacts at once: a body squeezed between walls. Reflections need not
-    /// end.
+    /// The cap was reached and no motion opens all contacts at once, as for a body squeezed between
+    /// walls. Reflections need not end there.
     #[error(
         "no motion opens all contacts at once, as for a body squeezed between walls: {limit} stages within one impact did not end, and need not"
     )]
@@ -74,8 +75,7 @@ pub enum Failure {
         limit: usize,
     },
 
-    /// One outcome was asked for where a law predicts several or none, or where its search stopped
-    /// at a cap.
+    /// One outcome was asked for, but the law has several or none, or its search stopped at a cap.
     #[error(
         "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
     )]
@@ -94,7 +94,7 @@ pub enum Failure {
         count: usize,
     },
 
-    /// More outcomes of an impact than are compared with each other.
+    /// The impact has more outcomes than are compared with each other.
     #[error("the impact has {count} outcomes: up to {limit} are compared with each other")]
     TooManyOutcomes {
         /// Number of outcomes.

@@ -17,9 +17,9 @@ pub trait ImpactLaw {
         std::any::type_name::<Self>()
     }
 
-    /// True when the law takes coefficients of friction into account; provided: false. What ignores
-    /// them must not be given any: a driver refuses to run, and the laws of this crate refuse to
-    /// resolve, with [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored).
+    /// True when the law takes coefficients of friction into account; provided: false. A law that
+    /// ignores friction must not be given any: drivers refuse to run, and the laws of this crate
+    /// refuse to resolve, with [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored).
     fn honours_friction(&self) -> bool {
         false
     }
@@ -27,9 +27,9 @@ pub trait ImpactLaw {
     /// All outcomes the law allows, each with its impulses.
     ///
     /// # Errors
-    /// The reasons for which a law has no answer are those of the law: see each.
+    /// The reasons for which the law has no outcome; each law documents its own.
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for a problem with
-    /// friction by a law that knows none.
+    /// friction, by a law that ignores it.
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure>;
 
     /// The only outcome.
@@ -74,8 +74,8 @@ impl fmt::Debug for dyn ImpactLaw + Send + Sync + '_ {
 pub struct Outcomes {
     /// The outcomes, in an order that depends on the problem only.
     pub list: Vec<Outcome>,
-    /// False when the search stopped at a cap, or went round without an end from some momentum:
-    /// there may be more.
+    /// False when the search stopped at a cap, or found a momentum from which no word ends. There
+    /// may be more outcomes.
     pub is_complete: bool,
     /// Work of a search: the distinct momenta it came through, start and ends included
     /// ([`AllOutcomes`](super::AllOutcomes)), or its reflections
@@ -108,9 +108,8 @@ impl Outcomes {
     /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy
     /// (`√J`); 0 for one.
     ///
-    /// Exact up to 5000 outcomes. Of more, 2²⁴ pairs are compared at most (about a second), those
-    /// first that are farthest from the first outcome: what is found then is at least half of the
-    /// spread.
+    /// Exact up to 5000 outcomes. With more, at most 2²⁴ pairs are compared (about a second), those
+    /// farthest from the first outcome first. The result is then at least half of the spread.
     pub fn spread(&self) -> f64 {
         let list = &self.list;
         farthest(list.len(), |i, j| list[i].distance(&list[j]))
@@ -192,7 +191,7 @@ mod tests {
             let expected = pairs.fold(0.0, |most: f64, (i, j)| most.max(distance(i, j)));
             assert!((farthest(n, distance) - expected).abs() < 1e-12);
         }
-        // What cannot be compared is passed over.
+        // NaN is skipped.
         let lost = |i: usize, j: usize| {
             if i.max(j) == 2 {
                 f64::NAN

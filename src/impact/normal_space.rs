@@ -37,7 +37,7 @@ const NOISE: f64 = 4.0 * f64::EPSILON;
 /// Where contact speeds come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// They are given, and may be those of no motion.
+    /// They are given; there may be no motion that has them.
     Given,
     /// They are `J v`.
     Motion,
@@ -149,8 +149,8 @@ impl ContactSpace {
         NOISE * self.contacts() as f64
     }
 
-    /// What is rounding in the speeds of a motion of some momentum: where contacts are dependent to
-    /// rounding, they may lie outside the range of `C` by that.
+    /// The rounding of the speeds of a motion with this momentum. Where contacts are dependent to
+    /// rounding, speeds may lie outside the range of `C` by as much.
     pub(crate) fn noise_of_speeds(&self, momentum: f64) -> f64 {
         self.noise().sqrt() * momentum
     }
@@ -171,10 +171,10 @@ impl ContactSpace {
         })
     }
 
-    /// `√(sᵀ C⁺ s)`; refuses speeds that are given and that dependent contacts cannot have.
+    /// `√(sᵀ C⁺ s)`; refuses given speeds that dependent contacts cannot have.
     ///
-    /// Along an eigenvector of the eigenvalue `λ` a motion with momentum `p` has speeds up to
-    /// `√λ ‖p‖`: where `λ` is known, any, and where it is rounding, up to the root of that.
+    /// Along an eigenvector with eigenvalue `λ` a motion with momentum `p` has speeds up to
+    /// `√λ ‖p‖`. Where `λ` is rounding, speeds up to the root of that rounding are possible.
     fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Failure> {
         // in units of the greatest: squares of finite speeds may overflow
         let unit = self.speeds.amax();

@@ -1,4 +1,4 @@
-//! One outcome of an impact: impulses, speeds, how it came about, and what is to be said of it.
+//! One outcome of an impact: impulses, speeds, the order of the contacts, and remarks.
 
 use std::fmt;
 
@@ -6,9 +6,11 @@ use nalgebra::DVector;
 
 use super::Failure;
 use super::ImpactProblem;
+#[cfg(doc)]
+use crate::InputError;
 
-/// Rounding allowed in remarks: pulling impulses and approaching speeds below this part of `√(2T)`,
-/// energy gained below this part of `T`, are not remarked.
+/// Rounding allowed in remarks: no remark is made of pulling impulses and approaching speeds below
+/// this part of `√(2T)`, or of energy gained below this part of `T`.
 const REMARKABLE: f64 = 1e-9;
 
 /// What an impact law says happens.
@@ -19,7 +21,7 @@ pub struct Outcome {
     pub speeds: DVector<f64>,
     /// Impulses `p`, likewise (N s); `u⁺ = u + G p`.
     pub impulses: DVector<f64>,
-    /// Which contacts were at work when.
+    /// The order in which contacts acted.
     pub order: Order,
     /// Kinetic energy after less before (J): `½ p · (u + u⁺)`, exact for any law.
     pub energy_change: f64,
@@ -28,7 +30,7 @@ pub struct Outcome {
     pub remarks: Vec<Remark>,
 }
 
-/// Which contacts were at work when.
+/// The order in which contacts acted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
@@ -44,7 +46,7 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Remark {
-    /// A contact pulls; the one that does so most, in units of its scaled impulse.
+    /// A contact pulls. This is the one with the most negative scaled impulse.
     #[error("contact {contact} pulls: impulse {impulse:e}")]
     Adhesive {
         /// The contact.
@@ -52,7 +54,7 @@ pub enum Remark {
         /// Its impulse (N s).
         impulse: f64,
     },
-    /// A contact still approaches; the one that does so most, in units of its scaled speed.
+    /// A contact still approaches. This is the one with the most negative scaled speed.
     #[error("contact {contact} still approaches at {speed:e}")]
     Approaching {
         /// The contact.
@@ -70,7 +72,8 @@ pub enum Remark {
     /// pulls.
     #[error("plastic part unilateral")]
     UnilateralPlastic,
-    /// Contacts differ in restitution; the law knows one for the whole impact, the largest.
+    /// Contacts differ in restitution, and the law uses one coefficient for the whole impact: the
+    /// largest.
     #[error("one restitution for the whole impact, the largest: {used}")]
     LargestRestitution {
         /// The one used.
@@ -189,6 +192,18 @@ impl Outcome {
         let product: f64 = products.map(|(dp, du)| (dp / p) * (du / u)).sum();
         // zero but for rounding when they are equal
         2.0 * p.sqrt() * u.sqrt() * product.max(0.0).sqrt()
+    }
+}
+
+impl ImpactProblem {
+    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
+    ///
+    /// # Errors
+    /// [`InputError::OnlyContactSpace`] unless the problem was made with
+    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
+    /// another problem.
+    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
+        Ok(self.velocity_after_impulses(&outcome.impulses)?)
     }
 }
 

@@ -3,7 +3,6 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::Failure;
-use super::Outcome;
 use super::normal_space::{ContactSpace, Source};
 use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
@@ -67,16 +66,16 @@ const TOLERANCE: f64 = 1e-12;
 
 impl ImpactProblem {
     /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite)
-    /// and the contact speeds `u` (`n`). The kinetic energy, which tolerances and the indeterminacy
-    /// refer to, is taken to be that of the motion along the normals, `½ uᵀ G⁻¹ u`;
-    /// [`with_kinetic_energy`](Self::with_kinetic_energy) says otherwise.
+    /// and the contact speeds `u` (`n`). Tolerances and the indeterminacy refer to the kinetic
+    /// energy. It is that of the motion along the normals, `½ uᵀ G⁻¹ u`, unless
+    /// [`with_kinetic_energy`](Self::with_kinetic_energy) sets another.
     ///
     /// # Errors
     /// [`InputError::NoContacts`], [`InputError::WrongLength`], [`InputError::NotFinite`],
     /// [`InputError::BadMatrix`] (`Delassus`), [`Failure::Overflow`] for a momentum that is
     /// infinite, and [`InputError::InconsistentSpeeds`] when contacts are dependent and no motion
-    /// has these speeds, as far as `G` and `u` tell: [`from_mechanics`](Self::from_mechanics) takes
-    /// the motion itself, and does not ask.
+    /// has these speeds. [`from_mechanics`](Self::from_mechanics) is given the motion and makes no
+    /// such check.
     pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Failure> {
         let contacts = delassus.nrows();
         Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
@@ -96,8 +95,7 @@ impl ImpactProblem {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
-    /// From `G`, contact speeds `J v` and coefficients of friction, of a motion with so much
-    /// momentum, `√(vᵀ M v)`.
+    /// From `G`, contact speeds `J v`, coefficients of friction, and the momentum `√(vᵀ M v)`.
     pub(crate) fn of_motion(
         (delassus, speeds, friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
         momentum: f64,
@@ -286,8 +284,8 @@ impl ImpactProblem {
     }
 
     /// A contact approaches when `u_i/√G_ii < −tolerance · √(2T)`, `T` the kinetic energy. Default
-    /// 1e-12, at least the rounding of the speeds: smaller ones let rounding cause impacts, larger
-    /// ones (1e-6) leave small approaches standing.
+    /// 1e-12, about the rounding of the speeds. With smaller values rounding causes impacts; larger
+    /// ones (1e-6) leave slow approaches unresolved.
     ///
     /// # Errors
     /// [`InputError::BadSetting`] unless it lies in [0, 0.1].
@@ -298,7 +296,7 @@ impl ImpactProblem {
         Ok(self)
     }
 
-    /// Without friction: laws that know none take the problem as it is, instead of refusing it with
+    /// Sets friction to zero, so that laws without friction do not refuse the problem with
     /// [`InputError::FrictionIgnored`].
     #[must_use]
     pub fn frictionless(mut self) -> Self {
@@ -390,7 +388,7 @@ impl ImpactProblem {
         self.momentum
     }
 
-    /// The scaled speed `u_i/√G_ii` below minus which a contact counts as approaching.
+    /// A contact approaches when its scaled speed `u_i/√G_ii` is below minus this.
     pub fn threshold(&self) -> f64 {
         self.tolerance * self.momentum
     }
@@ -401,22 +399,17 @@ impl ImpactProblem {
         self.space.speeds.iter().all(|&s| s >= -threshold)
     }
 
-    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
-    ///
-    /// # Errors
-    /// [`InputError::OnlyContactSpace`] unless the problem was made with
-    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
-    /// another problem.
-    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
-        let motion = self
-            .motion
-            .as_ref()
-            .ok_or(Failure::Input(InputError::OnlyContactSpace))?;
-        validate::length("impulses", self.speeds.len(), outcome.impulses.len())?;
-        Ok(&motion.velocity + &motion.response * &outcome.impulses)
+    /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`, for a problem that was made with a motion.
+    pub(super) fn velocity_after_impulses(
+        &self,
+        impulses: &DVector<f64>,
+    ) -> Result<DVector<f64>, InputError> {
+        let motion = self.motion.as_ref().ok_or(InputError::OnlyContactSpace)?;
+        validate::length("impulses", self.speeds.len(), impulses.len())?;
+        Ok(&motion.velocity + &motion.response * impulses)
     }
 
-    /// Refuses friction that a law of this name does not know.
+    /// Refuses friction on behalf of a law that ignores it.
     #[inline]
     pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Failure> {
         match self.friction.iter().position(|&mu| mu != 0.0) {
@@ -429,7 +422,7 @@ impl ImpactProblem {
         }
     }
 
-    /// What is rounding in the scaled speeds where contacts are dependent to rounding.
+    /// The rounding of the scaled speeds where contacts are dependent to rounding.
     pub(crate) fn noise(&self) -> f64 {
         self.space.noise_of_speeds(self.momentum)
     }

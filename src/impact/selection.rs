@@ -9,10 +9,10 @@ use crate::random::below;
 
 /// Takes one outcome of a set, for a run that needs one.
 ///
-/// A set that is incomplete ([`Outcomes::is_complete`]), because its search stopped at a cap, is
-/// refused by `Single`; the others choose from what is known. What `First` and `Keyed` choose
-/// depends on the set and the number of the impact, not on its time: a derivative chooses the
-/// outcome of the run, and so does a run from a start nearby that makes the same transitions.
+/// `Single` refuses an incomplete set ([`Outcomes::is_complete`]), whose search stopped at a cap;
+/// the others choose among the known outcomes. The choice of `First` and `Keyed` depends on the set
+/// and the number of the impact, not on its time. So a derivative chooses the outcome of the run,
+/// and so does a run from a nearby start with the same transitions.
 ///
 /// ```
 /// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Occasion, Selection};
@@ -38,14 +38,14 @@ pub enum Selection {
     /// The only one: more, none, or an incomplete set end the run with [`Failure::NotSingle`].
     #[default]
     Single,
-    /// The first in the order of the set, be it complete or not.
+    /// The first in the order of the set, complete or not.
     First,
-    /// Any of those that are known, be the set complete or not, drawn by this seed and the number
-    /// of the impact: the same seed gives the same run.
+    /// One of the known outcomes, drawn by this seed and the number of the impact. The same seed
+    /// gives the same run.
     Keyed(u64),
-    /// The number of the one to take, from 0, by a function of the set and the occasion; none ends
-    /// the run with [`Failure::NoSuchOutcome`]. Incomplete sets are its own matter
-    /// ([`Outcomes::is_complete`]).
+    /// A function of the set and the occasion that returns the number of the outcome, from 0. None
+    /// ends the run with [`Failure::NoSuchOutcome`]. The function decides what to do with
+    /// incomplete sets ([`Outcomes::is_complete`]).
     By(SelectionFn),
 }
 
@@ -57,9 +57,8 @@ pub type SelectionFn = Arc<dyn Fn(&Outcomes, Occasion) -> Option<usize> + Send +
 pub struct Occasion {
     /// Time (s).
     pub t: f64,
-    /// 0 at the start of a run, and for what a policy lets happen on the way; else one more than
-    /// the transitions that the run made before
-    /// ([`Crossed::transition`](crate::Crossed::transition)).
+    /// 0 at the start of a run and for impacts by a policy; else one more than the number of
+    /// transitions before ([`Crossed::transition`](crate::Crossed::transition)).
     pub number: usize,
 }
 

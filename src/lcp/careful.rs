@@ -1,8 +1,7 @@
-//! Lemke's method in a full tableau of numbers of twice the precision: for bases that are almost
-//! singular.
+//! Lemke's method in a full tableau of double-double numbers, for bases that are almost singular.
 //!
-//! The method and its rule for ties are those of `lemke`; rounding is 1e-32 of the entries, so that
-//! pivots and ties are told from zero by far smaller numbers.
+//! The method and its rule for ties are those of `lemke`. Rounding is 1e-32 of the entries, so that
+//! much smaller pivots and ties are distinguished from zero.
 
 use super::Failure;
 use super::blocks::Block;

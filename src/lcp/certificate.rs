@@ -9,22 +9,22 @@ use super::scaled::Scaled;
 const ROUGHLY_ZERO: f64 = 1e-12;
 /// `q·u` is negative by at least this, over the size of its terms.
 const NEGATIVE: f64 = 1e-10;
-/// With what is left of `Wᵀu`, and with the rounding of its sums, a solution would be larger than
-/// this in units of the scaled problem.
+/// A solution would be larger than this in units of the scaled problem, given the rest of `Wᵀu` and
+/// the rounding of its sums.
 const FAR: f64 = 1e8;
 
 /// How sure a ray is that there is no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Proof {
-    /// It does not say so.
+    /// It proves nothing.
     None,
-    /// To more than rounding: nearly dependent rows may be the reason.
+    /// Proved to more than rounding; nearly dependent rows may be the reason.
     Rough,
-    /// To rounding.
+    /// Proved to rounding.
     Exact,
 }
 
-/// What `u ≥ 0` proves, in units of the scaled problem, in which columns are of size 1.
+/// What `u ≥ 0` proves, in units of the scaled problem, whose columns are of size 1.
 pub(super) fn proof_by(problem: &Scaled, u: &[f64]) -> Proof {
     let most = u.iter().zip(&problem.row).map(|(u, row)| u / row);
     let most = most.fold(0.0, f64::max);

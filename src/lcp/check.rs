@@ -1,4 +1,4 @@
-//! The residual check: what alone makes a candidate a solution.
+//! The residual check: a candidate is a solution when it passes, whatever found it.
 
 use nalgebra::DMatrixView;
 
@@ -38,8 +38,8 @@ impl Candidate {
 
     /// Takes `z'` of the scaled problem, without its negative entries, and checks it against `W`
     /// and `q` as given: the residual is at most `tolerance` times `max|q| + max|z|`, in the units
-    /// given and in those of the scaled problem, in which z and w are of one size. Never passes
-    /// what is not finite.
+    /// given and in those of the scaled problem, where z and w are of one size. Values that are not
+    /// finite never pass.
     pub(super) fn judge(
         &mut self,
         problem: &Scaled,

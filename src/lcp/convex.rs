@@ -31,10 +31,10 @@ const MORE_FACTORS: usize = 100;
 /// Refinements of a solution of the equations. Their residuals have twice the precision: the matrix
 /// is almost singular.
 const REFINEMENTS: usize = 2;
-/// Nothing holds `z` along a step that is a larger part of it than this.
+/// A step that is a larger part of `z` than this is unbounded.
 const GROWS: f64 = 0.1;
-/// `q·u` along a motion `u` that contacts do not feel, to rounding, is zero to the root of
-/// rounding: less than this part of `|q| |u|`.
+/// `q·u` counts as zero below this part of `|q| |u|`: along `u` with `W u = 0` to rounding it is
+/// known to the root of rounding.
 const FALLS: f64 = 1e-6;
 
 /// Workspace; buffers are kept from one problem to the next.
@@ -68,7 +68,7 @@ pub(super) struct Convex {
     rest: Vec<f64>,
     /// `(S + δ) z` and the linear term.
     gradient: Vec<f64>,
-    /// Passed over until `z` moves: rounding drives them out as soon as they come in.
+    /// Skipped until `z` moves: rounding would remove them as soon as they enter.
     rejected: Vec<bool>,
 }
 
@@ -232,8 +232,7 @@ impl Convex {
         Ok(true)
     }
 
-    /// Goes to the minimiser on the passive set; what would become negative on the way leaves the
-    /// set.
+    /// Moves to the minimiser on the passive set; entries that would become negative leave the set.
     fn descend(
         &mut self,
         left: &mut usize,
@@ -413,7 +412,7 @@ mod tests {
             let w = DMatrix::from_row_slice(2, 2, &w);
             assert!(searched(&w, &[-1.0, -1.0]).is_none());
         }
-        // Every pair of rows could be that of a semidefinite one.
+        // Every pair of rows could belong to a semidefinite matrix.
         let w = DMatrix::from_fn(3, 3, |i, j| if i == j { 1.0 } else { -0.9 });
         assert!(searched(&w, &[-1.0; 3]).is_none());
     }

@@ -35,19 +35,19 @@ pub struct Listed {
     pub isolated: bool,
 }
 
-/// All solutions of `0 ≤ z ⊥ W z + q ≥ 0` for n ≤ 16: every complementary basis is solved, those
-/// excepted that the signs of `W` and `q` rule out. Equal solutions (to 1e-8) are listed once, in
-/// the order of their bases; no solution gives an empty list.
+/// All solutions of `0 ≤ z ⊥ W z + q ≥ 0` for n ≤ 16. Every complementary basis is solved, except
+/// those ruled out by the signs of `W` and `q`. Equal solutions (to 1e-8) are listed once, in the
+/// order of their bases. Without a solution the list is empty.
 ///
-/// A singular basis holds a polyhedron of solutions, or none: its point of least norm (in scaled
-/// units) is listed, and it and all other listed points of that polyhedron are marked as not
-/// isolated, unless the polyhedron is that single point.
+/// A singular basis holds a polyhedron of solutions, or none. Its point of least norm (in scaled
+/// units) is listed. All listed points of a polyhedron are marked as not isolated, unless it is a
+/// single point.
 ///
-/// 2ⁿ bases: milliseconds at n = 10, about a second at n = 16 when most of them are singular. There
-/// may be 4096 solutions, and 4096 singular bases that hold some. The impulses of rigid contacts
-/// are rarely isolated, even where the velocities are: with friction, opposite directions can push
-/// against each other. Contacts have fewer modes (7 each, in the plane) than bases (32), and are to
-/// be listed by modes.
+/// 2ⁿ bases: milliseconds at n = 10, about a second at n = 16 when most of them are singular. At
+/// most 4096 solutions are listed, and at most 4096 singular bases may hold some. The impulses of
+/// rigid contacts are rarely isolated, even where the velocities are: with friction, opposite
+/// directions can push against each other. Contacts have fewer modes (7 each, in the plane) than
+/// bases (32): list them by modes.
 ///
 /// ```
 /// use saltation::nalgebra::DMatrix;
@@ -149,8 +149,7 @@ impl Search<'_> {
             return;
         }
         self.singular += 1;
-        // Some direction leads on from the point, or the opposite one does, unless the point is
-        // alone.
+        // Unless the point is isolated, some direction or its opposite leads to another solution.
         let generic = |i: usize| 0.5 + (0.6180339887498949 * (i + 1) as f64).fract();
         let far = [1.0, -1.0].into_iter().any(|sign| {
             let aim: Vec<f64> = (0..n).map(|i| point[i] + sign * generic(i)).collect();
@@ -178,7 +177,7 @@ impl Search<'_> {
         })
     }
 
-    /// Lists a solution that is new. Says whether it is a solution at all.
+    /// Lists a solution that is new. Returns whether it is a solution.
     fn keep(&mut self, z: &[f64]) -> bool {
         let check = self
             .candidate
@@ -266,7 +265,7 @@ fn largest(v: &[f64]) -> f64 {
     v.iter().fold(1.0, |most, v| most.max(v.abs()))
 }
 
-/// Whether two points differ by more than what is merged.
+/// Whether two points are too far apart to be merged.
 fn is_apart(a: &[f64], b: &[f64]) -> bool {
     let allowed = 10.0 * MERGED * largest(a).max(largest(b));
     a.iter().zip(b).any(|(a, b)| (a - b).abs() > allowed)

@@ -7,8 +7,8 @@ use crate::interrupt::Interrupted;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The path of Lemke's method left along a ray, [`LcpSolver::ray`](crate::lcp::LcpSolver::ray),
-    /// and no step of the ladder found a solution.
+    /// The path of Lemke's method ended in a ray, [`LcpSolver::ray`](crate::lcp::LcpSolver::ray),
+    /// and no other attempt found a solution.
     #[error("the path of Lemke's method left along a ray{}",
         if *infeasible { ", which proves that no z ≥ 0 has W z + q ≥ 0" } else { ": there may be no solution" })]
     Ray {
@@ -18,16 +18,15 @@ pub enum Failure {
         /// would have to be larger than 1e8.
         ///
         /// In exact arithmetic a path of Lemke's method that ends in a ray proves this whenever `W`
-        /// is copositive-plus, as every positive semidefinite one is. In numbers of this precision
-        /// that holds where the problem is infeasible by more than rounding: a symmetric
-        /// semidefinite problem with `q·u` within 1e-6 of the size of its terms counts as solvable,
-        /// by a large `z`. For other matrices a ray proves nothing in general, and problems that
-        /// have a solution may end in one.
+        /// is copositive-plus, as every positive semidefinite matrix is. In floating point the
+        /// problem must be infeasible by more than rounding: a symmetric semidefinite problem with
+        /// `q·u` within 1e-6 of the size of its terms counts as solvable, by a large `z`. For other
+        /// matrices a ray proves nothing in general; a problem that has a solution may end in one.
         infeasible: bool,
     },
 
     /// A linear complementarity problem has more solutions than are listed, or more singular
-    /// complementary bases that hold some.
+    /// complementary bases with solutions.
     #[error(
         "the complementarity problem has more than {limit} solutions, or singular bases that hold solutions: too many to list"
     )]
@@ -43,14 +42,13 @@ pub enum Failure {
         pivots: usize,
     },
 
-    /// A solution of a linear complementarity problem came out that the residual check refused, or
-    /// none because of rounding.
+    /// The residual check refused the solution that was found, or rounding prevented one.
     #[error(
         "the residual {residual:e} of the complementarity problem exceeds the {allowed:e} allowed"
     )]
     Residual {
-        /// `max |min(z, W z + q)|` of what the first rung found; infinite when rounding or overflow
-        /// spoilt its path.
+        /// `max |min(z, W z + q)|` of what the first attempt found; infinite when rounding or
+        /// overflow spoilt its path.
         residual: f64,
         /// What the check allows.
         allowed: f64,

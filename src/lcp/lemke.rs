@@ -24,7 +24,7 @@ const TIE: f64 = 1e-11;
 /// lexicographic rule.
 const SMALL_AMONG_TIED: f64 = 1e-3;
 
-/// A path of more than this times n pivots is looked at whether it goes round.
+/// Beyond this times n pivots a path is tested for cycles.
 const LONG: usize = 50;
 
 /// How a path ends.
@@ -34,7 +34,7 @@ pub(super) enum End {
     Complementary,
     /// No row limits the variable that enters.
     Ray,
-    /// More pivots than allowed, or a path that goes round.
+    /// More pivots than allowed, or a cycle.
     MaxPivots,
     /// The basis became singular or the numbers overflowed: rounding spoilt the path.
     Lost,
@@ -103,7 +103,7 @@ impl Lemke {
             self.form_column(problem, cover);
             let row = match self.leaving_row() {
                 Some(row) => row,
-                // A ray is believed only of a basis that is fresh.
+                // A ray counts only with a basis that was factorised afresh.
                 None if self.make_anew(problem, cover) => {
                     self.form_column(problem, cover);
                     match self.leaving_row() {
@@ -125,8 +125,8 @@ impl Lemke {
         Ok(End::MaxPivots)
     }
 
-    /// True when the basis is one that was marked: without rounding none comes back. Marks ever
-    /// later ones (Brent 1980).
+    /// True when the basis returns to one that was marked, which only rounding can cause. Marks are
+    /// set ever later (Brent 1980).
     #[cold]
     fn comes_back(&self, marked: &mut Option<u64>) -> bool {
         let keys = self.basic.iter().map(|&variable| word(0, variable as u64));

@@ -5,11 +5,10 @@
 //! "The Linear Complementarity Problem", 4.4 and 4.9), the final basis solved afresh by LU with a
 //! refinement, and a ladder below it: other covering vectors, all bases of small problems, the
 //! convex program of a symmetric positive semidefinite `W`, and the method in twice the precision.
-//! **Solved means that [`residual`] is small, and nothing else**; the rest is an
-//! [`Failure`] by name. For copositive `W` (impacts with friction: Halm & Posa,
-//! equations 72–75) there is a solution and the method finds one. Of several it finds one whose
-//! basis has a positive determinant; the covering vector chooses. [`enumerate`] lists all, for n
-//! ≤ 16.
+//! **Solved means that [`residual`] is small, and nothing else**; anything else is a [`Failure`] by
+//! name. For copositive `W` (impacts with friction: Halm & Posa, equations 72–75) there is a
+//! solution and the method finds one. Of several it finds one whose basis has a positive
+//! determinant; the covering vector chooses. [`enumerate`] lists all, for n ≤ 16.
 //!
 //! Inside: `problem` (residual), `failure`, `scaled` (units of size 1), `blocks` (vectors),
 //! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
@@ -17,8 +16,8 @@
 //! dependent contacts without friction), `careful` and `double_double` (twice the precision),
 //! `subsets` and `enumerate` (all bases), `semidefinite` (contacts without friction).
 //!
-//! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the
-//! answer would depend on history.
+//! There is no warm start from an earlier `z` or basis: where several solutions exist, the answer
+//! would depend on history.
 
 mod blocks;
 mod careful;

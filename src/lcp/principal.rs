@@ -47,7 +47,7 @@ impl Principal {
         self.z.clear();
         self.z.resize(problem.n, 0.0);
         for refinement in [false, true] {
-            // What is left of q after the z so far.
+            // The residual of q for the z so far.
             self.slack.clone_from(&problem.q);
             if refinement {
                 for &j in &self.set {

@@ -106,8 +106,8 @@ impl Scaled {
     }
 }
 
-/// A power of two that brings a size between 1 and 2; 1 for zero. At the ends of the range of
-/// numbers, as near as it goes.
+/// A power of two that scales a size to between 1 and 2; 1 for zero. Near the ends of the range of
+/// `f64` the closest that exists.
 #[inline]
 pub(super) fn inverse_power_of_two(size: f64) -> f64 {
     if size == 0.0 {

@@ -1,6 +1,5 @@
-//! Problems with a symmetric positive semidefinite `W`, as contacts without friction pose them:
-//! `W z` is the same for all solutions, and the only solution of a definite one is often that all
-//! push.
+//! Problems with a symmetric positive semidefinite `W`, as of contacts without friction. `W z` is
+//! the same for all solutions. With a definite `W`, often all contacts push.
 
 use nalgebra::DMatrixView;
 
@@ -15,8 +14,8 @@ const FEW: usize = 8;
 /// Below this pivot, as a part of its diagonal entry, the direct solve is skipped.
 const DEFINITE: f64 = 1e-8;
 
-/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. So much of `q_i/√W_ii` is rounding as `noise` says: where the
-/// rows of `W` are dependent to rounding, `q` may lie outside its range by that.
+/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. `noise` is the rounding of `q_i/√W_ii`: where the rows of `W`
+/// are dependent to rounding, `q` may lie outside its range by as much.
 ///
 /// # Errors
 /// As [`LcpSolver::solve`].
@@ -136,7 +135,7 @@ mod tests {
         let almost = DMatrix::from_row_slice(2, 2, &[1.0, 1.0 - 1e-9, 1.0 - 1e-9, 1.0]);
         assert_eq!(all_push(&almost.as_view(), &[-1.0, -1.0]), None);
         assert_eq!(all_push(&w.as_view(), &[-1.0, f64::NAN]), None);
-        // Nothing is taken for a solution without a look at the data.
+        // No solution is accepted before the data are checked.
         let refused =
             |w: &DMatrix<f64>, q: &[f64]| solve_semidefinite(w.as_view(), q, 0.0, None).is_err();
         assert!(refused(&w, &[f64::INFINITY, 1.0]) && refused(&w, &[1.0]));

@@ -12,7 +12,7 @@ pub struct Solution<'s> {
     rung: Attempt,
 }
 
-/// What found a solution: the rungs of the ladder, in the order in which they are tried.
+/// What found a solution: the attempts, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Attempt {
@@ -30,7 +30,7 @@ pub enum Attempt {
     /// Complementary bases one by one (n ≤ 12).
     Bases,
     /// The convex program of a symmetric positive semidefinite `W`; other matrices are passed over.
-    /// Tried next where Lemke's method left along a ray, which then is a matter of rounding or says
+    /// Tried next where Lemke's method ended in a ray: the ray is then due to rounding or proves
     /// that there is no solution.
     Convex,
     /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤
@@ -38,7 +38,7 @@ pub enum Attempt {
     Careful,
 }
 
-/// The order in which rungs are tried.
+/// The order in which attempts are made.
 pub(super) const LADDER: [Attempt; 7] = [
     Attempt::Lemke,
     Attempt::RowSizes,
@@ -49,7 +49,7 @@ pub(super) const LADDER: [Attempt; 7] = [
     Attempt::Careful,
 ];
 
-/// The order when the first left along a ray.
+/// The order when the first ended in a ray.
 pub(super) const AFTER_A_RAY: [Attempt; 7] = [
     Attempt::Lemke,
     Attempt::Convex,
@@ -97,7 +97,7 @@ impl<'s> Solution<'s> {
         self.residual
     }
 
-    /// Pivots of Lemke's method, all rungs together.
+    /// Pivots of Lemke's method, all attempts together.
     pub fn pivots(&self) -> usize {
         self.pivots
     }

@@ -60,7 +60,7 @@ pub struct LcpSolver {
     ray: Vec<f64>,
 }
 
-/// What became of one attempt.
+/// The result of one attempt.
 #[derive(Clone, Copy, Debug)]
 enum Found {
     Solved(f64),
@@ -97,8 +97,8 @@ impl LcpSolver {
         solver
     }
 
-    /// Without buffers: they grow when they are filled, those of rungs that are not tried do not.
-    /// For a single problem.
+    /// Without buffers, for a single problem: they grow when they are filled; attempts that are not
+    /// made need none.
     pub(crate) fn growing() -> Self {
         Self {
             tolerance: 1e-10,
@@ -118,10 +118,10 @@ impl LcpSolver {
     }
 
     /// Residual that the check allows, relative to `max|q| + max|z|` (default 1e-10), in the units
-    /// given and with rows and columns scaled to 1. Where `W z` cancels, its rounding may exceed
-    /// that, as with masses over eight decades beside bounds of size 1: choose units in which it
-    /// does not, or another tolerance. At least 0 and below 1, at which any `z` would pass; others
-    /// are refused by [`solve`](Self::solve).
+    /// given and with rows and columns scaled to 1. Where terms of `W z` cancel, rounding may
+    /// exceed that, as with masses over eight decades beside bounds of size 1: choose other units,
+    /// or a larger tolerance. [`solve`](Self::solve) refuses values outside [0, 1); at 1 any `z`
+    /// would pass.
     #[must_use]
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -129,29 +129,29 @@ impl LcpSolver {
     }
 
     /// Most pivots of one run of Lemke's method, times n (default 50; more than 1000 count as
-    /// 1000). A run ends too when it goes round.
+    /// 1000). A run that cycles ends too.
     #[must_use]
     pub fn pivots_per_row(mut self, most: usize) -> Self {
         self.pivots_per_row = most.min(MOST_PIVOTS);
         self
     }
 
-    /// What is rounding in `q_i/√W_ii`, of a problem with a positive diagonal: no more than that
-    /// proves a problem to be infeasible.
+    /// The rounding of `q_i/√W_ii`, for a positive diagonal: a problem must be infeasible by more
+    /// than that to be refused.
     pub(crate) fn noise(mut self, noise: f64) -> Self {
         self.noise = noise;
         self
     }
 
-    /// Ends a solve with [`Failure::Interrupted`] when `interrupt` is set; looked at once a pivot.
+    /// Ends a solve with [`Failure::Interrupted`] when `interrupt` is set; checked once a pivot.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = Some(interrupt.clone());
         self
     }
 
-    /// Whether other ways are tried when Lemke's method with the covering vector asked for finds
-    /// nothing (default true). Without them all solutions belong to one selection rule, that of the
+    /// Whether other attempts are made when Lemke's method with the given covering vector finds
+    /// nothing (default true). Without them all solutions follow one selection rule, that of the
     /// covering vector.
     #[must_use]
     pub fn ladder(mut self, ladder: bool) -> Self {
@@ -166,7 +166,7 @@ impl LcpSolver {
     /// [`InputError::WrongLength`](crate::InputError::WrongLength),
     /// [`InputError::NotFinite`](crate::InputError::NotFinite);
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad tolerance;
-    /// [`Failure::Ray`] when a ray proves that there is no solution; otherwise what became of
+    /// [`Failure::Ray`] when a ray proves that there is no solution; otherwise the failure of
     /// Lemke's method, when no other attempt solved the problem. [`Failure::Interrupted`].
     pub fn solve<'w>(
         &mut self,
@@ -253,8 +253,7 @@ impl LcpSolver {
             };
             first = first.or(failure);
             let is_proved = match rung {
-                // Of a symmetric matrix that is almost singular the convex program says whether it
-                // is.
+                // For a symmetric matrix that is almost singular the convex program decides.
                 Attempt::Lemke => false,
                 Attempt::Convex if matches!(attempt, Found::Ended(_)) => proof > Proof::None,
                 _ => proof == Proof::Exact,
@@ -375,7 +374,7 @@ impl LcpSolver {
         }
     }
 
-    /// Keeps the first ray, and those that prove more than the ones before. Says what it proves.
+    /// Keeps the first ray, and any that proves more than the one kept. Returns what it proves.
     #[cold]
     fn keep_ray(
         &mut self,
@@ -384,7 +383,7 @@ impl LcpSolver {
         q: &[f64],
         before: Proof,
     ) -> Proof {
-        // The candidate's buffer serves for the ray; nothing was found.
+        // The buffer of the candidate is free: nothing was found.
         let u = &mut self.candidate.z;
         if rung == Attempt::Convex {
             u.clear();
@@ -412,7 +411,7 @@ impl LcpSolver {
         proof
     }
 
-    /// Whether what is rounding in `q` could make `q·u` zero.
+    /// Whether the rounding of `q` could make `q·u` zero.
     fn is_noise(&self, w: &DMatrixView<'_, f64>, q: &[f64], u: &[f64]) -> bool {
         let (mut along, mut size) = (0.0, 0.0);
         for (i, (q, u)) in q.iter().zip(u).enumerate() {

@@ -40,7 +40,8 @@ impl Subsets {
         Self { n, rows }
     }
 
-    /// Calls `visit` with each basis that signs allow, until it says true. Returns whether it did.
+    /// Calls `visit` with each basis that signs allow, until it returns true. Returns whether it
+    /// did.
     pub(super) fn any(&self, mut visit: impl FnMut(u32) -> bool) -> bool {
         self.descend(0, 0, &mut visit)
     }

@@ -15,7 +15,7 @@ use crate::linalg::cholesky::{factor, inverse, solve, solve_lower};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
 
-/// What stands in the way of an acceleration.
+/// Why there is no acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Trouble {
     /// The mass matrix is not positive definite.
@@ -45,8 +45,8 @@ pub(crate) struct Fixed {
     pub(crate) nq: usize,
     /// `q̇ = v`.
     pub(crate) identity: bool,
-    /// The inverse of a constant mass matrix: for a few coordinates a product is several times
-    /// faster than a factor.
+    /// Kept for a constant mass matrix: with a few coordinates a product is several times faster
+    /// than solving with a factor.
     inverse: Option<Vec<f64>>,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) size: f64,
     /// There is a Coriolis force.
     has_coriolis: bool,
-    /// What of the accelerations of gaps is rounding of their curvatures, in units of rows.
+    /// The part of that rounding that comes from curvatures, in units of rows.
     bent: f64,
     work: &'a mut [f64],
 }
@@ -184,22 +184,22 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// What of the accelerations of gaps is rounding, in units of rows: more where rows or
+    /// The rounding of the accelerations of gaps, in units of rows. It is larger where rows or
     /// curvatures are differences.
     fn rounding(&self) -> f64 {
         let part = if self.rows.written { 1e-12 } else { 1e-10 };
         part * self.size + self.bent
     }
 
-    /// What the multiplier of row `i` may differ from zero by without meaning it: rounding, and
-    /// what changes the rate of the gap by a thousandth of `rate_tolerance` in a second.
+    /// The multiplier of row `i` counts as zero up to this: its rounding, or the force that changes
+    /// the rate of the gap by a thousandth of `rate_tolerance` in a second.
     pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
         let rounding = self.rounding() / self.diagonal[i].sqrt();
         rounding + IDLE * rate_tolerance / self.diagonal[i]
     }
 
-    /// The least of the accelerations that mean something, in units of rows: no less than `part` of
-    /// their size.
+    /// The least acceleration that counts as not zero, in units of rows: at least `part` of their
+    /// size.
     pub(crate) fn least_acceleration(&self, part: f64, rate_tolerance: f64) -> f64 {
         let unit = self
             .diagonal
@@ -247,8 +247,8 @@ impl<'a> Frame<'a> {
         self.mass.solve(force, acceleration);
     }
 
-    /// The acceleration of each gap when the coordinates accelerate by `acceleration`: `Da q̈ + κ`;
-    /// keeps their size.
+    /// The acceleration of each gap under the accelerations `acceleration`: `Da q̈ + κ`. Records
+    /// their size.
     pub(crate) fn gap_acceleration<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         &mut self,
         system: &S,
@@ -303,7 +303,7 @@ impl<'a> Frame<'a> {
         true
     }
 
-    /// Solves `G x = b` in place; the Gram matrix is lost. True when the solution is the only one.
+    /// Solves `G x = b` in place; the Gram matrix is overwritten. True when the solution is unique.
     pub(crate) fn solve_gram(
         &mut self,
         b: &mut [f64],
@@ -335,8 +335,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are the
-/// only ones.
+/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are
+/// unique.
 pub(crate) fn accelerate<S>(
     system: &S,
     frame: &mut Frame<'_>,

@@ -27,7 +27,7 @@ pub(crate) fn rate<S: MechanicalSystem + ?Sized>(
     }
 }
 
-/// Copies as many entries as there are in both.
+/// Copies as many entries as both slices have.
 #[inline]
 pub(crate) fn copy(from: &[f64], to: &mut [f64]) {
     let n = from.len().min(to.len());
@@ -61,7 +61,8 @@ pub(crate) fn rate_along<S: MechanicalSystem + ?Sized>(
     }
 }
 
-/// Refuses numbers of coordinates that do not fit, and `q̇ = N(q) v` without a Coriolis force.
+/// Refuses numbers of coordinates and velocities that do not fit, and `q̇ = N(q) v` without a
+/// Coriolis force.
 pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],
@@ -80,6 +81,21 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     } else {
         Err(InputError::CoriolisUnwritten)
     }
+}
+
+/// Refuses positions and velocities of another length than these, and numbers that are not finite.
+pub(crate) fn check_input(
+    (coordinates, dof): (usize, usize),
+    t: f64,
+    q: &[f64],
+    v: &[f64],
+) -> Result<(), InputError> {
+    validate::length("q", coordinates, q.len())?;
+    validate::length("v", dof, v.len())?;
+    for (name, values) in [("t", &[t][..]), ("q", q), ("v", v)] {
+        validate::finite(name, values)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -43,8 +43,9 @@ pub trait UnilateralConstraints {
         0.0
     }
 
-    /// Stiffness of contact `j` (N/m), > 0: the normal force is `(−k a − τ k ȧ)₊` where a driver is
-    /// compliant. Provided: `INFINITY`, as stiff as the driver resolves. Rigid drivers do not ask.
+    /// Stiffness of contact `j` (N/m), > 0. With a compliant driver the normal force is
+    /// `(−k a − τ k ȧ)₊`. Provided: `INFINITY`, as stiff as the driver resolves. Rigid drivers do
+    /// not read it.
     fn stiffness(&self, j: usize) -> f64 {
         let _ = j;
         f64::INFINITY
@@ -57,7 +58,7 @@ pub trait UnilateralConstraints {
         0.0
     }
 
-    /// Coefficient of friction, ≥ 0. What knows no friction refuses one that is not zero.
+    /// Coefficient of friction, ≥ 0. Laws and drivers without friction refuse one that is not zero.
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
         0.0

@@ -1,8 +1,8 @@
-//! Contacts of one configuration as values. What a user writes is
-//! [`UnilateralConstraints`](super::UnilateralConstraints); two layers are made of it:
+//! Contacts of one configuration as values. A user writes
+//! [`UnilateralConstraints`](super::UnilateralConstraints); two layers are made from it:
 //!
 //! * `ContactRows`: the rows `Da` of a list of contacts in the caller's scratch. The smooth phase
-//!   uses nothing else of closed contacts: gaps it asks for where contacts are open.
+//!   needs nothing else of closed contacts; of open ones it evaluates the gaps.
 //! * [`Contacts`]: owned and reused, with gaps and parameters, for impacts, implicit steps and
 //!   logs. A [`ContactSource`] fills it.
 //!
@@ -23,7 +23,7 @@ pub(crate) struct ContactRows<'a> {
     pub(crate) contacts: &'a [usize],
     pub(crate) rows: &'a mut [f64],
     dof: usize,
-    /// All rows are written by the user, none is a difference.
+    /// True when the user wrote all rows and none is a difference.
     pub(crate) written: bool,
 }
 
@@ -67,7 +67,7 @@ pub enum ContactSet<'a> {
     Within(f64),
 }
 
-/// What of contacts is asked for beside gaps and normal rows; by default nothing.
+/// What is evaluated beside gaps and normal rows; by default nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
     /// Tangent rows and coefficients of friction. Without, contacts are frictionless.
@@ -134,8 +134,8 @@ struct Place {
 
 /// Contacts of one configuration: parameters and row blocks by tree, contact by contact.
 ///
-/// A block that is zero may be left out. Filled anew it keeps its memory: filling allocates nothing
-/// once it was as large.
+/// A block of zeros may be left out. Refilling reuses the memory and allocates only when more is
+/// needed than before.
 ///
 /// # Units and signs
 ///
@@ -183,7 +183,7 @@ impl Contacts {
         Self::default()
     }
 
-    /// Forgets all contacts; those to come have rows in `dof` velocities and so many tangents.
+    /// Removes all contacts; new ones have rows in `dof` velocities and this many tangents.
     ///
     /// # Errors
     /// [`InputError::Tangents`] for more than two.
@@ -361,7 +361,7 @@ where
             0
         };
         contacts.reset(self.dof(), tangents)?;
-        // Lent, so that rows are pushed from it.
+        // Taken out, so that rows can be pushed from it.
         let mut scratch = std::mem::take(&mut contacts.scratch);
         scratch.clear();
         scratch.resize(2 * (1 + tangents) * self.dof() + work_size(self), 0.0);

@@ -74,8 +74,8 @@ pub(crate) fn gap_gradient<S: UnilateralConstraints + ?Sized>(
     difference::gradient(|_, q| system.gap(j, q), (0.0, q), gradient, point);
 }
 
-/// `κ_j`, written, or the difference of `Da_j v` along `N(q) v`; and what of it is rounding. `work`
-/// has [`work_size`] entries.
+/// `κ_j`, written, or the difference of `Da_j v` along `N(q) v`; and its rounding. `work` has
+/// [`work_size`] entries.
 pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
     j: usize,
@@ -125,7 +125,7 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     };
     let (ahead, here, behind) = (at(s), at(0.0), at(-s));
     let bent = ahead - 2.0 * here + behind;
-    // A straight gap has none, not the rounding of its values and of the coordinates.
+    // A gap that is linear has no curvature; rounding of values and coordinates is not one.
     let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
     let rounding = ROUNDING * largest;
     if bent.abs() <= rounding {

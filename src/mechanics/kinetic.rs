@@ -5,9 +5,9 @@
 //!     c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q        Ṁ v = Σ_k v_k ∂_k M v
 //! ```
 //!
-//! The second term stands on its own: variational integrators take it without `Ṁ v`. Cost: two mass
-//! matrices for `Ṁ v` and two a coordinate for the other term. The error is that of central
-//! differences, about 1e-10 of the terms.
+//! The second term is also available on its own: variational integrators take it without `Ṁ v`.
+//! Cost: two mass matrices for `Ṁ v` and two a coordinate for the other term. The error is that of
+//! central differences, about 1e-10 of the terms.
 
 use super::MechanicalSystem;
 use super::configuration::is_identity;
@@ -15,8 +15,8 @@ use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
 use crate::ode::difference;
 
-/// The Coriolis force `c v`, written or by differences; NaN where neither is possible, since
-/// velocities are not the rates of the coordinates; `work` has `d² + d` entries.
+/// The Coriolis force `c v`, written or by differences. NaN where it is not written and velocities
+/// are not the rates of the coordinates; `work` has `d² + d` entries.
 pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with
-//! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions, and only what the user did
-//! not write is a difference. Where masses and rows are constant `δr` is the derivative of the
+//! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions. Differences are taken only
+//! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
 use super::acceleration::{Fixed, Frame, How, accelerate};
@@ -23,7 +23,7 @@ use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
 
 /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`, with contacts `closed`;
-/// false when there is no acceleration, or the multipliers are not the only ones.
+/// false when there is no acceleration or the multipliers are not unique.
 pub(crate) fn motion_along<S>(
     (system, fixed): (&S, &Fixed),
     (t, x): (f64, &[f64]),
@@ -182,9 +182,9 @@ impl<'a> Residuals<'a> {
     }
 }
 
-/// How much longer a step for differences has to be where what they are taken of is a difference
-/// itself: the cube root of how much worse that is known. Rows, Coriolis forces and curvatures by
-/// one difference lose five digits, curvatures by two eight.
+/// How much longer the step has to be where the differenced quantity is a difference itself: the
+/// cube root of its loss of accuracy. Rows, Coriolis forces and curvatures by one difference lose
+/// five digits, curvatures by two differences eight.
 fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
     (q, v): (&[f64], &[f64]),

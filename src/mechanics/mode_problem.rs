@@ -16,27 +16,28 @@ use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(crate) const TRY_ALL: usize = 12;
-/// Where the solver fails, contacts with a smaller reciprocal condition number are the reason.
+/// Where the solver fails and the reciprocal condition number is below this, dependent contacts are
+/// reported as the reason.
 const ALMOST_DEPENDENT: f64 = 1e-8;
-/// Contacts with a smaller reciprocal condition number do not stay closed where unique forces are
-/// asked for: rounding changes these by more than 1e-5 of their size. Above [`DEPENDENT`], so that
-/// those that stay closed do so while they move.
+/// Where unique forces are required, contacts with a smaller reciprocal condition number are
+/// refused: rounding changes their forces by more than 1e-5 of their size. It is above
+/// [`DEPENDENT`], so that contacts accepted here stay acceptable while they move.
 const NEARLY_DEPENDENT: f64 = 1e-11;
 /// Rounding of the Gram matrix of unit rows, over their number.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 /// Accelerations and forces within this part of their size are zero.
 const SMALL: f64 = 1e-10;
 
-/// How the contacts settle.
+/// The solution of the mode problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Settled {
     /// These stay closed, as marks on the candidates.
     Closed(Vec<bool>),
     /// No set is consistent.
     Nobody,
-    /// Two sets are, with different accelerations.
+    /// Two sets are consistent, with different accelerations.
     Ambiguous,
-    /// The accelerations cannot be computed, with these of the candidates closed.
+    /// The accelerations cannot be computed with these contacts closed.
     Trouble(Trouble, Vec<usize>),
     /// This component of the free acceleration is not finite.
     NotFinite(usize),
@@ -74,7 +75,7 @@ where
         }
         frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
         let small = frame.least_acceleration(SMALL, rate_tolerance);
-        // Rows that are dependent to rounding differ by the root of rounding.
+        // Dependent rows are known to the root of rounding.
         let mut mass = vec![0.0; d * d];
         bodies.system.mass(q, &mut mass);
         let noise = (NOISE * m as f64).sqrt() * norm_in(&mass, free);
@@ -95,8 +96,8 @@ where
     })
 }
 
-/// The Gram matrix, the free accelerations of the gaps and what is rounding of them, a moment after
-/// `(t, q, v)`, with the accelerations `a`.
+/// The Gram matrix, the free accelerations of the gaps and their rounding, at `t + step` with the
+/// accelerations `a`.
 fn a_moment_later<S>(
     bodies: &Bodies<S>,
     (t, q, v): (f64, &[f64], &[f64]),
@@ -127,7 +128,7 @@ where
 /// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Values up to `small`, in units of rows, count as zero; `b` may lie
 /// outside the range of `G` by `noise`. `G` is positive semidefinite, so accelerations are unique.
 ///
-/// Degenerate contacts (zero force, zero acceleration) are decided by the problem a moment later,
+/// Degenerate contacts (zero force, zero acceleration) are decided by the problem at `t + step`,
 /// which `ahead` gives for the forces. A contact that is degenerate there too stays closed.
 fn choose(
     gram: &[f64],
@@ -137,15 +138,15 @@ fn choose(
     ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
 ) -> Settled {
     let m = b.len();
-    // A gap that nothing moves depends on anything.
+    // A row of zeros is dependent on any others.
     let dead: Vec<usize> = (0..m).filter(|&i| gram[i * m + i] == 0.0).collect();
     if !dead.is_empty() {
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
     let Ok((z, w)) = forces(gram, b, noise) else {
-        // A semidefinite problem of accelerations has a solution: what defeats the solver is that
-        // the contacts are almost dependent.
+        // A semidefinite problem of accelerations has a solution. The solver fails only where
+        // contacts are almost dependent.
         let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
         if rcond < ALMOST_DEPENDENT && redundant == Redundant::Refuse {
             return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
@@ -173,7 +174,8 @@ fn choose(
     if redundant == Redundant::Refuse {
         return Settled::Trouble(Trouble::Dependent(rcond), set);
     }
-    // Those stay closed whose forces of least norm push; a basis of the solution does at last.
+    // Contacts stay closed whose forces of least norm push; if that fails, those of a basis of the
+    // solution.
     while !set.is_empty() {
         let size = set.len();
         let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
@@ -184,8 +186,8 @@ fn choose(
             break;
         };
         if pull(&worst) >= -small {
-            // Left out were contacts that would have to pull; without them the others must still
-            // hold.
+            // Contacts that would have to pull were left out; the others must be consistent without
+            // them.
             let opens = |i: usize| {
                 let pushed = set.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
                 b[i] + pushed.sum::<f64>()
@@ -211,8 +213,9 @@ fn opening(gram: &[f64], b: &[f64], (rounding, noise): (f64, f64)) -> Vec<usize>
     }
 }
 
-/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`: zero where that is what rounding left
-/// of terms that cancel, which are large where forces are (wedges, heavy bodies on light ones).
+/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`. Entries within the rounding of their
+/// terms are set to zero; terms are large and cancel where forces are large (wedges, heavy bodies
+/// on light ones).
 fn forces(gram: &[f64], b: &[f64], noise: f64) -> Result<(Vec<f64>, Vec<f64>), lcp::Failure> {
     let m = b.len();
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, None)?;
@@ -241,14 +244,14 @@ fn part(gram: &[f64], m: usize, set: &[usize]) -> Vec<f64> {
 /// Tries all sets, larger ones first, each with the efforts that belong to it.
 fn try_all<S>(
     bodies: &Bodies<S>,
-    (t, q, v): (f64, &[f64], &[f64]),
+    state: (f64, &[f64], &[f64]),
     candidates: &[usize],
     redundant: Redundant,
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    let (d, m) = (v.len(), candidates.len());
+    let m = candidates.len();
     if m > TRY_ALL {
         return Settled::TooMany;
     }
@@ -257,57 +260,15 @@ where
     let mut found: Option<(u32, Vec<f64>)> = None;
     let mut trouble = None;
     for set in sets {
-        let closes = |i: usize| set >> i & 1 == 1;
-        let chosen: Vec<usize> = (0..m)
-            .filter(|&i| closes(i))
-            .map(|i| candidates[i])
-            .collect();
-        let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
-        let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
-            let mut frame = bodies.frame(q, &chosen, scratch)?;
-            let state = (t, q, v);
-            accelerate(
-                &bodies.system,
-                &mut frame,
-                state,
-                &mut acceleration,
-                &mut forces,
-                redundant,
-            )
-        });
-        if let Err(reason) = moved {
-            trouble = trouble.or(Some((reason, chosen)));
-            continue;
-        }
-        if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
-            return Settled::NotFinite(component);
-        }
-        let opening = with_zeros(bodies.frame_size(m), |scratch| {
-            let mut frame = bodies.frame(q, candidates, scratch)?;
-            let mut gaps = vec![0.0; m];
-            frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
-            let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
-            Ok((gaps, units, frame.size))
-        });
-        let (gaps, units, size) = match opening {
-            Ok(opening) => opening,
-            Err(reason) => return Settled::Trouble(reason, candidates.to_vec()),
+        let acceleration = match try_set(bodies, state, (candidates, set), redundant) {
+            Tried::Consistent(acceleration) => acceleration,
+            Tried::Inconsistent => continue,
+            Tried::Without(reason, chosen) => {
+                trouble = trouble.or(Some((reason, chosen)));
+                continue;
+            }
+            Tried::Ends(settled) => return settled,
         };
-        let open = (0..m).filter(|&i| !closes(i));
-        let closed = (0..m).filter(|&i| closes(i));
-        let scale = (open.clone().map(|i| (gaps[i] / units[i]).abs()))
-            .chain(
-                closed
-                    .clone()
-                    .zip(&forces)
-                    .map(|(i, f)| (f * units[i]).abs()),
-            )
-            .fold(size, f64::max);
-        let parts = open.clone().all(|i| gaps[i] >= -SMALL * scale * units[i]);
-        let pushes = (closed.zip(&forces)).all(|(i, f)| f * units[i] >= -SMALL * scale);
-        if !(parts && pushes) {
-            continue;
-        }
         match &found {
             None => found = Some((set, acceleration)),
             Some((_, others)) => {
@@ -324,6 +285,74 @@ where
         (Some((set, _)), _) => Settled::Closed((0..m).map(|i| set >> i & 1 == 1).collect()),
         (None, Some((reason, set))) => Settled::Trouble(reason, set),
         (None, None) => Settled::Nobody,
+    }
+}
+
+/// What the motion with one set of contacts closed says.
+enum Tried {
+    /// The closed contacts push and the others part, with these accelerations.
+    Consistent(Vec<f64>),
+    Inconsistent,
+    /// These contacts have no forces, for this reason.
+    Without(Trouble, Vec<usize>),
+    /// No set can be tried.
+    Ends(Settled),
+}
+
+/// Tries the motion with the `candidates` closed whose bits are in `set`.
+fn try_set<S>(
+    bodies: &Bodies<S>,
+    (t, q, v): (f64, &[f64], &[f64]),
+    (candidates, set): (&[usize], u32),
+    redundant: Redundant,
+) -> Tried
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let (d, m) = (v.len(), candidates.len());
+    let closes = |i: usize| set >> i & 1 == 1;
+    let chosen = (0..m).filter(|&i| closes(i)).map(|i| candidates[i]);
+    let chosen: Vec<usize> = chosen.collect();
+    let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
+    let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
+        let mut frame = bodies.frame(q, &chosen, scratch)?;
+        accelerate(
+            &bodies.system,
+            &mut frame,
+            (t, q, v),
+            &mut acceleration,
+            &mut forces,
+            redundant,
+        )
+    });
+    if let Err(reason) = moved {
+        return Tried::Without(reason, chosen);
+    }
+    if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
+        return Tried::Ends(Settled::NotFinite(component));
+    }
+    let opening = with_zeros(bodies.frame_size(m), |scratch| {
+        let mut frame = bodies.frame(q, candidates, scratch)?;
+        let mut gaps = vec![0.0; m];
+        frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
+        let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
+        Ok((gaps, units, frame.size))
+    });
+    let (gaps, units, size) = match opening {
+        Ok(opening) => opening,
+        Err(reason) => return Tried::Ends(Settled::Trouble(reason, candidates.to_vec())),
+    };
+    let open = || (0..m).filter(|&i| !closes(i));
+    let pushing = || (0..m).filter(|&i| closes(i)).zip(&forces);
+    let scale = (open().map(|i| (gaps[i] / units[i]).abs()))
+        .chain(pushing().map(|(i, force)| (force * units[i]).abs()))
+        .fold(size, f64::max);
+    let parts = open().all(|i| gaps[i] >= -SMALL * scale * units[i]);
+    let pushes = pushing().all(|(i, force)| force * units[i] >= -SMALL * scale);
+    if parts && pushes {
+        Tried::Consistent(acceleration)
+    } else {
+        Tried::Inconsistent
     }
 }
 

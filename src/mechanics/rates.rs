@@ -3,13 +3,13 @@
 use super::acceleration::Frame;
 use crate::linalg::dot;
 
-/// Part of a row that is left of it without the others, in the metric of kinetic energy, below
-/// which it is their combination.
+/// A row counts as a combination of others when the part orthogonal to them is below this, in the
+/// metric of kinetic energy.
 const COMBINATION: f64 = 1e-12;
 
 /// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates
-/// of the contacts of a frame as `wanted`: by orthonormal rows, for the Gram matrix knows rows only
-/// to the root of rounding. Rows that are combinations of others are passed over.
+/// of the contacts of a frame as `wanted`. It uses orthonormal rows, since the Gram matrix resolves
+/// rows only to the root of rounding. Rows that are combinations of others are skipped.
 pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
     let (d, m) = (frame.d, wanted.len());
     let (mut rows, mut lifts) = (frame.rows.rows.to_vec(), frame.lift.to_vec());
@@ -38,7 +38,7 @@ pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
             *v += change * l;
         }
         for &j in &left {
-            // Twice: what is left may be small.
+            // Twice, since the remainder may be small.
             for _ in 0..2 {
                 let along = dot(&rows[j * d..(j + 1) * d], &lift);
                 for c in 0..d {

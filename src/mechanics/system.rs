@@ -31,11 +31,12 @@ pub trait MechanicalSystem {
     }
 
     /// Writes the rates of the coordinates `q̇ = N(q) v`, linear in `v`, and returns `true`; the
-    /// provided method returns `false`: `q̇ = v`. It must not be `true` at some states only.
+    /// provided method returns `false`, which means `q̇ = v`. The returned value must be the same
+    /// at all states.
     ///
-    /// Where it is written, so must be [`coriolis`](Self::coriolis), also for a constant mass: the
-    /// mass matrix does not tell it alone. A run of a system without it is refused with
-    /// [`InputError::CoriolisUnwritten`](crate::InputError::CoriolisUnwritten).
+    /// Where it is written, [`coriolis`](Self::coriolis) must be written too, even for a constant
+    /// mass: the mass matrix alone does not determine it. A run of a system without it is refused
+    /// with [`InputError::CoriolisUnwritten`](crate::InputError::CoriolisUnwritten).
     fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
         let _ = (q, v, rate);
         false
@@ -43,8 +44,8 @@ pub trait MechanicalSystem {
 
     /// Brings coordinates that drifted off their manifold back to it (a quaternion to unit length)
     /// and returns `true` when it changed them; the provided method does nothing. Called at the
-    /// start, after accepted steps and at events. Leave alone what is off by rounding: each change
-    /// costs an evaluation of the motion.
+    /// start, after accepted steps and at events. Do not correct rounding errors: each change costs
+    /// an evaluation of the motion.
     ///
     /// Derivatives are those within the manifold: give directions `dq = N(q) δ`, on which this map
     /// is the identity to first order.
@@ -62,7 +63,7 @@ pub trait MechanicalSystem {
     /// Writes derivatives of the effort, `D_q f · dq + D_v f · dv`, and returns `true`:
     /// `directions` holds one `(dq, dv)` after the other, `coordinates + dof` entries each, and
     /// `out` takes `dof` entries for each. The provided method returns `false`, and the crate takes
-    /// differences. For derivatives of runs, which it makes faster and more exact.
+    /// differences. Written, it makes derivatives of runs faster and more exact.
     fn effort_along(
         &self,
         (t, q, v): (f64, &[f64], &[f64]),
@@ -110,9 +111,9 @@ pub trait MechanicalSystem {
 
     /// Adds to `effort` what depends on which contacts are `closed` (in rising order), and returns
     /// `true`: a muscle that is switched by a touch sensor, or adhesion (Pace & Burden, section
-    /// 5.7). The provided method adds nothing and returns `false`; it must not be `true` for some
-    /// sets only. With such efforts several contact modes can be consistent at one state, or none:
-    /// [`Breakdown::AmbiguousMode`](crate::event_driven::Breakdown::AmbiguousMode),
+    /// 5.7). The provided method adds nothing and returns `false`; the returned value must be the
+    /// same for all sets. With such efforts several contact modes can be consistent at one state,
+    /// or none: [`Breakdown::AmbiguousMode`](crate::event_driven::Breakdown::AmbiguousMode),
     /// [`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode).
     fn contact_effort(
         &self,
@@ -146,22 +147,23 @@ pub trait MechanicalSystem {
         false
     }
 
-    /// True when `M` does not depend on `q`: spares the Coriolis force and factorisations.
+    /// True when `M` does not depend on `q`. Then `M` is factorised once, and the Coriolis force is
+    /// zero where `q̇ = v`.
     fn constant_mass(&self) -> bool {
         false
     }
 
     /// The shortest time (s) in which the effort does something of its own that the motion does not
-    /// show before: a pulse, a switch by the clock. Steps look at least as often, and at the forces
-    /// of contacts too: a body at rest does not move before its contact opens. `INFINITY` for
-    /// efforts that change as `q` and `v` do; the provided `None` looks at the forces of contacts a
-    /// hundred times a run, and leaves steps to the error test.
+    /// show before: a pulse, a switch by the clock. Steps sample at least as often, and sample the
+    /// forces of contacts too: a body at rest does not move before its contact opens. `INFINITY`
+    /// for efforts that change as `q` and `v` do; with the provided `None` the forces of contacts
+    /// are sampled a hundred times a run, and steps follow the error test alone.
     fn time_scale(&self) -> Option<f64> {
         None
     }
 
-    /// The potential energy of the conservative part of the effort, for those who watch the energy
-    /// (J).
+    /// The potential energy of the conservative part of the effort (J), for
+    /// [`EventDriven::energy`](crate::event_driven::EventDriven::energy).
     fn potential(&self, q: &[f64]) -> Option<f64> {
         let _ = q;
         None

@@ -8,13 +8,15 @@
 //! * `buffer`: state vectors of a size known at compile time (`[f64; N]`) or at run time
 //!   (`Vec<f64>`).
 //! * `root`: a root or a maximum within a bracket.
-//! * `difference`: finite differences along a direction.
+//! * `difference`: finite differences along a direction; `resolved_difference`: those whose step is
+//!   shortened until the function is straight along it.
 
 pub(crate) mod adaptive;
 mod buffer;
 mod dense;
 pub(crate) mod difference;
 mod dormand_prince;
+pub(crate) mod resolved_difference;
 pub(crate) mod root;
 mod step_control;
 

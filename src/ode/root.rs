@@ -73,79 +73,117 @@ pub(crate) fn peak(
     (low, guess, high): (Sample, f64, Sample),
     enough: f64,
 ) -> Sample {
-    const GOLDEN: f64 = 0.381966011250105;
-    let (mut left, mut right) = (low.at, high.at);
+    let (left, right) = (low.at, high.at);
     let margin = 0.01 * (right - left);
     let at = guess.clamp(left + margin, right - margin);
-    let mut best = Sample { at, value: g(at) };
-    let (mut second, mut third) = if low.value > high.value {
+    let (second, third) = if low.value > high.value {
         (low, high)
     } else {
         (high, low)
     };
-    // Whether the parabola before left no hope.
-    let mut hopeless = false;
-    // The last step and the one before.
-    let (mut step, mut before) = (right - left, right - left);
+    let mut search = PeakSearch {
+        left,
+        right,
+        best: Sample { at, value: g(at) },
+        second,
+        third,
+        hopeless: false,
+        step: right - left,
+        before: right - left,
+    };
     for _ in 0..60 {
+        let best = search.best;
         if !best.value.is_finite() || best.value > enough {
             break;
         }
         let resolution = 1e-8 * best.at.abs().max(1e-3);
-        if right - left <= 4.0 * resolution {
+        if search.right - search.left <= 4.0 * resolution {
             break;
         }
+        let Some(at) = search.next(resolution, enough) else {
+            break;
+        };
+        let trial = Sample { at, value: g(at) };
+        if !trial.value.is_finite() {
+            return trial;
+        }
+        search.enter(trial);
+    }
+    search.best
+}
+
+/// The search for a maximum.
+struct PeakSearch {
+    /// The maximum lies between these.
+    left: f64,
+    right: f64,
+    /// The three best samples.
+    best: Sample,
+    second: Sample,
+    third: Sample,
+    /// Whether the parabola before left no hope.
+    hopeless: bool,
+    /// The last step and the one before.
+    step: f64,
+    before: f64,
+}
+
+impl PeakSearch {
+    /// Where to look next: at the top of the parabola through the three best samples, or else by
+    /// golden section; none where two parabolas in turn say that `enough` is not reached (one may
+    /// be a poor one).
+    fn next(&mut self, resolution: f64, enough: f64) -> Option<f64> {
+        const GOLDEN: f64 = 0.381966011250105;
+        let (best, left, right) = (self.best, self.left, self.right);
         // best + m d + b d², through the three best samples.
         let slope = |other: Sample| (other.value - best.value) / (other.at - best.at);
-        let (s2, s3) = (slope(second), slope(third));
-        let bend = (s2 - s3) / (second.at - third.at);
-        let tangent = s2 - bend * (second.at - best.at);
+        let (s2, s3) = (slope(self.second), slope(self.third));
+        let bend = (s2 - s3) / (self.second.at - self.third.at);
+        let tangent = s2 - bend * (self.second.at - best.at);
         let to_top = -tangent / (2.0 * bend);
         let is_inside = best.at + to_top > left && best.at + to_top < right;
-        if bend < 0.0 && is_inside && to_top.abs() < 0.5 * before.abs() {
+        if bend < 0.0 && is_inside && to_top.abs() < 0.5 * self.before.abs() {
             let gain = -bend * to_top * to_top;
-            // Twice in turn: one parabola may be a poor one.
             let is_hopeless = best.value + 10.0 * gain < enough;
-            if is_hopeless && hopeless {
-                break;
+            if is_hopeless && self.hopeless {
+                return None;
             }
-            hopeless = is_hopeless;
-            (before, step) = (step, to_top);
+            self.hopeless = is_hopeless;
+            (self.before, self.step) = (self.step, to_top);
         } else {
             let wider = if best.at - left > right - best.at {
                 left - best.at
             } else {
                 right - best.at
             };
-            (before, step) = (wider, GOLDEN * wider);
+            (self.before, self.step) = (wider, GOLDEN * wider);
         }
-        if step.abs() < resolution {
-            step = resolution.copysign(step);
+        if self.step.abs() < resolution {
+            self.step = resolution.copysign(self.step);
         }
-        let at = (best.at + step).clamp(left, right);
-        let trial = Sample { at, value: g(at) };
-        if !trial.value.is_finite() {
-            return trial;
-        }
-        let (better, worse) = if trial.value > best.value {
-            (trial, best)
+        Some((best.at + self.step).clamp(left, right))
+    }
+
+    /// Takes in a sample: the interval ends at the worse of it and the best.
+    fn enter(&mut self, trial: Sample) {
+        let (better, worse) = if trial.value > self.best.value {
+            (trial, self.best)
         } else {
-            (best, trial)
+            (self.best, trial)
         };
         if worse.at < better.at {
-            left = worse.at;
+            self.left = worse.at;
         } else {
-            right = worse.at;
+            self.right = worse.at;
         }
         if better.at.total_cmp(&trial.at).is_eq() {
-            (best, second, third) = (trial, best, second);
-        } else if trial.value > second.value {
-            (second, third) = (trial, second);
-        } else if trial.value > third.value {
-            third = trial;
+            (self.best, self.second, self.third) = (trial, self.best, self.second);
+        } else if trial.value > self.second.value {
+            (self.second, self.third) = (trial, self.second);
+        } else if trial.value > self.third.value {
+            self.third = trial;
         }
     }
-    best
 }
 
 #[cfg(test)]

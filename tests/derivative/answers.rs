@@ -3,10 +3,10 @@
 use saltation::derivative::{CornerKind, Sensitivities, Verdict};
 use saltation::nalgebra::DMatrix;
 
-use crate::draw::Draw;
-use crate::exact::Oracle;
-use crate::kit::Course;
-use crate::support::{corner, integrator, off, times};
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::Course;
+use crate::fixtures::support::{corner, integrator, off, times};
 
 /// Asks everything about a few directions through one corner.
 fn ask(course: &Course, draw: &mut Draw) {

@@ -5,8 +5,8 @@ use saltation::derivative::Verdict;
 use saltation::nalgebra::DVector;
 use saltation::{Direction, EventFunction, Flow, Guard, Integrator, Mode, Watch, flow_fn};
 
+use crate::fixtures::support::{off, times};
 use crate::sketch::Sketch;
-use crate::support::{off, times};
 
 /// Guards 0 and 1 are met by the two coordinates at t = 1, guard 2 by the clock at the same time.
 /// Each adds a jump to the third state; that of guard 0 is larger once the clock has struck, if

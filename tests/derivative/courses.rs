@@ -4,10 +4,10 @@
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 
-use crate::draw::Draw;
-use crate::exact::Oracle;
-use crate::kit::Course;
-use crate::support::{few_bits, integrator, off, order, times};
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::Course;
+use crate::fixtures::support::{few_bits, integrator, off, order, times};
 
 /// Sizes of the groups of guards that are met at once.
 const COURSES: [&[usize]; 7] = [
@@ -113,7 +113,7 @@ fn single_crossings_alone_are_classical() {
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical);
         assert_eq!(d.corners().count(), 0);
-        let exact = crate::support::matrix_of(&course, 40);
+        let exact = crate::fixtures::support::matrix_of(&course, 40);
         assert!(off(&d.matrix().unwrap(), &exact) < 1e-9);
     }
 }

@@ -3,11 +3,11 @@
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 
-use crate::draw::Draw;
-use crate::exact::Oracle;
-use crate::kit::{Course, Stop};
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::{Course, Stop};
+use crate::fixtures::support::{integrator, off, times};
 use crate::pieces::pieces_cover;
-use crate::support::{integrator, off, times};
 
 #[test]
 fn crowded_corners_have_no_wrong_direction() {

@@ -5,7 +5,7 @@ use saltation::models::{Affine, PlainPlate, PlateParameters, VerticalPlate};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{EventFunction, Flow, Integrator, Mode, Status, flow_fn};
 
-use crate::support::off;
+use crate::fixtures::support::off;
 
 fn tight<S: Flow + EventFunction>(system: S) -> Integrator<S> {
     Integrator::new(system).unwrap().rtol(1e-12).atol(1e-13)

@@ -2,10 +2,10 @@
 
 use saltation::nalgebra::DMatrix;
 
-use crate::draw::Draw;
-use crate::exact::Oracle;
-use crate::kit::Course;
-use crate::support::{integrator, off};
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::Course;
+use crate::fixtures::support::{integrator, off};
 
 /// Half of the corners are in as many dimensions as they have guards, the others in up to three
 /// more.

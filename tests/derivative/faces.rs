@@ -6,7 +6,7 @@ use saltation::derivative::Derivative;
 use saltation::models::FieldTable;
 use saltation::nalgebra::{DMatrix, DVector};
 
-use crate::support::{cases, corner, integrator, off};
+use crate::fixtures::support::{cases, corner, integrator, off};
 
 /// `(1 − part) v + part w`.
 fn between(v: &[f64], w: &[f64], part: f64) -> Vec<f64> {

@@ -4,8 +4,8 @@
 use saltation::derivative::Verdict;
 use saltation::{Direction, Integrator, Mode, Watch};
 
+use crate::fixtures::support::{off, times};
 use crate::sketch::Sketch;
-use crate::support::{off, times};
 
 /// What the reset sets the two coordinates to.
 type Set = fn(&[f64]) -> [f64; 2];

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use saltation::derivative::WithParameters;
 use saltation::{
-    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Mode, Record, Stop, Watch,
+    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, InputError, Mode, Record, Stop,
+    Watch,
 };
 
 type Names = BTreeSet<String>;
@@ -91,6 +92,10 @@ impl Flow for Own {
             dx[1] += sign * x[1];
         }
         true
+    }
+    fn validate(&self) -> Result<(), InputError> {
+        asked("validate");
+        Err(InputError::EmptySystem)
     }
     fn flow_time_scale(&self) -> Option<f64> {
         asked("flow_time_scale");
@@ -237,6 +242,8 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     let second = [0.125, 1.0 - 0.0625];
     let both = [&along[..], &zeros, &second, &zeros].concat();
     assert_eq!(found, both);
+    called("validate");
+    assert_eq!(system.validate(), Err(InputError::EmptySystem));
     called("flow_time_scale");
     assert_eq!(system.flow_time_scale(), Some(0.375));
     called("correct");
@@ -337,6 +344,9 @@ mod dual {
         fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
             Own.flip(t, x, mode, k, dx)
         }
+        fn validate(&self) -> Result<(), InputError> {
+            Own.validate()
+        }
         fn flow_time_scale(&self) -> Option<f64> {
             Own.flow_time_scale()
         }
@@ -392,7 +402,7 @@ mod dual {
 
     #[test]
     fn dual_hands_every_method_on() {
-        let source = include_str!("../../src/derivative/check/dual.rs");
+        let source = include_str!("../../src/derivative/check/smooth.rs");
         let flow = methods(source, "SmoothFlow");
         let own: Names = methods(source, "SmoothEvents")
             .union(&flow)

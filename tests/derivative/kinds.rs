@@ -5,10 +5,10 @@ use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
 use saltation::{Integrator, NoDerivative};
 
-use crate::draw::Draw;
-use crate::exact::Oracle;
-use crate::kit::{Course, Stop};
-use crate::support::{corner, integrator, off, times};
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::{Course, Stop};
+use crate::fixtures::support::{corner, integrator, off, times};
 
 #[test]
 fn the_affine_system_is_classical_off_the_corner_and_bouligand_through_it() {

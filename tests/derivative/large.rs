@@ -5,8 +5,8 @@ use saltation::derivative::{Compared, CornerKind, Derivative, Verdict};
 use saltation::nalgebra::DMatrix;
 use saltation::{Guard, Integrator, Mode, NoDerivative, Watch};
 
+use crate::fixtures::support::{off, times};
 use crate::sketch::Sketch;
-use crate::support::{off, times};
 
 /// A number in [0, 1) that depends on the sides that are on, and on nothing else.
 fn hash(mode: &Mode, salt: u64) -> f64 {

@@ -8,8 +8,8 @@ use saltation::{
     Guard, Integrator, Mode, NoDerivative, Rearm, Sensitivities, Status, Stop, Watch, flow_fn,
 };
 
+use crate::fixtures::support::each;
 use crate::sketch::Sketch;
-use crate::support::each;
 
 /// A field that depends on the mode only.
 fn words<const N: usize>(field: impl Fn(&Mode) -> [f64; N] + 'static) -> Sketch {
@@ -328,7 +328,7 @@ fn a_word_that_a_sample_of_orders_misses_is_not_missed_by_directions() {
         // Between the first five and the others two seconds pass per unit of v.
         assert!((d.apply(&v).unwrap()[n] - 10.0).abs() < 1e-9);
         let piece = d.matrix_towards(&v).unwrap();
-        assert!((crate::support::times(&piece, &v)[n] - 10.0).abs() < 1e-9);
+        assert!((crate::fixtures::support::times(&piece, &v)[n] - 10.0).abs() < 1e-9);
     }
 }
 

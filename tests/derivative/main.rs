@@ -1,6 +1,5 @@
 //! Derivatives through corners: the examples of the specification, random corners against exact
-//! arithmetic, resets, verdicts. `kit` and `exact` are of use to others too: random corners with
-//! their exact derivatives.
+//! arithmetic, resets, verdicts.
 #![allow(missing_docs, reason = "tests")]
 
 mod answers;
@@ -9,15 +8,13 @@ mod courses;
 mod crowded;
 mod differences;
 mod directions;
-mod draw;
 mod edges;
-mod exact;
 mod examples;
 mod faces;
+mod fixtures;
 mod forgetting;
 mod forwarding;
 mod kinds;
-mod kit;
 mod landings;
 mod large;
 mod limits;
@@ -33,6 +30,5 @@ mod scales;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod spread;
-mod support;
 mod verdicts;
 mod work;

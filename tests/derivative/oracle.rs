@@ -2,10 +2,10 @@
 
 use saltation::nalgebra::DMatrix;
 
-use crate::draw::Draw;
-use crate::exact::{Oracle, STEP};
-use crate::kit::{Course, Stop};
-use crate::support::off;
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::{Oracle, STEP};
+use crate::fixtures::kit::{Course, Stop};
+use crate::fixtures::support::off;
 
 /// The field of spec 7.2 at the origin; the guards are the axes, upward.
 fn spec_corner() -> Course {

@@ -4,10 +4,10 @@
 use saltation::derivative::{Cone, Derivative};
 use saltation::models::FieldTable;
 
-use crate::draw::Draw;
-use crate::exact::Oracle;
-use crate::kit::Course;
-use crate::support::{corner, each, few_bits, integrator, off, order, times};
+use crate::fixtures::draw::Draw;
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::Course;
+use crate::fixtures::support::{corner, each, few_bits, integrator, off, order, times};
 
 /// Inside a cone, not on its border.
 fn is_inside(cone: &Cone, v: &[f64]) -> bool {

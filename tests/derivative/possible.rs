@@ -8,8 +8,8 @@ use saltation::{
     Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
 };
 
-use crate::draw::Draw;
-use crate::support::each;
+use crate::fixtures::draw::Draw;
+use crate::fixtures::support::each;
 
 /// `x' = M sin(x + phase) + base + Σ_k s_k kick_k + s_0 s_1 pair`, with guards
 /// `r_k · (x − p) = place_k`.

@@ -5,8 +5,8 @@ use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{Direction, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
 
+use crate::fixtures::support::each;
 use crate::sketch::Sketch;
-use crate::support::each;
 
 /// Two balls over one floor, `(y_1, v_1, y_2, v_2)`, with restitutions 0.8 and 0.5. In the air
 /// there is drag; a field that reads the side bits has more of it below the floor, where no ball

@@ -6,9 +6,9 @@ use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
 use saltation::{Guard, Integrator};
 
-use crate::exact::Oracle;
-use crate::kit::{Course, Stop};
-use crate::support::{corner, integrator, matrix_of, off, times};
+use crate::fixtures::exact::Oracle;
+use crate::fixtures::kit::{Course, Stop};
+use crate::fixtures::support::{corner, integrator, matrix_of, off, times};
 
 #[test]
 fn guards_within_the_tolerance_are_one_corner() {
@@ -133,7 +133,7 @@ fn guards_a_millisecond_apart_are_single_crossings() {
 
             // The piece of the corner that has this order, since constant fields do not change with
             // the place.
-            let mut integrator = crate::support::integrator(&tight);
+            let mut integrator = crate::fixtures::support::integrator(&tight);
             let d = integrator.derivative(0.0, &tight.start, tight.end).unwrap();
             let guards: Vec<Guard> = order.into_iter().map(Guard::rising).collect();
             let pieces = d.pieces().unwrap();

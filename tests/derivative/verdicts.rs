@@ -8,8 +8,8 @@ use saltation::{
     Guard, InputError, Integrator, Mode, NoDerivative, Rearm, Status, Stop, Watch, flow_fn,
 };
 
+use crate::fixtures::support::each;
 use crate::sketch::{Sketch, falling};
-use crate::support::each;
 
 /// Two walls met at once at t = 1; the first doubles z, the second adds one: the order decides.
 fn walls() -> Sketch {

@@ -9,9 +9,9 @@ use saltation::{
     Status, Stop, Watch,
 };
 
-use crate::draw::Draw;
-use crate::kit::Course;
-use crate::support::each;
+use crate::fixtures::draw::Draw;
+use crate::fixtures::kit::Course;
+use crate::fixtures::support::each;
 
 /// An equilibrium of a stiff direction: the run takes long steps, neighbours fall fast.
 struct Stiff(f64);

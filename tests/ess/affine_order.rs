@@ -4,7 +4,7 @@
 use saltation::models::Affine;
 use saltation::{Integrator, Projection, Status, Trajectory};
 
-use crate::support::{distance, euclidean, run, slope};
+use crate::fixtures::support::{distance, euclidean, run, slope};
 
 const START: [f64; 3] = [-0.4, -0.15, 0.3];
 const END: f64 = 0.5;

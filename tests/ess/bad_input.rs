@@ -8,7 +8,7 @@ use saltation::{
     Status, flow_fn,
 };
 
-use crate::support::run;
+use crate::fixtures::support::run;
 
 fn hopper() -> Integrator<Hopper> {
     Integrator::new(Hopper::default()).unwrap()
@@ -378,7 +378,7 @@ fn least_rates_and_noises_that_make_no_sense() {
     }
     for value in [f64::NAN, -1.0, f64::INFINITY] {
         let error = run(1e-6, value).expect_err("refused");
-        assert!(is_setting(&error, "noise"), "{error:?}");
+        assert!(is_setting(&error, "event_tolerance"), "{error:?}");
         assert!(matches!(error, InputError::BadSetting { entry: 1, .. }));
     }
     assert_eq!(run(0.5, 1e-9).unwrap().crossings().len(), 2);

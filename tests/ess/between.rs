@@ -6,7 +6,7 @@ use saltation::{
     Trajectory, Watch, flow_fn,
 };
 
-use crate::support::Sketch;
+use crate::fixtures::support::Sketch;
 
 fn events_of(run: &Trajectory) -> Vec<(usize, f64)> {
     let crossings = run.crossings().iter();

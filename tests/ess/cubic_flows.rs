@@ -4,7 +4,7 @@
 
 use saltation::{Guard, Integrator, Projection, Status, Stop, Trajectory, Watch};
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// Times closer than this, rates slower and touches nearer are not decided by the reference.
 const DOUBTFUL: f64 = 1e-5;

@@ -6,7 +6,7 @@ use saltation::{
     EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Status, Trajectory, Watch,
 };
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// `t` moved by so many units in the last place.
 fn ulps(t: f64, count: i32) -> f64 {

@@ -7,7 +7,7 @@ use saltation::{
 };
 
 use crate::bad_input::NOT_FINITE;
-use crate::support::{Sketch, run};
+use crate::fixtures::support::{Sketch, run};
 
 const PROJECTIONS: [Projection; 4] = [
     Projection::Auto,

@@ -3,7 +3,7 @@
 
 use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Status, Trajectory, Watch};
 
-use crate::support::Sketch;
+use crate::fixtures::support::Sketch;
 
 /// Guards of the crossings that are doubted as shallow.
 fn shallow(run: &Trajectory) -> Vec<Guard> {

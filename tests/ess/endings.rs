@@ -7,7 +7,7 @@ use saltation::{
     Status, Stop, Trajectory, Watch,
 };
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// Time and state that a reason gives, where it gives them.
 fn place(reason: &Stop) -> Option<(f64, &[f64])> {

@@ -3,7 +3,7 @@
 use saltation::models::Hopper;
 use saltation::{InputError, Integrator, Mode, Projection, Quantity, Status, Stop, Watch, flow_fn};
 
-use crate::support::{Sketch, falling};
+use crate::fixtures::support::{Sketch, falling};
 
 #[test]
 fn a_flow_that_is_finite_is_not_called_nan_for_the_stages_of_an_earlier_run() {

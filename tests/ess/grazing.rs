@@ -6,7 +6,7 @@ use saltation::{
     At, Direction, Guard, Integrator, Mode, Projection, Status, Stop, Trajectory, Watch, flow_fn,
 };
 
-use crate::support::{Sketch, SplitMix64, falling, run};
+use crate::fixtures::support::{Sketch, SplitMix64, falling, run};
 
 const PROJECTIONS: [Projection; 3] = [
     Projection::Auto,

@@ -9,7 +9,7 @@ use saltation::{
     Trajectory, Watch,
 };
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// `1 − 2 bump`, where `bump` rises from 0 to 1 and falls to 0: the guard is beyond zero for the
 /// time `width` about the centre.

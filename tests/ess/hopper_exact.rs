@@ -4,7 +4,7 @@
 use saltation::models::Hopper;
 use saltation::{Direction, Integrator, Projection, Rearm, Status, Trajectory};
 
-use crate::support::{distance, run, slope};
+use crate::fixtures::support::{distance, run, slope};
 
 pub(crate) const START: [f64; 2] = [2.0, 0.0];
 pub(crate) const END: f64 = 2.0;

@@ -3,7 +3,7 @@
 
 use saltation::{Direction, Integrator, Projection, Status, Trajectory, Watch};
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// `h = steepness (half² − (x − centre)²)`, or its negative.
 #[derive(Clone, Copy, Debug)]

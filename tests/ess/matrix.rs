@@ -7,8 +7,8 @@ use saltation::{
     Status, Trajectory, Watch,
 };
 
+use crate::fixtures::support::{Permuted, Sketch, distance};
 use crate::hopper_exact::{END, EVENTS, FINAL, START};
-use crate::support::{Permuted, Sketch, distance};
 
 const PROJECTIONS: [Projection; 5] = [
     Projection::Auto,

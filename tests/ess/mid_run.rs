@@ -4,7 +4,7 @@
 use saltation::{At, Integrator, Projection, Quantity, Status, Stop, Trajectory, Watch, flow_fn};
 
 use crate::bad_input::NOT_FINITE;
-use crate::support::{Sketch, falling, run};
+use crate::fixtures::support::{Sketch, falling, run};
 
 /// The first thing that was not finite, after checking that the run up to there was kept: `x = t`
 /// until then.

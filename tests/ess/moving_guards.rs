@@ -2,8 +2,8 @@
 
 use saltation::{Arrival, Guard, Projection, Status, Trajectory, Watch};
 
+use crate::fixtures::support::{Sketch, distance, falling, run};
 use crate::resets::G;
-use crate::support::{Sketch, distance, falling, run};
 
 #[test]
 fn a_table_that_moves_with_time_is_hit_where_it_is() {

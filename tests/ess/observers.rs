@@ -7,7 +7,7 @@ use saltation::{
     Statistics, Status, Trajectory,
 };
 
-use crate::support::{Counting, distance, falling, run};
+use crate::fixtures::support::{Counting, distance, falling, run};
 
 const PROJECTIONS: [Projection; 4] = [
     Projection::Auto,

@@ -3,7 +3,7 @@
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{EventFunction, Flow, Projection, Status, Trajectory};
 
-use crate::support::{Permuted, SplitMix64, distance, run};
+use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Law {

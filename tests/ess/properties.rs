@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use saltation::models::{ContactChain, FieldTable, Hopper};
 use saltation::{EventFunction, Flow, Integrator, Projection, Status, Trajectory, flow_fn};
 
+use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 use crate::random_corners::CornerProblem;
-use crate::support::{Permuted, SplitMix64, distance, run};
 
 fn cases() -> ProptestConfig {
     ProptestConfig {

@@ -8,7 +8,7 @@ use num_traits::{FromPrimitive, Signed, ToPrimitive, Zero};
 use saltation::models::FieldTable;
 use saltation::{Direction, Guard, Integrator, Projection, Rearm, Status, Trajectory, flow_fn};
 
-use crate::support::{Permuted, SplitMix64, distance, run};
+use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 
 /// All data of one problem in units of 2^−DATA, exactly.
 const DATA: i32 = 110;

@@ -9,7 +9,7 @@ use saltation::{
     Stop, Trajectory, Watch,
 };
 
-use crate::support::{Sketch, run};
+use crate::fixtures::support::{Sketch, run};
 
 const PROJECTIONS: [Projection; 3] = [
     Projection::Auto,

@@ -7,7 +7,7 @@ use saltation::{
     Arrival, At, CrossedGuard, EventFunction, Flow, Guard, Projection, Status, Stop, Watch,
 };
 
-use crate::support::{Sketch, distance, falling, run};
+use crate::fixtures::support::{Sketch, distance, falling, run};
 
 pub(crate) const G: f64 = 9.81;
 

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use saltation::{Integrator, Projection, Status, Trajectory, Watch};
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// Times at which `g` changes sign in (0, `end`), by its signs at so many places and bisection;
 /// `None` when it comes so close to zero between two of them that more crossings might hide there.

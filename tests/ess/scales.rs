@@ -3,8 +3,8 @@
 use saltation::models::{Hopper, NormalPlate, PlateParameters};
 use saltation::{EventFunction, Flow, Guard, Integrator, Projection, Status, Watch, flow_fn};
 
+use crate::fixtures::support::{Sketch, distance, falling};
 use crate::resets::G;
-use crate::support::{Sketch, distance, falling};
 
 const PROJECTIONS: [Projection; 3] = [
     Projection::Auto,

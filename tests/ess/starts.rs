@@ -4,7 +4,7 @@ use saltation::{
     At, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Stop, Watch, flow_fn,
 };
 
-use crate::support::{Sketch, run};
+use crate::fixtures::support::{Sketch, run};
 
 const PROJECTIONS: [Projection; 3] = [
     Projection::Auto,

@@ -6,7 +6,7 @@ use saltation::{
     Trajectory, Watch,
 };
 
-use crate::support::Sketch;
+use crate::fixtures::support::Sketch;
 
 const W: f64 = 1.1;
 

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Stop, Watch};
 
-use crate::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// Planes through one point far from zero, met at one instant by a straight motion.
 struct Planes {

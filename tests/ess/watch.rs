@@ -4,8 +4,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use saltation::{Direction, Guard, Integrator, Projection, Rearm, Status, Trajectory, Watch};
 
+use crate::fixtures::support::{Sketch, falling, run};
 use crate::resets::G;
-use crate::support::{Sketch, falling, run};
 
 #[test]
 fn a_stop_ends_the_run_on_the_guard() {

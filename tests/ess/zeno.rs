@@ -2,8 +2,8 @@
 
 use saltation::{At, Guard, Integrator, Projection, Status, Stop};
 
+use crate::fixtures::support::{SplitMix64, run};
 use crate::resets::{G, ball, ball_over, bounces};
-use crate::support::{SplitMix64, run};
 
 #[test]
 fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {

@@ -7,7 +7,7 @@ use saltation::impact::{
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 use saltation::{InputError, MatrixFault};
 
-use crate::random::Random;
+use crate::fixtures::random::Random;
 
 fn good() -> ImpactProblem {
     ImpactProblem::new(dmatrix![1.0, 0.2; 0.2, 1.0], dvector![-1.0, -0.5]).unwrap()

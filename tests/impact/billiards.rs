@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use saltation::impact::{AllOutcomes, ImpactLaw, indeterminacy};
 use saltation::models::ThreeBalls;
 
-use crate::reference::{of, one, propagative};
+use crate::fixtures::reference::{of, one, propagative};
 
 const SETS: [(&str, ThreeBalls); 3] = [
     ("bill_rc2.15", ThreeBalls::RANGE),

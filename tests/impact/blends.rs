@@ -7,8 +7,8 @@ use saltation::impact::{
 use saltation::models::Cradle;
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
-use crate::random::{Random, System};
-use crate::reference::{one, propagative, values};
+use crate::fixtures::random::{Random, System};
+use crate::fixtures::reference::{one, propagative, values};
 
 #[test]
 fn the_blend_of_the_reference() {

@@ -9,7 +9,7 @@ use saltation::impact::{
 };
 use saltation::nalgebra::{DMatrix, dmatrix, dvector};
 
-use crate::reference::{of, one, propagative};
+use crate::fixtures::reference::{of, one, propagative};
 
 /// Unit normals at the given cosine, in the plane of the momentum `(cos a, sin a)`.
 fn wedge(cosine: f64, angle: f64) -> ImpactProblem {

@@ -7,9 +7,9 @@ use saltation::impact::{
 };
 use saltation::models::Cradle;
 
-use crate::brute;
-use crate::random::Random;
-use crate::reference::{Row, of, one, propagative, values};
+use crate::fixtures::brute;
+use crate::fixtures::random::Random;
+use crate::fixtures::reference::{Row, of, one, propagative, values};
 
 const NAMES: [&str; 5] = [
     "cradle_123_a",

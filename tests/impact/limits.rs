@@ -9,7 +9,7 @@ use saltation::impact::{
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
-use crate::random::Random;
+use crate::fixtures::random::Random;
 
 fn squeezed() -> ImpactProblem {
     ImpactProblem::new(dmatrix![1.0, -1.0; -1.0, 1.0], dvector![-1.0, 1.0]).unwrap()

@@ -11,21 +11,19 @@ mod bad_input;
 mod billiards;
 mod blends;
 mod bounds;
-mod brute;
 mod cradles;
 mod dependent;
 mod extremes;
+mod fixtures;
 mod laws;
 mod level_landing;
 mod limits;
 #[path = "../common/extremes.rs"]
 mod numbers;
 mod one_sided;
-mod random;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod random_systems;
-mod reference;
 mod slow_approaches;
 mod squeezed;
 mod tangents;

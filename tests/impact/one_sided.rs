@@ -8,7 +8,7 @@
 use saltation::impact::{ImpactLaw, ImpactProblem, Projective, Sequential, Unilateral};
 use saltation::nalgebra::{DVector, dmatrix, dvector};
 
-use crate::reference::case;
+use crate::fixtures::reference::case;
 
 /// Half distance of the feet (m); the body has a mass of 1 kg.
 const D: f64 = 0.5;

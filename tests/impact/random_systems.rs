@@ -7,7 +7,7 @@ use saltation::impact::{
     Sequential, Unilateral,
 };
 
-use crate::random::{Random, System};
+use crate::fixtures::random::{Random, System};
 
 const SYSTEMS: u64 = 1000;
 

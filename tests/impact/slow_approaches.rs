@@ -7,7 +7,7 @@ use saltation::impact::{
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
-use crate::random::Random;
+use crate::fixtures::random::Random;
 
 fn rules(contacts: usize, seed: u64) -> impl Iterator<Item = ReflectionOrder> {
     [

@@ -6,7 +6,7 @@ use saltation::impact::Failure;
 use saltation::impact::{ImpactLaw, ImpactProblem, Plastic, Sequential, Unilateral};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
-use crate::random::Random;
+use crate::fixtures::random::Random;
 
 #[test]
 fn opposite_walls_have_no_elastic_outcome_and_say_so() {

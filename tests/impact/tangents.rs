@@ -6,7 +6,7 @@ use saltation::impact::Failure;
 use saltation::impact::{ImpactLaw, ImpactProblem, Propagative, Sequential, Unilateral};
 use saltation::nalgebra::DMatrix;
 
-use crate::random::{Random, System};
+use crate::fixtures::random::{Random, System};
 
 #[test]
 fn slips_follow_from_the_impulses_along_the_normals() {

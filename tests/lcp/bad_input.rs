@@ -5,8 +5,8 @@ use saltation::InputError;
 use saltation::lcp::Failure;
 use saltation::lcp::{LcpSolver, enumerate, residual};
 
+use crate::fixtures::support::solved;
 use crate::random::SplitMix64;
-use crate::support::solved;
 
 #[test]
 fn wrong_sizes_are_refused() {

@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, DVector};
 use saltation::lcp::{LcpSolver, Listed, enumerate, residual};
 
 use crate::contacts::{Contacts, Lcp};
+use crate::fixtures::support::{assert_close, lcp};
 use crate::random::SplitMix64;
-use crate::support::{assert_close, lcp};
 
 fn all((w, q): &Lcp) -> Vec<Listed> {
     let all = enumerate(w, q).unwrap();

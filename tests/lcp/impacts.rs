@@ -4,8 +4,8 @@
 use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::{Contacts, Lcp};
+use crate::fixtures::support::{solved, solved_by};
 use crate::random::SplitMix64;
-use crate::support::{solved, solved_by};
 
 /// The five examples with the bound on a step, the pivots a solve needs there (reference case
 /// `sample_uniform_d1`), and their names.

@@ -6,8 +6,8 @@ use saltation::lcp::Failure;
 use saltation::lcp::LcpSolver;
 
 use crate::contacts::Lcp;
+use crate::fixtures::support::{assert_close, solved_by};
 use crate::random::SplitMix64;
-use crate::support::{assert_close, solved_by};
 
 /// What theory says of Lemke's method on a family.
 #[derive(Clone, Copy, PartialEq, Eq)]

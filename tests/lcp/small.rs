@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use saltation::lcp::Failure;
 use saltation::lcp::{Attempt, LcpSolver};
 
-use crate::support::{assert_close, lcp, solved, solved_by};
+use crate::fixtures::support::{assert_close, lcp, solved, solved_by};
 
 #[test]
 fn one_by_one_in_all_signs() {

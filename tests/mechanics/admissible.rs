@@ -3,7 +3,7 @@
 use saltation::event_driven::{Breakdown, ContactEventKind, Grazing};
 use saltation::{Doubt, InputError, Quantity, Status, Stop};
 
-use crate::point::Point;
+use crate::fixtures::point::Point;
 
 const G: f64 = 9.81;
 

@@ -5,7 +5,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechan
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
 use saltation::{InputError, MatrixFault, Quantity, Stop};
 
-use crate::family::Family;
+use crate::fixtures::family::Family;
 use crate::random::SplitMix64;
 
 #[test]

@@ -7,7 +7,7 @@ use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
-use crate::line::Line;
+use crate::fixtures::line::Line;
 use crate::random::SplitMix64;
 
 fn falling(_t: f64, _q: &[f64], acceleration: &mut [f64]) {

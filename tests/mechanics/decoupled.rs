@@ -7,7 +7,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{CrossedGuard, Crossing, EventFunction, Flow, Guard, Integrator, Mode, Record};
 
-use crate::family::{Family, at_contact, start_before};
+use crate::fixtures::family::{Family, at_contact, start_before};
 use crate::random::SplitMix64;
 
 #[test]

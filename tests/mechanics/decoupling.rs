@@ -7,7 +7,7 @@ use saltation::event_driven::{
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, InputError, MatrixFault, Stop};
 
-use crate::plain::{Plain, free};
+use crate::fixtures::plain::{Plain, free};
 
 const SPEED: f64 = 3.13209195267;
 

@@ -3,7 +3,7 @@
 use saltation::event_driven::{Coupling, EventDriven};
 use saltation::models::SoftTrot;
 
-use crate::plain::{Plain, identity};
+use crate::fixtures::plain::{Plain, identity};
 
 #[test]
 fn additive_efforts_are_found_so_at_any_scale() {

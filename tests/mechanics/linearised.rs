@@ -6,8 +6,8 @@ use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, RigidTrot, SoftTrot};
 
-use crate::family::Family;
-use crate::point::Point;
+use crate::fixtures::family::Family;
+use crate::fixtures::point::Point;
 use crate::random::SplitMix64;
 
 /// Largest error over the largest entry, along random directions from a random state.

@@ -16,24 +16,21 @@ mod decoupling;
 mod discs;
 #[cfg(feature = "dual")]
 mod duals;
-mod family;
+mod fixtures;
 mod forwarding;
 mod level;
 mod lifting;
 mod limbs;
-mod line;
 mod linearised;
+mod options;
 mod orders;
 mod pendulum;
-mod plain;
-mod point;
 #[path = "../common/polygon.rs"]
 mod polygon;
 #[cfg(feature = "dual")]
 mod quaternions;
 #[path = "../common/random.rs"]
 mod random;
-mod reference;
 mod resets;
 mod rocking;
 mod shaking;
@@ -46,7 +43,5 @@ mod throws;
 mod trees;
 mod trot;
 mod trot_derivative;
-#[cfg(feature = "dual")]
-mod tumbling;
 mod unwritten;
 mod wedges;

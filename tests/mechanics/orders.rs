@@ -6,7 +6,7 @@ use saltation::event_driven::{Breakdown, ContinuityClass, Coupling, EventDriven}
 use saltation::impact::{Propagative, Unilateral};
 
 use crate::continuity::{legs, legs_with, ratio};
-use crate::plain::{Free, Plain, free, identity};
+use crate::fixtures::plain::{Free, Plain, free, identity};
 
 const SPEED: f64 = 3.13209195267;
 

@@ -9,8 +9,8 @@ use saltation::mechanics::{
 use saltation::nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use saltation::{Flow, InputError, Status, Stop, Verdict};
 
+use crate::fixtures::tumbling::{Angles, BOX, Body, ByHand, angular, up, up_of_angles};
 use crate::random::SplitMix64;
-use crate::tumbling::{Angles, BOX, Body, ByHand, angular, up, up_of_angles};
 
 /// A start in both descriptions: height, angles, velocity, rates of the angles.
 fn starts(height: f64, angles: [f64; 3], rates: [f64; 3]) -> [(Vec<f64>, Vec<f64>); 2] {

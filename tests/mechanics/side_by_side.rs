@@ -3,7 +3,7 @@
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
-use crate::family::{Family, at_contact, start_before};
+use crate::fixtures::family::{Family, at_contact, start_before};
 
 struct Both(Family, Family);
 impl Both {

@@ -8,7 +8,7 @@ use saltation::models::{RigidTrot, SoftTrot};
 use saltation::nalgebra::DVector;
 use saltation::{EventFunction, Flow, Guard, Integrator};
 
-use crate::reference::rows;
+use crate::fixtures::reference::rows;
 
 const FILE: &str = include_str!("../data/trot_reference.csv");
 /// Speed at the touch-down of both feet from 1.5 m (m/s).

@@ -8,7 +8,7 @@ use saltation::event_driven::{
 use saltation::impact::{Propagative, ReflectionOrder, Sequential};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
-use crate::line::Line;
+use crate::fixtures::line::Line;
 
 const G: f64 = 9.81;
 

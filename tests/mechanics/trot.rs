@@ -6,7 +6,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Integrator, Trajectory};
 
-use crate::reference::{by_index, rows};
+use crate::fixtures::reference::{by_index, rows};
 
 const FILE: &str = include_str!("../data/trot_reference.csv");
 

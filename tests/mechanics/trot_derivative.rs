@@ -7,7 +7,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, Integrator};
 
-use crate::reference::{Row, by_index, rows};
+use crate::fixtures::reference::{Row, by_index, rows};
 
 const FILE: &str = include_str!("../data/trot_reference.csv");
 

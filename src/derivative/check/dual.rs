@@ -1,135 +1,9 @@
 //! `Dual`: a model written once for any scalar, with exact derivatives.
 
-use crate::Crossing;
-use nalgebra::RealField;
 use num_dual::Dual64;
 
-use crate::{Crossed, EventFunction, Flow, Guard, Mode, Stop, Watch};
-
-/// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a
-/// [`Flow`] of it.
-///
-/// The same rules hold as for [`Flow`]. Constants are made by
-/// [`convert`](crate::derivative::convert); branches may look at `mode`, and at `x` where both
-/// branches meet smoothly. Not for dual numbers: `floor`, `ceil`, `round`, `trunc`, `fract` and `%`
-/// panic in `num-dual`, `powf` is NaN for a base that is not positive (use `powi` or `sqrt`), and
-/// the functions of `f64` alone do not take a `T`.
-pub trait SmoothFlow {
-    /// Number of state variables.
-    fn dim(&self) -> usize;
-
-    /// Writes `f(t, x; mode)` into `dx`: every component, whatever it held before.
-    fn flow<T: RealField + Copy>(&self, t: T, x: &[T], mode: &Mode, dx: &mut [T]);
-
-    /// As [`Flow::flip`].
-    fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
-        let _ = (t, x, mode, k, dx);
-        false
-    }
-
-    /// As [`Flow::flow_time_scale`].
-    fn flow_time_scale(&self) -> Option<f64> {
-        None
-    }
-
-    /// As [`Flow::correct`].
-    fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
-        let _ = (t, x, mode);
-        false
-    }
-}
-
-/// The event functions of a hybrid system, written once for any real scalar; [`Dual`] makes an
-/// [`EventFunction`] of them.
-///
-/// All methods but [`event`](Self::event) are those of [`EventFunction`].
-pub trait SmoothEvents {
-    /// Number of event functions.
-    fn count(&self) -> usize;
-
-    /// `h_k(t, x)` in its own unit.
-    fn event<T: RealField + Copy>(&self, k: usize, t: T, x: &[T], mode: &Mode) -> T;
-
-    /// As [`EventFunction::events`].
-    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
-        for (k, h_k) in h.iter_mut().enumerate() {
-            *h_k = self.event(k, t, x, mode);
-        }
-    }
-
-    /// As [`EventFunction::watch`].
-    fn watch(&self, k: usize) -> Watch {
-        let _ = k;
-        Watch::BOTH
-    }
-
-    /// As [`EventFunction::min_rate`].
-    fn min_rate(&self, k: usize) -> Option<f64> {
-        let _ = k;
-        None
-    }
-
-    /// As [`EventFunction::event_tolerance`].
-    fn event_tolerance(&self, k: usize) -> f64 {
-        let _ = k;
-        0.0
-    }
-
-    /// As [`EventFunction::time_scale`].
-    fn time_scale(&self, k: usize) -> Option<f64> {
-        let _ = k;
-        None
-    }
-
-    /// As [`EventFunction::flags`].
-    fn flags(&self) -> usize {
-        0
-    }
-
-    /// As [`EventFunction::ignores_mode`].
-    fn ignores_mode(&self) -> bool {
-        false
-    }
-
-    /// As [`EventFunction::on_crossing`], written for any scalar too: its derivative is that of the
-    /// reset.
-    ///
-    /// # Errors
-    /// What the model cannot resolve: [`Stop::Model`].
-    fn on_crossing<T: RealField + Copy>(
-        &self,
-        t: T,
-        crossed: &GuardSet<'_>,
-        x: &mut [T],
-        mode: &mut Mode,
-    ) -> Result<(), Stop> {
-        let _ = (t, crossed, x, mode);
-        Ok(())
-    }
-}
-
-/// The guards that cross together, as a reset written for any scalar sees them: without their
-/// rates, which depend on the state and would be constants here. Such a reset computes what it
-/// needs from `x`.
-#[derive(Clone, Copy, Debug)]
-pub struct GuardSet<'a>(Crossed<'a>);
-
-impl<'a> GuardSet<'a> {
-    /// The guards of a set; of use to those who test their own `on_crossing`.
-    pub const fn new(crossed: Crossed<'a>) -> Self {
-        Self(crossed)
-    }
-
-    /// True when event function `event` is among them, in either direction.
-    pub fn contains(&self, event: usize) -> bool {
-        self.0.contains(event)
-    }
-
-    /// The guards, in rising order of their event functions.
-    pub fn guards(&self) -> impl Iterator<Item = Guard> + 'a {
-        self.0.guards().iter().map(|c| c.guard)
-    }
-}
+use super::smooth::{GuardSet, SmoothEvents, SmoothFlow};
+use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
 /// A model written for any scalar, as a system with exact derivatives.
 ///
@@ -214,6 +88,10 @@ impl<M: SmoothFlow> Flow for Dual<M> {
         self.0.flip(t, x, mode, k, dx)
     }
 
+    fn validate(&self) -> Result<(), InputError> {
+        self.0.validate()
+    }
+
     fn flow_time_scale(&self) -> Option<f64> {
         self.0.flow_time_scale()
     }
@@ -288,7 +166,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     #[inline]
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (t, crossed, x, mode) = crossing.parts();
-        self.0.on_crossing(t, &GuardSet(*crossed), x, mode)
+        self.0.on_crossing(t, &GuardSet::new(*crossed), x, mode)
     }
 
     fn reset_times(
@@ -305,7 +183,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
             for i in 0..x.len() {
                 point[i] = Dual64::new(x[i], dx[i]);
             }
-            let (time, set) = (Dual64::new(t, dt), GuardSet(*crossed));
+            let (time, set) = (Dual64::new(t, dt), GuardSet::new(*crossed));
             // What the model refuses here it refuses in `on_crossing` too, which tells why.
             let done = self.0.on_crossing(time, &set, point, &mut mode).is_ok();
             for i in 0..x.len() {
@@ -341,6 +219,8 @@ pub(crate) fn on_scratch<T: Copy, R>(zero: T, size: usize, work: impl FnOnce(&mu
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::RealField;
+
     use super::*;
     use crate::Record;
     use crate::derivative::{check_derivatives, convert, flow_jacobian, gradient_row};

@@ -33,7 +33,7 @@ pub struct CornerDerivative {
     pub(crate) kind: CornerKind,
     /// Events closer in time than this are one there (s).
     tolerance: f64,
-    /// What of its maps is rounding, where that was measured.
+    /// The rounding of its maps, where it was measured.
     rounding: Option<DMatrix<f64>>,
     /// The shifts of the times of guards, as rows on displacements before it, where all orders have
     /// the same.
@@ -48,25 +48,25 @@ pub enum CornerKind {
     Linear {
         /// The map, `d × d`.
         matrix: DMatrix<f64>,
-        /// How far that is.
+        /// How that was established.
         compared: Compared,
     },
     /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its
     /// cone of displacements. With resets and more than six guards continuity is looked for where
     /// two guards are met at once before all others, and beyond 24 guards not at all.
     PiecewiseLinear,
-    /// The state or the mode behind the corner differs with the order: outcomes jump. Also where
-    /// they agree in the corner itself but not close by: the maps of two orders differ on
+    /// The state or the mode after the corner depends on the order: outcomes jump. This includes
+    /// outcomes that agree at the corner but not close to it: the maps of two orders differ on
     /// displacements that meet their guards at once.
     Discontinuous,
-    /// Some order is not covered by the theory; the reason.
+    /// The theory does not cover some order; the reason.
     NotGuaranteed(NoDerivative),
 }
 
 /// Which orders of the guards of a corner were compared and found to have one map.
 ///
-/// The field behind a corner may depend on the sides of all its guards in any way: with `n` guards
-/// there are `2^n` modes, and what they do in modes that were not looked at is not known.
+/// The field after a corner may depend on the sides of all its guards in any way. With `n` guards
+/// there are `2^n` modes, and nothing is known of modes that were not evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compared {
@@ -76,10 +76,11 @@ pub enum Compared {
     /// All pairs, and the orders of 64 directions: up to a hundred guards (24 with resets). Each
     /// guard met behind any one other has the map that it has when it is met first; these maps
     /// commute; and each of the 64 orders, with all the sets of guards on its way, has their
-    /// product. Proved for systems in which guards act on each other by pairs if at all: fields and
-    /// resets that add up. Not seen is what three or more guards do together that cancels in each
-    /// of these orders. [`Derivative::matrix`](crate::derivative::Derivative::matrix) gives the
-    /// product, and the verdict is [`Verdict::Classical`](crate::derivative::Verdict::Classical);
+    /// product. This is a proof for systems in which guards interact only in pairs: fields and
+    /// resets that add up. An interaction of three or more guards that cancels in each of these
+    /// orders is not detected. [`Derivative::matrix`](crate::derivative::Derivative::matrix) gives
+    /// the product, and the verdict is
+    /// [`Verdict::Classical`](crate::derivative::Verdict::Classical);
     /// [`Derivative::apply`](crate::derivative::Derivative::apply) passes each direction by itself.
     Pairs,
     /// The orders of 64 directions. The verdict stays at
@@ -231,8 +232,7 @@ impl CornerDerivative {
             Err(_) => false,
         };
         let jumps = met.as_ref().is_ok_and(|found| found.jumps);
-        // Without resets all orders of independent guards are met by some direction: each guard's
-        // time can be chosen.
+        // Without resets every order of independent guards is taken by some direction.
         let all_are_met =
             rows_are_independent(explorer.graph(), n) && !explorer.graph().has_resets();
         let is_clear = n > LIST_ALL || (all_are_met && !jumps);
@@ -378,7 +378,7 @@ fn rows_are_independent(graph: &CornerGraph, n: usize) -> bool {
     for mut row in rows.row_iter_mut() {
         let size = row.amax();
         if size == 0.0 {
-            // It reads only the time: all displacements meet it at once.
+            // It depends on time only: all displacements meet it at once.
             return false;
         }
         row /= size;
@@ -394,7 +394,7 @@ mod tests {
     fn two_levels_of_twelve_guards_fit_at_a_hundred_and_thirty_states() {
         assert!(!too_wide(12, 130) && too_wide(12, 150));
         assert!(!too_wide(10, 260) && too_wide(10, 280));
-        // Few guards are told apart order by order.
+        // For few guards every order is compared.
         assert!(!too_wide(6, 100_000));
     }
 }

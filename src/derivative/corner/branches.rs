@@ -11,9 +11,9 @@ use super::map_scale::MapScale;
 use crate::derivative::context::Context;
 use crate::{Guard, Mode, NoDerivative};
 
-/// One order of the guards of a corner that some directions take, and what becomes of these. Fields
-/// that have the names of those of [`Piece`](super::piece::Piece) and
-/// [`Cone`](super::piece::Cone) mean the same.
+/// One order of the guards of a corner that some directions take, and their map. Fields that have
+/// the names of those of [`Piece`](super::piece::Piece) and [`Cone`](super::piece::Cone) mean the
+/// same.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) order: Vec<Guard>,
@@ -54,7 +54,7 @@ impl Branch {
 /// Most beginnings of orders that are looked at; six guards have 1,957.
 const MOST_PATHS: usize = 50_000;
 
-/// The state of the search: where it stands and how it came there.
+/// A path of the search: its node and the crossings that led there.
 struct Path {
     node: usize,
     /// A guard that ends the run was crossed last.
@@ -222,7 +222,7 @@ fn advance(
     if let Some((_, face)) = path.waiting.iter().find(|(other, _)| *other == guard) {
         faces.push(face.clone());
     } else if !path.order.is_empty() {
-        // It was not waiting but came up by the last reset: there is nothing to swap.
+        // The last reset brought this guard up, so there is no pair to swap.
         faces.push(DVector::from_element(tau.len(), f64::NAN));
     }
     let mut order = path.order.clone();

@@ -6,9 +6,9 @@
 //! * [`pairs`]: each guard behind each other one has the map that it has when it is met first, and
 //!   each pair commutes. If that holds behind any set of others too, all orders have the product of
 //!   these maps: write an order as a product, swap neighbours. `n²` crossings. Only sets of one are
-//!   looked at, so that three guards that act together and not by pairs are not seen.
-//! * [`sample`]: 64 directions, each passed in its own order through all its sets. What three or
-//!   more guards do together shows in each order in which it does not cancel.
+//!   examined: an interaction of three guards that is not one of pairs is not detected.
+//! * [`sample`]: 64 directions, each passed in its own order through all its sets. An interaction
+//!   of three or more guards is detected in each order in which it does not cancel.
 
 use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
@@ -24,7 +24,7 @@ use crate::{Guard, NoDerivative};
 
 /// Directions whose orders are compared at larger corners.
 pub(crate) const SAMPLES: usize = 64;
-/// What became of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
     /// The map of the first order.
@@ -46,7 +46,7 @@ impl Comparison {
         }
     }
 
-    /// Takes in the map of one more order.
+    /// Adds the map of one more order.
     fn note(&mut self, map: DMatrix<f64>) {
         match &self.matrix {
             Some(known) => self.excess.note(known, &map),
@@ -174,7 +174,7 @@ pub(crate) fn all_orders(
                 continue;
             }
             if to <= node {
-                // Back where it was before.
+                // Restores the node.
                 return Err(graph.no_end(to, guard));
             }
             maps.meet(to, next, &mut found.excess);
@@ -195,8 +195,8 @@ pub(crate) fn all_orders(
     Ok(found)
 }
 
-/// Tells maps that differ from maps that are rounded: what is rounding is measured when it matters,
-/// and kept.
+/// Distinguishes maps that differ from maps that differ by rounding. Rounding is measured when it
+/// matters, and kept.
 pub(crate) struct Judge<'a> {
     pub(crate) context: Context<'a>,
     pub(crate) point: &'a CornerPoint,

@@ -15,9 +15,8 @@ const MOST_SWEEPS: usize = 100;
 /// empty.
 const EMPTY: f64 = 1e-9;
 
-/// A unit direction well inside the cone of `rows` (any length; those that are zero set no bound),
-/// or none when the cone has no inside, or a row is not finite. Without bounds every direction is
-/// inside; the first axis is given.
+/// A unit direction well inside the cone of `rows` (of any length; rows of zeros set no bound).
+/// None when the cone has no interior or a row is not finite. Without bounds it is the first axis.
 pub(crate) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     let dim = rows.ncols();
     let bounds: Vec<usize> = (0..rows.nrows())
@@ -59,8 +58,7 @@ pub(crate) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
 /// `argmin |E λ − f|` over `λ ≥ 0`; none when it does not settle.
 fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
     let n = e.ncols();
-    // Most cones have inequalities that are independent, and a solution without bounds that keeps
-    // them.
+    // Most cones have independent inequalities and an unconstrained solution that satisfies them.
     let mut weights = least_squares_over(e, f, &vec![true; n])?;
     if weights.iter().all(|&weight| weight > 0.0) {
         return Some(weights);
@@ -88,7 +86,7 @@ fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVect
             };
             let part = if part.is_finite() { part } else { 0.0 };
             weights += part * (&trial - &weights);
-            // At least the one that limits the step goes, so that this ends.
+            // At least the column that limits the step leaves, so the loop ends.
             for r in 0..n {
                 if passive[r] && (r == first || weights[r] <= 1e-14) {
                     passive[r] = false;

@@ -1,4 +1,4 @@
-//! Whether what passed a corner came out where the run went on.
+//! Whether displacements pass a corner to the place where the run went on.
 
 use super::graph::{CornerGraph, Node};
 use super::point::CornerPoint;
@@ -13,8 +13,8 @@ pub(crate) struct Passed {
     pub(crate) stopped: bool,
 }
 
-/// Part by which rows that are differences are off where functions are smooth (`guide.md`), and
-/// what resets make of them: also what is the same nearby, and so is not seen as rounding.
+/// Relative error of rows by differences of smooth functions (`guide.md`), and of resets of them.
+/// It is the same at nearby points, and so is not measured as rounding.
 const DIFFERENCE: f64 = 1e-10;
 
 /// The largest states and speeds at the nodes found since the graph was begun.
@@ -22,11 +22,10 @@ const DIFFERENCE: f64 = 1e-10;
 pub(crate) struct Extremes {
     /// The largest speed of each component at any node.
     speed: Vec<f64>,
-    /// How fast each component of states behind crossings changes when a crossing comes later: at
-    /// most, by what resets make of the motion before them.
+    /// The largest rate at which a component of the state after a crossing changes with the time of
+    /// the crossing, through its reset.
     carried_speed: Vec<f64>,
-    /// The largest size of each component at any node: what cancels in the end leaves the errors
-    /// of this.
+    /// The largest size of each component at any node. Terms that cancel leave errors of this size.
     largest: Vec<f64>,
 }
 
@@ -45,13 +44,13 @@ impl Extremes {
         self.largest.fill(0.0);
     }
 
-    /// Takes a node in.
+    /// Adds a node.
     pub(crate) fn note(&mut self, node: &Node) {
         note_most(&mut self.speed, &node.field);
         note_most(&mut self.largest, &node.x);
     }
 
-    /// Takes in what a crossing makes of the motion before it.
+    /// Adds the effect of a crossing on the motion before it.
     pub(crate) fn note_carried(&mut self, field: &[f64]) {
         note_most(&mut self.carried_speed, field);
     }

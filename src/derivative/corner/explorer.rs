@@ -15,7 +15,7 @@ use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
-/// Nodes of one corner at a time, at most; 4,096 are all sets of twelve guards.
+/// Most nodes of one corner; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
 
 /// Most numbers in the maps of a corner that are kept at a time, 256 MB: 2,330 maps of 120 × 120.
@@ -59,17 +59,17 @@ impl Explorer {
         &self.graph
     }
 
-    /// The sizes of what maps are made of, since they were forgotten.
+    /// The sizes of jumps and time shifts since the last reset.
     pub(crate) fn sizes(&self) -> &Sizes {
         &self.sizes
     }
 
-    /// Forgets the sizes of maps of the corners before.
+    /// Forgets the sizes of earlier corners.
     pub(crate) fn forget_sizes(&mut self) {
         self.sizes.forget();
     }
 
-    /// Keeps the entries of a map on the way in mind.
+    /// Records the size of the entries of an intermediate map.
     pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
         self.sizes.note_entries(map);
     }
@@ -252,8 +252,8 @@ impl Explorer {
         Ok(())
     }
 
-    /// True when the state of a node lies before the surface of `guard` by more than what is one
-    /// instant: a reset moved it off.
+    /// True when the state of a node lies before the surface of `guard` by more than the tolerance
+    /// of one instant: a reset moved it off.
     fn is_off(&mut self, context: Context<'_>, node: usize, guard: Guard) -> bool {
         let (system, k) = (context.system, guard.event);
         let (t, row) = (self.graph.t(), &mut self.x);
@@ -374,7 +374,7 @@ fn check_others(
                 let (row, rate) = (graph.row(node, m), graph.node(node).members[m].rate);
                 let sum = dot(row, delta) + rate * tau;
                 let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
-                // Derivatives of resets are rounded like their largest entry.
+                // The rounding of derivatives of resets is that of their largest entry.
                 let row_size: f64 = row.iter().map(|a| a.abs()).sum();
                 let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
                 (sum, size + (rate * tau).abs() + 1e-3 * row_size * largest)

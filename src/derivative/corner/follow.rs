@@ -41,8 +41,8 @@ impl Course {
         Ok(self.pass_each(context, explorer, delta)?.0)
     }
 
-    /// The same for several perturbations, which looks at each reset once. None, with `deltas`
-    /// spoiled, when they do not all meet the same guards in the same order.
+    /// The same for several perturbations, with each reset evaluated once. None when they do not
+    /// all meet the same guards in the same order; `deltas` are then invalid.
     pub(crate) fn pass_together(
         &mut self,
         context: Context<'_>,
@@ -175,8 +175,8 @@ fn first_met(
     Ok(first)
 }
 
-/// Lets the guards of `point` cross one after another, in its order, as far as they are crossed;
-/// where that leads is where `point` goes on.
+/// Crosses the guards of `point` one after another, in its order, as far as they are met. The place
+/// after them becomes the one in which `point` goes on.
 pub(crate) fn go_on_to_exit(
     context: Context<'_>,
     explorer: &mut Explorer,

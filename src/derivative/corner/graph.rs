@@ -3,8 +3,8 @@
 //! et al., SIADS 15 (2016) 1227).
 //!
 //! A node is a state, a mode and a field between two crossings. An edge is the crossing of one
-//! guard and leads from one node to the next. What nodes and edges are is found by the
-//! [`Explorer`](super::explorer::Explorer); here they are kept, compared and read.
+//! guard and leads from one node to the next. The [`Explorer`](super::explorer::Explorer) finds
+//! nodes and edges; this file keeps, compares and reads them.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -15,7 +15,7 @@ use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
 use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
 
-/// More guards met again at one instant than this mean that resets go on without end.
+/// When more guards than this are met again at one instant, resets do not end.
 const MOST_MET_AGAIN: usize = 500;
 
 /// A guard that may still be crossed.
@@ -74,7 +74,7 @@ pub(crate) struct CornerGraph {
     root_rows: usize,
     /// The liveness bounds of all event functions in the run, if there is one.
     min_rates: Vec<f64>,
-    /// What of states behind crossings is rounding, where that is known.
+    /// The rounding of states after crossings, where it is known.
     rounding: Vec<f64>,
 }
 
@@ -116,7 +116,7 @@ impl CornerGraph {
         &self.edges[i]
     }
 
-    /// What of each component of states behind crossings is rounding.
+    /// The rounding of each component of states after crossings.
     pub(crate) fn rounding(&self) -> &[f64] {
         &self.rounding
     }
@@ -338,8 +338,7 @@ impl CornerGraph {
         })
     }
 
-    /// True when member `m` is crossed from this node: it moves across at its least rate at
-    /// least.
+    /// True when member `m` is crossed from this node: its rate is at least its least rate.
     pub(crate) fn is_live(&self, system: &dyn System, node: usize, m: usize) -> bool {
         let member = &self.nodes[node].members[m];
         member.guard.sign() * member.rate >= self.min_rate(system, member.guard.event)
@@ -357,8 +356,9 @@ impl CornerGraph {
         })
     }
 
-    /// Refuses a node at which a guard that is left does not move across, unless a reset turned
-    /// it away: its neighbours in another order cross it, so that order decides.
+    /// Refuses a node at which a remaining guard does not move across. Where a reset turned the
+    /// motion away from the guard it is allowed: neighbours in another order cross the guard, and
+    /// that order decides.
     pub(crate) fn check_live(&self, system: &dyn System, node: usize) -> Result<(), NoDerivative> {
         let Node { members, moved, .. } = &self.nodes[node];
         let dead = (0..members.len()).find(|&m| !self.is_live(system, node, m));
@@ -413,7 +413,7 @@ impl CornerGraph {
         })
     }
 
-    /// The refusal of a corner that is larger than searches go.
+    /// The refusal of a corner that is too large for a search.
     #[cold]
     pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> NoDerivative {
         let guards = self.nodes.first().map_or(0, |root| root.members.len());

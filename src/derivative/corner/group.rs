@@ -34,7 +34,7 @@ impl Group {
         }
     }
 
-    /// Takes a set in, as the first of a new group or as one more of this one.
+    /// Adds a set, as the first of a new group or to this one.
     pub(crate) fn take(&mut self, set: &Transition<'_>, joins: Joins) {
         self.rule.take(set, joins);
         let point = &mut self.point;
@@ -49,7 +49,7 @@ impl Group {
         }
         point.guards.clone_from(&self.rule.guards);
         point.span = set.t - point.t;
-        // The motion between crossings that count as one instant counts as none.
+        // The motion between crossings that count as one instant is neglected.
         for i in 0..point.x_after.len() {
             point.x_after[i] += set.state[i] - set.state_before[i];
         }

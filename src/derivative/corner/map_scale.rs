@@ -1,23 +1,23 @@
-//! When two maps of a corner are one: what their entries are measured by.
+//! When two maps of a corner are equal: the scale of their entries.
 //!
 //! An entry `(i, j)` of a map is made of jumps of component `i` times time shifts by component `j`.
-//! What is small beside the largest such product is rounding, whatever the units. Where rows or
-//! resets are differences more is rounding; how much is measured (`rounding`).
+//! Differences small beside the largest such product are rounding, whatever the units. Where rows
+//! or resets are differences, rounding is larger and is measured (`rounding`).
 
 use nalgebra::{DMatrix, DVector};
 
-/// Part of an entry, and of its size, by which maps that are one may differ.
+/// Part of an entry, and of its scale, by which equal maps may differ.
 const SMALL: f64 = 1e-8;
 
-/// The largest of what the maps of a corner are made of, over the crossings found.
+/// The largest jumps, time shifts and entries of the maps of a corner, over the crossings found.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes {
     /// Of each component, the largest jump (unit of the state per second).
     jumps: Vec<f64>,
     /// By each component, the largest time shift (s per unit of the state).
     shifts: Vec<f64>,
-    /// The largest entries of maps on the way, column by column: what cancels in the end leaves the
-    /// rounding of these.
+    /// The largest entries of intermediate maps, column by column. Terms that cancel leave rounding
+    /// of this size.
     entries: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Sizes {
         self.entries.clear();
     }
 
-    /// Keeps the jump of a crossing in mind, and the time shifts of its guard.
+    /// Records the jump of a crossing and the time shifts of its guard.
     pub(crate) fn note(&mut self, jump: &[f64], (row, rate): (&[f64], f64)) {
         for i in 0..jump.len() {
             self.jumps[i] = self.jumps[i].max(jump[i].abs());
@@ -45,7 +45,7 @@ impl Sizes {
         }
     }
 
-    /// Keeps the entries of a map on the way in mind.
+    /// Records the entries of an intermediate map.
     pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
         self.entries.resize(map.len(), 0.0);
         for (most, entry) in self.entries.iter_mut().zip(map) {
@@ -53,14 +53,14 @@ impl Sizes {
         }
     }
 
-    /// By how much the time shifts of a guard along axis `j` may differ and be one (s per unit of
-    /// the state).
+    /// By how much equal time shifts of a guard along axis `j` may differ (s per unit of the
+    /// state).
     pub(crate) fn small_shift(&self, j: usize) -> f64 {
         SMALL * self.shifts[j]
     }
 }
 
-/// By how much each entry of maps that are one may differ, beside a part of itself.
+/// By how much each entry of equal maps may differ, besides a part of itself.
 #[derive(Clone, Debug)]
 pub(crate) struct MapScale {
     allowed: DMatrix<f64>,
@@ -94,8 +94,8 @@ impl MapScale {
         excess.is_within(self)
     }
 
-    /// True when two maps are one on the displacements on which the row `face` vanishes; on all
-    /// where it is zero.
+    /// True when two maps are equal on the displacements on which the row `face` vanishes; on all
+    /// if the row is zero.
     pub(crate) fn agree_on(&self, face: &DVector<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
         let difference = a - b;
         let length = face.norm_squared();
@@ -111,8 +111,8 @@ impl MapScale {
     }
 }
 
-/// By how much maps that should be one differ beyond a part of their entries, at most, entry by
-/// entry. How much of that is allowed is known when all crossings are.
+/// The largest difference of maps that should be equal, beyond a part of their entries, entry by
+/// entry. What is allowed is known once all crossings are found.
 #[derive(Clone, Debug)]
 pub(crate) struct Excess {
     most: DMatrix<f64>,
@@ -125,11 +125,11 @@ impl Excess {
         }
     }
 
-    /// Takes in two maps that should be one.
+    /// Adds two maps that should be equal.
     pub(crate) fn note(&mut self, a: &DMatrix<f64>, b: &DMatrix<f64>) {
         for ((most, a), b) in self.most.iter_mut().zip(a).zip(b) {
             let more = (a - b).abs() - SMALL * (a.abs() + b.abs());
-            // What is not a number stays: nothing is larger.
+            // NaN is kept.
             if more.is_nan() || more > *most {
                 *most = more;
             }

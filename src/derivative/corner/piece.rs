@@ -18,13 +18,13 @@ pub struct Piece {
     pub matrix: DMatrix<f64>,
     /// Where it holds: a cone for each order of the guards that has this matrix and this state.
     pub cones: Vec<Cone>,
-    /// The state that is displaced by `B(v)`: the final state of the run, or the state just behind
-    /// the corner for starts in this piece that are displaced by as little as you please.
+    /// The state that is displaced by `B(v)`: the final state of the run, or the limit just after
+    /// the corner for vanishing displacements in this piece.
     pub state: DVector<f64>,
     /// The mode there.
     pub mode: Mode,
-    /// True when the run itself, which met all guards of the corner at once, went on in this state
-    /// and mode.
+    /// True when the run itself went on in this state and mode. It met all guards of the corner at
+    /// once.
     pub is_nominal: bool,
 }
 
@@ -36,8 +36,8 @@ pub struct Cone {
     /// state away from are missing.
     pub orders: Vec<Vec<Guard>>,
     /// Rows `a` with `a · v ≥ 0` for each displacement `v` in the cone: differences of time shifts
-    /// (s per unit of each state variable). Some may follow from others; none for a derivative that
-    /// is linear.
+    /// (s per unit of each state variable). Some may follow from others. There are none for a
+    /// linear derivative.
     pub inequalities: DMatrix<f64>,
     /// A unit displacement well inside; the first axis where there is no inequality.
     pub sample: DVector<f64>,

@@ -25,7 +25,7 @@ pub(crate) struct CornerPoint {
     pub(crate) span: f64,
     /// The liveness bounds of all event functions in the run; none outside of runs.
     pub(crate) min_rates: Vec<f64>,
-    /// What of states behind its crossings is rounding, where that was measured.
+    /// The rounding of states after its crossings, where it was measured.
     pub(crate) rounding: Vec<f64>,
 }
 

@@ -1,10 +1,10 @@
-//! Which crossings the errors of a run do not tell apart: guards that may have been met at the
-//! instant of others, or before them.
+//! Which crossings the errors of a run do not resolve: guards that may have been met at the instant
+//! of others, or before them.
 //!
 //! A true corner is met by a run with errors as crossings that follow each other closely. An error
-//! `δ` of the state shifts the time of guard `k` by `τ_k δ`, `τ_k = −D_x h_k / (dh_k/dt)`, so that
-//! the time between two guards is off by `(τ_k − τ_j) δ`: guards that shift together keep their
-//! order however large the error is.
+//! `δ` of the state shifts the time of guard `k` by `τ_k δ`, `τ_k = −D_x h_k / (dh_k/dt)`, so the
+//! error of the time between two guards is `(τ_k − τ_j) δ`. Guards that shift together keep their
+//! order, however large the error is.
 
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
@@ -17,17 +17,17 @@ pub(crate) struct Close {
     pub(crate) guard: Guard,
     /// How much later it is met, if nothing changes (s).
     pub(crate) apart: f64,
-    /// How far that may be off (s).
+    /// The error of that (s).
     pub(crate) error: f64,
-    /// It cannot be told from zero at the instant of the others.
+    /// True when it cannot be distinguished from zero.
     pub(crate) at_once: bool,
-    /// Behind the others the motion does not lead across it at their instant.
+    /// After the others the motion does not lead across it at their instant.
     pub(crate) left_out: Option<LeftOut>,
-    /// What is left of it (`u_k`).
+    /// Its distance (`u_k`).
     pub(crate) gap: f64,
 }
 
-/// Why a guard is not met behind others although it was before.
+/// Why a guard is not met after others although it was met before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeftOut {
     /// The motion was turned away from it.

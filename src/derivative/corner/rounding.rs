@@ -1,10 +1,10 @@
-//! What of the outcomes and the maps of a corner is rounding, measured: only the model knows how
-//! many differences, and of what, are behind its numbers.
+//! The rounding of the outcomes and the maps of a corner. It is measured, since only the model
+//! knows how many differences its numbers contain.
 //!
-//! The corner is passed in a few orders from points so near to each other that all that is smooth
-//! is a straight line between them. What is not straight is rounding, whatever it comes of: steps
-//! of differences, sizes of values, resets that amplify it. One part is the same at all these
-//! points and is put in by hand at random: a difference of a reset along `dx` with step `s` rounds
+//! The corner is passed in a few orders from points so close to each other that smooth functions
+//! are straight lines between them. Deviations are rounding, whatever their cause: steps of
+//! differences, sizes of values, resets that amplify it. One part of the rounding is the same at
+//! all these points and is added at random: a difference of a reset along `dx` with step `s` rounds
 //! the arguments `x ± s dx`, and so component `i` of its outcome, by `ε |x_i|/s` and no less, which
 //! depends on the last bits of `s dx` alone (Monte Carlo arithmetic: D. S. Parker, UCLA CSD-970002,
 //! 1997). With `f_0 … f_4` at equal distances and second differences `Δ²`, the standard deviation
@@ -21,13 +21,12 @@ use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
 use crate::{Guard, NoDerivative};
 
-/// Distance of two points, in parts of each component, at least: enough to change the rounding of
-/// all that is computed of it.
+/// Least distance of two points, as a part of each component: enough to change the rounding of
+/// everything computed from it.
 const APART: f64 = 64.0 * f64::EPSILON;
-/// Components smaller than this are shifted as if they were so large: that is how far differences
-/// go from zero.
+/// Components smaller than this are shifted as if they were of this size, as differences do.
 const LEAST: f64 = 6e-6;
-/// How many standard deviations two numbers that are one may be apart.
+/// How many standard deviations two equal numbers may be apart.
 const SAFETY: f64 = 10.0;
 /// How often a corner is passed from five points.
 const COURSES: usize = 6;
@@ -35,8 +34,8 @@ const COURSES: usize = 6;
 const FEW_COURSES: usize = 2;
 const MANY: usize = 12;
 
-/// What of each component of the states behind the crossings of a corner is rounding: zero where
-/// orders are refused.
+/// The rounding of each component of the states after the crossings of a corner; zero where orders
+/// are refused.
 ///
 /// # Errors
 /// [`Stop::Interrupted`] only.
@@ -58,7 +57,7 @@ pub(crate) fn of_states(
     Ok(rounding)
 }
 
-/// What of each entry of the maps of a corner is rounding: zero where orders are refused.
+/// The rounding of each entry of the maps of a corner; zero where orders are refused.
 ///
 /// # Errors
 /// [`Stop::Interrupted`] only.
@@ -82,9 +81,8 @@ pub(crate) fn of_maps(
 
 /// Orders in which a corner is passed to see its rounding, each guard early in one and late in
 /// another, with distances of the points in parts of components. Points at equal distances may
-/// round alike all the same: what is rounded off a multiple of a coordinate is as regular as they
-/// are, and in a straight line where the distance is close to a multiple of the last place. So no
-/// two distances are alike, and few guards are passed in each order again.
+/// still round alike: the rounding of a multiple of a coordinate is as regular as the points are.
+/// So all distances differ, and each order is repeated for few guards only.
 fn courses(guards: &[Guard]) -> Vec<(Vec<Guard>, f64)> {
     let orders = orders(guards);
     let count = if guards.len() > MANY {
@@ -92,7 +90,7 @@ fn courses(guards: &[Guard]) -> Vec<(Vec<Guard>, f64)> {
     } else {
         COURSES
     };
-    // The golden ratio: no multiples of it are close to each other and to whole numbers.
+    // The golden ratio: its multiples stay apart from each other modulo 1.
     let apart = |k: usize| APART * (1.0 + 0.618_033_988_749_894_9 * k as f64);
     let each = orders.into_iter().cycle().take(count);
     each.enumerate()
@@ -126,8 +124,8 @@ struct Passage {
     map: DMatrix<f64>,
 }
 
-/// The passages from five points close to a corner; none when one of them is refused, or another in
-/// its order.
+/// The passages from five points close to a corner; none when one of them is refused or takes
+/// another order.
 fn from_neighbours(
     context: Context<'_>,
     corner: &CornerPoint,
@@ -152,8 +150,8 @@ fn from_neighbours(
     together.then_some(passages)
 }
 
-/// Passes the corner at which `explorer` stands: always across that guard next that comes first in
-/// `order`. Maps are made, and what is put into them by hand, where there is a `draw`.
+/// Passes the corner at which `explorer` stands, always across the guard that comes first in
+/// `order`. With a `draw`, maps are computed and random rounding is added to them.
 fn pass_in_order(
     context: Context<'_>,
     explorer: &mut Explorer,
@@ -203,9 +201,9 @@ fn pass_in_order(
     Ok(passage)
 }
 
-/// Puts the rounding of the arguments of differences of a reset into the map behind it: of the
-/// difference along the field, which each column has a part `tau` of, and of those along the
-/// columns `before` the reset.
+/// Adds to the map after a reset the rounding of the arguments of its differences: of the
+/// difference along the field, which enters each column with the factor `tau`, and of those along
+/// the columns `before` the reset.
 fn round(
     map: &mut DMatrix<f64>,
     draw: &mut Draw,

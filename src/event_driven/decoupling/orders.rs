@@ -1,5 +1,5 @@
-//! What contacts that close at once do when they are met one after another with as little time
-//! between as you please: the one-sided limits of a corner, and their derivatives.
+//! The one-sided limits of a corner and their derivatives: contacts that close at once are met one
+//! after another, with vanishing time between them.
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
@@ -20,13 +20,13 @@ const CAP: usize = 1000;
 /// How many times later each contact of an order is met than the one before.
 const APART: f64 = 1e4;
 
-/// What becomes of neighbours that meet the contacts in one order.
+/// The outcome of nearby states that meet the contacts in one order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderOutcome {
     /// The order `σ`, by numbers of contacts.
     pub order: Vec<usize>,
-    /// The impacts one by one, until no contact approaches: a contact is missing when impacts
-    /// before it turn it away, and comes again when they throw it back.
+    /// The impacts one by one, until no contact approaches. A contact is missing when earlier
+    /// impacts turn it away, and appears again when later ones throw it back.
     pub word: Vec<usize>,
     /// The velocities after the last impact: a one-sided limit.
     pub velocity: DVector<f64>,
@@ -56,9 +56,9 @@ impl Model<'_> {
         })
     }
 
-    /// The impacts of neighbours that would meet the contacts of `order`, were there no impacts,
-    /// each [`APART`] times later than the one before. So close to the corner gaps change at
-    /// constant rates between impacts.
+    /// The impacts of nearby states that in free flight would meet the contacts of `order`, each
+    /// [`APART`] times later than the one before. Close to the corner gaps change at constant rates
+    /// between impacts.
     fn word(
         &self,
         t: f64,
@@ -69,7 +69,7 @@ impl Model<'_> {
         let (mut state, mut mode) = (x.to_vec(), open.clone());
         let mut event = Event::default();
         let mut rates = self.approach(&state, order);
-        // In an unit of time that is as small as you please.
+        // In an arbitrarily small unit of time.
         let mut gaps: Vec<f64> = Vec::with_capacity(order.len());
         let mut time = 1.0;
         for rate in rates.iter().rev() {
@@ -79,7 +79,7 @@ impl Model<'_> {
         gaps.reverse();
         let mut word = Vec::with_capacity(order.len());
         loop {
-            // The law has seen to those that are closed.
+            // The law has resolved the closed contacts.
             let mut next: Option<(f64, usize)> = None;
             for (i, (gap, rate)) in gaps.iter().zip(&rates).enumerate() {
                 if *rate < -self.rate_tolerance && !self.is_closed(&mode, order[i]) {
@@ -140,7 +140,7 @@ pub(crate) fn orders(contacts: &[usize]) -> Vec<Vec<usize>> {
         found.push(sorted);
     }
     for sample in 0..SAMPLE {
-        // Fisher–Yates with numbers that depend on sample and place alone.
+        // Fisher–Yates with numbers that depend on sample and place only.
         let mut order = contacts.to_vec();
         for last in (1..n).rev() {
             order.swap(last, below(sample, last as u64, last + 1));

@@ -19,13 +19,13 @@ use crate::{At, Guard, InputError, Mode, Stop};
 /// energy allows.
 const SMALL: f64 = 1e-9;
 
-/// What decides how outcomes depend on the order of contacts.
+/// How outcomes depend on the order of contacts, and the quantities that decide it.
 ///
 /// Contacts are numbered in matrices as they were given, without repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecouplingReport {
-    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how much an impact of one contact is felt by
-    /// another, in no unit.
+    /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how strongly an impact of one contact changes the
+    /// rate of another; dimensionless.
     pub cosines: DMatrix<f64>,
     /// The largest of them off the diagonal, by amount.
     pub largest_cosine: f64,
@@ -36,20 +36,19 @@ pub struct DecouplingReport {
     /// Orders compared: all of up to four contacts; of more the given one, its reverse, the one by
     /// number and 24 random ones.
     pub orders: usize,
-    /// What becomes of neighbours that meet the contacts in each of these orders: the one-sided
+    /// The outcomes of nearby states that meet the contacts in each of these orders: one-sided
     /// limits and derivatives.
     ///
-    /// In free flight each contact of an order would be met 1e4 times later than the one before,
-    /// from as close by as you please. Two contacts have no other neighbours. More have: there
-    /// spreads are those of the orders, and neighbours whose repeated impacts mix in other ways may
-    /// differ by more.
+    /// In free flight each contact of an order would be met 1e4 times later than the one before.
+    /// Two contacts have no other nearby states. With more contacts, states whose repeated impacts
+    /// mix in other ways may differ by more than the spread of these orders.
     pub outcomes: Vec<OrderOutcome>,
     /// The velocities that the law gives at the corner itself, where all contacts close at once.
     pub velocity_at_once: DVector<f64>,
     /// The largest difference of a velocity between that outcome and those of the orders.
     pub corner_spread: f64,
-    /// Limbs found in the coordinates: sets that feel each other through the mass matrix, each with
-    /// the contact it carries. None when contacts share one.
+    /// The limbs: sets of coordinates that the mass matrix couples, each with the contact it
+    /// carries. None when two contacts share a limb.
     pub limbs: Option<Vec<Vec<usize>>>,
     /// The largest `∂f_i/∂(q_j, v_j)` between two limbs `i ≠ j`, or mixed second difference of an
     /// effort, `(f(+h_i, +h_j) − f(+h_i) − f(+h_j) + f)/(h_i h_j)`, over coordinates and speeds of
@@ -75,10 +74,11 @@ pub enum Coupling {
     PiecewiseSmooth,
     /// Continuous, for the reason given.
     ContinuousOnly(ContinuityClass),
-    /// All neighbours have one limit, but at the corner itself the law, given all contacts at once,
-    /// says otherwise: as [`Unilateral`](crate::impact::Unilateral) does for elastic contacts at
-    /// the angle `π/k` with odd `k`, but for symmetric approaches. A law that goes on until nothing
-    /// approaches, such as [`Propagative`](crate::impact::Propagative), mends those.
+    /// All nearby states have one limit, but at the corner itself the law, given all contacts at
+    /// once, has another outcome. [`Unilateral`](crate::impact::Unilateral) does so for elastic
+    /// contacts at the angle `π/k` with odd `k`, except for symmetric approaches.
+    /// [`Propagative`](crate::impact::Propagative), which reflects until nothing approaches, does
+    /// not.
     Isolated {
         /// The largest difference of a velocity between the outcome at the corner and the limit.
         by: f64,
@@ -125,7 +125,7 @@ impl Model<'_> {
             }
         }
         let contacts = &distinct[..];
-        self.check_friction()?;
+        self.check_options()?;
         let x = self.checked_corner(t, q, v, contacts)?;
         let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
@@ -144,52 +144,21 @@ impl Model<'_> {
             .collect::<Result<_, _>>()?;
         let velocity_at_once = self.velocity_at_once(t, &x, contacts)?;
         let mut equal = self.rounding(q, v);
-        let collapses = |outcome: &OrderOutcome| {
-            let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
-            let at_rest = rates
-                .iter()
-                .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
-            outcome.word.len() > outcome.order.len() && at_rest.count() > 1
-        };
-        if outcomes.iter().any(collapses) {
-            // Impacts that accumulate end when contacts approach no faster than the tolerance.
-            let angle = (1.0 - largest_cosine).max(1e-3);
-            for (j, lift) in lift.column_iter().enumerate() {
-                let by = 2.0 * self.rate_tolerance / gram[(j, j)] / angle;
-                equal.zip_apply(&lift, |equal, lift| *equal = equal.max(by * lift.abs()));
-            }
+        if outcomes.iter().any(|o| self.collapses(q, o, contacts)) {
+            self.allow_for_collapses((&gram, &lift), largest_cosine, &mut equal);
         }
-        let differ = |a: &DVector<f64>, b: &DVector<f64>| {
-            let mut pairs = a.iter().zip(b).zip(&equal);
-            // Written so that what is not a number differs.
-            !pairs.all(|((a, b), equal)| (a - b).abs() <= *equal)
-        };
-        let (mut order_spread, mut state_spread, mut corner_spread) = (0.0f64, 0.0f64, 0.0f64);
-        let (mut jumps, mut isolated) = (false, false);
-        for (i, a) in outcomes.iter().enumerate() {
-            corner_spread = corner_spread.max((&a.velocity - &velocity_at_once).amax());
-            isolated |= differ(&a.velocity, &velocity_at_once);
-            for b in &outcomes[..i] {
-                order_spread = order_spread.max((&a.matrix - &b.matrix).amax());
-                state_spread = state_spread.max((&a.velocity - &b.velocity).amax());
-                jumps |= differ(&a.velocity, &b.velocity);
-            }
-        }
+        let spread = Spread::of(&outcomes, &velocity_at_once, &equal);
         let limbs = self.limbs(q, contacts)?;
         let effort_coupling = self.effort_coupling((t, q, v), limbs.as_deref());
-        let matrices = outcomes.iter().map(|outcome| outcome.matrix.amax());
-        let size = matrices.fold(1.0, f64::max);
-        // Derivatives of resets are differences, good to 1e-8 or so.
-        let same_map = order_spread <= 1e-6 * size;
-        let verdict = if jumps {
-            Coupling::Discontinuous { jump: state_spread }
-        } else if isolated {
-            Coupling::Isolated { by: corner_spread }
+        let verdict = if spread.jumps {
+            Coupling::Discontinuous { jump: spread.state }
+        } else if spread.isolated {
+            Coupling::Isolated { by: spread.corner }
         } else if largest_cosine > SMALL {
-            // Orders of impacts that feel each other have maps of their own, even where their
+            // Impacts that feel each other have a different map for each order, even where the
             // outcomes agree.
             Coupling::ContinuousOnly(self.class((t, q, v), contacts)?)
-        } else if !same_map {
+        } else if !spread.same_map {
             Coupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
             Coupling::Decoupled
@@ -199,16 +168,40 @@ impl Model<'_> {
         Ok(DecouplingReport {
             cosines,
             largest_cosine,
-            order_spread,
-            state_spread,
+            order_spread: spread.order,
+            state_spread: spread.state,
             orders: outcomes.len(),
             outcomes,
             velocity_at_once,
-            corner_spread,
+            corner_spread: spread.corner,
             limbs,
             effort_coupling,
             verdict,
         })
+    }
+
+    /// True when the impacts of an order go on until several contacts are at rest.
+    fn collapses(&self, q: &[f64], outcome: &OrderOutcome, contacts: &[usize]) -> bool {
+        let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
+        let at_rest = rates
+            .iter()
+            .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
+        outcome.word.len() > outcome.order.len() && at_rest.count() > 1
+    }
+
+    /// Widens the differences of velocities that count as zero: impacts that accumulate end when
+    /// contacts approach no faster than the tolerance.
+    fn allow_for_collapses(
+        &self,
+        (gram, lift): (&DMatrix<f64>, &DMatrix<f64>),
+        largest_cosine: f64,
+        equal: &mut DVector<f64>,
+    ) {
+        let angle = (1.0 - largest_cosine).max(1e-3);
+        for (j, lift) in lift.column_iter().enumerate() {
+            let by = 2.0 * self.rate_tolerance / gram[(j, j)] / angle;
+            equal.zip_apply(&lift, |equal, lift| *equal = equal.max(by * lift.abs()));
+        }
     }
 
     /// The state `(q, v)`, if it is one at which `contacts` close.
@@ -262,8 +255,8 @@ impl Model<'_> {
         Ok(DVector::from_column_slice(self.parts(&state).1))
     }
 
-    /// Differences of each velocity that count as zero, by rounding: parts of the largest that it
-    /// has with the energy at hand.
+    /// Differences of each velocity that count as zero: a part of the largest value that the
+    /// kinetic energy allows it.
     fn rounding(&self, q: &[f64], v: &[f64]) -> DVector<f64> {
         let d = v.len();
         let mut mass = vec![0.0; d * d];
@@ -314,6 +307,55 @@ impl Model<'_> {
             Some(k) if all(1.0) => ContinuityClass::ReflectionGroup { k },
             _ => ContinuityClass::OrdersAgree,
         })
+    }
+}
+
+/// How far the outcomes of orders differ.
+struct Spread {
+    /// The largest difference of an entry of the maps of two orders.
+    order: f64,
+    /// The largest difference of a velocity between two orders.
+    state: f64,
+    /// The same between an order and all contacts at once.
+    corner: f64,
+    /// Some velocity differs between two orders by more than counts as zero.
+    jumps: bool,
+    /// The same between an order and all contacts at once.
+    isolated: bool,
+    /// All orders have the same map.
+    same_map: bool,
+}
+
+impl Spread {
+    /// `equal` are the differences of each velocity that count as zero.
+    fn of(outcomes: &[OrderOutcome], at_once: &DVector<f64>, equal: &DVector<f64>) -> Self {
+        let differ = |a: &DVector<f64>, b: &DVector<f64>| {
+            let mut pairs = a.iter().zip(b).zip(equal);
+            // Written so that what is not a number differs.
+            !pairs.all(|((a, b), equal)| (a - b).abs() <= *equal)
+        };
+        let (mut order, mut state, mut corner) = (0.0f64, 0.0f64, 0.0f64);
+        let (mut jumps, mut isolated) = (false, false);
+        for (i, a) in outcomes.iter().enumerate() {
+            corner = corner.max((&a.velocity - at_once).amax());
+            isolated |= differ(&a.velocity, at_once);
+            for b in &outcomes[..i] {
+                order = order.max((&a.matrix - &b.matrix).amax());
+                state = state.max((&a.velocity - &b.velocity).amax());
+                jumps |= differ(&a.velocity, &b.velocity);
+            }
+        }
+        let matrices = outcomes.iter().map(|outcome| outcome.matrix.amax());
+        let size = matrices.fold(1.0, f64::max);
+        Self {
+            order,
+            state,
+            corner,
+            jumps,
+            isolated,
+            // Derivatives of resets are differences, good to 1e-8 or so.
+            same_map: order <= 1e-6 * size,
+        }
     }
 }
 

@@ -59,7 +59,7 @@ impl Model<'_> {
         Ok(distinct.then_some(limbs))
     }
 
-    /// How much efforts between limbs are not through the body, or do not add up there: see
+    /// How far efforts between limbs do not go through the body, or do not add up there: see
     /// [`DecouplingReport::effort_coupling`](crate::event_driven::DecouplingReport::effort_coupling).
     pub(crate) fn effort_coupling(
         &self,
@@ -77,7 +77,7 @@ impl Model<'_> {
             f
         };
         let base = effort(&x);
-        // Of a step forward and of one back: efforts may have a kink at the surface of a contact.
+        // One step forward and one back, since efforts may have a kink at the surface of a contact.
         let sides = [1.0, -1.0].map(|sign| {
             let side = (0..2 * d).map(|i| Moved::new(&x, i, sign, effort));
             side.collect::<Vec<Moved>>()
@@ -144,8 +144,8 @@ fn of_limb<'a>(side: &'a [Moved], limb: &'a [usize], d: usize) -> impl Iterator<
     limb.iter().flat_map(move |&i| [&side[i], &side[i + d]])
 }
 
-/// What of each effort, or of its differences, may be rounding: of its value, and of terms that
-/// cancel in it, which are as large as its derivatives times what they are taken by.
+/// The rounding of each effort and of its differences: that of its value and that of terms that
+/// cancel in it, estimated by its derivatives times their arguments.
 fn noise(x: &[f64], base: &[f64], sides: &[Vec<Moved>]) -> Vec<f64> {
     let of_effort = |(k, base): (usize, &f64)| {
         let largest = sides.iter().flatten().map(|moved| moved.effort[k].abs());

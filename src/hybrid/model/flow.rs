@@ -1,5 +1,6 @@
 //! `Flow`: the smooth motion in each mode, `x' = f(t, x; mode)`.
 
+use crate::InputError;
 use crate::hybrid::Mode;
 
 /// The right-hand side of a hybrid system: `x' = f(t, x; mode)`.
@@ -15,6 +16,15 @@ use crate::hybrid::Mode;
 pub trait Flow {
     /// Number of state variables.
     fn dim(&self) -> usize;
+
+    /// Checks the options of the system; every run asks when it starts. The provided method accepts
+    /// them.
+    ///
+    /// # Errors
+    /// [`InputError`] with the name of an option that makes no sense: the run is refused with it.
+    fn validate(&self) -> Result<(), InputError> {
+        Ok(())
+    }
 
     /// Writes `f(t, x; mode)` into `dx` (unit of the state per second).
     ///

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::Stop;
 use crate::hybrid::{Crossed, Crossing, EventFunction, Flow, Mode, Watch};
+use crate::{InputError, Stop};
 
 /// `forward!([bounds] type, self => target)`: the traits of a system, each method handed on to
 /// `target`.
@@ -14,6 +14,9 @@ macro_rules! forward {
             #[inline]
             fn dim(&$self) -> usize {
                 $target.dim()
+            }
+            fn validate(&$self) -> Result<(), InputError> {
+                $target.validate()
             }
             #[inline]
             fn flow(&$self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

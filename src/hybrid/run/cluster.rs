@@ -1,7 +1,7 @@
 //! Guards near the present state: which of them comes first, and which cross together.
 
-use super::detect::Pace;
 use super::guard_table::GuardTable;
+use super::pace::Pace;
 use super::project::{Landing, Trial};
 use super::ranking::{Ranking, Survey};
 use super::state::State;
@@ -91,7 +91,7 @@ impl Cluster {
     ) -> Result<Option<(usize, f64)>, Stop> {
         let mut ranking = match self.ranking.take() {
             Some(ranking) => ranking,
-            None => guards.rank(),
+            None => guards.surfaces().rank(&guards.arming),
         };
         loop {
             let Some(k) = ranking.first else {
@@ -105,7 +105,7 @@ impl Cluster {
             if guards.is_candidate(k) && tau <= ranking.second {
                 return Ok(Some((k, tau)));
             }
-            ranking = guards.rank();
+            ranking = guards.surfaces().rank(&guards.arming);
         }
     }
 

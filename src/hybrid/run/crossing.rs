@@ -15,74 +15,123 @@ pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     run: &mut Run<B>,
     observer: &mut dyn Observer,
 ) -> Result<bool, Stop> {
-    let settings = context.settings;
     // Good for the first guard reached only: what comes after it is near or not by itself.
     let mut entered = run.cluster.entered.take();
     loop {
-        let Run {
-            state,
-            guards,
-            cluster,
-            trial,
-            turned,
-            search,
-            ..
-        } = run;
-        let Some((j, tau)) = cluster.earliest(context, (state, guards))? else {
+        let (state, guards) = (&run.state, &mut run.guards);
+        let Some((j, tau)) = run.cluster.earliest(context, (state, guards))? else {
             return Ok(false);
         };
-        settings.interrupt.check()?;
+        context.settings.interrupt.check()?;
         if guards.own_h(j) >= -guards.zero[j] {
-            // Already on its surface: firing without moving keeps exactly simultaneous guards
-            // from being lost.
-            turned.approach_by_rates(state, guards);
-            cluster.survey((state, guards), None, j);
-            guards.renew_only(context, state, &cluster.near)?;
-            cluster.gather(settings, guards, j);
-            if fire(context, run, observer, Arrival::AlreadyThere, true)? {
+            if fire_in_place(context, run, observer, j)? {
                 return Ok(true);
             }
             continue;
         }
-        let reached = (&*state, &*guards, &search.pace);
-        if state.t + tau > state.tf || !cluster.is_near(settings, reached, (j, tau), entered) {
-            return Ok(false);
-        }
-        let found = cluster.project_in_order(context, (state, guards), trial, (j, tau))?;
-        // A landing that does not go on in time is none: a smooth step decides.
-        let Some((j, landing)) = found.filter(|(_, landing)| landing.dt >= 0.0) else {
-            context.counts.projections_failed.add(1);
+        let Some((j, landing)) = find_landing(context, run, (j, tau), entered)? else {
             return Ok(false);
         };
-        if state.t + landing.dt > state.tf {
-            return Ok(false);
-        }
         entered = None;
-        let start = state.t;
-        let landed = land(context, run, j, landing);
-        let crossed = landed.and_then(|()| {
-            let (arrival, knows_field) = (Arrival::Projected, landing.knows_field);
-            fire(context, run, observer, arrival, knows_field)
-        });
-        match crossed {
-            Ok(ends) => {
-                context.counts.projections.add(1);
-                if ends {
-                    return Ok(true);
-                }
-            }
-            Err(Stop::NotLive { .. } | Stop::ArmedBeyond { .. }) if run.trial.is_pending => {
-                // A landing is an approximation, and no proof that liveness fails: a smooth step
-                // decides.
-                context.counts.projections_failed.add(1);
-                take_back(context, run, start)?;
-                return Ok(false);
-            }
-            Err(error) => {
-                let (t, wants) = (run.state.t, context.wants_segments);
-                run.trial.commit(wants, observer, t, &run.cascade.scratch);
-                return Err(error);
-            }
+        match land_and_fire(context, run, observer, (j, landing))? {
+            Landed::Crossed => {}
+            Landed::Ended => return Ok(true),
+            Landed::TakenBack => return Ok(false),
+        }
+    }
+}
+
+/// Crosses guard `j`, on whose surface the state already is: firing without moving keeps exactly
+/// simultaneous guards from being lost. True when the run ends.
+fn fire_in_place<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    j: usize,
+) -> Result<bool, Stop> {
+    let Run {
+        state,
+        guards,
+        cluster,
+        turned,
+        ..
+    } = run;
+    turned.approach_by_rates(state, guards);
+    cluster.survey((state, guards), None, j);
+    guards.renew_only(context, state, &cluster.near)?;
+    cluster.gather(context.settings, guards, j);
+    fire(context, run, observer, Arrival::AlreadyThere, true)
+}
+
+/// The guard that a projection reaches first, and where it lands; `j` is the one that comes first
+/// by the tangent, after `tau`. None where a smooth step is to decide.
+fn find_landing<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    (j, tau): (usize, f64),
+    entered: Option<usize>,
+) -> Result<Option<(usize, Landing)>, Stop> {
+    let Run {
+        state,
+        guards,
+        cluster,
+        trial,
+        search,
+        ..
+    } = run;
+    let reached = (&*state, &*guards, &search.pace);
+    let is_near = cluster.is_near(context.settings, reached, (j, tau), entered);
+    if state.t + tau > state.tf || !is_near {
+        return Ok(None);
+    }
+    let found = cluster.project_in_order(context, (state, guards), trial, (j, tau))?;
+    // A landing that does not go on in time is none.
+    let Some((j, landing)) = found.filter(|(_, landing)| landing.dt >= 0.0) else {
+        context.counts.projections_failed.add(1);
+        return Ok(None);
+    };
+    let is_in_time = state.t + landing.dt <= state.tf;
+    Ok(is_in_time.then_some((j, landing)))
+}
+
+/// What became of a landing.
+enum Landed {
+    /// Its guards were crossed.
+    Crossed,
+    /// They were, and one of them ends the run.
+    Ended,
+    /// The crossing was refused. A landing is an approximation, and no proof that liveness fails: a
+    /// smooth step decides.
+    TakenBack,
+}
+
+/// Moves to the landing on guard `j`, and crosses the guards there.
+fn land_and_fire<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    (j, landing): (usize, Landing),
+) -> Result<Landed, Stop> {
+    let start = run.state.t;
+    let landed = land(context, run, j, landing);
+    let crossed = landed.and_then(|()| {
+        let (arrival, knows_field) = (Arrival::Projected, landing.knows_field);
+        fire(context, run, observer, arrival, knows_field)
+    });
+    match crossed {
+        Ok(ends) => {
+            context.counts.projections.add(1);
+            Ok(if ends { Landed::Ended } else { Landed::Crossed })
+        }
+        Err(Stop::NotLive { .. } | Stop::ArmedBeyond { .. }) if run.trial.is_pending => {
+            context.counts.projections_failed.add(1);
+            take_back(context, run, start)?;
+            Ok(Landed::TakenBack)
+        }
+        Err(error) => {
+            let (t, wants) = (run.state.t, context.wants_segments);
+            run.trial.commit(wants, observer, t, &run.cascade.scratch);
+            Err(error)
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Which guard a smooth step passes first: window after window, each as long as the samples of the
 //! guards settle what happens between them.
 
-use super::cubic::{FRACTIONS, WIDEST};
+use super::cubic::FRACTIONS;
 use super::doubt::{Doubt, Doubts, Top};
 use super::examine::{Finding, Passage, examine, passage_of};
 use super::guard_table::GuardTable;
+use super::pace::{NARROWER, Narrowable, Pace, Windows};
 use super::state::State;
 use super::stop::{Candidates, StepEnd, stop_of};
 use super::turned::Turned;
@@ -14,23 +15,9 @@ use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
-use crate::hybrid::options::Resolution;
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
 
-/// A window may be this much longer than the one before, when that held guards which needed a
-/// closer look.
-const GROWTH: f64 = 4.0;
-/// The same when it did not: as steps grow.
-const CALM_GROWTH: f64 = 10.0;
-/// The last window of a step may be this much longer: that spares one of almost no length.
-const LAST: f64 = 1.1;
-/// Where the samples of a window do not settle, it becomes this part of itself.
-const NARROWER: f64 = 0.4;
-/// Most times a window is narrowed at one place: to a 1500th.
-const MOST_NARROWED: u32 = 8;
-/// Narrowings after which an open window is tested for noise.
-const NOISE_AFTER: u32 = 3;
 /// Evaluations of that test.
 const NOISE_SAMPLES: u32 = 8;
 /// How far apart they are, as a part of the window.
@@ -42,8 +29,6 @@ const MOST_WINDOWS: usize = 64;
 /// The same of a step whose length is fixed. What is left of it beyond is one window then, and
 /// counts as unresolved.
 const MOST_WINDOWS_FIXED: usize = 4096;
-/// The next step is to need no more windows than this.
-const WANTED_WINDOWS: usize = 8;
 /// Samples of a run, at least, when guards state no time scale.
 const LEAST_SAMPLES: f64 = 100.0;
 
@@ -57,24 +42,13 @@ pub(crate) enum Met {
     TooMuch(f64),
 }
 
-/// Whether a window that its samples do not settle is to be narrower.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Narrowable {
-    Yes,
-    UnlessNoise,
-    No,
-}
-
-impl Narrowable {
-    fn of(adaptive: bool, narrowed: u32, is_too_short: bool) -> Self {
-        if !adaptive || narrowed >= MOST_NARROWED || is_too_short {
-            Self::No
-        } else if narrowed >= NOISE_AFTER {
-            Self::UnlessNoise
-        } else {
-            Self::Yes
-        }
-    }
+/// What the look at one window finds.
+enum Found {
+    /// No guard is passed in it.
+    Clear,
+    Stop(StepEnd),
+    /// Its samples do not settle what happens in it.
+    Unsettled,
 }
 
 /// The search of a smooth step for guards, and what it remembers from step to step.
@@ -99,28 +73,6 @@ pub(crate) struct GuardSearch<B> {
     /// What is known of rates at the end of the step, and of numerical zeros.
     rate: Vec<f64>,
     zero: Vec<f64>,
-}
-
-/// How long windows are (s).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// How long the next one may be.
-    next: f64,
-    /// The last one whose samples settled what happens in it.
-    pub(crate) settled: f64,
-    /// The longest distance of samples that the time scales of the guards allow.
-    pub(crate) apart: f64,
-    /// The longest window that they allow.
-    longest: f64,
-}
-
-impl Pace {
-    const FREE: Self = Self {
-        next: f64::INFINITY,
-        settled: f64::INFINITY,
-        apart: f64::INFINITY,
-        longest: f64::INFINITY,
-    };
 }
 
 impl<B: Buffer> GuardSearch<B> {
@@ -151,12 +103,7 @@ impl<B: Buffer> GuardSearch<B> {
         let of_the_run = (state.tf - state.t) / LEAST_SAMPLES;
         let watched = (0..state.count()).filter(|&k| guards.watch[k].is_any());
         let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_the_run));
-        let apart = apart.fold(f64::INFINITY, f64::min);
-        self.pace = Pace {
-            apart,
-            longest: apart / (LAST * WIDEST),
-            ..Pace::FREE
-        };
+        self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
         self.inside = None;
         self.hovers.fill(false);
     }
@@ -170,123 +117,98 @@ impl<B: Buffer> GuardSearch<B> {
         (doubts, turned): (&mut Doubts, &mut Turned<B>),
         step: f64,
     ) -> Result<Met, Stop> {
-        let mut adaptive = context.settings.resolution == Resolution::Adaptive;
-        let may_shorten = adaptive && context.settings.fixed_step.is_none();
-        // Within less than the shortest step times are rounded to the same.
-        let shortest = state.least_step() / step;
-        let (mut from, mut windows, mut narrowed) = (0.0, 0, 0);
-        let mut has_narrowed = false;
-        let mut width = self.next_width(adaptive, step, shortest);
-        let unresolved_so_far = || context.counts.unresolved.get();
-        let (mut wide, mut unresolved) = (width, unresolved_so_far());
+        let mut windows = Windows::new(context, state, step, &self.pace);
         loop {
-            let to = if from + LAST * width >= 1.0 {
-                1.0
-            } else {
-                from + width
-            };
-            let window = Window { from, to, step };
-            let narrower = NARROWER * window.width();
-            let narrowable = Narrowable::of(adaptive, narrowed, narrower < shortest);
-            windows += 1;
-            let mut look = Look {
-                context,
-                state,
-                guards: &mut *guards,
-                sampled: &mut self.sampled,
-                window,
-                inside: self.inside,
-            };
-            let mut lists = Lists {
-                near: &mut self.near,
-                passages: &mut self.passages,
-                tops: &mut self.tops,
-                hovers: &self.hovers,
-                doubts: &mut *doubts,
-            };
-            let found = first_passed(&mut look, &mut lists, narrowable)?;
-            let stop = match found {
-                First::Passage(passage) => {
-                    let candidates = Candidates {
-                        passages: &self.passages,
-                        tried: &mut self.tried,
-                        field: self.stop_field.get_mut(),
-                        doubts: &mut *doubts,
-                    };
-                    let can_narrow = narrowable != Narrowable::No;
-                    stop_of(&mut look, passage, candidates, can_narrow)?
+            let (window, narrowable) = windows.next();
+            let seen = (state, &mut *guards, &mut *doubts);
+            let stop = match self.look(context, seen, window, narrowable)? {
+                Found::Unsettled => {
+                    windows.narrow();
+                    context.counts.narrowed.add(1);
+                    continue;
                 }
-                First::Nobody | First::Open => None,
+                Found::Stop(stop) => Some(stop),
+                Found::Clear => None,
             };
-            if stop.is_none() && !matches!(found, First::Nobody) {
-                (width, narrowed, has_narrowed) = (narrower, narrowed + 1, true);
-                context.counts.narrowed.add(1);
-                continue;
-            }
+            let until = match stop {
+                Some(stop) => {
+                    let shorter = NARROWER * stop.fraction;
+                    let may_retry = windows.may_shorten && shorter >= windows.shortest;
+                    if may_retry && returns_too_early(guards, stop) {
+                        return Ok(Met::TooMuch(shorter));
+                    }
+                    (stop.fraction - window.from) / window.width()
+                }
+                None => f64::INFINITY,
+            };
+            turned.in_window(context, (state, guards, doubts), &self.sampled, window);
+            doubts.of_tops(context, (state, guards), &self.tops, window, until);
             if let Some(stop) = stop {
-                let shorter = NARROWER * stop.fraction;
-                let too_early = may_shorten && shorter >= shortest;
-                if too_early && returns_too_early(guards, stop) {
-                    return Ok(Met::TooMuch(shorter));
-                }
-                turned.in_window(context, (state, guards, doubts), &self.sampled, window);
-                let until = (stop.fraction - window.from) / window.width();
-                doubts.of_tops(context, (state, guards), &self.tops, window, until);
-                self.keep_pace(window, has_narrowed);
+                self.pace
+                    .keep(window, windows.has_narrowed, self.near.is_empty());
                 return Ok(Met::Guard(stop));
             }
-            turned.in_window(context, (state, guards, doubts), &self.sampled, window);
-            doubts.of_tops(context, (state, guards), &self.tops, window, f64::INFINITY);
             self.mark_clear(guards, window);
-            self.keep_pace(window, has_narrowed);
-            if to >= 1.0 {
+            self.pace
+                .keep(window, windows.has_narrowed, self.near.is_empty());
+            if window.to >= 1.0 {
                 self.slopes_at_end(state, guards, window);
-                let part = WANTED_WINDOWS as f64 / windows as f64;
-                let wanted = windows <= WANTED_WINDOWS;
-                return Ok(Met::Nothing(if wanted {
-                    f64::INFINITY
-                } else {
-                    part * step
-                }));
+                return Ok(Met::Nothing(windows.longest_step()));
             }
-            if may_shorten && windows >= MOST_WINDOWS {
-                return Ok(Met::TooMuch(to));
+            if windows.may_shorten && windows.count >= MOST_WINDOWS {
+                return Ok(Met::TooMuch(window.to));
             }
-            if adaptive && windows >= MOST_WINDOWS_FIXED {
+            if windows.adaptive && windows.count >= MOST_WINDOWS_FIXED {
                 self.give_up_on_step(context, (state, guards), doubts, window);
-                adaptive = false;
+                windows.adaptive = false;
             }
-            if unresolved_so_far() > unresolved {
-                // What is noise at any width is not followed: the next window is as wide as this
-                // one was at first.
-                (self.pace.next, has_narrowed) = (wide * step, false);
+            let unresolved = context.counts.unresolved.get();
+            if unresolved > windows.unresolved {
+                windows.forget_noise(&mut self.pace);
             }
             self.sampled.next_window_starts();
-            from = to;
-            width = self.next_width(adaptive, step, shortest);
-            narrowed = 0;
-            (wide, unresolved) = (width, unresolved_so_far());
+            windows.settle(window, unresolved, &self.pace);
         }
     }
 
-    /// How wide the next window is, as a part of the step.
-    fn next_width(&self, adaptive: bool, step: f64, shortest: f64) -> f64 {
-        if !adaptive {
-            return f64::INFINITY;
-        }
-        let longest = (self.pace.longest / step).max(shortest);
-        (self.pace.next / step).min(longest).max(shortest)
-    }
-
-    /// Remembers how long a window may be.
-    fn keep_pace(&mut self, window: Window, has_narrowed: bool) {
-        self.pace.settled = window.seconds();
-        let growth = match (has_narrowed, self.near.is_empty()) {
-            (true, _) => 1.0,
-            (false, false) => GROWTH,
-            (false, true) => CALM_GROWTH,
+    /// Looks at one window: the stop at the guard that is passed first in it, if its samples settle
+    /// that.
+    fn look<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
+        window: Window,
+        narrowable: Narrowable,
+    ) -> Result<Found, Stop> {
+        let mut look = Look {
+            context,
+            state,
+            guards,
+            sampled: &mut self.sampled,
+            window,
+            inside: self.inside,
         };
-        self.pace.next = growth * self.pace.settled;
+        let mut lists = Lists {
+            near: &mut self.near,
+            passages: &mut self.passages,
+            tops: &mut self.tops,
+            hovers: &self.hovers,
+            doubts: &mut *doubts,
+        };
+        let passage = match first_passed(&mut look, &mut lists, narrowable)? {
+            First::Nobody => return Ok(Found::Clear),
+            First::Open => return Ok(Found::Unsettled),
+            First::Passage(passage) => passage,
+        };
+        let candidates = Candidates {
+            passages: &self.passages,
+            tried: &mut self.tried,
+            field: self.stop_field.get_mut(),
+            doubts,
+        };
+        let can_narrow = narrowable != Narrowable::No;
+        let stop = stop_of(&mut look, passage, candidates, can_narrow)?;
+        Ok(stop.map_or(Found::Unsettled, Found::Stop))
     }
 
     /// Marks guards ready that the end of a window shows clear of their surface, and those that the

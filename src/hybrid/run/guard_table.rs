@@ -1,7 +1,6 @@
-//! What is known of each event function: value, rate, numerical zero, error, arming. And one look
-//! at all of them: who is near its surface, and who of the others comes first by the tangent.
+//! What is known of each event function: value, rate, numerical zero, error, arming.
 
-use super::ranking::{Ranking, Survey};
+use super::ranking::{Surfaces, Survey};
 use super::state::State;
 use super::terms::Terms;
 use crate::hybrid::context::{Context, System};
@@ -240,11 +239,21 @@ impl<B: Buffer> GuardTable<B> {
         any
     }
 
-    /// Lists in `near` the armed guards within four numerical zeros of their surface (zeros may be
-    /// stale), or beyond it; marks the others ready and ranks them. Guard `on` is always listed:
-    /// the state was brought there, to within the error of the method. `landing` are event
-    /// functions where a projection lands, instead of those of the present state; `time` is how far
-    /// times are rounded (s).
+    /// What the surfaces ahead are judged by, at the present state.
+    #[inline]
+    pub(crate) fn surfaces(&self) -> Surfaces<'_> {
+        Surfaces {
+            h: &self.h,
+            sign: &self.sign,
+            rate: &self.rate,
+            zero: &self.zero,
+            min_rate: &self.min_rate,
+        }
+    }
+
+    /// Looks at all guards, and marks those ready that are off their surface: see
+    /// [`Surfaces::survey`]. `landing` are event functions where a projection lands, instead of
+    /// those of the present state.
     #[inline]
     pub(crate) fn survey(
         &mut self,
@@ -253,51 +262,15 @@ impl<B: Buffer> GuardTable<B> {
         time: f64,
         near: &mut Vec<usize>,
     ) -> Survey {
-        let n = self.h.len();
-        let h = landing.map_or(&self.h[..n], |h| &h[..n]);
-        let (sign, rate, zero) = (&self.sign[..n], &self.rate[..n], &self.zero[..n]);
-        let arming = &mut self.arming[..n];
-        let min_rate = &self.min_rate[..n];
-        let mut ranking = Ranking::EMPTY;
-        let missed = match landing {
-            None => 0.0,
-            Some(_) => 2.0 * (h[on] / rate[on]).abs(),
+        let surfaces = Surfaces {
+            h: landing.unwrap_or(&self.h),
+            sign: &self.sign,
+            rate: &self.rate,
+            zero: &self.zero,
+            min_rate: &self.min_rate,
         };
-        let missed = if missed.is_finite() { missed } else { 0.0 };
-        near.clear();
-        for k in 0..n {
-            if !arming[k].is_armed() {
-                continue;
-            }
-            let way = -sign[k] * h[k];
-            let zero = zero[k].max(time * rate[k].abs());
-            if way > 4.0 * zero + missed * rate[k].abs() && k != on {
-                arming[k] = Arming::Ready;
-                ranking.enter(k, way, sign[k] * rate[k], min_rate[k]);
-            } else {
-                near.push(k);
-            }
-        }
-        Survey {
-            ranking,
-            residual_time: missed,
-        }
-    }
-
-    /// Ranks all armed, ready and live guards by the time to their surface.
-    #[inline]
-    pub(crate) fn rank(&self) -> Ranking {
-        let n = self.h.len();
-        let (h, sign, rate) = (&self.h[..n], &self.sign[..n], &self.rate[..n]);
-        let arming = &self.arming[..n];
-        let min_rate = &self.min_rate[..n];
-        let mut ranking = Ranking::EMPTY;
-        for k in 0..n {
-            if arming[k].is_ready() {
-                ranking.enter(k, -sign[k] * h[k], sign[k] * rate[k], min_rate[k]);
-            }
-        }
-        ranking
+        let residual_time = landing.map_or(0.0, |_| surfaces.missed(on));
+        surfaces.survey(&mut self.arming, (on, residual_time), time, near)
     }
 
     /// Sets a side bit of the mode.

@@ -3,8 +3,8 @@
 //! * `state`: what moves; `guard_table` (with `terms`, `ranking`): what is known of each event
 //!   function; `initial`: sides and arming at the start.
 //! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says. `detect`: the
-//!   first guard that it passes, window by window: `window`, `cubic` and `examine` say what samples
-//!   of event functions leave open, `stop` where the step ends.
+//!   first guard that it passes, window by window, each as long as `pace` says: `window`, `cubic`
+//!   and `examine` say what samples of event functions leave open, `stop` where the step ends.
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).
 //! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
@@ -19,6 +19,7 @@ mod doubt;
 mod examine;
 mod guard_table;
 mod initial;
+mod pace;
 mod project;
 mod ranking;
 mod smooth;

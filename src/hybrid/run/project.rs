@@ -68,6 +68,77 @@ fn combine<const M: usize>(out: &mut [f64], x: &[f64], terms: [(f64, &[f64]); M]
     }
 }
 
+/// A step in the event variable, and what is known at its start.
+struct EventStep<'a> {
+    /// How long it is (`u_k`).
+    length: f64,
+    t: f64,
+    x: &'a [f64],
+    field: &'a [f64],
+    /// `ρ = 1/r`.
+    rho: f64,
+}
+
+impl EventStep<'_> {
+    /// The step of order 2, 3 or 4 (order 2 is the midpoint rule, order 3 that of Bogacki &
+    /// Shampine, order 4 the classical one), as far as its last stage: the state where it lands,
+    /// the time it takes (s), and `ρ` at the second and the third stage. None when the guard does
+    /// not keep its least rate at a stage.
+    #[inline]
+    fn to_surface<S: System + ?Sized>(
+        &self,
+        stages: &mut Stages<'_, S>,
+        order: u8,
+        landing: &mut [f64],
+        (point, [f2, f3, f4]): (&mut [f64], [&mut [f64]; 3]),
+    ) -> Option<(f64, [f64; 2])> {
+        let &Self {
+            length: q,
+            t,
+            x,
+            field: f0,
+            rho: rho0,
+        } = self;
+        combine(point, x, [(0.5 * q * rho0, f0)]);
+        let rho2 = stages.at(t + 0.5 * q * rho0, point, f2)?;
+        match order {
+            2 => {
+                combine(landing, x, [(q * rho2, f2)]);
+                Some((q * rho2, [rho2, f64::NAN]))
+            }
+            3 => {
+                combine(point, x, [(0.75 * q * rho2, f2)]);
+                let rho3 = stages.at(t + 0.75 * q * rho2, point, f3)?;
+                let ninth = q / 9.0;
+                let terms = [
+                    (2.0 * ninth * rho0, f0),
+                    (3.0 * ninth * rho2, &*f2),
+                    (4.0 * ninth * rho3, &*f3),
+                ];
+                combine(landing, x, terms);
+                let dt = ninth * (2.0 * rho0 + 3.0 * rho2 + 4.0 * rho3);
+                Some((dt, [rho2, rho3]))
+            }
+            _ => {
+                combine(point, x, [(0.5 * q * rho2, f2)]);
+                let rho3 = stages.at(t + 0.5 * q * rho2, point, f3)?;
+                combine(point, x, [(q * rho3, f3)]);
+                let rho4 = stages.at(t + q * rho3, point, f4)?;
+                let (end, middle) = (q / 6.0, q / 3.0);
+                let terms = [
+                    (end * rho0, f0),
+                    (middle * rho2, &*f2),
+                    (middle * rho3, &*f3),
+                    (end * rho4, &*f4),
+                ];
+                combine(landing, x, terms);
+                let dt = end * (rho0 + rho4) + middle * (rho2 + rho3);
+                Some((dt, [rho2, rho3]))
+            }
+        }
+    }
+}
+
 /// A tentative projection: where it lands, which the run moves to, commits or drops.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial<B> {
@@ -110,16 +181,25 @@ impl<B: Buffer> Trial<B> {
         j: usize,
         (order, estimate): (u8, bool),
     ) -> Option<Landing> {
-        let q = -guards.own_h(j);
-        let rate0 = guards.own_rate(j);
-        let rho0 = 1.0 / rate0;
-        let t = state.t;
-        let x = state.x.get();
-        let f0 = state.field();
+        let rate = guards.own_rate(j);
+        let from = EventStep {
+            length: -guards.own_h(j),
+            t: state.t,
+            x: state.x.get(),
+            field: state.field(),
+            rho: 1.0 / rate,
+        };
         let landing = self.x.get_mut();
-        let point = self.point.get_mut();
-        let [f2, f3, f4] = &mut self.stages;
-        let (f2, f3, f4) = (f2.get_mut(), f3.get_mut(), f4.get_mut());
+        if order == 1 {
+            let dt = from.length * from.rho;
+            combine(landing, from.x, [(dt, from.field)]);
+            return Some(Landing {
+                dt,
+                rate,
+                error: 0.0,
+                knows_field: false,
+            });
+        }
         let mut stages = Stages {
             context,
             mode: &state.mode,
@@ -127,63 +207,23 @@ impl<B: Buffer> Trial<B> {
             min_rate: guards.min_rate[j],
             row: guards.row.get_mut(),
         };
-        if order == 1 {
-            combine(landing, x, [(q * rho0, f0)]);
-            return Some(Landing {
-                dt: q * rho0,
-                rate: rate0,
-                error: 0.0,
-                knows_field: false,
-            });
-        }
+        let [f2, f3, f4] = &mut self.stages;
+        let fields = [f2.get_mut(), f3.get_mut(), f4.get_mut()];
+        let space = (self.point.get_mut(), fields);
+        let (dt, [rho2, rho3]) = from.to_surface(&mut stages, order, landing, space)?;
         let end_field = self.field.get_mut();
-        combine(point, x, [(0.5 * q * rho0, f0)]);
-        let rho2 = stages.at(t + 0.5 * q * rho0, point, f2)?;
-        let (dt, third) = match order {
-            2 => {
-                combine(landing, x, [(q * rho2, f2)]);
-                (q * rho2, None)
-            }
-            3 => {
-                combine(point, x, [(0.75 * q * rho2, f2)]);
-                let rho3 = stages.at(t + 0.75 * q * rho2, point, f3)?;
-                let ninth = q / 9.0;
-                let terms = [
-                    (2.0 * ninth * rho0, f0),
-                    (3.0 * ninth * rho2, &*f2),
-                    (4.0 * ninth * rho3, &*f3),
-                ];
-                combine(landing, x, terms);
-                (ninth * (2.0 * rho0 + 3.0 * rho2 + 4.0 * rho3), Some(rho3))
-            }
-            _ => {
-                combine(point, x, [(0.5 * q * rho2, f2)]);
-                let rho3 = stages.at(t + 0.5 * q * rho2, point, f3)?;
-                combine(point, x, [(q * rho3, f3)]);
-                let rho4 = stages.at(t + q * rho3, point, f4)?;
-                let (end, middle) = (q / 6.0, q / 3.0);
-                let terms = [
-                    (end * rho0, f0),
-                    (middle * rho2, &*f2),
-                    (middle * rho3, &*f3),
-                    (end * rho4, &*f4),
-                ];
-                combine(landing, x, terms);
-                (end * (rho0 + rho4) + middle * (rho2 + rho3), None)
-            }
-        };
-        let rho_end = stages.at(t + dt, landing, end_field)?;
-        let error = match third {
-            Some(rho3) if estimate => {
-                let weights = [
-                    (-5.0 / 72.0 * q * rho0, f0),
-                    (1.0 / 12.0 * q * rho2, &*f2),
-                    (1.0 / 9.0 * q * rho3, &*f3),
-                    (-1.0 / 8.0 * q * rho_end, &*end_field),
-                ];
-                estimated_error(weights, x, landing, &state.tolerance)
-            }
-            _ => 0.0,
+        let rho_end = stages.at(from.t + dt, landing, end_field)?;
+        let error = if estimate && order == 3 {
+            let q = from.length;
+            let weights = [
+                (-5.0 / 72.0 * q * from.rho, from.field),
+                (1.0 / 12.0 * q * rho2, f2.get()),
+                (1.0 / 9.0 * q * rho3, f3.get()),
+                (-1.0 / 8.0 * q * rho_end, &*end_field),
+            ];
+            estimated_error(weights, from.x, landing, &state.tolerance)
+        } else {
+            0.0
         };
         Some(Landing {
             dt,

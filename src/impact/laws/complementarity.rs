@@ -11,7 +11,7 @@ use crate::lcp::{proof_of_none, solve_semidefinite};
 const PART: f64 = 1e-6;
 
 /// `z` with `0 ≤ z ⊥ W z + q ≥ 0`, for a positive semidefinite `W` with a unit diagonal; `noise` is
-/// what may be rounding in `q`.
+/// the rounding of `q`.
 pub(crate) fn solve_lcp(
     w: &DMatrix<f64>,
     q: &DVector<f64>,
@@ -30,9 +30,9 @@ pub(crate) fn restituted(speed: f64, restitution: f64) -> f64 {
 /// Scaled impulses `λ` of contacts that push or part faster than their restitution asks,
 /// `0 ≤ λ ⊥ s + diag(e) (s)₋ + C λ ≥ 0`.
 ///
-/// For speeds of a motion there are some unless normals `n_i` satisfy `Σ u_i n_i = 0` with `u ≥ 0`,
-/// and a contact with `u_i > 0` approaches with `e_i > 0`: [`Failure::Squeezed`]. For `u · s = 0`,
-/// and `u · q = Σ u_i e_i (s_i)₋` must not be negative.
+/// For speeds of a motion they exist unless normals `n_i` satisfy `Σ u_i n_i = 0` with `u ≥ 0`, and
+/// a contact with `u_i > 0` approaches with `e_i > 0`: [`Failure::Squeezed`]. For `u · s = 0`, and
+/// `u · q = Σ u_i e_i (s_i)₋` must not be negative.
 pub(crate) fn rebound(
     gram: &DMatrix<f64>,
     speeds: &DVector<f64>,

@@ -1,8 +1,8 @@
 //! Plastic outcomes, and outcomes between plastic and elastic.
 //!
 //! The plastic impact removes the part of the momentum along the normals: `λ = −C⁻¹ s` (Seghete &
-//! Murphey, eqs (10), (11)). This pushes only sometimes; where it would pull, the projection onto
-//! the feasible momenta is taken, `0 ≤ λ ⊥ s + C λ ≥ 0`.
+//! Murphey, eqs (10), (11)). Where this would pull, the projection onto the feasible momenta is
+//! taken instead, `0 ≤ λ ⊥ s + C λ ≥ 0`.
 //!
 //! With one coefficient `R` for the impact, `R = √(1 − ΔE/E_p)` (eq. (16)), `E_p` the energy that
 //! the plastic impact loses, and the blend `p⁺ = α p_e + (1 − α) p_p` (eq. (17)) follows `α = R`
@@ -97,7 +97,7 @@ pub(crate) fn bilateral(
     Ok(factor.solve(change))
 }
 
-/// How elastic outcomes of a problem become those with its restitution.
+/// The blend that turns elastic outcomes of a problem into those with its restitution.
 #[derive(Clone, Debug)]
 pub(crate) struct Blend {
     restitution: f64,
@@ -131,7 +131,7 @@ impl Blend {
         })
     }
 
-    /// The outcomes for the elastic ones that words of reflections end in; without restitution they
+    /// The outcomes for the elastic ones in which words of reflections end. With restitution 0 they
     /// are one.
     pub(crate) fn outcomes(
         &self,
@@ -180,7 +180,7 @@ impl Blend {
 
 /// The root in [0, 1] of `(1 − 2κ) α² + 2κ α = R²`, `κ = δ/D` in [0, 1].
 fn part(restitution: f64, kappa: f64) -> f64 {
-    // not a number when nothing approaches and nothing is lost; rounding may leave [0, 1]
+    // NaN when nothing approaches and nothing is lost; rounding may leave [0, 1]
     let kappa = if kappa.is_finite() {
         kappa.clamp(0.0, 1.0)
     } else {

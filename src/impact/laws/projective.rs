@@ -1,4 +1,4 @@
-//! Projective impact: all contacts keep, none may separate on its own.
+//! Projective impact: all contacts act both ways; none may separate on its own.
 
 use nalgebra::DVector;
 
@@ -6,7 +6,7 @@ use super::plastic::bilateral;
 use crate::impact::Failure;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
-/// Every contact turns its own speed round, `u_i⁺ = −e_i u_i`, whatever impulse that takes:
+/// Every contact reverses its own speed, `u_i⁺ = −e_i u_i`, whatever the sign of its impulse:
 /// `p = −G⁻¹ diag(1 + e) u` (Pace & Burden, arXiv 1609.04056, eq. (3), with its missing parenthesis
 /// and a coefficient for each contact).
 ///

@@ -5,14 +5,14 @@ use crate::impact::Failure;
 use crate::impact::sets::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflections};
 
-/// Reflects one approaching contact after another, as a rule chooses, until none approaches
+/// Reflects one approaching contact after another, in the order of a rule, until none approaches
 /// (Seghete & Murphey, arXiv 1709.02296, eq. (8) and Definition 1).
 ///
 /// Elastic when the restitution is 1: energy and the momentum across all normals are kept, no
 /// impulse pulls. Any order ends when some motion opens all contacts at once; narrow cones take
 /// many reflections. With restitution `R < 1`, one for the whole impact, the outcome is the blend
 /// of the plastic and the elastic one that keeps `R²` of the energy which a plastic impact loses.
-/// All zero gaps take part, resting neighbours too.
+/// All contacts with zero gaps take part, resting ones too.
 ///
 /// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`Failure::ReflectionCap`],
 /// [`Failure::NoFeasibleInterior`], [`Failure::NotApproaching`] and

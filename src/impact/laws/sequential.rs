@@ -1,4 +1,4 @@
-//! Sequential impact: first the contacts that are new, then those that are made to approach.
+//! Sequential impact: first the new contacts, then those that the impact makes approach.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -11,10 +11,10 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// approach; each stage is a [`Unilateral`](crate::impact::Unilateral) impact of its contacts
 /// alone.
 ///
-/// What contacts do that meet one after another with gaps as small as you please between them: with
-/// one new contact it gives the one-sided limits of a corner. New contacts that do not approach are
-/// passed over. With coefficients of restitution in [0, 1] the energy never rises, since all
-/// contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
+/// This is the limit of contacts that close one after another, as the gaps between them vanish:
+/// with one new contact it gives the one-sided limits of a corner. New contacts that do not
+/// approach are skipped. With coefficients of restitution in [0, 1] the energy never rises, since
+/// all contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
 /// Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their
 /// speeds shrink by a constant factor. Errors: [`Failure::ReflectionCap`],
 /// [`Failure::NoFeasibleInterior`], [`lcp::Failure::Residual`](crate::lcp::Failure::Residual).
@@ -25,7 +25,7 @@ pub struct Sequential {
 
 /// Most stages of one impact, unless another cap is set.
 const CAP: usize = 10_000;
-/// Most stages whatever the cap, and most entries of all stages together: 80 MB.
+/// Limit of any cap of stages, and limit of the entries of all stages together: 80 MB.
 const MOST: usize = 1_000_000;
 const ENTRIES: usize = 10_000_000;
 
@@ -102,7 +102,7 @@ impl ImpactLaw for Sequential {
     }
 }
 
-/// An error of a stage, which counts its own contacts, with those of the problem.
+/// Renumbers the contacts in an error of a stage as the problem numbers them.
 fn named(mut error: Failure, stage: &[usize]) -> Failure {
     if let Failure::Squeezed { set, contact, .. } = &mut error {
         for i in set.iter_mut().chain([contact]) {

@@ -10,17 +10,17 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 ///
 /// Equals [`Projective`](crate::impact::Projective) when that pushes everywhere and all contacts
 /// approach. With dependent contacts the speeds are unique and the impulses one choice of many. It
-/// does not carry an impact through resting neighbours: Newton's cradle of equal balls moves on as
-/// (−1/3, 2/3, 2/3).
+/// does not carry an impact through resting neighbours: a Newton's cradle of three equal balls
+/// leaves with (−1/3, 2/3, 2/3).
 ///
 /// # When there is an outcome
-/// Always where some motion opens all contacts at once, as where their normals are independent, and
-/// always where `e = 0`. Contacts squeeze a body when a combination of their normals with positive
-/// weights vanishes, as two opposite walls do: then none of them parts unless another closes. Of
-/// these none may approach with `e > 0`, or there is no outcome: [`Failure::Squeezed`]. That is
-/// all: with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and impulses exist
-/// exactly when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. What the body does there (rattle between
-/// the walls) no simultaneous law says.
+/// There is always one where some motion opens all contacts at once, as with independent normals,
+/// and where `e = 0`. Contacts squeeze a body when a combination of their normals with positive
+/// weights vanishes, as two opposite walls do: then none of them parts unless another closes. If
+/// one of these approaches with `e > 0`, there is no outcome: [`Failure::Squeezed`]. There is no
+/// other such case: with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and
+/// impulses exist exactly when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. The body then rattles
+/// between the walls, which no simultaneous law describes.
 ///
 /// # Energy
 /// A contact that pushes has `u⁺ = −e (u)₋`. So `ΔE = ½ Σ p_i (u_i + u_i⁺)` has the term
@@ -28,9 +28,9 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// is pressed on by others. With coefficients in [0, 1], common or not,
 ///
 /// * the energy never rises when no contact parts before: `ΔE = −½ Σ (1 − e_i) p_i |u_i|`;
-/// * else it rises by `½ Σ p_i u_i` over the parting contacts at most: it can, with one coefficient
-///   for all too. `G = [1, −½; −½, 1]`, `u = (−1, ½)`, `e = 1` gains 1/6 on 1/2. The outcome then
-///   says so ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
+/// * else it rises by at most `½ Σ p_i u_i` over the parting contacts. It can rise even with one
+///   coefficient for all contacts. `G = [1, −½; −½, 1]`, `u = (−1, ½)`, `e = 1` gains 1/6 on 1/2.
+///   The outcome then has a remark ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
 /// * with all coefficients 0 it never rises: `p · u⁺ = 0`, and `ΔE = −½ pᵀ G p`.
 ///
 /// Errors: [`Failure::Squeezed`]; [`lcp::Failure::Residual`](crate::lcp::Failure::Residual) when

@@ -10,22 +10,22 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 /// stage: the end momenta of all admissible words (words that reflect, at each stage, a contact
 /// that approaches, and end when none does).
 ///
-/// A breadth-first search over momenta, in which equal ones meet; the cost is the number of
+/// A breadth-first search over momenta that visits equal ones once. Its cost is the number of
 /// distinct momenta times the square of the number of contacts. Outcomes that differ by less than
-/// 1e-9 of the momentum are one; each carries a shortest word, the lexicographically first of
-/// these. Outcomes are in the order in which the search finds them: by the length of their words,
+/// 1e-9 of the momentum count as one. Each has its shortest word, the lexicographically first among
+/// equals. Outcomes are in the order in which the search finds them: by the length of their words,
 /// then lexicographically.
 ///
-/// Momenta meet when their scaled speeds differ by less than the problem's tolerance and the same
-/// contacts approach. A reflection moves its contact by more than twice that, so none is lost,
-/// however slow. The outcome of every word lies within 1e-9 of the momentum, and a few tolerances
-/// for each reflection (more in narrow cones), of one in the set: in the metric of kinetic energy
-/// reflections keep distances, and bring no momentum further from one in which their contact does
-/// not approach.
+/// Momenta are equal when their scaled speeds differ by less than the problem's tolerance and the
+/// same contacts approach. A reflection changes its contact's speed by more than twice that, so no
+/// reflection is lost. The outcome of every word is close to one in the set: within 1e-9 of the
+/// momentum and a few tolerances for each reflection (more in narrow cones). The reason is that
+/// reflections keep distances in the metric of kinetic energy, and bring no momentum further from
+/// one in which their contact does not approach.
 ///
-/// A complete set is never empty. Beyond the cap of momenta the set is incomplete and says so, as
-/// when some momentum was met from which the search came to no end; [`Failure::NoFeasibleInterior`]
-/// instead when words need not end, other errors as for
+/// A complete set is never empty. The set is marked incomplete beyond the cap of momenta, and when
+/// no word ends from some momentum. When words need not end the error is
+/// [`Failure::NoFeasibleInterior`]; other errors are those of
 /// [`Propagative`](crate::impact::Propagative).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllOutcomes {
@@ -97,24 +97,25 @@ struct Search {
     edges: Vec<(usize, usize)>,
     /// The feasible momenta.
     feasible: Vec<usize>,
-    /// Those of them that are not equal to one before.
+    /// Those that equal no earlier one.
     ends: Vec<usize>,
     is_complete: bool,
 }
 
 impl Search {
-    /// Goes through all momenta, or as many as `cap`.
+    /// Visits all momenta, or as many as `cap`.
     fn run(problem: &ImpactProblem, cap: usize) -> Result<Self, Failure> {
         let mut search = Self::with(problem, cap, meeting(problem))?;
         if search.is_complete && !search.reaches_ends() {
-            // In a narrow cone slow contacts go to and fro by little more than the threshold.
+            // In a narrow cone the speeds of slow contacts alternate in sign, by little more than
+            // the threshold.
             search = Self::with(problem, cap, rounding(problem))?;
             search.is_complete = search.is_complete && search.reaches_ends();
         }
         Ok(search)
     }
 
-    /// Likewise; momenta meet within a tolerance.
+    /// The same; momenta are equal within a tolerance.
     fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, Failure> {
         let space = problem.space();
         let threshold = problem.threshold();

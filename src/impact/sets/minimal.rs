@@ -18,9 +18,9 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 /// Where contacts approach by little more than the problem's tolerance, dropping letters may end
 /// within it: such words are not minimal, and the set can be empty.
 ///
-/// A depth-first search over words that carries all momenta which subsequences reach; exponential
-/// in the length of words. Beyond the cap, or with more momenta than there is room for, the set is
-/// incomplete and says so. Errors as for [`AllOutcomes`](crate::impact::AllOutcomes).
+/// A depth-first search over words that carries all momenta reached by subsequences; exponential in
+/// the length of words. Beyond the cap, or with more momenta than there is room for, the set is
+/// marked incomplete. Errors are those of [`AllOutcomes`](crate::impact::AllOutcomes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimalOutcomes {
     cap: usize,
@@ -28,7 +28,7 @@ pub struct MinimalOutcomes {
 
 /// Most reflections of a search, unless another cap is set.
 const CAP: usize = 10_000_000;
-/// Most reflections whatever the cap.
+/// Limit of any cap.
 const MOST: usize = 1_000_000_000;
 /// Most speeds of all momenta that are carried along, and most letters of the words found.
 const ROOM: usize = 2_000_000;
@@ -140,7 +140,8 @@ impl<'p> WordSearch<'p> {
             };
             top.next = letter + 1;
             let speeds = top.speeds.clone();
-            // A subsequence that ends feasible stays one of every longer word: no need to go on.
+            // A subsequence that ends feasible is one of every longer word too: the search stops
+            // here.
             if self.extend(&speeds, letter) {
                 continue;
             }
@@ -203,7 +204,7 @@ impl<'p> WordSearch<'p> {
             self.words.push(word.to_vec());
             self.letters += word.len();
         } else if let Some(k) = self.ends.find(speeds) {
-            // words come in lexicographic order: of equal length, the first stays
+            // words come in lexicographic order: among equal lengths the first is kept
             if word.len() < self.words[k].len() {
                 self.letters -= self.words[k].len() - word.len();
                 self.words[k] = word.to_vec();

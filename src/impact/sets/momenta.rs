@@ -1,4 +1,4 @@
-//! A list of momenta in which equal ones, but for rounding, are stored once.
+//! A list of momenta that stores those equal to rounding once.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ pub(crate) const EQUAL: f64 = 1e-9;
 /// Rounding of scaled speeds, as a part of `√(2T)` along the normals.
 const ROUNDING: f64 = 1e-14;
 
-/// How near momenta on the way to outcomes meet: within the threshold, for what no reflection
-/// answers need not be told apart.
+/// Momenta on the way to outcomes are equal within the threshold: no reflection follows from
+/// smaller differences.
 pub(crate) fn meeting(problem: &ImpactProblem) -> f64 {
     let most = EQUAL * problem.kinetic_norm();
     problem.threshold().min(most).max(rounding(problem))
@@ -19,15 +19,15 @@ pub(crate) fn meeting(problem: &ImpactProblem) -> f64 {
 
 /// Differences of scaled speeds by rounding; never zero: at rest all momenta are one.
 pub(crate) fn rounding(problem: &ImpactProblem) -> f64 {
-    // of the motion along the normals: the rest of it is not computed with
+    // of the motion along the normals only
     (ROUNDING * problem.space().norm).max(f64::MIN_POSITIVE)
 }
 
 /// Scaled contact speeds, merged when no component differs by more than a tolerance and the same
 /// contacts approach.
 ///
-/// The second is what keeps a search sound: a momentum in which a contact approaches slowly must
-/// not stand for the one that its reflection leaves, however near they are.
+/// The second condition keeps a search sound. A momentum in which a contact approaches slowly must
+/// not be merged with the one after its reflection, however close they are.
 ///
 /// A list is filed under the projection of its speeds on a fixed direction, cut into cells wider
 /// than what the tolerance can change: equal ones lie in the same cell or in neighbours.

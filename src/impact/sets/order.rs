@@ -5,8 +5,8 @@ use crate::random::below;
 /// Chooses among the contacts that approach: by scaled speed `s_i = u_i/√G_ii`, so that masses and
 /// units do not matter.
 ///
-/// Scaled speeds that differ by less than the problem's threshold are a tie; ties go to the lowest
-/// number.
+/// Scaled speeds that differ by less than the problem's threshold are a tie; the lowest number
+/// wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ReflectionOrder {
@@ -20,7 +20,8 @@ pub enum ReflectionOrder {
     IndexOrder,
     /// This contact first, then [`ReflectionOrder::ArgMin`]; two contacts alternate.
     GivenFirst(usize),
-    /// Any, drawn by (seed, number of the stage): the same seed gives the same word.
+    /// One of them at random, drawn by (seed, number of the stage). The same seed gives the same
+    /// word.
     Random {
         /// The seed.
         seed: u64,

@@ -37,7 +37,7 @@ pub struct Reflections {
 
 /// Most reflections of one run, whatever its cap.
 pub(crate) const MOST: usize = 10_000_000;
-/// An interrupt is looked at once in so many reflections.
+/// The interrupt is checked once in so many reflections.
 const OFTEN: usize = 256;
 
 impl Reflections {
@@ -105,11 +105,11 @@ impl Reflections {
     }
 
     /// Reflects until no contact approaches; returns the number of reflections. A `cap` above 10
-    /// 000 000 counts as that; the word takes eight bytes a reflection.
+    /// 000 000 is lowered to it; the word takes eight bytes a reflection.
     ///
     /// # Errors
     /// [`Failure::NotApproaching`] when the rule asks for a first contact that does not approach
-    /// while another does, [`InputError::NoSuch`] when there is none of that number,
+    /// while another does, [`InputError::NoSuch`] when that contact does not exist,
     /// [`Failure::ReflectionCap`] after `cap` reflections, [`Failure::Overflow`] when speeds
     /// overflow, [`Failure::Interrupted`] ([`ImpactProblem::with_interrupt`]).
     pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, Failure> {

@@ -1,4 +1,4 @@
-//! When the outcome of a propagative impact does not depend on the order; how much it does
+//! When the outcome of a propagative impact is independent of the order, and by how much it varies
 //! otherwise.
 //!
 //! Two contacts have one outcome for every momentum exactly when `⟨u, v⟩ = −cos(π/k)`, `k` = 2, 3,
@@ -38,8 +38,8 @@ const COMPARED: usize = 5000;
 /// Angles may differ from `π/k` by this much (rad).
 const ANGLE: f64 = 1e-9;
 
-/// Whether the outcome of a propagative impact is unique for every momentum; a property of the
-/// angles between contacts, which does not look at the speeds.
+/// Whether the outcome of a propagative impact is unique for every momentum. This is a property of
+/// the angles between contacts; speeds are not read.
 ///
 /// Angles are compared to 1e-9 rad. For the momentum at hand see [`indeterminacy`].
 pub fn uniqueness(problem: &ImpactProblem) -> Uniqueness {
@@ -76,7 +76,7 @@ fn of(space: &ContactSpace) -> Uniqueness {
 )]
 fn order(cosine: f64) -> Option<usize> {
     let opening = (-cosine).clamp(-1.0, 1.0).acos();
-    // Beyond π/2 the angle is no π/k; very small ones are not told from their neighbours.
+    // Angles beyond π/2 are no π/k; very small ones are not distinguished from their neighbours.
     let k = (PI / opening).round();
     let known = (2.0..10_000.0).contains(&k) && (opening - PI / k).abs() <= ANGLE;
     known.then_some(k as usize)
@@ -146,7 +146,7 @@ mod tests {
             assert_eq!(found, Uniqueness::Dihedral { k });
             let off = with_cosines(2, |_, _| -(PI / k as f64 + 3e-9).cos());
             assert_eq!(off, Uniqueness::Unknown, "{k}");
-            // an acute angle is none of them
+            // an acute angle is not of this form
             assert_eq!(with_cosines(2, |_, _| cosine), Uniqueness::Unknown);
         }
         assert_eq!(with_cosines(2, |_, _| -1.0), Uniqueness::Unknown);

@@ -108,7 +108,7 @@ where
     }
 }
 
-/// Contacts as if none of their derivatives were written, or none but the rows.
+/// Contacts with none of their derivatives written, or only the rows.
 struct Plain<'a, S: ?Sized> {
     system: &'a S,
     rows: bool,

@@ -126,7 +126,7 @@ where
         let step = step_along(0.0, self.q, 0.0, &along);
         let rate = self.mass_rate(&along, step)?;
         let (power, taken) = (dot(&given, v.as_slice()), -0.5 * v.dot(&(rate * &v)));
-        // So that it is never larger than the error of the component that makes it.
+        // Thus it is never larger than the error of the component that causes it.
         let scale = scale * v.iter().fold(1.0, |sum, v| sum + v.abs());
         report.compare(Partial::CoriolisPower, power, taken, scale);
         Ok(())

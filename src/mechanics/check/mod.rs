@@ -3,11 +3,10 @@
 mod gaps;
 mod inertia;
 
-use super::configuration::{self, check_configuration};
+use super::configuration::{self, check_configuration, check_input};
 use super::contacts::common_tangents;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
-use crate::event_driven::initial::check_input;
 use crate::ode::difference::step_along;
 use crate::{At, InputError, Mode, Quantity, Stop};
 
@@ -102,8 +101,7 @@ where
     Ok(report)
 }
 
-/// A system at one state, found to fit each other. What the user's functions are to write is filled
-/// with NaN first.
+/// A system and a state that fits it. Outputs of the user's functions are filled with NaN first.
 struct Point<'a, S: ?Sized> {
     system: &'a S,
     t: f64,

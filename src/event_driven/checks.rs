@@ -1,0 +1,88 @@
+//! What is checked before bodies move: options, states, masses, coefficients of restitution.
+
+use super::Model;
+use super::breakdown::Breakdown;
+use crate::linalg::symmetric::matrix_fault;
+use crate::mechanics::configuration::{check_configuration, check_input};
+use crate::mechanics::contacts::common_tangents;
+use crate::{InputError, MatrixFault, validate};
+
+impl Model<'_> {
+    /// Refuses tolerances that make no sense, friction that nothing honours, and contacts that
+    /// differ in their number of tangents: when a run starts, in every driver.
+    pub(crate) fn check_options(&self) -> Result<(), InputError> {
+        validate::not_negative("gap_tolerance", &[self.gap_tolerance])?;
+        // Least rate of all guards.
+        validate::positive("rate_tolerance", &[self.rate_tolerance])?;
+        self.check_friction()?;
+        common_tangents(self.system())?;
+        Ok(())
+    }
+
+    /// The coefficient of restitution of a contact, if it is one.
+    pub(crate) fn checked_restitution(
+        &self,
+        contact: usize,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<f64, Breakdown> {
+        let value = self.system().restitution(contact, q, v);
+        self.check_restitution(contact, t, value)
+    }
+
+    /// A coefficient of restitution, if it is one.
+    pub(crate) fn check_restitution(
+        &self,
+        contact: usize,
+        t: f64,
+        value: f64,
+    ) -> Result<f64, Breakdown> {
+        let allowed = if self.any_restitution {
+            value.is_finite()
+        } else {
+            (0.0..=1.0).contains(&value)
+        };
+        allowed
+            .then_some(value)
+            .ok_or(Breakdown::Restitution { contact, value, t })
+    }
+
+    /// The state `(q, v)` on the manifold of the coordinates, if it is one of the system.
+    pub(crate) fn checked_state(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<Vec<f64>, InputError> {
+        let system = self.system();
+        check_input((system.coordinates(), system.dof()), t, q, v)?;
+        let mut state = [q, v].concat();
+        super::projection::onto_manifold(self, &mut state);
+        let (on, _) = self.parts(&state);
+        validate::finite("q", on)?;
+        check_configuration(system, on, v)?;
+        Ok(state)
+    }
+
+    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {
+        let d = self.system().dof();
+        let mut mass = vec![0.0; d * d];
+        self.system().mass(q, &mut mass);
+        let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
+        let state = || q.to_vec();
+        if let Some(fault) = matrix_fault(&matrix) {
+            return Err(Breakdown::MassMatrix {
+                fault,
+                state: state(),
+            });
+        }
+        match crate::linalg::cholesky::factor(&mut mass, d) {
+            Some(_) => Ok(()),
+            None => Err(Breakdown::MassMatrix {
+                fault: MatrixFault::NotPositive { value: 0.0 },
+                state: state(),
+            }),
+        }
+    }
+}

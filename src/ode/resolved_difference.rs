@@ -1,0 +1,392 @@
+//! Finite differences whose step is found: shortened until the function is straight along it.
+
+use super::difference::{CENTRAL, gradient, largest, step_along, vector_within};
+
+/// A derivative whose differences over a step and over half of it differ by less than this part
+/// needs no other step.
+const ENOUGH: f64 = 1e-7;
+/// Entries of a derivative smaller than this part of the largest are held to its size.
+const SMALL: f64 = 1e-3;
+/// A derivative that is known less well than this is not known.
+const KNOWN: f64 = 1e-2;
+/// A shorter step is taken where it brings the error below this part of what it was.
+const BETTER: f64 = 0.125;
+/// How often a step is halved.
+const MOST_HALVINGS: usize = 50;
+/// Shortest step, in parts of what is moved: rounding then is a millionth of the difference.
+const LEAST: f64 = 1_048_576.0 * f64::EPSILON;
+/// Steps shorter by this part, and by twice that, see almost the same of a function, and another
+/// rounding.
+const BESIDE: f64 = 1.0 / 64.0;
+
+/// The gradient of the scalar `g` at `(t, x)` into `row`, and its derivative in time, with steps
+/// that are shortened until `g` is straight along them; none where it is along none. Six
+/// evaluations an entry where no step is shortened. `size(i)` is what is small in coordinate `i`,
+/// one where nothing is known of it.
+pub(crate) fn resolved_gradient(
+    mut g: impl FnMut(f64, &[f64]) -> f64,
+    (t, x): (f64, &[f64]),
+    size: impl Fn(usize) -> f64,
+    row: &mut [f64],
+    point: &mut [f64],
+) -> Option<f64> {
+    let mut moving = gradient(&mut g, (t, x), row, point);
+    // What cancels in g leaves its rounding in every entry.
+    let terms = row.iter().zip(x).map(|(entry, x)| (entry * x).abs());
+    let terms = terms.sum::<f64>() + (moving * t).abs() + g(t, x).abs();
+    let terms = if terms.is_finite() { terms } else { 0.0 };
+    for axis in (0..x.len()).map(Some).chain([None]) {
+        let (entry, here, size) = match axis {
+            Some(i) => (&mut row[i], x[i].abs(), size(i)),
+            None => (&mut moving, t.abs(), 1.0),
+        };
+        let step = CENTRAL * here.max(1.0);
+        let rounding = 4.0 * f64::EPSILON / ENOUGH * terms / step;
+        let parts = Parts {
+            start: 1.0,
+            user: here.max(size) / here.max(1.0),
+            least: LEAST * here / step,
+        };
+        let found = resolve(
+            parts,
+            |part, out| {
+                out[0] = along_axis(&mut g, (t, x), axis, part, point);
+                Ok::<(), std::convert::Infallible>(())
+            },
+            |_, part| rounding / part,
+            [std::slice::from_mut(entry), &mut [0.0], &mut [0.0]],
+        );
+        let Ok(found) = found;
+        if found.unknown.is_some() {
+            return None;
+        }
+    }
+    Some(moving)
+}
+
+/// The derivative of `g` by one coordinate, or by time where there is none, with a `part` of the
+/// step. `point` is `x`, and is left so.
+fn along_axis(
+    g: &mut impl FnMut(f64, &[f64]) -> f64,
+    (t, x): (f64, &[f64]),
+    axis: Option<usize>,
+    part: f64,
+    point: &mut [f64],
+) -> f64 {
+    let here = axis.map_or(t, |i| x[i]);
+    let step = part * step_along(0.0, &[here], 0.0, &[1.0]);
+    // The distance of the two coordinates is exact, the step is not.
+    let (behind, ahead) = (here - step, here + step);
+    let mut at = |coordinate: f64| match axis {
+        Some(i) => {
+            point[i] = coordinate;
+            let value = g(t, point);
+            point[i] = x[i];
+            value
+        }
+        None => g(coordinate, point),
+    };
+    (at(ahead) - at(behind)) / (ahead - behind)
+}
+
+/// The step with which a derivative is known best.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resolved {
+    /// In parts of the usual step.
+    pub(crate) part: f64,
+    /// Where that is a shorter one: rounding of the derivative, relative to its size.
+    pub(crate) rounding: f64,
+    /// An entry of which differences over all steps differ by more than their rounding: it has no
+    /// derivative, or none to be seen.
+    pub(crate) unknown: Option<usize>,
+}
+
+/// Parts of the usual step in which another is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    /// The first that is tried.
+    pub(crate) start: f64,
+    /// That which follows what is small to the user.
+    pub(crate) user: f64,
+    /// The shortest that rounding allows.
+    pub(crate) least: f64,
+}
+
+impl Parts {
+    /// Those along `(dt, dx)` from `(t, x)`; `size(i)` is what is small in component `i`.
+    pub(crate) fn along(
+        start: f64,
+        (t, x): (f64, &[f64]),
+        (dt, dx): (f64, &[f64]),
+        size: impl Fn(usize) -> f64,
+    ) -> Self {
+        let step = step_along(t, x, dt, dx);
+        let moved = || (0..x.len()).filter(|&i| dx[i] != 0.0);
+        let largest_moved = moved().fold(0.0, |most: f64, i| most.max(x[i].abs()));
+        let state = largest_moved / largest(dx).max(f64::MIN_POSITIVE);
+        let time = if dt == 0.0 { 0.0 } else { (t / dt).abs() };
+        let own = moved().map(|i| x[i].abs().max(size(i)) / dx[i].abs());
+        let least = LEAST * state.max(time) / step;
+        Self {
+            start,
+            user: (CENTRAL * own.fold(f64::INFINITY, f64::min) / step).max(least),
+            least,
+        }
+    }
+}
+
+/// Derivative of the map `g(t, x, out)`, from states to states, at `(t, x)` along `(dt, dx)`, with
+/// a step that is shortened until `g` is straight along it, into the first of three vectors; an
+/// entry of it that is known along no step, if there is one. Four evaluations where no step is
+/// shortened.
+pub(crate) fn resolved_along<E>(
+    mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
+    (t, x): (f64, &[f64]),
+    (dt, dx): (f64, &[f64]),
+    [out, half, beside]: [&mut [f64]; 3],
+    (point, behind): (&mut [f64], &mut [f64]),
+) -> Result<Option<usize>, E> {
+    let mut within = |part: f64, out: &mut [f64]| {
+        vector_within(part, &mut g, (t, x), (dt, dx), out, (point, behind))
+    };
+    within(1.0, out)?;
+    let step = step_along(t, x, dt, dx);
+    // Values are rounded as the state is.
+    let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
+    let parts = Parts::along(1.0, (t, x), (dt, dx), |_| 1.0);
+    let found = resolve(parts, within, rounding, [out, half, beside])?;
+    Ok(found.unknown)
+}
+
+/// How far differences over steps beside a `part` differ from the one over it: by its rounding, as
+/// far as it shows.
+fn rounding_beside<E>(
+    along: &mut impl FnMut(f64, &mut [f64]) -> Result<(), E>,
+    part: f64,
+    over: &[f64],
+    floor: &impl Fn(usize, f64) -> f64,
+    beside: &mut [f64],
+) -> Result<f64, E> {
+    let mut rounding: f64 = 0.0;
+    for side in [1.0 - BESIDE, 1.0 - 2.0 * BESIDE] {
+        along(side * part, beside)?;
+        rounding = rounding.max(mismatch(over, beside, |i| floor(i, part)).1);
+    }
+    Ok(rounding)
+}
+
+/// A step, how far the difference over its half is off, and what of that is rounding.
+#[derive(Clone, Copy)]
+struct Level {
+    part: f64,
+    off: f64,
+    /// Where it is off so far.
+    worst: usize,
+    rounding: f64,
+}
+
+impl Level {
+    fn is_rounding(&self) -> bool {
+        self.off.is_finite() && self.off <= 4.0 * self.rounding
+    }
+}
+
+/// Finds the step of a difference by halves: the usual one where the derivative over half of it is
+/// the same, and else that with the least error. `along(part, out)` takes the difference with a
+/// part of the usual step. The first of the three vectors holds the derivative with `start`, and at
+/// the end that with the part found. `floor(i, part)` is a size to which entry `i` is held at
+/// least.
+///
+/// The error of a difference over `s` is seen by those over `s/2` and `s/4`, its rounding by those
+/// beside `s`. A function that oscillates faster than `s` looks as if it were rounded: steps go on
+/// to be halved until a derivative is known. One that is flat over `s` and bends close by shows
+/// where the user's own scale is given.
+pub(crate) fn resolve<E>(
+    Parts { start, user, least }: Parts,
+    mut along: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
+    floor: impl Fn(usize, f64) -> f64,
+    [found, half, beside]: [&mut [f64]; 3],
+) -> Result<Resolved, E> {
+    let mut part = start;
+    // By how much the derivative with the usual step is in doubt.
+    let mut doubt = 0.0;
+    if user < 0.5 * start {
+        along(user, half)?;
+        let (_, off) = mismatch(found, half, |i| floor(i, user));
+        if off <= ENOUGH {
+            return Ok(Resolved {
+                part,
+                rounding: 0.0,
+                unknown: None,
+            });
+        }
+        let rounding = rounding_beside(&mut along, user, half, &floor, beside)?;
+        if off.is_finite() && off > 4.0 * rounding {
+            (part, doubt) = (user, off);
+            found.copy_from_slice(half);
+        }
+    }
+    let had_size = largest(found) > 0.0;
+    let mut best: Option<(Level, f64)> = None;
+    let mut before: Option<Level> = None;
+    let (mut levels, mut rounded, mut is_lost) = (0, 0, false);
+    for _ in 0..=MOST_HALVINGS {
+        along(0.5 * part, half)?;
+        let (worst, off) = mismatch(found, half, |i| floor(i, part));
+        if before.is_none() && off <= ENOUGH {
+            return Ok(Resolved {
+                part,
+                rounding: 0.0,
+                unknown: None,
+            });
+        }
+        let rounding = rounding_beside(&mut along, part, found, &floor, beside)?;
+        if before.is_none() && doubt == 0.0 {
+            doubt = off;
+        }
+        let here = Level {
+            part,
+            off,
+            worst,
+            rounding,
+        };
+        levels += 1;
+        rounded += usize::from(here.is_rounding());
+        if let Some(level) = before {
+            let error = level.off.max(level.rounding).max(off);
+            if best.is_none_or(|(_, least)| error < least) {
+                best = Some((level, error));
+            }
+            let is_rounding = level.is_rounding() && here.is_rounding();
+            if error <= ENOUGH || (is_rounding && error <= KNOWN) {
+                break;
+            }
+        }
+        // A change that is gone over half the step was one of the last places.
+        is_lost = had_size && largest(half) == 0.0;
+        if is_lost || 0.5 * part < least {
+            break;
+        }
+        before = Some(here);
+        part *= 0.5;
+        found.copy_from_slice(half);
+    }
+    let resolved = match best {
+        // What is no better by much may be so by chance.
+        Some((level, error)) if error <= KNOWN.min(BETTER * doubt) => Resolved {
+            part: level.part,
+            rounding: level.rounding,
+            unknown: None,
+        },
+        // What is not finite shows by itself.
+        _ => Resolved {
+            part: start,
+            rounding: 0.0,
+            unknown: best
+                .filter(|(_, error)| {
+                    // Of noise some level looks by chance as if it were none.
+                    !is_lost && 4 * rounded < levels && *error > KNOWN && error.is_finite()
+                })
+                .map(|(level, _)| level.worst),
+        },
+    };
+    along(resolved.part, found)?;
+    Ok(resolved)
+}
+
+/// The entry in which two vectors differ most relative to its size, and by what; infinite where one
+/// is not finite.
+fn mismatch(a: &[f64], b: &[f64], floor: impl Fn(usize) -> f64) -> (usize, f64) {
+    let small = SMALL * largest(a).max(largest(b));
+    let mut most = (0, 0.0);
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        let off = (a - b).abs();
+        let part = off / (a.abs().max(b.abs()).max(small) + floor(i));
+        let part = if off == 0.0 { 0.0 } else { part };
+        let part = if part.is_nan() { f64::INFINITY } else { part };
+        if part > most.1 {
+            most = (i, part);
+        }
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(g: impl Fn(f64) -> f64, x: f64) -> Option<f64> {
+        resolved_to(1.0, g, x)
+    }
+
+    fn resolved_to(size: f64, g: impl Fn(f64) -> f64, x: f64) -> Option<f64> {
+        let (mut row, mut point) = ([0.0], [0.0]);
+        let (g, at) = (|_: f64, x: &[f64]| g(x[0]), (0.0, &[x][..]));
+        let found = resolved_gradient(g, at, |_| size, &mut row, &mut point);
+        found.map(|_| row[0])
+    }
+
+    #[test]
+    fn steps_follow_the_scale_on_which_a_function_bends() {
+        for k in [1.0, 1e-3, 1e-6, 1e-9, 1e-12] {
+            for at in [0.0, 0.3, 1.0, 30.0] {
+                let x = at * k;
+                let near = |found: Option<f64>, exact: f64| {
+                    let off = found.map(|found| (found - exact).abs());
+                    assert!(
+                        off.is_some_and(|off| off < 1e-6 / k),
+                        "{k:e} {at} {found:?} {exact:e}"
+                    );
+                };
+                near(resolved(|x| x / (k + x.abs()), x), k / (k + x).powi(2));
+                let hill = 2.0 * at / (1.0 + at * at).powi(2) / k;
+                // Flat to the last bit over the usual step.
+                near(resolved_to(k, |x| x * x / (k * k + x * x), x), hill);
+                near(resolved(|x| (x / k).sin(), x), at.cos() / k);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_straight_keeps_the_usual_step() {
+        let smooth = |x: f64| x.sin() + 0.3 * x * x;
+        for x in [0.0, 1e-9, 0.4, 1.7, 1e2] {
+            let mut row = [0.0];
+            let _ = gradient(|_, x| smooth(x[0]), (0.0, &[x]), &mut row, &mut [0.0]);
+            assert_eq!(resolved(smooth, x), Some(row[0]), "{x}");
+        }
+        assert_eq!(resolved(|_| 0.1, 0.2), Some(0.0));
+    }
+
+    #[test]
+    fn noise_does_not_shorten_steps_by_much() {
+        for noise in [1e-12, 1e-10, 1e-8] {
+            for k in 0..1000 {
+                let x = 2.0 + 1.37e-3 * f64::from(k);
+                let size = noise / f64::EPSILON;
+                let found = resolved(|x| (x.sin() + size) - size, x);
+                let off = found.map(|found| (found - x.cos()).abs());
+                // Once the rounding over the usual step, and once more that over the shortest that
+                // is tried then.
+                let allowed = 8.0 * noise / (CENTRAL * x);
+                assert!(
+                    off.is_some_and(|off| off < allowed),
+                    "{noise:e} {x} {off:?} {allowed:e}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_derivative_none_is_found() {
+        assert_eq!(resolved(f64::cbrt, 0.0), None);
+        assert_eq!(resolved(|x| if x > 0.2 { 1.0 } else { 0.0 }, 0.2), None);
+        // Not finite close by, but here.
+        let root = resolved(f64::sqrt, 1e-8);
+        assert!(
+            root.is_some_and(|root| (root - 5e3).abs() < 1e-3),
+            "{root:?}"
+        );
+        assert!(resolved(|_| f64::NAN, 1.0).is_some_and(f64::is_nan));
+    }
+}

@@ -1,0 +1,94 @@
+//! Options are validated when a run starts, by every driver, before anything is computed; they are
+//! named as the user wrote them.
+
+use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::impact::AllOutcomes;
+use saltation::models::BouncingBall;
+use saltation::{InputError, Integrator};
+
+use crate::fixtures::row::Row;
+
+fn ball(restitution: f64) -> EventDriven<BouncingBall> {
+    EventDriven::new(BouncingBall {
+        restitution,
+        ..BouncingBall::default()
+    })
+}
+
+/// The name of the option that is refused.
+fn refused<T>(run: Result<T, Breakdown>) -> Option<&'static str> {
+    match run {
+        Err(Breakdown::Input(InputError::BadSetting { name, .. })) => Some(name),
+        _ => None,
+    }
+}
+
+/// Tolerances that make no sense, with their names.
+fn bad_tolerances() -> Vec<(EventDriven<BouncingBall>, &'static str)> {
+    let gaps = [f64::NAN, -1.0, f64::INFINITY];
+    // Rates are compared with this one: it must be above zero.
+    let rates = [f64::NAN, -1.0, f64::INFINITY, 0.0];
+    let gaps = gaps.map(|bad| (ball(0.5).gap_tolerance(bad), "gap_tolerance"));
+    let rates = rates.map(|bad| (ball(0.5).rate_tolerance(bad), "rate_tolerance"));
+    gaps.into_iter().chain(rates).collect()
+}
+
+#[test]
+fn tolerances_are_named_by_every_driver() {
+    for (model, expected) in bad_tolerances() {
+        assert_eq!(refused(model.start(0.0, &[1.0], &[0.0])), Some(expected));
+        let report = model.decoupling(0.0, &[0.0], &[-1.0], &[0]);
+        assert_eq!(refused(report), Some(expected), "decoupling");
+        let run = Simulation::new(model.clone())
+            .unwrap()
+            .integrate(0.0, &[1.0], &[0.0], 0.1);
+        assert_eq!(refused(run), Some(expected), "integrate");
+        let derivative =
+            Simulation::new(model.clone())
+                .unwrap()
+                .derivative(0.0, &[1.0], &[0.0], 0.1);
+        assert_eq!(refused(derivative), Some(expected), "derivative");
+        // The core, without `start`.
+        let run = Integrator::new(model)
+            .unwrap()
+            .integrate(0.0, &[1.0, 0.0], 0.1);
+        let run = run.map_err(Breakdown::Input);
+        assert_eq!(refused(run), Some(expected), "core");
+    }
+}
+
+#[test]
+fn times_are_refused_for_derivatives_too() {
+    for bad in [f64::NAN, -1.0, f64::INFINITY] {
+        let simulation = || Simulation::new(ball(0.5)).unwrap();
+        let derivative = simulation()
+            .zeno_time(bad)
+            .derivative(0.0, &[1.0], &[0.0], 0.1);
+        assert_eq!(refused(derivative), Some("zeno_time"));
+        let derivative = simulation()
+            .cluster_time(bad)
+            .derivative(0.0, &[1.0], &[0.0], 0.1);
+        assert_eq!(refused(derivative), Some("cluster_time"));
+    }
+}
+
+/// The start is an impact with two outcomes, of which none is chosen: the run could not start. What
+/// is wrong with the options comes first, as the impact may take long.
+#[test]
+fn options_are_refused_before_the_impact_of_the_start() {
+    let (q, v) = ([0.0; 3], [1.0, 0.0, -1.0]);
+    let simulation = || {
+        let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
+        Simulation::new(model).unwrap()
+    };
+    let run = simulation().integrate(0.0, &q, &v, 1.0);
+    assert!(matches!(run, Err(Breakdown::Impact { .. })), "{run:?}");
+    let run = simulation().rtol(-1.0).integrate(0.0, &q, &v, 1.0);
+    assert_eq!(refused(run), Some("rtol"));
+    let derivative = simulation().rtol(-1.0).derivative(0.0, &q, &v, 1.0);
+    assert_eq!(refused(derivative), Some("rtol"));
+    let run = simulation()
+        .configure(|integrator| integrator.max_step(f64::NAN))
+        .integrate(0.0, &q, &v, 1.0);
+    assert_eq!(refused(run), Some("max_step"));
+}
