@@ -7,7 +7,8 @@
 //!   normals.
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
 //!   `failure`: why there is none.
-//! * `laws`: unilateral, projective, plastic, sequential, propagative.
+//! * `laws`: unilateral, projective, plastic, sequential, propagative, routh.
+//! * `frictional`: every outcome of an inelastic impact with friction.
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
 //!
@@ -16,6 +17,7 @@
 #![doc = include_str!("guide.md")]
 
 mod failure;
+mod frictional;
 mod law;
 mod laws;
 mod normal_space;
@@ -26,7 +28,7 @@ mod sets;
 
 pub use failure::Failure;
 pub use law::{ImpactLaw, Outcomes};
-pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
+pub use laws::{Plastic, Projective, Propagative, Routh, Sequential, Unilateral};
 pub use outcome::{Order, Outcome, Remark};
 pub use problem::ImpactProblem;
 pub use selection::{Occasion, Selection, SelectionFn};

@@ -84,17 +84,29 @@ impl Outcome {
         problem: &ImpactProblem,
         scaled_impulses: &[f64],
         order: Order,
-        mut remarks: Vec<Remark>,
+        remarks: Vec<Remark>,
     ) -> Result<Self, Failure> {
         let roots = &problem.space().roots;
-        let before = problem.speeds();
-        let impulses = DVector::from_fn(before.len(), |i, _| {
+        let impulses = DVector::from_fn(problem.speeds().len(), |i, _| {
             match (scaled_impulses.get(i), roots.get(i)) {
                 (Some(mu), Some(root)) => mu / root,
                 // frictionless: nothing along the tangents
                 _ => 0.0,
             }
         });
+        Self::of_impulses(problem, impulses, order, remarks)
+    }
+
+    /// From the impulses of all rows, normals first (N s); adds the remarks that any law may give
+    /// rise to.
+    pub(super) fn of_impulses(
+        problem: &ImpactProblem,
+        impulses: DVector<f64>,
+        order: Order,
+        mut remarks: Vec<Remark>,
+    ) -> Result<Self, Failure> {
+        let roots = &problem.space().roots;
+        let before = problem.speeds();
         let speeds = before + problem.delassus() * &impulses;
         let energy_change = 0.5 * impulses.dot(&(before + &speeds));
         check_finite("impulse", impulses.as_slice())?;

@@ -1,0 +1,13 @@
+//! Inelastic impacts with friction: the reference of the set-valued impact specification, and its
+//! properties on random problems.
+#![allow(missing_docs, reason = "tests")]
+#![allow(
+    clippy::float_cmp,
+    clippy::cast_sign_loss,
+    reason = "small whole numbers, exactly"
+)]
+
+#[path = "../common/random.rs"]
+mod random_bits;
+mod reference;
+mod routh;
