@@ -13,7 +13,6 @@ const ROUNDS: usize = 10;
 /// What a draw is for. Draws of different streams are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-#[allow(dead_code, reason = "the samplers of impacts draw from them")]
 pub(crate) enum Stream {
     /// Bounds of the normal impulses of a step.
     Bounds = 0,
@@ -35,7 +34,6 @@ pub(crate) struct Draws {
     pub(crate) step: u64,
 }
 
-#[allow(dead_code, reason = "the samplers of impacts draw from them")]
 impl Draws {
     /// Four words of a stream.
     pub(crate) fn block(self, stream: Stream, block: u64) -> [u64; 4] {
@@ -82,7 +80,6 @@ pub(crate) fn fraction(word: u64) -> f64 {
 }
 
 /// A word as a number in (0, 1).
-#[allow(dead_code, reason = "the samplers of impacts draw from them")]
 pub(crate) fn open_fraction(word: u64) -> f64 {
     // The largest word would round to 1.
     (((word >> 11) as f64 + 0.5) * (f64::EPSILON / 2.0)).min(1.0 - f64::EPSILON / 2.0)

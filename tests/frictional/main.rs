@@ -4,10 +4,13 @@
 #![allow(
     clippy::float_cmp,
     clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
     reason = "small whole numbers, exactly"
 )]
 
+mod comparison;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reference;
 mod routh;
+mod steps;

@@ -5,6 +5,16 @@
 //! formed once at the end.
 //!
 //! * `one_contact`: Routh's impact in the plane; `keller`: the same in space.
+//! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
+//!   solutions in the plane.
+//! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps.
 
+pub(crate) mod blocks;
+pub(crate) mod bounds;
 pub(crate) mod keller;
+mod lcp_step;
+pub(crate) mod modes;
 pub(crate) mod one_contact;
+
+pub use bounds::BoundLaw;
+pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
