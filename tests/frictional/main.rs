@@ -9,6 +9,10 @@
 )]
 
 mod comparison;
+#[path = "../common/contacts.rs"]
+#[allow(dead_code, reason = "each test binary uses a part")]
+mod contacts;
+mod modes;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reference;
