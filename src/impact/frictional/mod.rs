@@ -7,14 +7,17 @@
 //! * `one_contact`: Routh's impact in the plane; `keller`: the same in space.
 //! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
 //!   solutions in the plane.
+//! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
 //! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
+mod cone;
 pub(crate) mod keller;
 mod lcp_step;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
 
 pub use bounds::BoundLaw;
+pub use cone::ContactCone;
 pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
