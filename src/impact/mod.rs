@@ -28,7 +28,10 @@ mod selection;
 mod sets;
 
 pub use failure::Failure;
-pub use frictional::{BoundLaw, ContactCone, Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
+pub use frictional::{
+    BoundLaw, ContactCone, Ended, EnergeticSimulation, Finish, LcpSimulation, LcpSteps,
+    SolutionRule,
+};
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{
     AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, Sequential, Unilateral,

@@ -17,5 +17,7 @@ mod modes;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reference;
+mod restitution;
 mod routh;
+mod space;
 mod steps;

@@ -8,16 +8,25 @@
 //! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
 //!   solutions in the plane.
 //! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
-//! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps.
+//! * `settings`, `simulation`: samples of outcomes by steps of bounded impulses; `bounds`: how the
+//!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
+//!   samples with restitution. `elimination`: small linear systems.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
 mod cone;
+mod elimination;
+mod energetic;
 pub(crate) mod keller;
 mod lcp_step;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
+mod proximal;
+mod settings;
+mod simulation;
 
 pub use bounds::BoundLaw;
 pub use cone::ContactCone;
-pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
+pub use energetic::EnergeticSimulation;
+pub use settings::{Finish, LcpSteps, SolutionRule};
+pub use simulation::{Ended, LcpSimulation};

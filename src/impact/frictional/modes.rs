@@ -12,6 +12,7 @@ mod singular;
 
 use nalgebra::DMatrix;
 
+use super::elimination::solve;
 use crate::Interrupt;
 use crate::impact::{ContactMode, Failure, ImpactProblem};
 use crate::validate;
@@ -22,8 +23,6 @@ pub(crate) const MOST_CONTACTS: usize = 5;
 const TOLERANCE: f64 = 1e-10;
 /// Velocities closer than this are one.
 const MERGED: f64 = 1e-8;
-/// A pivot below this part of its column is zero.
-const SINGULAR: f64 = 1e-11;
 
 /// What a contact does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +228,7 @@ impl Modes {
 
     fn visit(&mut self, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
         self.set_up();
-        if self.system.solve() {
+        if solve(&mut self.system.entries, &mut self.system.x) {
             self.spread_unknowns();
             if self.is_solution() {
                 self.keep();
@@ -368,44 +367,6 @@ impl State {
             (_, 1) => ContactMode::SlipForward,
             _ => ContactMode::SlipBackward,
         }
-    }
-}
-
-impl System {
-    /// Solves by elimination with row exchanges; false when a pivot is zero.
-    fn solve(&mut self) -> bool {
-        let n = self.rows.len();
-        let (a, x) = (&mut self.entries, &mut self.x);
-        for k in 0..n {
-            let whole = (0..n).fold(0.0f64, |most, i| most.max(a[i * n + k].abs()));
-            let pivot = (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs()));
-            let Some(pivot) =
-                pivot.filter(|&p| a[p * n + k].abs() > SINGULAR * whole.max(SINGULAR))
-            else {
-                return false;
-            };
-            if pivot != k {
-                for j in 0..n {
-                    a.swap(pivot * n + j, k * n + j);
-                }
-                x.swap(pivot, k);
-            }
-            for i in k + 1..n {
-                let factor = a[i * n + k] / a[k * n + k];
-                if factor != 0.0 {
-                    for j in k + 1..n {
-                        a[i * n + j] -= factor * a[k * n + j];
-                    }
-                    a[i * n + k] = 0.0;
-                    x[i] -= factor * x[k];
-                }
-            }
-        }
-        for k in (0..n).rev() {
-            let known: f64 = (k + 1..n).map(|j| a[k * n + j] * x[j]).sum();
-            x[k] = (x[k] - known) / a[k * n + k];
-        }
-        true
     }
 }
 

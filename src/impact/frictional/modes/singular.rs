@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{MERGED, Modes, Normal, SINGULAR, TOLERANCE, add_product};
+use super::super::elimination::SINGULAR;
+use super::{MERGED, Modes, Normal, TOLERANCE, add_product};
 use crate::Interrupt;
 use crate::impact::Failure;
 use crate::impact::laws::complementarity::solve_lcp;
