@@ -8,7 +8,8 @@
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
 //!   `failure`: why there is none.
 //! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
-//!   `routh`, `anitescu_potra`, `in_order`.
+//!   `routh`, `anitescu_potra`, `in_order`,
+//!   `inclusion`.
 //! * `frictional`: every outcome of an inelastic impact with friction.
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
@@ -34,7 +35,8 @@ pub use frictional::{
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{
-    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, Sequential, Unilateral,
+    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
+    Unilateral,
 };
 pub use outcome::{ContactMode, Order, Outcome, Remark};
 pub use problem::ImpactProblem;

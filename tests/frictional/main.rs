@@ -14,6 +14,7 @@ mod cone;
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
 mod modes;
+mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reference;

@@ -101,7 +101,7 @@ fn random_problems_have_the_velocities_of_rational_modes() {
     while compared < 250 {
         let m = 1 + (random.next() % 3) as usize;
         let size = 2 * m;
-        let mut draw = |most: i64| (random.next() % (2 * most as u64 + 1)) as i64 - most;
+        let mut draw = |most: i64| (random.next() % (2 * most as u64 + 1)).cast_signed() - most;
         let j: Vec<Vec<i64>> = (0..size)
             .map(|_| (0..=size).map(|_| draw(3)).collect())
             .collect();

@@ -35,6 +35,7 @@ pub(super) struct ConeStep {
     rates: Vec<f64>,
     after: Vec<f64>,
     residual: Vec<f64>,
+    change: Vec<f64>,
     trial: Vec<f64>,
     jacobian: Vec<f64>,
 }
@@ -64,6 +65,7 @@ impl ConeStep {
             rates: rates.collect(),
             after: vec![0.0; size],
             residual: vec![0.0; size],
+            change: vec![0.0; size],
             trial: vec![0.0; size],
             jacobian: vec![0.0; size * size],
         }
@@ -146,29 +148,24 @@ impl ConeStep {
     /// One step of Newton's method that makes the residual smaller; false when there is none.
     fn newton_step(&mut self, step: &Step<'_>, lambda: &mut [f64], found: f64) -> bool {
         self.form_jacobian(step, lambda);
-        let mut change = std::mem::take(&mut self.residual);
-        let solved = solve(&mut self.jacobian, &mut change);
-        let mut accepted = false;
-        if solved && change.iter().all(|d| d.is_finite()) {
-            self.trial.copy_from_slice(lambda);
-            self.residual.resize(change.len(), 0.0);
-            let mut trial = std::mem::take(&mut self.trial);
-            for halving in 0..HALVINGS {
-                let part = 0.5f64.powi(halving);
-                for ((to, from), d) in trial.iter_mut().zip(&*lambda).zip(&change) {
-                    *to = from - part * d;
-                }
-                if self.form_residual(step, &trial) <= (1.0 - 0.1 * part) * found {
-                    lambda.copy_from_slice(&trial);
-                    accepted = true;
-                    break;
-                }
+        self.change.copy_from_slice(&self.residual);
+        let solved = solve(&mut self.jacobian, &mut self.change);
+        if !solved || self.change.iter().any(|d| !d.is_finite()) {
+            return false;
+        }
+        // The residual is formed with all of the workspace but this.
+        let mut trial = std::mem::take(&mut self.trial);
+        let accepted = (0..HALVINGS).any(|halving| {
+            let part = 0.5f64.powi(halving);
+            for ((to, from), d) in trial.iter_mut().zip(&*lambda).zip(&self.change) {
+                *to = from - part * d;
             }
-            self.trial = trial;
+            self.form_residual(step, &trial) <= (1.0 - 0.1 * part) * found
+        });
+        if accepted {
+            lambda.copy_from_slice(&trial);
         }
-        if self.residual.is_empty() {
-            self.residual = change;
-        }
+        self.trial = trial;
         accepted
     }
 
