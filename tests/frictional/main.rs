@@ -13,7 +13,10 @@ mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod extremes;
 mod modes;
+#[path = "../common/extremes.rs"]
+mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;

@@ -184,6 +184,7 @@ impl Modes {
         let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
         let greatest = scaled.clone().fold(0.0f64, |most, s| most.max(s.abs()));
         self.unit = if greatest > 0.0 { greatest } else { 1.0 };
+        self.check_finite(speeds)?;
         for (to, s) in self.speeds.iter_mut().zip(scaled) {
             *to = s / self.unit;
         }
@@ -202,6 +203,31 @@ impl Modes {
             (_, Some(_)) => &STATES,
         };
         self.descend(states_of_contact, interrupt)
+    }
+
+    /// Refuses numbers that overflow in units of size 1.
+    fn check_finite(&self, speeds: &[f64]) -> Result<(), Failure> {
+        let overflow = |quantity, row: usize, value| Failure::Overflow {
+            quantity,
+            contact: row,
+            value,
+        };
+        let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
+        for (row, value) in scaled.enumerate() {
+            if !value.is_finite() {
+                return Err(overflow("scaled speed", row, value));
+            }
+        }
+        for (row, &value) in self.friction.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(overflow("scaled coefficient of friction", row, value));
+            }
+        }
+        let size = self.roots.len();
+        match self.gram.iter().position(|g| !g.is_finite()) {
+            None => Ok(()),
+            Some(k) => Err(overflow("scaled Delassus matrix", k % size, self.gram[k])),
+        }
     }
 
     /// Decides the state of the next contact.

@@ -123,14 +123,22 @@ impl ConeStep {
         step.speeds_after(lambda, &mut self.after);
         for i in 0..m {
             let aim = lambda[i] - self.rates[i] * self.after[i];
-            self.residual[i] = lambda[i] - aim.clamp(step.low[i], step.high[i]);
+            self.residual[i] = lambda[i] - aim.max(step.low[i]).min(step.high[i]);
             let (aim, part) = self.aim(step, lambda, i);
             for axis in 0..t {
                 let row = m + t * i + axis;
                 self.residual[row] = lambda[row] - part * aim[axis];
             }
         }
-        self.residual.iter().fold(0.0, |most, r| most.max(r.abs()))
+        // NaN counts as infinite.
+        let size = |r: &f64| {
+            if r.is_finite() {
+                r.abs()
+            } else {
+                f64::INFINITY
+            }
+        };
+        self.residual.iter().map(size).fold(0.0, f64::max)
     }
 
     /// Where the friction of a contact tends to, and the part of it that friction can be.
@@ -223,7 +231,7 @@ impl ConeStep {
         for i in 0..m {
             self.after[i] = step.speed_after(i, lambda);
             let aim = lambda[i] - self.rates[i] * self.after[i];
-            lambda[i] = aim.clamp(step.low[i], step.high[i]);
+            lambda[i] = aim.max(step.low[i]).min(step.high[i]);
             for row in m + t * i..m + t * (i + 1) {
                 self.after[row] = step.speed_after(row, lambda);
             }
@@ -238,7 +246,7 @@ impl ConeStep {
     fn project(&self, step: &Step<'_>, lambda: &mut [f64]) {
         let (m, t) = (self.contacts, self.tangents);
         for i in 0..m {
-            let push = lambda[i].clamp(step.low[i], step.high[i]);
+            let push = lambda[i].max(step.low[i]).min(step.high[i]);
             lambda[i] = push;
             let friction = &mut lambda[m + t * i..m + t * (i + 1)];
             let size = friction.iter().map(|f| f * f).sum::<f64>().sqrt();

@@ -40,7 +40,7 @@ impl<'p> LcpSimulation<'p> {
         let step = LcpStep::new(&settings, problem);
         let mut simulation = Self {
             settings,
-            small: small_bound(settings.finish, &step),
+            small: small_bound(settings.finish, &step)?,
             eps: approaching(&settings, problem),
             most: vec![0.0; problem.contacts()],
             step,
@@ -145,18 +145,22 @@ pub(super) fn approaching(settings: &LcpSteps, problem: &ImpactProblem) -> f64 {
 }
 
 /// `ε/(3ψ)`.
-fn small_bound(finish: Finish, step: &LcpStep<'_>) -> f64 {
+fn small_bound(finish: Finish, step: &LcpStep<'_>) -> Result<f64, Failure> {
     let Finish::SmallStep(size) = finish else {
-        return 0.0;
+        return Ok(0.0);
     };
     let (problem, blocks) = (step.problem, step.blocks());
     let m = problem.contacts();
     let forces = blocks.size() - m - if problem.tangents() > 0 { m } else { 0 };
     let matrix: DMatrix<f64> = blocks.bounded().view((m, m), (forces, forces)).into();
+    validate::finite(
+        "Delassus matrix of normals and directions",
+        matrix.as_slice(),
+    )?;
     let sigma = Spectrum::of(&matrix).greatest().max(0.0).sqrt();
     let mu = problem
         .friction()
         .iter()
         .fold(0.0f64, |most, &mu| most.max(mu));
-    size / (3.0 * (sigma * m as f64 * (1.0 + mu) + 1.0))
+    Ok(size / (3.0 * (sigma * m as f64 * (1.0 + mu) + 1.0)))
 }
