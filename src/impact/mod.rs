@@ -8,6 +8,7 @@
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
 //!   `failure`: why there is none.
 //! * `laws`: unilateral, projective, plastic, sequential, propagative.
+//! * `frictional`: inelastic impacts with friction, all outcomes (Halm & Posa).
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
 //!
@@ -16,6 +17,7 @@
 #![doc = include_str!("guide.md")]
 
 mod failure;
+mod frictional;
 mod law;
 mod laws;
 mod normal_space;
@@ -25,6 +27,7 @@ mod selection;
 mod sets;
 
 pub use failure::Failure;
+pub use frictional::{ExactPlanar, OutcomeSet, Polytope};
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
 pub use outcome::{Order, Outcome, Remark};

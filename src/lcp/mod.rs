@@ -14,7 +14,7 @@
 //! Inside: `problem` (residual), `failure`, `scaled` (units of size 1), `blocks` (vectors),
 //! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
 //! `certificate` (proofs that there is no solution), `solver` (the ladder), `convex` (nearly
-//! dependent contacts without friction), `careful` and `double_double` (twice the precision),
+//! dependent contacts without friction), `careful` (twice the precision),
 //! `subsets` and `enumerate` (all bases), `semidefinite` (contacts without friction).
 //!
 //! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the
@@ -25,7 +25,6 @@ mod careful;
 mod certificate;
 mod check;
 mod convex;
-mod double_double;
 mod enumerate;
 mod failure;
 mod lemke;
