@@ -7,8 +7,9 @@
 //!   normals.
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
 //!   `failure`: why there is none.
-//! * `laws`: unilateral, projective, plastic, sequential, propagative.
-//! * `frictional`: inelastic impacts with friction, all outcomes (Halm & Posa).
+//! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
+//!   `routh`, `anitescu_potra`, `in_order`.
+//! * `frictional`: every outcome of an inelastic impact with friction.
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
 //!
@@ -27,10 +28,14 @@ mod selection;
 mod sets;
 
 pub use failure::Failure;
-pub use frictional::{ExactPlanar, OutcomeSet, Polytope};
+pub use frictional::{
+    BoundLaw, Ended, ExactPlanar, Finish, LcpSimulation, LcpSteps, OutcomeSet, Polytope, SolutionRule,
+};
 pub use law::{ImpactLaw, Outcomes};
-pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
-pub use outcome::{Order, Outcome, Remark};
+pub use laws::{
+    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, Sequential, Unilateral,
+};
+pub use outcome::{ContactMode, Order, Outcome, Remark};
 pub use problem::ImpactProblem;
 pub use selection::{Occasion, Selection, SelectionFn};
 pub use sets::{

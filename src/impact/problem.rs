@@ -429,6 +429,17 @@ impl ImpactProblem {
         }
     }
 
+    /// Refuses friction that has no tangents to act along.
+    pub(super) fn refuse_friction_without_tangents(
+        &self,
+        law: &'static str,
+    ) -> Result<(), Failure> {
+        if self.tangents() > 0 {
+            return Ok(());
+        }
+        self.refuse_friction(law)
+    }
+
     /// What is rounding in the scaled speeds where contacts are dependent to rounding.
     pub(crate) fn noise(&self) -> f64 {
         self.space.noise_of_speeds(self.momentum)

@@ -1,9 +1,22 @@
-//! Inelastic impacts with friction: the exact planar set and the samplers, against the reference
-//! file, closed forms and independent references.
+//! Inelastic impacts with friction: the reference of the set-valued impact specification, and its
+//! properties on random problems.
 #![allow(missing_docs, reason = "tests")]
-#![allow(clippy::float_cmp, reason = "exact equality is what is promised")]
+#![allow(
+    clippy::float_cmp,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
+    reason = "small whole numbers, exactly"
+)]
 
+mod comparison;
+#[path = "../common/contacts.rs"]
+#[allow(dead_code, reason = "each test binary uses a part")]
+mod contacts;
 mod exact_planar;
+mod modes;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod reference;
+mod routh;
+mod steps;
 mod support;

@@ -1,12 +1,27 @@
-//! Inelastic impacts with friction, all outcomes: Halm & Posa, "Set-valued rigid-body dynamics for
-//! simultaneous, inelastic, frictional impacts" (arXiv 2103.15714).
+//! Inelastic impacts with friction at several contacts: every outcome, not one.
 //!
+//! Serves Halm & Posa, "Set-valued rigid-body dynamics for simultaneous, inelastic, frictional
+//! impacts" (IJRR 2024). Everything runs in contact space; impulses add up, and the velocity is
+//! formed once at the end.
+//!
+//! * `one_contact`: Routh's impact in the plane; `keller`: the same in space.
+//! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
+//!   solutions in the plane.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
 //!   convex sets by points and rays; `polytope`: what a user reads of a piece.
+//! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps.
 
+pub(crate) mod blocks;
+pub(crate) mod bounds;
 mod exact_planar;
 mod generators;
+pub(crate) mod keller;
+mod lcp_step;
+pub(crate) mod modes;
+pub(crate) mod one_contact;
 mod polytope;
 
+pub use bounds::BoundLaw;
 pub use exact_planar::{ExactPlanar, OutcomeSet};
+pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
 pub use polytope::Polytope;
