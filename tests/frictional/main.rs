@@ -12,6 +12,7 @@ mod comparison;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod event_exact;
 mod exact_planar;
 mod modes;
 #[path = "../common/random.rs"]

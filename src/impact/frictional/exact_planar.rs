@@ -28,7 +28,7 @@ use crate::{InputError, validate};
 const KNOWN: f64 = 1e-11;
 
 /// Most polytopes that are pushed through a location, unless another cap is set.
-const CAP: usize = 10_000;
+const CAP: usize = 1_000;
 
 /// Most contacts: 4⁵ − 1 locations.
 const MOST_CONTACTS: usize = 5;
@@ -41,7 +41,7 @@ const ZERO: f64 = 1e-15;
 const DEPENDENT: f64 = 1e-12;
 
 /// Most generators of a polytope on the way.
-const GENERATORS: usize = 2_000;
+const GENERATORS: usize = 200;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
 ///
@@ -80,8 +80,8 @@ impl ExactPlanar {
         }
     }
 
-    /// Most polytopes that are pushed through a location; default 10 000. A polytope has at most
-    /// 2000 generators on the way, 11 numbers each for five contacts.
+    /// Most polytopes that are pushed through a location; default 1000. A polytope has at most
+    /// 200 generators on the way.
     #[must_use]
     pub const fn cap(mut self, items: usize) -> Self {
         self.cap = items;

@@ -9,10 +9,12 @@
 //!   solutions in the plane.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
 //!   convex sets by points and rays; `polytope`: what a user reads of a piece.
-//! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps.
+//! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps;
+//!   `event_exact`: samples without the error of a step.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
+mod event_exact;
 mod exact_planar;
 mod generators;
 pub(crate) mod keller;
@@ -22,6 +24,7 @@ pub(crate) mod one_contact;
 mod polytope;
 
 pub use bounds::BoundLaw;
+pub use event_exact::{EventExact, EventExactSimulation};
 pub use exact_planar::{ExactPlanar, OutcomeSet};
 pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
 pub use polytope::Polytope;
