@@ -29,8 +29,8 @@ mod sets;
 
 pub use failure::Failure;
 pub use frictional::{
-    BoundLaw, Ended, EventExact, EventExactSimulation, ExactPlanar, Finish, LcpSimulation,
-    LcpSteps, OutcomeSet, Polytope, SolutionRule,
+    BoundLaw, ContactCone, Ended, EventExact, EventExactSimulation, ExactPlanar, Finish,
+    LcpSimulation, LcpSteps, OutcomeSet, Polytope, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{

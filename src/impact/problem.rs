@@ -416,6 +416,11 @@ impl ImpactProblem {
         Ok(&motion.velocity + &motion.response * &outcome.impulses)
     }
 
+    /// `M⁻¹ Jᵀ`, where the problem was made from mechanics.
+    pub(super) fn response(&self) -> Option<&DMatrix<f64>> {
+        self.motion.as_ref().map(|motion| &motion.response)
+    }
+
     /// Refuses friction that a law of this name does not know.
     #[inline]
     pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Failure> {

@@ -15,16 +15,19 @@
 //! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
 //! `certificate` (proofs that there is no solution), `solver` (the ladder), `convex` (nearly
 //! dependent contacts without friction), `careful` (twice the precision),
-//! `subsets` and `enumerate` (all bases), `semidefinite` (contacts without friction).
+//! `subsets` and `enumerate` (all bases), `dictionary` (known bases), `semidefinite`
+//! (contacts without friction).
 //!
-//! Left out on purpose: a start from an earlier `z` or basis. Where several solutions exist, the
-//! answer would depend on history.
+//! [`BasisDictionary`] solves by a list of bases, without pivots, where one `W` comes with many `q`.
+//! Left out on purpose: a start of Lemke's method from an earlier `z` or basis, and lists of bases that
+//! grow unasked. Where several solutions exist, the answer would depend on history.
 
 mod blocks;
 mod careful;
 mod certificate;
 mod check;
 mod convex;
+mod dictionary;
 mod enumerate;
 mod failure;
 mod lemke;
@@ -37,6 +40,7 @@ mod solution;
 mod solver;
 mod subsets;
 
+pub use dictionary::BasisDictionary;
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use failure::Failure;
 pub use problem::residual;

@@ -33,7 +33,13 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// With k directions a contact in space; the plane has 2, a problem without tangents none.
     pub(crate) fn new(problem: &ImpactProblem, directions: usize) -> Self {
-        let (m, t) = (problem.contacts(), problem.tangents());
+        Self::of(problem.delassus(), problem.friction(), directions)
+    }
+
+    /// The same from a Delassus matrix and coefficients of friction.
+    pub(crate) fn of(delassus: &DMatrix<f64>, friction: &[f64], directions: usize) -> Self {
+        let m = friction.len();
+        let t = delassus.nrows() / m.max(1) - 1;
         let slopes: Vec<[f64; 2]> = match t {
             0 => Vec::new(),
             1 => vec![[1.0, 0.0], [-1.0, 0.0]],
@@ -50,7 +56,7 @@ impl Blocks {
                 }
             }
         }
-        let inner = &rows * problem.delassus() * rows.transpose();
+        let inner = &rows * delassus * rows.transpose();
         let n = m + forces + if k > 0 { m } else { 0 };
         let mut matrix = DMatrix::zeros(n, n);
         matrix.view_mut((m, m), (forces, forces)).copy_from(&inner);
@@ -59,7 +65,7 @@ impl Blocks {
             matrix[(m + i, i)] = 1.0;
             if k > 0 {
                 let gamma = m + forces + i;
-                matrix[(gamma, m + i)] = problem.friction()[i];
+                matrix[(gamma, m + i)] = friction[i];
                 for j in 0..k {
                     let delta = 2 * m + k * i + j;
                     matrix[(delta, gamma)] = 1.0;
@@ -89,6 +95,20 @@ impl Blocks {
     pub(crate) fn unbounded(&self) -> DMatrix<f64> {
         let (m, n) = (self.contacts, self.size() - self.contacts);
         self.matrix.view((m, m), (n, n)).into_owned()
+    }
+
+    /// `W` of the convex problem `min ½ λᵀ G λ − Σ λn` over the cones of friction: without bounds, and
+    /// with the least slip acting on the normals.
+    pub(crate) fn of_cones(&self) -> DMatrix<f64> {
+        let mut matrix = self.unbounded();
+        let (m, k) = (self.contacts, self.slopes.len());
+        if k > 0 {
+            for i in 0..m {
+                let gamma = m + k * m + i;
+                matrix[(i, gamma)] = -matrix[(gamma, i)];
+            }
+        }
+        matrix
     }
 
     /// `q` with bounds.

@@ -6,13 +6,17 @@ use super::blocks::Blocks;
 use super::bounds::{BoundLaw, draw};
 use super::modes::Modes;
 use crate::impact::{Failure, ImpactProblem};
-use crate::lcp::LcpSolver;
+use crate::lcp::{BasisDictionary, LcpSolver};
 use crate::linalg::spectrum::Spectrum;
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;
 
 /// Largest complementarity problem of a step.
 const MOST_UNKNOWNS: usize = 1000;
+/// Most samples a dictionary is learnt from, bases that are counted meanwhile, and bases it keeps.
+const MOST_LEARNT: u64 = 100_000;
+const MOST_MET: usize = 4096;
+const MOST_BASES: usize = 64;
 
 /// Which solution a step takes where its complementarity problem has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,6 +78,7 @@ pub struct LcpSteps {
     finish: Finish,
     directions: usize,
     tolerance: f64,
+    dictionary: u64,
 }
 
 /// How a sample ended.
@@ -101,6 +106,7 @@ impl LcpSteps {
             finish: Finish::Drop,
             directions: 8,
             tolerance: 1e-8,
+            dictionary: 0,
         }
     }
 
@@ -156,6 +162,17 @@ impl LcpSteps {
         self
     }
 
+    /// Learns a dictionary of bases from this many samples before the first (default 0: none; at most
+    /// 100 000), numbers 0, 1, … of the seed: the 64 bases that solve most of their steps, the most
+    /// frequent first. A step then takes the solution of the first basis that solves it, and only
+    /// without one that of Lemke's method. The dictionary is the same for all samples, so that each
+    /// still depends on its number and the settings alone. For [`SolutionRule::Lemke`].
+    #[must_use]
+    pub const fn dictionary(mut self, samples: u64) -> Self {
+        self.dictionary = samples;
+        self
+    }
+
     /// The workspace for samples of a problem.
     ///
     /// # Errors
@@ -163,7 +180,7 @@ impl LcpSteps {
     /// complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
     /// [`SolutionRule::PickUniform`] in space or with more than five contacts;
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-    /// tangents.
+    /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
     pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
         problem.refuse_friction_without_tangents("LcpSteps")?;
         validate::positive("bound", &[self.bound])?;
@@ -189,10 +206,14 @@ impl LcpSteps {
         if let Finish::SmallStep(size) = self.finish {
             validate::positive("size of the last step", &[size])?;
         }
+        let learns = self.dictionary;
+        let kept = learns == 0 || learns <= MOST_LEARNT && self.rule == SolutionRule::Lemke;
+        let rule = "must be at most 100000, and 0 but for the rule of Lemke's method";
+        validate::unless(kept, "samples of the dictionary", learns as f64, rule)?;
         let blocks = Blocks::new(problem, k);
         let n = blocks.size();
         let greatest = problem.speeds().rows(0, m).amax();
-        Ok(LcpSimulation {
+        let mut simulation = LcpSimulation {
             settings: *self,
             problem,
             small: small_bound(self.finish, problem, &blocks),
@@ -203,8 +224,14 @@ impl LcpSteps {
             cover: vec![1.0; n],
             most: vec![0.0; m],
             push: DVector::zeros(m + t * m),
+            dictionary: None,
+            learning: None,
             blocks,
-        })
+        };
+        if learns > 0 {
+            simulation.learn(learns)?;
+        }
+        Ok(simulation)
     }
 }
 
@@ -241,9 +268,31 @@ pub struct LcpSimulation<'p> {
     cover: Vec<f64>,
     most: Vec<f64>,
     push: DVector<f64>,
+    dictionary: Option<BasisDictionary>,
+    /// Bases that were met while a dictionary is learnt, and how often.
+    learning: Option<Vec<(Vec<usize>, usize)>>,
 }
 
 impl LcpSimulation<'_> {
+    /// Makes the dictionary of the bases that most steps of the first samples end in.
+    fn learn(&mut self, samples: u64) -> Result<(), Failure> {
+        let size = self.push.len();
+        let (mut speeds, mut impulses) = (vec![0.0; size], vec![0.0; size]);
+        self.learning = Some(Vec::new());
+        for sample in 0..samples {
+            self.simulate(sample, &mut speeds, &mut impulses)?;
+        }
+        let mut met = self.learning.take().unwrap_or_default();
+        // Stable: of equal counts the one met first.
+        met.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut dictionary = BasisDictionary::new(self.blocks.bounded())?;
+        for (basis, _) in met.iter().take(MOST_BASES) {
+            dictionary.push(basis);
+        }
+        self.dictionary = Some(dictionary);
+        Ok(())
+    }
+
     /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
     /// (normals first). What it finds depends on the settings, the problem and the number alone.
     ///
@@ -331,6 +380,13 @@ impl LcpSimulation<'_> {
     /// The impulses of Lemke's solution of a step.
     fn solve(&mut self, draws: Draws, speeds: &[f64], ended: &mut Ended) -> Result<(), Failure> {
         self.blocks.right_side(&self.most, speeds, &mut self.q);
+        if let Some(dictionary) = &mut self.dictionary
+            && let Some(solution) = dictionary.solve(&self.q)?
+        {
+            ended.residual = ended.residual.max(solution.residual());
+            self.blocks.impulses(solution.z(), self.push.as_mut_slice());
+            return Ok(());
+        }
         let w = self.blocks.bounded();
         let solution = match self.settings.rule {
             SolutionRule::LemkeRandomCover { spread } => {
@@ -343,6 +399,14 @@ impl LcpSimulation<'_> {
             _ => self.solver.solve(w, &self.q)?,
         };
         ended.residual = ended.residual.max(solution.residual());
+        if let Some(met) = &mut self.learning {
+            let basis = solution.basis();
+            match met.iter().position(|(known, _)| known == basis) {
+                Some(k) => met[k].1 += 1,
+                None if met.len() < MOST_MET => met.push((basis.to_vec(), 1)),
+                None => {}
+            }
+        }
         self.blocks.impulses(solution.z(), self.push.as_mut_slice());
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! * `one_contact`: Routh's impact in the plane; `keller`: the same in space.
 //! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
 //!   solutions in the plane.
+//! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
 //!   convex sets by points and rays; `polytope`: what a user reads of a piece.
 //! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps;
@@ -14,6 +15,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
+mod cone;
 mod event_exact;
 mod exact_planar;
 mod generators;
@@ -24,6 +26,7 @@ pub(crate) mod one_contact;
 mod polytope;
 
 pub use bounds::BoundLaw;
+pub use cone::ContactCone;
 pub use event_exact::{EventExact, EventExactSimulation};
 pub use exact_planar::{ExactPlanar, OutcomeSet};
 pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
