@@ -30,7 +30,8 @@ mod sets;
 pub use failure::Failure;
 pub use frictional::{
     BoundLaw, ContactCone, Ended, EventExact, EventExactSimulation, ExactPlanar, Finish,
-    LcpSimulation, LcpSteps, OutcomeSet, Polytope, SolutionRule,
+    LcpSimulation, LcpSteps, OutcomeSet, Polytope, SampleEnd, SampleStatistics, Sampler, Samples,
+    Simulation, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{

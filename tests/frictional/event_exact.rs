@@ -92,7 +92,7 @@ fn samples_of_random_problems_are_in_the_exact_set_and_reach_its_vertices() {
     let mut random = SplitMix64(11);
     let mut worst = (0.0_f64, 0.0_f64);
     let mut open = 0;
-    for case in 0..50 {
+    for _ in 0..50 {
         let mu = [random.between(0.0, 1.5), random.between(0.0, 1.5)];
         let problem = random_problem(&mut random, mu);
         let set = ExactPlanar::new().cap(100).resolve(&problem).unwrap();

@@ -20,5 +20,6 @@ mod modes;
 mod random_bits;
 mod reference;
 mod routh;
+mod sampler;
 mod steps;
 mod support;

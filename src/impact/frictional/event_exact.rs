@@ -141,6 +141,10 @@ pub struct EventExactSimulation<'p> {
 }
 
 impl EventExactSimulation<'_> {
+    pub(super) fn problem(&self) -> &ImpactProblem {
+        self.problem
+    }
+
     /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
     /// (normals first). What it finds depends on the settings, the problem and the number alone. A
     /// sample that still approaches after the last leg is not finished.

@@ -274,6 +274,10 @@ pub struct LcpSimulation<'p> {
 }
 
 impl LcpSimulation<'_> {
+    pub(super) fn problem(&self) -> &ImpactProblem {
+        self.problem
+    }
+
     /// Makes the dictionary of the bases that most steps of the first samples end in.
     fn learn(&mut self, samples: u64) -> Result<(), Failure> {
         let size = self.push.len();

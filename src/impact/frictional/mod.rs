@@ -12,6 +12,7 @@
 //!   convex sets by points and rays; `polytope`: what a user reads of a piece.
 //! * `bounds`: how much contacts may push in a step; `lcp_step`: samples of outcomes by such steps;
 //!   `event_exact`: samples without the error of a step.
+//! * `sampler`: many samples by number; `statistics`: how far they reach and what they cover.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
@@ -24,6 +25,8 @@ mod lcp_step;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
 mod polytope;
+mod sampler;
+mod statistics;
 
 pub use bounds::BoundLaw;
 pub use cone::ContactCone;
@@ -31,3 +34,5 @@ pub use event_exact::{EventExact, EventExactSimulation};
 pub use exact_planar::{ExactPlanar, OutcomeSet};
 pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
 pub use polytope::Polytope;
+pub use sampler::{SampleEnd, Sampler, Samples, Simulation};
+pub use statistics::SampleStatistics;
