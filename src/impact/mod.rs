@@ -29,7 +29,7 @@ mod sets;
 
 pub use failure::Failure;
 pub use frictional::{
-    BoundLaw, ContactCone, Ended, EventExact, EventExactSimulation, ExactPlanar, Finish,
+    BoundLaw, ContactCone, Ended, EventExact, EventExactSimulation, ExactPlanar, Facet, Finish,
     LcpSimulation, LcpSteps, OutcomeSet, Polytope, SampleEnd, SampleStatistics, Sampler, Samples,
     Simulation, SolutionRule,
 };

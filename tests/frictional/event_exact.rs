@@ -1,9 +1,8 @@
 //! The sampler without a step error: its samples are in the exact set, and it reaches the vertices.
 
 use crate::random_bits::SplitMix64;
-use crate::support::{from_rows, problem};
+use crate::support::{problem, random_problem};
 use saltation::impact::{EventExact, ExactPlanar, ImpactProblem, OutcomeSet};
-use saltation::nalgebra::{DMatrix, DVector};
 
 fn greatest(problem: &ImpactProblem) -> f64 {
     problem.speeds().amax()
@@ -69,21 +68,6 @@ fn samples_of_the_examples_are_in_the_exact_set_and_reach_its_vertices() {
             "{name}: {outside:e}"
         );
         assert!(missed < 0.1 * greatest(&problem), "{name}: {missed:e}");
-    }
-}
-
-/// Two contacts of a body with random mass, rows and velocity.
-fn random_problem(random: &mut SplitMix64, mu: [f64; 2]) -> ImpactProblem {
-    let d = 3 + usize::from(random.unit() < 0.5);
-    let root = DMatrix::from_fn(d, d, |_, _| random.between(-1.0, 1.0));
-    let mass = &root * root.transpose() + DMatrix::identity(d, d) * 0.3;
-    let jacobian = DMatrix::from_fn(4, d, |_, _| random.between(-1.0, 1.0));
-    loop {
-        let velocity = DVector::from_fn(d, |_, _| random.between(-1.0, 1.0));
-        let problem = from_rows(&mass, &jacobian, &velocity, &mu);
-        if problem.speeds()[0].min(problem.speeds()[1]) < -0.05 {
-            return problem;
-        }
     }
 }
 

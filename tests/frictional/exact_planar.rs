@@ -87,6 +87,27 @@ fn sliding_blocks_cover_the_sets_of_the_reference() {
     }
 }
 
+#[test]
+fn pieces_have_lengths_and_areas() {
+    let block = problem("rocking_block", "rocking_block");
+    let block = ExactPlanar::new().resolve(&block).unwrap();
+    for piece in block.pieces() {
+        assert_eq!(piece.dimension(), 1);
+        // 0.7 · 0.3 of the speed of the fall (spec 9.3)
+        assert!((piece.measure().unwrap() - 0.21 * 0.442_944_691_807_002).abs() < 1e-13);
+    }
+    let wall = problem("box_wall", "box_wall");
+    let wall = ExactPlanar::new().resolve(&wall).unwrap();
+    let [piece] = wall.pieces() else {
+        panic!("{wall:?}")
+    };
+    let v: Vec<DVector<f64>> = piece.vertices().map(DVector::from_column_slice).collect();
+    let (a, b) = (&v[1] - &v[0], &v[2] - &v[0]);
+    let area = 0.5 * (a.norm_squared() * b.norm_squared() - a.dot(&b).powi(2)).sqrt();
+    assert!((piece.measure().unwrap() - area).abs() < 1e-14);
+    assert_eq!((piece.dimension(), piece.facets().unwrap().len()), (2, 3));
+}
+
 /// Spec 9.3: two contacts without friction, by hand.
 fn frictionless_ends(a: f64, b: f64, c: f64, p: f64, q: f64) -> Vec<[[f64; 2]; 2]> {
     let origin = [0.0, 0.0];

@@ -18,6 +18,7 @@ mod exact_planar;
 mod modes;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod reachable;
 mod reference;
 mod routh;
 mod sampler;

@@ -1,5 +1,6 @@
 //! Problems of the reference file.
 
+use crate::random_bits::SplitMix64;
 use saltation::impact::ImpactProblem;
 use saltation::nalgebra::{DMatrix, DVector};
 
@@ -96,4 +97,19 @@ pub(crate) fn from_rows(
     let delassus = jacobian * response;
     let delassus = 0.5 * (&delassus + delassus.transpose());
     ImpactProblem::with_tangents(delassus, jacobian * velocity, mu).unwrap()
+}
+
+/// Two contacts of a body with random mass, rows and velocity.
+pub(crate) fn random_problem(random: &mut SplitMix64, mu: [f64; 2]) -> ImpactProblem {
+    let d = 3 + usize::from(random.unit() < 0.5);
+    let root = DMatrix::from_fn(d, d, |_, _| random.between(-1.0, 1.0));
+    let mass = &root * root.transpose() + DMatrix::identity(d, d) * 0.3;
+    let jacobian = DMatrix::from_fn(4, d, |_, _| random.between(-1.0, 1.0));
+    loop {
+        let velocity = DVector::from_fn(d, |_, _| random.between(-1.0, 1.0));
+        let problem = from_rows(&mass, &jacobian, &velocity, &mu);
+        if problem.speeds()[0].min(problem.speeds()[1]) < -0.05 {
+            return problem;
+        }
+    }
 }

@@ -33,6 +33,6 @@ pub use cone::ContactCone;
 pub use event_exact::{EventExact, EventExactSimulation};
 pub use exact_planar::{ExactPlanar, OutcomeSet};
 pub use lcp_step::{Ended, Finish, LcpSimulation, LcpSteps, SolutionRule};
-pub use polytope::Polytope;
+pub use polytope::{Facet, Polytope};
 pub use sampler::{SampleEnd, Sampler, Samples, Simulation};
 pub use statistics::SampleStatistics;
