@@ -62,7 +62,7 @@ fn samples_of_the_examples_are_in_the_exact_set_and_reach_its_vertices() {
     ] {
         let problem = problem(name, base);
         let set = ExactPlanar::new().resolve(&problem).unwrap();
-        let (outside, missed) = distances(&problem, &set, bound, 500);
+        let (outside, missed) = distances(&problem, &set, bound, 1000);
         assert!(
             outside < 1e-11 * greatest(&problem).max(1.0),
             "{name}: {outside:e}"
@@ -85,7 +85,7 @@ fn samples_of_random_problems_are_in_the_exact_set_and_reach_its_vertices() {
             continue;
         }
         let bound = 2.0 * problem.kinetic_norm() / problem.delassus().diagonal().max().sqrt();
-        let (outside, missed) = distances(&problem, &set, bound, 500);
+        let (outside, missed) = distances(&problem, &set, bound, 1000);
         let scale = greatest(&problem);
         worst = (worst.0.max(outside / scale), worst.1.max(missed / scale));
     }
