@@ -30,8 +30,9 @@ mod sets;
 
 pub use failure::Failure;
 pub use frictional::{
-    BoundLaw, ContactCone, Ended, EnergeticSimulation, Finish, LcpSimulation, LcpSteps,
-    SolutionRule,
+    BoundLaw, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
+    ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, Polytope, SampleEnd,
+    SampleStatistics, Sampler, Samples, Simulation, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{

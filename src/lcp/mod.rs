@@ -13,8 +13,9 @@
 //! Inside: `problem` (residual), `failure`, `scaled` (units of size 1), `blocks` (vectors),
 //! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
 //! `certificate` (proofs that there is no solution), `solver` (the ladder), `convex` (nearly
-//! dependent contacts without friction), `careful` and `double_double` (twice the precision),
-//! `subsets` and `enumerate` (all bases), `dictionary` (known bases), `semidefinite` (contacts without friction).
+//! dependent contacts without friction), `careful` (twice the precision),
+//! `subsets` and `enumerate` (all bases), `dictionary` (known bases), `semidefinite`
+//! (contacts without friction).
 //!
 //! [`BasisDictionary`] solves by a list of bases, without pivots, where one `W` comes with many `q`.
 //! Left out on purpose: a start of Lemke's method from an earlier `z` or basis, and lists of bases that
@@ -26,7 +27,6 @@ mod certificate;
 mod check;
 mod convex;
 mod dictionary;
-mod double_double;
 mod enumerate;
 mod failure;
 mod lemke;

@@ -13,6 +13,8 @@ mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod event_exact;
+mod exact_planar;
 mod extremes;
 mod modes;
 #[path = "../common/extremes.rs"]
@@ -20,8 +22,11 @@ mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod reachable;
 mod reference;
 mod restitution;
 mod routh;
+mod sampler;
 mod space;
 mod steps;
+mod support;

@@ -13,8 +13,9 @@
 
 use super::one_contact::{OneContact, time_to_zero};
 use crate::impact::Failure;
+use crate::ode::adaptive::Proposal;
 use crate::ode::root::{Sample, root};
-use crate::ode::{DormandPrince, StepControl, Tolerance};
+use crate::ode::{Adaptive, DormandPrince, Tolerance};
 
 /// Most steps of the integration.
 const STEPS: usize = 100_000;
@@ -82,17 +83,18 @@ fn follow_slip(
     // Without friction and coupling the slip stays as it is.
     let slip = contact.speeds[1].hypot(contact.speeds[2]);
     let whole = contact.speeds[0].abs() / (g[0][0] * slip);
-    let mut h = (0.01 / fastest).min(if whole > 0.0 { whole } else { f64::INFINITY });
-    let mut control = StepControl::new();
+    let first = (0.01 / fastest).min(if whole > 0.0 { whole } else { f64::INFINITY });
+    let mut lengths = Adaptive::new(first);
     let mut step = DormandPrince::<[f64; 3]>::new(3);
     for _ in 0..STEPS {
+        let h = lengths.next;
         field(0.0, impulse, step.first_stage());
         step.advance(&mut field, 0.0, &impulse[..], h);
         let error = step.error(&impulse[..], h, &tolerance);
         if error.is_nan() || error > 1.0 {
-            h *= control.rejected(error);
+            lengths.reject(h, error);
             // Numbers that overflow have no step.
-            if !h.is_normal() {
+            if !lengths.next.is_normal() {
                 break;
             }
             continue;
@@ -128,7 +130,7 @@ fn follow_slip(
         if after[1].hypot(after[2]) <= stuck {
             return Ok(false);
         }
-        h *= control.accepted(error);
+        lengths.accept(Proposal::new(h, h, f64::INFINITY), error);
     }
     Err(Failure::ReflectionCap {
         limit: STEPS,

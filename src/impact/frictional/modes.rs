@@ -23,6 +23,18 @@ pub(crate) const MOST_CONTACTS: usize = 5;
 const TOLERANCE: f64 = 1e-10;
 /// Velocities closer than this are one.
 const MERGED: f64 = 1e-8;
+/// What is known of a contact before its mode is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// The sign of its normal speed, when that decides: approaching contacts push with all they
+    /// may, separating ones do not.
+    pub(crate) normal: i8,
+    /// The sign of its slip, when that decides.
+    pub(crate) slip: i8,
+}
+
+/// Nothing.
+const UNKNOWN: Known = Known { normal: 0, slip: 0 };
 
 /// What a contact does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +88,7 @@ pub(crate) struct Modes {
     /// Bounds, infinite without any.
     most: Vec<f64>,
     unit: f64,
+    known: Vec<Known>,
     mode: Vec<State>,
     system: System,
     lambda: Vec<f64>,
@@ -138,6 +151,7 @@ impl Modes {
             speeds: vec![0.0; size],
             most: vec![f64::INFINITY; m],
             unit: 1.0,
+            known: vec![UNKNOWN; m],
             mode: Vec::with_capacity(m),
             system: System::default(),
             lambda: vec![0.0; size],
@@ -191,18 +205,49 @@ impl Modes {
         for (i, to) in self.most.iter_mut().enumerate() {
             *to = most.map_or(f64::INFINITY, |most| most[i] * (self.roots[i] / self.unit));
         }
-        self.found.clear();
-        self.scaled_speeds.clear();
-        self.states.clear();
-        (self.count, self.complete) = (0, true);
-        self.mode.clear();
+        self.known.fill(UNKNOWN);
         let states_of_contact: &[State] = match (self.tangents, most) {
             (0, None) => &FRICTIONLESS[..2],
             (0, Some(_)) => &FRICTIONLESS,
             (_, None) => &STATES[..4],
             (_, Some(_)) => &STATES,
         };
-        self.descend(states_of_contact, interrupt)
+        self.list(states_of_contact, interrupt)
+    }
+
+    /// Finds all rates of change of an impact in which each contact pushes at the rate `most`, or
+    /// less where it would part: the solutions for zero speeds, where what is known of a contact
+    /// replaces the signs of its speeds after. The impulses found are rates.
+    pub(crate) fn find_rates(
+        &mut self,
+        known: &[Known],
+        most: &[f64],
+        interrupt: Option<&Interrupt>,
+    ) -> Result<(), Failure> {
+        let scaled = most.iter().zip(&self.roots).map(|(rate, root)| rate * root);
+        let greatest = scaled.clone().fold(0.0f64, f64::max);
+        self.unit = if greatest > 0.0 { greatest } else { 1.0 };
+        for (to, rate) in self.most.iter_mut().zip(scaled) {
+            *to = rate / self.unit;
+        }
+        self.speeds.fill(0.0);
+        self.known.copy_from_slice(known);
+        let states = if self.tangents == 0 {
+            &FRICTIONLESS[..]
+        } else {
+            &STATES
+        };
+        self.list(states, interrupt)
+    }
+
+    /// Lists the solutions afresh.
+    fn list(&mut self, states: &[State], interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+        self.found.clear();
+        self.scaled_speeds.clear();
+        self.states.clear();
+        (self.count, self.complete) = (0, true);
+        self.mode.clear();
+        self.descend(states, interrupt)
     }
 
     /// Refuses numbers that overflow in units of size 1.
@@ -242,6 +287,9 @@ impl Modes {
                 && state.normal != Normal::Open
                 && self.friction[self.mode.len()] == 0.0
             {
+                continue;
+            }
+            if !self.known[self.mode.len()].allows(state) {
                 continue;
             }
             self.mode.push(state);
@@ -337,6 +385,7 @@ impl Modes {
         (0..m).all(|i| {
             let (state, un, push) = (self.mode[i], self.after[i], self.lambda[i]);
             let normal = match state.normal {
+                _ if self.known[i].normal != 0 => true,
                 Normal::Open => un >= -of_speed,
                 Normal::Closed => {
                     un.abs() <= of_speed && push >= -of_impulse && push <= self.most[i] + of_impulse
@@ -352,7 +401,7 @@ impl Modes {
                     0 => {
                         ut.abs() <= of_speed && along.abs() <= self.friction[i] * push + of_impulse
                     }
-                    s => f64::from(s) * ut >= -of_speed,
+                    s => self.known[i].slip != 0 || f64::from(s) * ut >= -of_speed,
                 }
         })
     }
@@ -382,6 +431,16 @@ impl Modes {
             self.found.push(scaled * (self.unit / self.roots[i]));
         }
         self.count += 1;
+    }
+}
+
+impl Known {
+    fn allows(self, state: State) -> bool {
+        let normal = match self.normal {
+            0 => true,
+            sign => state.normal == if sign < 0 { Normal::Full } else { Normal::Open },
+        };
+        normal && (state.normal == Normal::Open || self.slip == 0 || state.slip == self.slip)
     }
 }
 

@@ -36,6 +36,10 @@ pub struct LcpSimulation<'p> {
 }
 
 impl<'p> LcpSimulation<'p> {
+    pub(super) fn problem(&self) -> &ImpactProblem {
+        self.step.problem()
+    }
+
     pub(super) fn new(settings: LcpSteps, problem: &'p ImpactProblem) -> Result<Self, Failure> {
         let step = LcpStep::new(&settings, problem);
         let mut simulation = Self {
