@@ -8,7 +8,8 @@
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
 //!   `failure`: why there is none.
 //! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
-//!   `routh`, `anitescu_potra`, `in_order`.
+//!   `routh`, `anitescu_potra`, `in_order`,
+//!   `inclusion`.
 //! * `frictional`: every outcome of an inelastic impact with friction.
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
@@ -29,13 +30,14 @@ mod sets;
 
 pub use failure::Failure;
 pub use frictional::{
-    BoundLaw, ContactCone, Ended, EventExact, EventExactSimulation, ExactPlanar, Facet, Finish,
-    LcpSimulation, LcpSteps, OutcomeSet, Polytope, SampleEnd, SampleStatistics, Sampler, Samples,
-    Simulation, SolutionRule,
+    BoundLaw, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
+    ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, OutcomeSimulation, Polytope,
+    SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{
-    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, Sequential, Unilateral,
+    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
+    Unilateral,
 };
 pub use outcome::{ContactMode, Order, Outcome, Remark};
 pub use problem::ImpactProblem;

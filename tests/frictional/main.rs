@@ -15,12 +15,18 @@ mod cone;
 mod contacts;
 mod event_exact;
 mod exact_planar;
+mod extremes;
 mod modes;
+#[path = "../common/extremes.rs"]
+mod numbers;
+mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reachable;
 mod reference;
+mod restitution;
 mod routh;
 mod sampler;
+mod space;
 mod steps;
 mod support;

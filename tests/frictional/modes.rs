@@ -24,16 +24,16 @@ fn solve(mut a: Vec<Vec<Rational>>, mut x: Vec<Rational>) -> Option<Vec<Rational
         a.swap(pivot, k);
         x.swap(pivot, k);
         for i in (0..n).filter(|&i| i != k) {
-            let factor = &a[i][k] / &a[k][k];
+            let factor = a[i][k] / a[k][k];
             for j in k..n {
-                let part = &factor * &a[k][j];
+                let part = factor * a[k][j];
                 a[i][j] -= part;
             }
-            let part = &factor * &x[k];
+            let part = factor * x[k];
             x[i] -= part;
         }
     }
-    Some((0..n).map(|k| &x[k] / &a[k][k]).collect())
+    Some((0..n).map(|k| x[k] / a[k][k]).collect())
 }
 
 /// All velocities, exactly; none when a mode is singular.
@@ -57,13 +57,13 @@ fn by_rationals(g: &[Vec<i64>], u: &[i64], mu: &[Rational]) -> Option<Vec<Vec<Ra
                 rows.push(m + i);
                 unknowns.push(unit(m + i));
             } else {
-                let along = mu[i].clone();
+                let along = mu[i];
                 push[m + i] = if state(i) == 2 { -along } else { along };
             }
             unknowns.push(push);
         }
         let product = |l: &[Rational], row: usize| -> Rational {
-            (0..2 * m).map(|j| whole(g[row][j]) * &l[j]).sum()
+            (0..2 * m).map(|j| whole(g[row][j]) * l[j]).sum()
         };
         let a = rows
             .iter()
@@ -71,14 +71,14 @@ fn by_rationals(g: &[Vec<i64>], u: &[i64], mu: &[Rational]) -> Option<Vec<Vec<Ra
             .collect();
         let x = solve(a, rows.iter().map(|&row| whole(-u[row])).collect())?;
         let l: Vec<Rational> = (0..2 * m)
-            .map(|j| unknowns.iter().zip(&x).map(|(l, x)| &l[j] * x).sum())
+            .map(|j| unknowns.iter().zip(&x).map(|(l, x)| l[j] * x).sum())
             .collect();
         let after: Vec<Rational> = (0..2 * m)
             .map(|row| whole(u[row]) + product(&l, row))
             .collect();
         let holds = (0..m).all(|i| match state(i) {
             0 => !after[i].is_negative(),
-            1 => !l[i].is_negative() && l[m + i].abs() <= &mu[i] * &l[i],
+            1 => !l[i].is_negative() && l[m + i].abs() <= mu[i] * l[i],
             2 => !l[i].is_negative() && !after[m + i].is_negative(),
             _ => !l[i].is_negative() && !after[m + i].is_positive(),
         });
@@ -101,7 +101,7 @@ fn random_problems_have_the_velocities_of_rational_modes() {
     while compared < 250 {
         let m = 1 + (random.next() % 3) as usize;
         let size = 2 * m;
-        let mut draw = |most: i64| (random.next() % (2 * most as u64 + 1)) as i64 - most;
+        let mut draw = |most: i64| (random.next() % (2 * most as u64 + 1)).cast_signed() - most;
         let j: Vec<Vec<i64>> = (0..size)
             .map(|_| (0..=size).map(|_| draw(3)).collect())
             .collect();

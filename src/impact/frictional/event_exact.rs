@@ -2,8 +2,8 @@
 //! piecewise constant, so a path goes from event to event.
 
 use super::bounds::{BoundLaw, draw};
-use super::lcp_step::Ended;
 use super::modes::{Known, Modes};
+use super::simulation::Ended;
 use crate::impact::{Failure, ImpactProblem};
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;

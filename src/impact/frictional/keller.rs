@@ -91,6 +91,10 @@ fn follow_slip(
         let error = step.error(&impulse[..], h, &tolerance);
         if error.is_nan() || error > 1.0 {
             h *= control.rejected(error);
+            // Numbers that overflow have no step.
+            if !h.is_normal() {
+                break;
+            }
             continue;
         }
         let from = *impulse;

@@ -12,6 +12,7 @@ mod singular;
 
 use nalgebra::DMatrix;
 
+use super::elimination::solve;
 use crate::Interrupt;
 use crate::impact::{ContactMode, Failure, ImpactProblem};
 use crate::validate;
@@ -34,9 +35,6 @@ pub(crate) struct Known {
 
 /// Nothing.
 const UNKNOWN: Known = Known { normal: 0, slip: 0 };
-
-/// A pivot below this part of its column is zero.
-const SINGULAR: f64 = 1e-11;
 
 /// What a contact does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +198,7 @@ impl Modes {
         let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
         let greatest = scaled.clone().fold(0.0f64, |most, s| most.max(s.abs()));
         self.unit = if greatest > 0.0 { greatest } else { 1.0 };
+        self.check_finite(speeds)?;
         for (to, s) in self.speeds.iter_mut().zip(scaled) {
             *to = s / self.unit;
         }
@@ -251,6 +250,31 @@ impl Modes {
         self.descend(states, interrupt)
     }
 
+    /// Refuses numbers that overflow in units of size 1.
+    fn check_finite(&self, speeds: &[f64]) -> Result<(), Failure> {
+        let overflow = |quantity, row: usize, value| Failure::Overflow {
+            quantity,
+            contact: row,
+            value,
+        };
+        let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
+        for (row, value) in scaled.enumerate() {
+            if !value.is_finite() {
+                return Err(overflow("scaled speed", row, value));
+            }
+        }
+        for (row, &value) in self.friction.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(overflow("scaled coefficient of friction", row, value));
+            }
+        }
+        let size = self.roots.len();
+        match self.gram.iter().position(|g| !g.is_finite()) {
+            None => Ok(()),
+            Some(k) => Err(overflow("scaled Delassus matrix", k % size, self.gram[k])),
+        }
+    }
+
     /// Decides the state of the next contact.
     fn descend(&mut self, states: &[State], interrupt: Option<&Interrupt>) -> Result<(), Failure> {
         if self.mode.len() == self.contacts {
@@ -278,7 +302,7 @@ impl Modes {
 
     fn visit(&mut self, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
         self.set_up();
-        if self.system.solve() {
+        if solve(&mut self.system.entries, &mut self.system.x) {
             self.spread_unknowns();
             if self.is_solution() {
                 self.keep();
@@ -428,44 +452,6 @@ impl State {
             (_, 1) => ContactMode::SlipForward,
             _ => ContactMode::SlipBackward,
         }
-    }
-}
-
-impl System {
-    /// Solves by elimination with row exchanges; false when a pivot is zero.
-    fn solve(&mut self) -> bool {
-        let n = self.rows.len();
-        let (a, x) = (&mut self.entries, &mut self.x);
-        for k in 0..n {
-            let whole = (0..n).fold(0.0f64, |most, i| most.max(a[i * n + k].abs()));
-            let pivot = (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs()));
-            let Some(pivot) =
-                pivot.filter(|&p| a[p * n + k].abs() > SINGULAR * whole.max(SINGULAR))
-            else {
-                return false;
-            };
-            if pivot != k {
-                for j in 0..n {
-                    a.swap(pivot * n + j, k * n + j);
-                }
-                x.swap(pivot, k);
-            }
-            for i in k + 1..n {
-                let factor = a[i * n + k] / a[k * n + k];
-                if factor != 0.0 {
-                    for j in k + 1..n {
-                        a[i * n + j] -= factor * a[k * n + j];
-                    }
-                    a[i * n + k] = 0.0;
-                    x[i] -= factor * x[k];
-                }
-            }
-        }
-        for k in (0..n).rev() {
-            let known: f64 = (k + 1..n).map(|j| a[k * n + j] * x[j]).sum();
-            x[k] = (x[k] - known) / a[k * n + k];
-        }
-        true
     }
 }
 

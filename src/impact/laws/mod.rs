@@ -5,12 +5,13 @@
 //! * `sequential`: the new contacts first; `propagative`: one contact after another (Seghete &
 //!   Murphey).
 //! * `routh`: one contact with friction; `anitescu_potra`: several at once; `in_order`: one after
-//!   another.
+//!   another; `inclusion`: in any way and at will.
 //! * `complementarity`: where laws ask the solver of linear complementarity problems.
 
 mod anitescu_potra;
 pub(crate) mod complementarity;
 mod in_order;
+mod inclusion;
 pub(crate) mod plastic;
 mod projective;
 mod propagative;
@@ -20,6 +21,7 @@ mod unilateral;
 
 pub use anitescu_potra::AnitescuPotra;
 pub use in_order::InOrder;
+pub use inclusion::RouthInclusion;
 pub use plastic::Plastic;
 pub use projective::Projective;
 pub use propagative::Propagative;

@@ -1,12 +1,16 @@
 //! Modes whose linear system is singular: a point of the mode's cone, and whether there are others.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, SVD};
 
-use super::{MERGED, Modes, Normal, SINGULAR, TOLERANCE, add_product};
+use super::super::elimination::SINGULAR;
+use super::{MERGED, Modes, Normal, TOLERANCE, add_product};
 use crate::Interrupt;
 use crate::impact::Failure;
 use crate::impact::laws::complementarity::solve_lcp;
 
+/// When the singular values of a matrix count as found, and most iterations for them.
+const CLOSE: f64 = 5.0 * f64::EPSILON;
+const ITERATIONS: usize = 1000;
 /// How far along a null vector another point of the mode is looked for.
 const APART: f64 = 1e-4;
 
@@ -47,8 +51,9 @@ impl Modes {
         if support.is_empty() {
             return Ok(true);
         }
-        let chosen = unit.select_columns(&support);
-        let Ok(fresh) = chosen.svd(true, true).solve(right, SINGULAR) else {
+        let chosen = SVD::try_new(unit.select_columns(&support), true, true, CLOSE, ITERATIONS);
+        let Some(Ok(fresh)) = chosen.map(|chosen| chosen.solve(right, SINGULAR)) else {
+            self.complete = false;
             return Ok(false);
         };
         for (&j, weight) in support.iter().zip(fresh.iter()) {
@@ -148,9 +153,11 @@ impl Modes {
         self.set_up();
         let size = self.system.rows.len();
         let matrix = DMatrix::from_row_slice(size, size, &self.system.entries);
-        let svd = matrix.svd(false, true);
-        let Some(right) = svd.v_t else {
+        let Some(svd) = SVD::try_new(matrix, false, true, CLOSE, ITERATIONS) else {
             self.complete = false;
+            return;
+        };
+        let Some(right) = svd.v_t else {
             return;
         };
         let greatest = svd.singular_values.max();
