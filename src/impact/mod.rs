@@ -31,8 +31,8 @@ mod sets;
 pub use failure::Failure;
 pub use frictional::{
     BoundLaw, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
-    ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, Polytope, SampleEnd,
-    SampleStatistics, Sampler, Samples, Simulation, SolutionRule,
+    ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, OutcomeSimulation, Polytope,
+    SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{

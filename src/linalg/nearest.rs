@@ -183,7 +183,9 @@ impl Nearest {
                 return false;
             }
             r[j] = rest;
-            column.iter_mut().for_each(|c| *c /= rest);
+            for c in column.iter_mut() {
+                *c /= rest;
+            }
             self.trial[j + 1] = -dot(column, &lead[1..]);
         }
         for i in (0..k).rev() {
@@ -214,6 +216,7 @@ impl Nearest {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact equality is what is promised")]
 mod tests {
     use super::*;
 

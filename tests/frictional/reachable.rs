@@ -23,7 +23,9 @@ fn is_feasible(a: &[Vec<f64>], b: &[f64]) -> bool {
         |t: &mut Vec<Vec<f64>>, basic: &mut [usize], free: &mut [usize], r: usize, c: usize| {
             let p = t[r][c];
             let mut row = t[r].clone();
-            row.iter_mut().for_each(|x| *x /= p);
+            for x in &mut row {
+                *x /= p;
+            }
             row[c] = 1.0 / p;
             for i in (0..t.len()).filter(|&i| i != r) {
                 let f = t[i][c];

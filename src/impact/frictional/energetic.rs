@@ -40,6 +40,10 @@ pub struct EnergeticSimulation<'p> {
 }
 
 impl<'p> EnergeticSimulation<'p> {
+    pub(super) fn problem(&self) -> &ImpactProblem {
+        self.step.problem
+    }
+
     pub(super) fn new(settings: LcpSteps, problem: &'p ImpactProblem) -> Self {
         let (m, size) = (problem.contacts(), problem.speeds().len());
         Self {

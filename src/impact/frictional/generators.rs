@@ -276,7 +276,9 @@ fn combine(p: &[Double], q: &[Double], at: usize, rows: &mut Vec<Double>) {
     row[at] = Double::ZERO;
     let weight = row[0];
     if weight.high() > 0.0 {
-        row.iter_mut().for_each(|x| *x = *x / weight);
+        for x in row.iter_mut() {
+            *x = *x / weight;
+        }
         row[0] = Double::from(1.0);
     } else {
         let terms = p
@@ -302,7 +304,9 @@ fn settle(row: &mut [Double]) {
             .fold(0.0, |most: f64, x| most.max(x.high().abs()));
         if size > 0.0 {
             let size = Double::from(size);
-            row.iter_mut().for_each(|x| *x = *x / size);
+            for x in row.iter_mut() {
+                *x = *x / size;
+            }
         }
     }
     for x in &mut row[1..] {

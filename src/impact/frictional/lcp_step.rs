@@ -56,10 +56,6 @@ impl<'p> LcpStep<'p> {
         }
     }
 
-    pub(super) fn problem(&self) -> &ImpactProblem {
-        self.problem
-    }
-
     /// `A`, the Delassus matrix of normals and directions.
     pub(super) fn blocks(&self) -> &Blocks {
         &self.blocks

@@ -10,11 +10,11 @@
 //! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
 //! * `settings`, `simulation`: samples of outcomes by steps of bounded impulses; `bounds`: how the
 //!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
-//!   samples with restitution; `event_exact`: samples without the error of a step.
-//! * `sampler`: many samples by number; `statistics`: how far they reach and what they cover.
+//!   samples with restitution. `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
-//!   convex sets by points and rays; `polytope`: what a user reads of a piece. `elimination`: small
-//!   linear systems.
+//!   convex sets by points and rays; `polytope`: what a user reads of a piece.
+//! * `event_exact`: samples without the error of a step.
+//! * `sampler`: many samples by number; `statistics`: how far they reach and what they cover.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
@@ -41,7 +41,7 @@ pub use energetic::EnergeticSimulation;
 pub use event_exact::{EventExact, EventExactSimulation};
 pub use exact_planar::{ExactPlanar, OutcomeSet};
 pub use polytope::{Facet, Polytope};
-pub use sampler::{SampleEnd, Sampler, Samples, Simulation};
+pub use sampler::{OutcomeSimulation, SampleEnd, Sampler, Samples};
 pub use settings::{Finish, LcpSteps, SolutionRule};
 pub use simulation::{Ended, LcpSimulation};
 pub use statistics::SampleStatistics;

@@ -153,7 +153,9 @@ impl<'p> Frame<'p> {
             let Some(direction) = longest.and_then(|v| unit(v, frame.tolerance)) else {
                 return frame;
             };
-            rest.iter_mut().for_each(|v| reject(v, &direction));
+            for v in &mut rest {
+                reject(v, &direction);
+            }
             frame.basis.push(direction);
         }
     }
@@ -167,7 +169,9 @@ impl<'p> Frame<'p> {
             let mut v = minus(at(k)?, first);
             // twice is enough for orthogonality
             for _ in 0..2 {
-                span.iter().for_each(|s| reject(&mut v, s));
+                for s in &span {
+                    reject(&mut v, s);
+                }
             }
             span.push(unit(&v, self.tolerance)?);
         }
@@ -175,7 +179,9 @@ impl<'p> Frame<'p> {
         let mut left = self.basis.clone();
         for v in &mut left {
             for _ in 0..2 {
-                span.iter().for_each(|s| reject(v, s));
+                for s in &span {
+                    reject(v, s);
+                }
             }
         }
         let longest = left.iter().max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
@@ -191,7 +197,9 @@ impl<'p> Frame<'p> {
             return None;
         }
         if most > self.tolerance {
-            normal.iter_mut().for_each(|x| *x = -*x);
+            for x in &mut normal {
+                *x = -*x;
+            }
         }
         let on = |k: &usize| heights[*k].abs() <= self.tolerance;
         Some(Facet {

@@ -3,6 +3,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::energetic::EnergeticSimulation;
 use super::event_exact::EventExactSimulation;
 use super::simulation::{Ended, LcpSimulation};
 use super::statistics::SampleStatistics;
@@ -21,7 +22,7 @@ const MOST_NUMBERS: u64 = 1 << 28;
 ///
 /// A sample depends on its number and the settings alone, not on those drawn before it. The
 /// simulations of this crate keep that; a sampler relies on it.
-pub trait Simulation: Send + Sync {
+pub trait OutcomeSimulation: Send + Sync {
     /// The impact.
     fn problem(&self) -> &ImpactProblem;
 
@@ -39,14 +40,14 @@ pub trait Simulation: Send + Sync {
     ) -> Result<Ended, Failure>;
 
     /// Another workspace for the same samples.
-    fn another<'a>(&self) -> Box<dyn Simulation + 'a>
+    fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
     where
         Self: 'a;
 }
 
 macro_rules! simulation {
     ($($name:ident),*) => {$(
-        impl Simulation for $name<'_> {
+        impl OutcomeSimulation for $name<'_> {
             fn problem(&self) -> &ImpactProblem {
                 $name::problem(self)
             }
@@ -60,7 +61,7 @@ macro_rules! simulation {
                 $name::simulate(self, sample, speeds, impulses)
             }
 
-            fn another<'a>(&self) -> Box<dyn Simulation + 'a>
+            fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
             where
                 Self: 'a,
             {
@@ -70,7 +71,7 @@ macro_rules! simulation {
     )*};
 }
 
-simulation!(LcpSimulation, EventExactSimulation);
+simulation!(LcpSimulation, EnergeticSimulation, EventExactSimulation);
 
 /// Runs a simulation over ranges of sample numbers.
 ///
@@ -90,7 +91,7 @@ simulation!(LcpSimulation, EventExactSimulation);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 pub struct Sampler<'p> {
-    simulation: Box<dyn Simulation + 'p>,
+    simulation: Box<dyn OutcomeSimulation + 'p>,
     #[cfg(feature = "parallel")]
     threads: usize,
 }
@@ -186,7 +187,7 @@ impl Samples {
 
 impl<'p> Sampler<'p> {
     /// Of a simulation.
-    pub fn new(simulation: impl Simulation + 'p) -> Self {
+    pub fn new(simulation: impl OutcomeSimulation + 'p) -> Self {
         Self {
             simulation: Box::new(simulation),
             #[cfg(feature = "parallel")]
@@ -272,12 +273,12 @@ impl<'p> Sampler<'p> {
 
     #[cfg(not(feature = "parallel"))]
     #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
-    fn fill(&self, part: Part<'_>, workspace: &mut dyn Simulation) -> Result<(), Failure> {
+    fn fill(&self, part: Part<'_>, workspace: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
         part.fill(workspace)
     }
 
     #[cfg(feature = "parallel")]
-    fn fill(&self, part: Part<'_>, workspace: &mut dyn Simulation) -> Result<(), Failure> {
+    fn fill(&self, part: Part<'_>, workspace: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
         use rayon::prelude::*;
         if self.threads == 1 {
             return part.fill(workspace);
@@ -333,7 +334,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn fill(self, simulation: &mut dyn Simulation) -> Result<(), Failure> {
+    fn fill(self, simulation: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
         let speeds = self.speeds.chunks_exact_mut(self.rows);
         let impulses = self.impulses.chunks_exact_mut(self.rows);
         for ((number, end), (speeds, impulses)) in

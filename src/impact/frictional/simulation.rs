@@ -37,7 +37,7 @@ pub struct LcpSimulation<'p> {
 
 impl<'p> LcpSimulation<'p> {
     pub(super) fn problem(&self) -> &ImpactProblem {
-        self.step.problem()
+        self.step.problem
     }
 
     pub(super) fn new(settings: LcpSteps, problem: &'p ImpactProblem) -> Result<Self, Failure> {

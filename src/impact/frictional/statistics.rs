@@ -129,7 +129,9 @@ impl SampleStatistics {
                 }
             }
         };
-        u.iter().for_each(|&a| see(a));
+        for &a in u {
+            see(a);
+        }
         for (i, a) in u.iter().enumerate() {
             for b in &u[..i] {
                 see(a + b);
