@@ -37,7 +37,6 @@ mod zeno;
 
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
-pub(crate) use erased::Model;
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
@@ -45,4 +44,5 @@ pub use motion::Multipliers;
 pub use run::MechanicalRun;
 pub use simulation::Simulation;
 pub use system::EventDriven;
+pub(crate) use system::Model;
 pub use zeno::Zeno;

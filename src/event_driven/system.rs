@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
-use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
 use crate::{InputError, Interrupt, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
@@ -59,6 +59,9 @@ pub struct EventDriven<S: ?Sized> {
     /// Last, so that its system may be any.
     pub(crate) bodies: Bodies<S>,
 }
+
+/// A model whose system is forgotten.
+pub(crate) type Model<'a> = EventDriven<dyn Mechanism + 'a>;
 
 /// The closed contacts of a mode, in rising order, in space for all contacts.
 pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
