@@ -17,8 +17,8 @@ fn ball(restitution: f64) -> EventDriven<BouncingBall> {
 
 /// The name of the option that is refused.
 fn refused<T>(run: Result<T, Breakdown>) -> Option<&'static str> {
-    match run {
-        Err(Breakdown::Input(InputError::BadSetting { name, .. })) => Some(name),
+    match run.err()? {
+        Breakdown::Input(InputError::BadSetting { name, .. }) => Some(name),
         _ => None,
     }
 }
