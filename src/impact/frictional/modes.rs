@@ -89,6 +89,8 @@ pub(crate) struct Modes {
     most: Vec<f64>,
     unit: f64,
     known: Vec<Known>,
+    /// Singular modes are passed over.
+    only_regular: bool,
     mode: Vec<State>,
     system: System,
     lambda: Vec<f64>,
@@ -152,6 +154,7 @@ impl Modes {
             most: vec![f64::INFINITY; m],
             unit: 1.0,
             known: vec![UNKNOWN; m],
+            only_regular: false,
             mode: Vec::with_capacity(m),
             system: System::default(),
             lambda: vec![0.0; size],
@@ -237,7 +240,16 @@ impl Modes {
         } else {
             &STATES
         };
-        self.list(states, interrupt)
+        // All impulses are bounded: where a mode is singular, its solutions with the fewest free
+        // impulses belong to regular modes too.
+        self.only_regular = true;
+        let listed = self.list(states, interrupt);
+        self.only_regular = false;
+        listed?;
+        if self.count == 0 {
+            self.list(states, interrupt)?;
+        }
+        Ok(())
     }
 
     /// Lists the solutions afresh.
@@ -307,6 +319,9 @@ impl Modes {
             if self.is_solution() {
                 self.keep();
             }
+            return Ok(());
+        }
+        if self.only_regular {
             return Ok(());
         }
         if self.point_of_cone(interrupt)? && self.is_solution() {
