@@ -302,6 +302,58 @@ fn complementarity_problems_allocate_nothing() {
     assert!(found == 0 && pivots > n + 24, "{pivots} pivots");
 }
 
+/// Samples of impacts with friction: by Lemke's method, by a dictionary, in space with a round cone,
+/// and with restitution.
+#[test]
+fn samples_of_impacts_allocate_nothing() {
+    use saltation::impact::{ImpactProblem, LcpSteps};
+    let mut index = 0;
+    let foot = contacts::Contacts::foot(3, &mut || {
+        index += 1;
+        (0.6180339887498949 * f64::from(index)).fract()
+    });
+    let block = contacts::Contacts::block(1.0);
+    for (contacts, steps) in [
+        (&block, LcpSteps::new(0.3)),
+        (&block, LcpSteps::new(0.3).dictionary(20)),
+        (&foot, LcpSteps::new(0.5).round_cone()),
+    ] {
+        let problem = ImpactProblem::with_tangents(
+            contacts.delassus.clone(),
+            contacts.speeds.clone(),
+            &contacts.friction,
+        )
+        .unwrap();
+        let rows = problem.speeds().len();
+        let (mut u, mut p) = (vec![0.0; rows], vec![0.0; rows]);
+        let mut simulation = steps.start(&problem).unwrap();
+        let mut made = 0;
+        simulation.simulate(0, &mut u, &mut p).unwrap();
+        let found = allocations(|| {
+            for sample in 0..50 {
+                made += simulation.simulate(sample, &mut u, &mut p).unwrap().steps;
+            }
+        });
+        assert_eq!(found, 0);
+        assert!(made >= 50);
+    }
+    let problem = ImpactProblem::with_tangents(
+        block.delassus.clone(),
+        block.speeds.clone(),
+        &block.friction,
+    );
+    let problem = problem.unwrap().with_restitution(0.5).unwrap();
+    let mut simulation = LcpSteps::new(0.1).start_energetic(&problem).unwrap();
+    let (mut u, mut p) = ([0.0; 4], [0.0; 4]);
+    simulation.simulate(0, &mut u, &mut p).unwrap();
+    assert_eq!(
+        allocations(|| {
+            simulation.simulate(1, &mut u, &mut p).unwrap();
+        }),
+        0
+    );
+}
+
 /// From the second run on: the first finds out how many stations its corners have.
 fn assert_carries_without_allocating<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64) {
     let mut integrator = Integrator::new(system).unwrap();

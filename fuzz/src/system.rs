@@ -85,6 +85,8 @@ pub struct Random {
     scales: Vec<Option<f64>>,
     flow_scale: Option<f64>,
     reset: Reset,
+    /// Flags of the mode, some of which change at each crossing.
+    flags: usize,
     /// Whether derivatives are written where that is simple.
     written: bool,
     ignores_mode: bool,
@@ -135,6 +137,11 @@ impl Random {
             scales: (0..count).map(|_| scale(draw)).collect(),
             flow_scale: scale(draw),
             reset: reset(draw, dim, count),
+            flags: if draw.chance(0.3) {
+                draw.whole(1, 70)
+            } else {
+                0
+            },
             written: draw.chance(0.5),
             ignores_mode: draw.chance(0.2)
                 && !surfaces.iter().any(|s| matches!(s.shape, Shape::ByMode)),
@@ -155,7 +162,8 @@ impl Random {
     }
 
     fn field(&self, mode: &Mode) -> &Field {
-        let word = mode.words().fold(0u64, |sum, word| sum.wrapping_add(word));
+        let flags = mode.flags().map(|j| j as u64 + 1).sum();
+        let word = mode.words().fold(flags, u64::wrapping_add);
         &self.fields[(word % self.fields.len() as u64) as usize]
     }
 }
@@ -359,6 +367,10 @@ impl EventFunction for Random {
         self.scales[k]
     }
 
+    fn flags(&self) -> usize {
+        self.flags
+    }
+
     fn ignores_mode(&self) -> bool {
         self.ignores_mode
     }
@@ -366,6 +378,10 @@ impl EventFunction for Random {
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (_, crossed, x, mode) = crossing.parts();
         self.counted(|calls| calls.resets += 1);
+        if let Some(k) = crossed.events().next() {
+            let j = k % self.flags.max(1);
+            mode.set_flag(j, !mode.flag(j));
+        }
         match self.reset {
             Reset::No => {}
             Reset::Reflect(e) => {
@@ -380,7 +396,7 @@ impl EventFunction for Random {
             Reset::Refuse => {
                 return Err(Stop::model("no"));
             }
-            Reset::OtherMode(len) => *mode = Mode::new(len),
+            Reset::OtherMode(len) => *mode = Mode::new(len).with_flags(self.flags),
         }
         Ok(())
     }

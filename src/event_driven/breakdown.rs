@@ -246,7 +246,7 @@ impl Model<'_> {
     ) -> Result<R, Breakdown> {
         let size = self.bodies.frame_size(contacts.len());
         with_zeros(size, |scratch| {
-            match Frame::new(&self.bodies, q, contacts, scratch) {
+            match self.bodies.frame(q, contacts, scratch) {
                 Ok(mut frame) => Ok(work(&mut frame)),
                 Err(trouble) => Err(explain(trouble, q, contacts)),
             }

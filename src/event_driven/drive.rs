@@ -1,11 +1,11 @@
 //! The loop of the event-driven driver: stretches of the core integrator, and what the policies do
 //! between them. Compiled once, for a model of whatever system.
 
-use super::erased::Model;
 use super::grazing::Watcher;
 use super::impact::Event;
 use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
+use super::system::Model;
 use super::zeno::{Accumulation, Detector};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, Start, Zeno};
 use crate::hybrid::Driver;

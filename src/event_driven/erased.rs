@@ -1,12 +1,10 @@
 //! What is asked of a model of any system, handed on to what is compiled once for all systems.
 
 use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, Start};
+use crate::event_driven::Model;
 use crate::hybrid::model::forward::forward;
-use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
-
-/// A model of whatever system.
-pub(crate) type Model<'a> = EventDriven<dyn Mechanism + 'a>;
 
 impl<S> EventDriven<S>
 where

@@ -12,7 +12,7 @@ impl Model<'_> {
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
         with_zeros(work_size(system), |work| {
-            if self.bodies.identity {
+            if self.bodies.fixed.identity {
                 gap_row(system, j, q, out, work);
             } else {
                 gap_gradient(system, j, q, out, &mut work[..q.len()]);
@@ -45,9 +45,8 @@ impl EventFunction for Model<'_> {
     }
 
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
-        let n = self.system().contacts();
         let (q, v) = self.parts(x);
-        if (0..n).any(|j| self.is_closed(mode, j)) {
+        if mode.flags().next().is_some() {
             with_zeros(v.len(), |acceleration| {
                 self.motion((t, q, v), mode, acceleration, Some(&mut *h), true);
             });

@@ -4,12 +4,13 @@
 //! 1609.04056), with its errors mended.
 //!
 //! * `system`: [`EventDriven`], the hybrid system that the core integrates: its `motion` with
-//!   closed contacts and the derivative of that (`linearised`), its `guards`.
+//!   closed contacts, its `guards`.
 //! * `impact`: what an event does; `impact_derivative`: the derivative of that; `projection`: back
 //!   to the closed contacts.
 //! * `checks`: options, states, masses, before bodies move.
-//! * `simulation`: [`Simulation`], with `initial` (the start), `recovery` (between two runs of the
-//!   core), `zeno`, `grazing`.
+//! * `erased`: the model with its system forgotten, so that the rest is compiled once.
+//! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery`
+//!   (between two runs of the core), `zeno`, `grazing`.
 //! * `recorder`, `log`: the events and contact modes of a run; `run`: what a simulation returns;
 //!   `breakdown`: what ends it.
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
@@ -24,7 +25,6 @@ mod guards;
 mod impact;
 mod impact_derivative;
 mod initial;
-mod linearised;
 mod log;
 mod motion;
 mod projection;
@@ -37,7 +37,6 @@ mod zeno;
 
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
-pub(crate) use erased::Model;
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};
@@ -45,4 +44,5 @@ pub use motion::Multipliers;
 pub use run::MechanicalRun;
 pub use simulation::Simulation;
 pub use system::EventDriven;
+pub(crate) use system::Model;
 pub use zeno::Zeno;

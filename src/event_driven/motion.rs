@@ -4,8 +4,8 @@
 use super::projection;
 use super::system::gather_closed;
 use crate::event_driven::Model;
-use crate::linalg::scratch::{with_indices, with_zeros};
-use crate::mechanics::acceleration::{Frame, accelerate};
+use crate::linalg::scratch::with_indices;
+use crate::mechanics::acceleration::How;
 use crate::mechanics::configuration;
 use crate::{Flow, InputError, Mode};
 
@@ -59,42 +59,42 @@ impl Model<'_> {
         lifted: bool,
     ) -> bool {
         let n = self.system().contacts();
+        let how = self.how(lifted.then_some(self.rate_tolerance));
         with_indices(n, |closed| {
             let closed = gather_closed(mode, closed);
-            let m = closed.len();
-            with_zeros(self.bodies.frame_size(m) + m, |scratch| {
-                let (forces, scratch) = scratch.split_at_mut(m);
-                let done = Frame::new(&self.bodies, q, closed, scratch).and_then(|mut frame| {
-                    let (state, redundant) = ((t, q, v), self.redundant);
-                    let system = self.system();
-                    let unique =
-                        accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
-                    if lifted {
-                        for (i, force) in forces.iter_mut().enumerate() {
-                            *force += frame.idle_force(i, self.rate_tolerance);
-                        }
-                    }
-                    Ok(unique)
-                });
-                if done.is_err() {
-                    acceleration.fill(f64::NAN);
-                    forces.fill(f64::NAN);
-                }
-                if let Some(multipliers) = multipliers {
-                    multipliers.fill(0.0);
-                    for (&j, &force) in closed.iter().zip(&*forces) {
-                        multipliers[j] = force;
-                    }
-                }
-                done.unwrap_or(false)
-            })
+            let (fixed, out) = (&self.bodies.fixed, (acceleration, multipliers));
+            self.system().motion(fixed, (t, q, v), closed, out, how)
         })
+    }
+
+    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
+    /// no acceleration, or the multipliers are not the only ones.
+    pub(crate) fn motion_along_each(
+        &self,
+        at: (f64, &[f64]),
+        mode: &Mode,
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        with_indices(self.system().contacts(), |closed| {
+            let closed = gather_closed(mode, closed);
+            let (fixed, how) = (&self.bodies.fixed, self.how(None));
+            self.system()
+                .motion_along(fixed, at, closed, (directions, out), how)
+        })
+    }
+
+    fn how(&self, lifted: Option<f64>) -> How {
+        How {
+            redundant: self.redundant,
+            lifted,
+        }
     }
 }
 
 impl Flow for Model<'_> {
     fn dim(&self) -> usize {
-        self.system().coordinates() + self.system().dof()
+        self.bodies.fixed.nq + self.bodies.fixed.d
     }
 
     fn validate(&self) -> Result<(), InputError> {
@@ -103,7 +103,11 @@ impl Flow for Model<'_> {
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
         let ((q, v), (dq, dv)) = (self.parts(x), self.parts_mut(dx));
-        configuration::rate(self.system(), q, v, dq);
+        if self.bodies.fixed.identity {
+            configuration::copy(v, dq);
+        } else {
+            configuration::rate(self.system(), q, v, dq);
+        }
         self.motion((t, q, v), mode, dv, None, false);
     }
 

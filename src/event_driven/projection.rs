@@ -70,13 +70,13 @@ fn to_gaps_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool
             if worst <= LEFT_ALONE * model.gap_tolerance {
                 break;
             }
-            let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
+            let Ok(mut frame) = model.bodies.frame(q, contacts, scratch) else {
                 return;
             };
             if frame.solve_gram(wrong, Redundant::LeastSquares).is_err() {
                 return;
             }
-            if model.bodies.identity {
+            if model.bodies.fixed.identity {
                 for (i, &p) in wrong.iter().enumerate() {
                     frame.push(i, p, q);
                 }
@@ -110,7 +110,7 @@ fn to_rates_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> boo
     let (q, v) = model.parts_mut(x);
     with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
-        let Ok(mut frame) = Frame::new(&model.bodies, q, contacts, scratch) else {
+        let Ok(mut frame) = model.bodies.frame(q, contacts, scratch) else {
             return false;
         };
         let mut worst: f64 = 0.0;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
-use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
 use crate::{InputError, Interrupt, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
@@ -59,6 +59,9 @@ pub struct EventDriven<S: ?Sized> {
     /// Last, so that its system may be any.
     pub(crate) bodies: Bodies<S>,
 }
+
+/// A model whose system is forgotten.
+pub(crate) type Model<'a> = EventDriven<dyn Mechanism + 'a>;
 
 /// The closed contacts of a mode, in rising order, in space for all contacts.
 pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
@@ -171,7 +174,7 @@ where
 
     /// True when contact `j` is closed in `mode`; false where there is no such contact.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        j < self.system().contacts() && mode.flag(j)
+        mode.flag(j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
@@ -199,18 +202,18 @@ where
 
     /// The coordinates and the velocities of a state; a shorter one has no velocities.
     pub(crate) fn parts<'a>(&self, x: &'a [f64]) -> (&'a [f64], &'a [f64]) {
-        x.split_at(self.system().coordinates().min(x.len()))
+        x.split_at(self.bodies.fixed.nq.min(x.len()))
     }
 
     /// The same, to be changed.
     pub(crate) fn parts_mut<'a>(&self, x: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
-        x.split_at_mut(self.system().coordinates().min(x.len()))
+        x.split_at_mut(self.bodies.fixed.nq.min(x.len()))
     }
 
     /// True when impacts are piecewise linear: masses and rows are constant, and `q̇ = v`.
     pub(crate) fn is_affine(&self) -> bool {
         let system = self.system();
-        self.bodies.identity
+        self.bodies.fixed.identity
             && system.constant_mass()
             && (0..system.contacts()).all(|j| system.constant_row(j))
     }

@@ -5,9 +5,20 @@
 use super::context::{Context, Counts};
 use super::options::Settings;
 use super::run::{Run, run_to_end};
-use super::{Mode, Observer, Rearm, Summary, System};
+use super::{Mode, Observer, Rearm, System};
 use crate::ode::Buffer;
-use crate::{InputError, validate};
+use crate::{InputError, Statistics, Status, validate};
+
+/// How a run ended, for those who keep no trajectory. The final state is in [`Integrator::state`](super::Integrator::state).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// How the run ended.
+    pub status: Status,
+    /// The time at which it ended (s).
+    pub t: f64,
+    /// What it cost.
+    pub statistics: Statistics,
+}
 
 /// A run of a system to its end: compiled for this system, or for any.
 pub(crate) type Engine<S, B> =

@@ -6,12 +6,9 @@ use super::driver::{Driver, Engine, run_any};
 use super::options::{Resolution, Settings};
 use super::run::run_to_end;
 use super::trajectory::Path;
-use super::{
-    EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Statistics, Status,
-    Trajectory,
-};
+use super::{EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Trajectory};
 use crate::ode::Buffer;
-use crate::{Guard, InputError, Interrupt, validate};
+use crate::{Guard, InputError, Interrupt, Summary, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -32,17 +29,6 @@ pub struct Integrator<S, B = Vec<f64>> {
     system: Arc<S>,
     driver: Driver<B>,
     engine: Engine<S, B>,
-}
-
-/// How a run ended, for those who keep no trajectory. The final state is in [`Integrator::state`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    /// How the run ended.
-    pub status: Status,
-    /// The time at which it ended (s).
-    pub t: f64,
-    /// What it cost.
-    pub statistics: Statistics,
 }
 
 impl<S: Flow + EventFunction> Integrator<S> {

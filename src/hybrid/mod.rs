@@ -53,7 +53,8 @@ pub(crate) mod transition;
 pub(crate) use context::System;
 pub use corner::{Arrival, Corner, GuardCrossing};
 pub(crate) use driver::Driver;
-pub use integrator::{Integrator, Summary};
+pub use driver::Summary;
+pub use integrator::Integrator;
 // What [`flow_fn`] returns has no use of its own.
 #[doc(hidden)]
 pub use model::GuardedFn;

@@ -65,6 +65,17 @@ pub enum Failure {
         speed: f64,
     },
 
+    /// Friction holds a contact back so strongly that no normal impulse stops its approach.
+    #[error(
+        "contact {contact} jams: its normal and tangents are dependent, and no impulse raises its speed {speed:e}"
+    )]
+    Jammed {
+        /// The contact.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+
     /// The cap was reached and no motion opens all contacts at once, as for a body squeezed between
     /// walls. Reflections need not end there.
     #[error(

@@ -7,7 +7,10 @@
 //!   normals.
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
 //!   `failure`: why there is none.
-//! * `laws`: unilateral, projective, plastic, sequential, propagative.
+//! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
+//!   `routh`, `anitescu_potra`, `in_order`,
+//!   `inclusion`.
+//! * `frictional`: every outcome of an inelastic impact with friction.
 //! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
 //!
@@ -16,6 +19,7 @@
 #![doc = include_str!("guide.md")]
 
 mod failure;
+mod frictional;
 mod law;
 mod laws;
 mod normal_space;
@@ -25,9 +29,17 @@ mod selection;
 mod sets;
 
 pub use failure::Failure;
+pub use frictional::{
+    BoundLaw, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
+    ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, OutcomeSimulation, Polytope,
+    SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
+};
 pub use law::{ImpactLaw, Outcomes};
-pub use laws::{Plastic, Projective, Propagative, Sequential, Unilateral};
-pub use outcome::{Order, Outcome, Remark};
+pub use laws::{
+    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
+    Unilateral,
+};
+pub use outcome::{ContactMode, Order, Outcome, Remark};
 pub use problem::ImpactProblem;
 pub use selection::{Occasion, Selection, SelectionFn};
 pub use sets::{

@@ -40,6 +40,33 @@ pub enum Order {
     Word(Vec<usize>),
     /// In groups one after another.
     Stages(Vec<Vec<usize>>),
+    /// All at once, each contact in a mode.
+    Modes(Vec<ContactMode>),
+}
+
+/// What a contact in the plane does at the end of an impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ContactMode {
+    /// Does not push.
+    Open,
+    /// Pushes and does not slip.
+    Stick,
+    /// Pushes and slips along its tangent.
+    SlipForward,
+    /// Pushes and slips against its tangent.
+    SlipBackward,
+}
+
+impl fmt::Display for ContactMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "O",
+            Self::Stick => "S",
+            Self::SlipForward => "+",
+            Self::SlipBackward => "-",
+        })
+    }
 }
 
 /// What the user should know of an outcome.
@@ -87,17 +114,29 @@ impl Outcome {
         problem: &ImpactProblem,
         scaled_impulses: &[f64],
         order: Order,
-        mut remarks: Vec<Remark>,
+        remarks: Vec<Remark>,
     ) -> Result<Self, Failure> {
         let roots = &problem.space().roots;
-        let before = problem.speeds();
-        let impulses = DVector::from_fn(before.len(), |i, _| {
+        let impulses = DVector::from_fn(problem.speeds().len(), |i, _| {
             match (scaled_impulses.get(i), roots.get(i)) {
                 (Some(mu), Some(root)) => mu / root,
                 // frictionless: nothing along the tangents
                 _ => 0.0,
             }
         });
+        Self::of_impulses(problem, impulses, order, remarks)
+    }
+
+    /// From the impulses of all rows, normals first (N s); adds the remarks that any law may give
+    /// rise to.
+    pub(super) fn of_impulses(
+        problem: &ImpactProblem,
+        impulses: DVector<f64>,
+        order: Order,
+        mut remarks: Vec<Remark>,
+    ) -> Result<Self, Failure> {
+        let roots = &problem.space().roots;
+        let before = problem.speeds();
         let speeds = before + problem.delassus() * &impulses;
         let energy_change = 0.5 * impulses.dot(&(before + &speeds));
         check_finite("impulse", impulses.as_slice())?;
@@ -226,6 +265,7 @@ impl fmt::Display for Order {
         };
         match self {
             Self::Together => f.write_str("together"),
+            Self::Modes(modes) => modes.iter().try_for_each(|mode| mode.fmt(f)),
             Self::Word(word) if word.is_empty() => f.write_str("nothing to do"),
             Self::Word(word) => f.write_str(&joined(word, "-")),
             Self::Stages(stages) if stages.is_empty() => f.write_str("nothing to do"),

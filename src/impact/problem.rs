@@ -409,6 +409,11 @@ impl ImpactProblem {
         Ok(&motion.velocity + &motion.response * impulses)
     }
 
+    /// `M⁻¹ Jᵀ`, where the problem was made from mechanics.
+    pub(super) fn response(&self) -> Option<&DMatrix<f64>> {
+        self.motion.as_ref().map(|motion| &motion.response)
+    }
+
     /// Refuses friction on behalf of a law that ignores it.
     #[inline]
     pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Failure> {
@@ -420,6 +425,17 @@ impl ImpactProblem {
                 friction: self.friction[contact],
             })),
         }
+    }
+
+    /// Refuses friction that has no tangents to act along.
+    pub(super) fn refuse_friction_without_tangents(
+        &self,
+        law: &'static str,
+    ) -> Result<(), Failure> {
+        if self.tangents() > 0 {
+            return Ok(());
+        }
+        self.refuse_friction(law)
     }
 
     /// The rounding of the scaled speeds where contacts are dependent to rounding.

@@ -5,10 +5,10 @@
 
 use super::Failure;
 use super::blocks::Block;
-use super::double_double::Double;
 use super::lemke::End;
 use super::scaled::Scaled;
 use crate::Interrupt;
+use crate::linalg::double_double::Double;
 
 /// Largest problem for which it is tried: a pivot then takes some milliseconds, and the tableau 1.3
 /// MB.

@@ -13,18 +13,20 @@
 //! Inside: `problem` (residual), `failure`, `scaled` (units of size 1), `blocks` (vectors),
 //! `product` (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict),
 //! `certificate` (proofs that there is no solution), `solver` (the ladder), `convex` (nearly
-//! dependent contacts without friction), `careful` and `double_double` (twice the precision),
-//! `subsets` and `enumerate` (all bases), `semidefinite` (contacts without friction).
+//! dependent contacts without friction), `careful` (twice the precision),
+//! `subsets` and `enumerate` (all bases), `dictionary` (known bases), `semidefinite`
+//! (contacts without friction).
 //!
-//! There is no warm start from an earlier `z` or basis: where several solutions exist, the answer
-//! would depend on history.
+//! [`BasisDictionary`] solves by a list of bases, without pivots, where one `W` comes with many `q`.
+//! Left out on purpose: a start of Lemke's method from an earlier `z` or basis, and lists of bases that
+//! grow unasked. Where several solutions exist, the answer would depend on history.
 
 mod blocks;
 mod careful;
 mod certificate;
 mod check;
 mod convex;
-mod double_double;
+mod dictionary;
 mod enumerate;
 mod failure;
 mod lemke;
@@ -37,6 +39,7 @@ mod solution;
 mod solver;
 mod subsets;
 
+pub use dictionary::BasisDictionary;
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use failure::Failure;
 pub use problem::residual;

@@ -79,7 +79,13 @@ impl Scaled {
                 *to = to.map(|to| to * *scale);
             }
         }
-        let scaled = &mut self.q.as_flattened_mut()[..n];
+        self.load_right(q);
+        Ok(())
+    }
+
+    /// Takes another `q` of the same length for the same `W`.
+    pub(super) fn load_right(&mut self, q: &[f64]) {
+        let scaled = &mut self.q.as_flattened_mut()[..self.n];
         let mut most = 0.0f64;
         for ((to, q), row) in scaled.iter_mut().zip(q).zip(&self.row) {
             *to = q * row;
@@ -90,7 +96,6 @@ impl Scaled {
         for q in scaled {
             *q *= inverse;
         }
-        Ok(())
     }
 
     /// Column `j` of `−W'`.

@@ -7,6 +7,7 @@ use nalgebra::DVectorView;
 pub struct Solution<'s> {
     z: &'s [f64],
     w: &'s [f64],
+    basis: &'s [usize],
     residual: f64,
     pivots: usize,
     rung: Attempt,
@@ -36,6 +37,8 @@ pub enum Attempt {
     /// Lemke's method with the covering vector asked for, in numbers of twice the precision (n ≤
     /// 200; at most 10 n pivots).
     Careful,
+    /// A basis of a [`BasisDictionary`](super::BasisDictionary).
+    Dictionary,
 }
 
 /// The order in which attempts are made.
@@ -63,6 +66,7 @@ pub(super) const AFTER_A_RAY: [Attempt; 7] = [
 impl<'s> Solution<'s> {
     pub(super) fn new(
         (z, w): (&'s [f64], &'s [f64]),
+        basis: &'s [usize],
         residual: f64,
         pivots: usize,
         rung: Attempt,
@@ -70,6 +74,7 @@ impl<'s> Solution<'s> {
         Self {
             z,
             w,
+            basis,
             residual,
             pivots,
             rung,
@@ -90,6 +95,13 @@ impl<'s> Solution<'s> {
     /// the residual.
     pub fn w(&self) -> &'s [f64] {
         self.w
+    }
+
+    /// The complementary basis: the indices of `z` that the solution solves for, ascending; the
+    /// others are zero. Where a basis was not at hand ([`Attempt::Convex`], [`Attempt::Careful`]), the
+    /// indices of positive `z`. For a [`BasisDictionary`](super::BasisDictionary).
+    pub fn basis(&self) -> &'s [usize] {
+        self.basis
     }
 
     /// `max |min(z, W z + q)|`, as [`residual`](super::residual) says.

@@ -58,6 +58,8 @@ pub struct LcpSolver {
     candidate: Candidate,
     /// The ray of the last solve that failed by one, of length n, else empty.
     ray: Vec<f64>,
+    /// The basis of the last solution.
+    basis: Vec<usize>,
 }
 
 /// The result of one attempt.
@@ -94,6 +96,7 @@ impl LcpSolver {
         // Without it the buffers grow when they are filled.
         let _ = solver.cover.try_reserve(blocks_of(n));
         let _ = solver.ray.try_reserve(n);
+        let _ = solver.basis.try_reserve(n);
         solver
     }
 
@@ -114,6 +117,7 @@ impl LcpSolver {
             cover: Vec::new(),
             candidate: Candidate::default(),
             ray: Vec::new(),
+            basis: Vec::new(),
         }
     }
 
@@ -271,7 +275,15 @@ impl LcpSolver {
     fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
         self.ray.clear();
         let (z, w) = (&self.candidate.z, &self.candidate.slack);
-        Solution::new((z, w), residual, pivots, rung)
+        self.basis.clear();
+        match rung {
+            Attempt::Zero => {}
+            Attempt::Convex | Attempt::Careful => {
+                self.basis.extend((0..z.len()).filter(|&i| z[i] > 0.0));
+            }
+            _ => self.basis.extend_from_slice(&self.principal.set),
+        }
+        Solution::new((z, w), &self.basis, residual, pivots, rung)
     }
 
     /// One run of Lemke's method, its basis solved afresh and checked.

@@ -13,7 +13,7 @@ use super::kinetic::coriolis;
 use super::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::linalg::cholesky::{factor, inverse, solve, solve_lower};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
-use crate::linalg::scratch::Cut;
+use crate::linalg::scratch::{Cut, with_zeros};
 
 /// Why there is no acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,16 +28,26 @@ pub(crate) enum Trouble {
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
 const IDLE: f64 = 1e-3;
 
-/// A mechanical system, and the inverse of its mass matrix if that does not change.
+/// A mechanical system, and what of it does not change.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies<S: ?Sized> {
+    pub(crate) fixed: Fixed,
+    /// Last, so that it may be any.
+    pub(crate) system: S,
+}
+
+/// What of a mechanical system does not change.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixed {
+    /// Number of velocities.
+    pub(crate) d: usize,
+    /// Number of coordinates.
+    pub(crate) nq: usize,
     /// `q̇ = v`.
     pub(crate) identity: bool,
     /// Kept for a constant mass matrix: with a few coordinates a product is several times faster
     /// than solving with a factor.
     inverse: Option<Vec<f64>>,
-    /// Last, so that it may be any.
-    pub(crate) system: S,
 }
 
 impl<S> Bodies<S>
@@ -45,17 +55,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     pub(crate) fn new(system: S) -> Self {
-        let (d, origin) = (system.dof(), vec![0.0; system.coordinates()]);
-        let inverse = system.constant_mass().then(|| {
-            let mut mass = vec![0.0; d * d];
-            system.mass(&origin, &mut mass);
-            factor(&mut mass, d).map(|_| inverse(&mass, d))
-        });
-        Self {
-            identity: origin.len() == d && configuration::is_identity(&system, &origin),
-            inverse: inverse.flatten(),
-            system,
-        }
+        let fixed = Fixed::of(&system);
+        Self { fixed, system }
     }
 }
 
@@ -63,19 +64,62 @@ impl<S> Bodies<S>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    /// The mass matrix at `q`, to be inverted; `space` has a square of the number of velocities.
+    /// See [`Fixed::mass`].
     pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
+        self.fixed.mass(&self.system, q, space)
+    }
+
+    /// Size of the scratch space of a [`frame`](Self::frame) of `m` contacts.
+    pub(crate) fn frame_size(&self, m: usize) -> usize {
+        self.fixed.frame_size((self.fixed.d, self.fixed.nq), m)
+    }
+
+    /// See [`Frame::new`].
+    pub(crate) fn frame<'a>(
+        &'a self,
+        q: &[f64],
+        contacts: &'a [usize],
+        scratch: &'a mut [f64],
+    ) -> Result<Frame<'a>, Trouble> {
+        Frame::new((&self.system, &self.fixed), q, contacts, scratch)
+    }
+}
+
+impl Fixed {
+    fn of<S: MechanicalSystem>(system: &S) -> Self {
+        let (d, nq) = (system.dof(), system.coordinates());
+        let origin = vec![0.0; nq];
+        let inverse = system.constant_mass().then(|| {
+            let mut mass = vec![0.0; d * d];
+            system.mass(&origin, &mut mass);
+            factor(&mut mass, d).map(|_| inverse(&mass, d))
+        });
+        Self {
+            d,
+            nq,
+            identity: nq == d && configuration::is_identity(system, &origin),
+            inverse: inverse.flatten(),
+        }
+    }
+
+    /// The mass matrix at `q`, to be inverted; `space` has a square of the number of velocities.
+    fn mass<'a, S: MechanicalSystem + ?Sized>(
+        &'a self,
+        system: &S,
+        q: &[f64],
+        space: &'a mut [f64],
+    ) -> Result<Mass<'a>, Trouble> {
         if let Some(inverse) = &self.inverse {
             return Ok(Mass::Inverse(inverse));
         }
-        self.system.mass(q, space);
-        factor(space, self.system.dof()).ok_or(Trouble::Mass)?;
+        system.mass(q, space);
+        factor(space, system.dof()).ok_or(Trouble::Mass)?;
         Ok(Mass::Factor(space))
     }
 
-    /// Size of the scratch space of a [`Frame`] of `m` contacts.
-    pub(crate) fn frame_size(&self, m: usize) -> usize {
-        let (d, nq) = (self.system.dof(), self.system.coordinates());
+    /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
+    /// coordinates: of a system that is known they are constants.
+    pub(crate) fn frame_size(&self, (d, nq): (usize, usize), m: usize) -> usize {
         let coriolis = if self.inverse.is_some() {
             0
         } else {
@@ -108,9 +152,9 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Factorises at `q`, for `contacts`; scratch of [`Bodies::frame_size`] zeros.
+    /// Factorises at `q`, for `contacts`; scratch of [`Fixed::frame_size`] zeros.
     pub(crate) fn new<S>(
-        bodies: &'a Bodies<S>,
+        (system, fixed): (&S, &'a Fixed),
         q: &[f64],
         contacts: &'a [usize],
         scratch: &'a mut [f64],
@@ -118,13 +162,13 @@ impl<'a> Frame<'a> {
     where
         S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
-        let (d, m) = (bodies.system.dof(), contacts.len());
+        let (d, m) = (system.dof(), contacts.len());
         let mut cut = Cut(scratch);
-        let space = if bodies.inverse.is_some() { 0 } else { d * d };
-        let mass = bodies.mass(q, cut.take(space))?;
+        let space = if fixed.inverse.is_some() { 0 } else { d * d };
+        let mass = fixed.mass(system, q, cut.take(space))?;
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
-        let rows = ContactRows::new(&bodies.system, q, contacts, rows, work);
+        let rows = ContactRows::new(system, q, contacts, rows, work);
         delassus(&mass, d, rows.rows, lift, gram);
         Ok(Self {
             d,
@@ -134,7 +178,7 @@ impl<'a> Frame<'a> {
             gram,
             diagonal,
             size: 0.0,
-            has_coriolis: !(bodies.identity && bodies.system.constant_mass()),
+            has_coriolis: !(fixed.identity && system.constant_mass()),
             bent: 0.0,
             work,
         })
@@ -284,7 +328,7 @@ impl<'a> Frame<'a> {
                 self.gram[k * m + i] = self.gram[i * m + k];
             }
         }
-        crate::linalg::scratch::with_zeros(least_norm_size(m), |scratch| {
+        with_zeros(least_norm_size(m), |scratch| {
             least_norm(self.gram, m, b, scratch)
         });
         Ok(false)
@@ -317,4 +361,54 @@ where
         frame.push(i, multipliers[i], acceleration);
     }
     Ok(unique)
+}
+
+/// How the motion with closed contacts is computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// What to do with contacts that depend on each other.
+    pub(crate) redundant: Redundant,
+    /// Multipliers are raised by what is rounding, so that a contact that carries nothing is not
+    /// released by it; the tolerance of rates (m/s).
+    pub(crate) lifted: Option<f64>,
+}
+
+/// Writes `q̈` at `(t, q, v)` with contacts `closed`, and the multipliers of all contacts, zero for
+/// those that are open; NaN where there are none. True when these are the only ones.
+#[inline]
+pub(crate) fn motion<S>(
+    (system, fixed): (&S, &Fixed),
+    (t, q, v): (f64, &[f64], &[f64]),
+    closed: &[usize],
+    (acceleration, multipliers): (&mut [f64], Option<&mut [f64]>),
+    how: How,
+) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let (sizes, m) = ((system.dof(), system.coordinates()), closed.len());
+    with_zeros(fixed.frame_size(sizes, m) + m, |scratch| {
+        let (forces, scratch) = scratch.split_at_mut(m);
+        let done = Frame::new((system, fixed), q, closed, scratch).and_then(|mut frame| {
+            let (state, redundant) = ((t, q, v), how.redundant);
+            let unique = accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
+            if let Some(tolerance) = how.lifted {
+                for (i, force) in forces.iter_mut().enumerate() {
+                    *force += frame.idle_force(i, tolerance);
+                }
+            }
+            Ok(unique)
+        });
+        if done.is_err() {
+            acceleration.fill(f64::NAN);
+            forces.fill(f64::NAN);
+        }
+        if let Some(multipliers) = multipliers {
+            multipliers.fill(0.0);
+            for (&j, &force) in closed.iter().zip(&*forces) {
+                multipliers[j] = force;
+            }
+        }
+        done.unwrap_or(false)
+    })
 }

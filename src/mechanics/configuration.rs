@@ -29,7 +29,7 @@ pub(crate) fn rate<S: MechanicalSystem + ?Sized>(
 
 /// Copies as many entries as both slices have.
 #[inline]
-fn copy(from: &[f64], to: &mut [f64]) {
+pub(crate) fn copy(from: &[f64], to: &mut [f64]) {
     let n = from.len().min(to.len());
     to[..n].copy_from_slice(&from[..n]);
 }

@@ -15,6 +15,7 @@
 //! * `configuration`: `q̇ = N(q) v`.
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.
+//! * `linearised`: the derivative of the motion with closed contacts.
 //! * `mode_problem`: which contacts stay closed.
 //! * `check`: what the user wrote against differences.
 //!
@@ -31,6 +32,7 @@ mod dual;
 mod forward;
 pub(crate) mod gaps;
 pub(crate) mod kinetic;
+mod linearised;
 mod mechanism;
 pub(crate) mod mode_problem;
 pub(crate) mod rates;

@@ -3,7 +3,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::acceleration::{Bodies, Frame, Trouble, accelerate};
+use super::acceleration::{Bodies, Trouble, accelerate};
 use super::configuration;
 use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints};
@@ -65,7 +65,7 @@ where
         if bodies.system.contact_effort((t, q, v), &[], free) {
             return try_all(bodies, (t, q, v), candidates, redundant);
         }
-        let mut frame = match Frame::new(bodies, q, candidates, scratch) {
+        let mut frame = match bodies.frame(q, candidates, scratch) {
             Ok(frame) => frame,
             Err(trouble) => return Settled::Trouble(trouble, candidates.to_vec()),
         };
@@ -117,7 +117,7 @@ where
     let (q, v) = (moved(q, &rate), moved(v, a));
     let (mut free, mut gaps) = (vec![0.0; d], vec![0.0; m]);
     with_zeros(bodies.frame_size(m), |scratch| {
-        let mut frame = Frame::new(bodies, &q, candidates, scratch).ok()?;
+        let mut frame = bodies.frame(&q, candidates, scratch).ok()?;
         frame.free_acceleration(&bodies.system, (t + step, &q, &v), &[], &mut free);
         frame.gap_acceleration(&bodies.system, (&q, &v), &free, &mut gaps);
         let rounding = 0.1 * frame.least_acceleration(0.0, rate_tolerance);
@@ -315,7 +315,7 @@ where
     let chosen: Vec<usize> = chosen.collect();
     let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
     let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
-        let mut frame = Frame::new(bodies, q, &chosen, scratch)?;
+        let mut frame = bodies.frame(q, &chosen, scratch)?;
         accelerate(
             &bodies.system,
             &mut frame,
@@ -332,7 +332,7 @@ where
         return Tried::Ends(Settled::NotFinite(component));
     }
     let opening = with_zeros(bodies.frame_size(m), |scratch| {
-        let mut frame = Frame::new(bodies, q, candidates, scratch)?;
+        let mut frame = bodies.frame(q, candidates, scratch)?;
         let mut gaps = vec![0.0; m];
         frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
         let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();

@@ -1,6 +1,6 @@
 //! Parameters of the plate on springs, and the starts of its statistics.
 
-use crate::random::{fraction, in_sequence};
+use crate::random::fraction;
 use crate::{InputError, validate};
 
 /// A rigid plate above a row of springs on the ground; the parameters of
@@ -87,7 +87,12 @@ impl PlateParameters {
 
 /// Draw `j` = 1, 2, … of `SplitMix64` from state 0, as a number in [0, 1).
 fn uniform(j: u64) -> f64 {
-    fraction(in_sequence(0, j))
+    // the finaliser of Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (2014),
+    // on golden-ratio steps
+    let z = j.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    fraction(z ^ z >> 31)
 }
 
 #[cfg(test)]

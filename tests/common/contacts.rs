@@ -11,7 +11,7 @@ pub(crate) struct Contacts {
     /// Tangential speeds of a contact: 1 in the plane, 2 in space.
     tangents: usize,
     /// `J M⁻¹ Jᵀ`.
-    delassus: DMatrix<f64>,
+    pub(crate) delassus: DMatrix<f64>,
     pub(crate) friction: Vec<f64>,
     /// Normal, then tangential speeds before the impact (m/s).
     pub(crate) speeds: DVector<f64>,

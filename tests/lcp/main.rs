@@ -5,6 +5,7 @@
 mod bad_input;
 #[path = "../common/contacts.rs"]
 mod contacts;
+mod dictionary;
 mod enumeration;
 mod extremes;
 mod fixtures;

@@ -86,7 +86,8 @@ pub fn settings<S: Flow + EventFunction>(
     }
     if draw.chance(0.15) {
         let len = draw.length(count);
-        run = run.start_mode(mode(draw, len));
+        let flags = run.system().flags();
+        run = run.start_mode(flagged(draw, len, flags));
     }
     if draw.chance(0.02) {
         run = run.restart_at_events(true);
@@ -152,6 +153,16 @@ pub fn guard(draw: &mut Draw, count: usize) -> Guard {
 pub fn mode(draw: &mut Draw, len: usize) -> Mode {
     let on: Vec<usize> = (0..len).filter(|_| draw.chance(0.5)).collect();
     Mode::with(len, &on)
+}
+
+/// A mode with flags, mostly as many as `flags`.
+pub fn flagged(draw: &mut Draw, len: usize, flags: usize) -> Mode {
+    let count = draw.length(flags);
+    let mut mode = mode(draw, len).with_flags(count);
+    for j in 0..count {
+        mode.set_flag(j, draw.chance(0.5));
+    }
+    mode
 }
 
 fn rearm(draw: &mut Draw, count: usize) -> Result<Rearm, InputError> {

@@ -9,7 +9,7 @@ use saltation::{Flow, Integrator};
 
 use super::bodies::{driven, simulation, time};
 use super::derivative;
-use super::integrate::{Limits, Span, mode};
+use super::integrate::{Limits, Span, flagged};
 use crate::draw::Draw;
 use crate::trial::Trial;
 
@@ -44,8 +44,8 @@ where
     let t = if draw.chance(0.1) { draw.number() } else { 0.0 };
     let contacts = model.system().contacts();
     let state = [q, v].concat();
-    let (sides, length) = (draw.length(2 * contacts), draw.length(state.len()));
-    let any = mode(draw, sides);
+    let (sides, length) = (draw.length(contacts), draw.length(state.len()));
+    let any = flagged(draw, sides, contacts);
     let multipliers: Multipliers = model.multipliers(t, &state[..length.min(state.len())], &any);
     trial.note(
         "multipliers",
@@ -59,6 +59,15 @@ where
     let listed: Vec<usize> = (0..draw.below(contacts + 1))
         .map(|_| draw.size(contacts.max(1)))
         .collect();
+    let given = model.mode(&listed);
+    trial.expect(
+        given.flag_count() == contacts && given.len() == contacts,
+        || "a mode of another length".to_owned(),
+    );
+    trial.expect(
+        model.closed(&given).iter().all(|j| listed.contains(j)),
+        || "closed contacts".to_owned(),
+    );
     let report: Option<DecouplingReport> =
         trial.result("decoupling", model.decoupling(t, q, v, &listed));
     if let Some(report) = report {

@@ -67,6 +67,20 @@ fn modes(draw: &mut Draw, trial: &mut Trial) {
         mode.words().map(u64::count_ones).sum::<u32>() as usize == listed.len(),
         || "words".to_owned(),
     );
+    let flags = draw.below(200);
+    let mut mode = mode.with_flags(flags);
+    let j = draw.size(flags + 3);
+    mode.set_flag(j, true);
+    trial.expect(mode.flag(j) == (j < mode.flag_count()), || {
+        "a flag beyond the end".to_owned()
+    });
+    trial.expect(mode.flags().eq((j < flags).then_some(j)), || {
+        "flags are told wrongly".to_owned()
+    });
+    trial.expect(
+        Mode::of(&flow_fn(1, |_, _, _, _| {})) == Mode::new(0),
+        || "the mode of a plain equation".to_owned(),
+    );
     trial.note("mode", &(mode.is_empty(), &mode));
     trial.say(&mode);
 }

@@ -11,7 +11,7 @@
 //! of the rounding of `f` is estimated by `σ² = (1/6) · mean (Δ² f_k)²` (J. J. Moré & S. M. Wild,
 //! "Estimating computational noise", SIAM J. Sci. Comput. 33 (2011) 1292, section 2).
 
-use crate::random::{in_sequence, symmetric};
+use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
 use super::explorer::Explorer;
@@ -234,7 +234,7 @@ impl Draw {
 
     fn next(&mut self) -> f64 {
         self.index += 1;
-        symmetric(in_sequence(self.seed, self.index))
+        symmetric(word(self.seed, self.index))
     }
 }
 

@@ -66,7 +66,7 @@ impl Model<'_> {
         (t, q, v): (f64, &[f64], &[f64]),
         limbs: Option<&[Vec<usize>]>,
     ) -> f64 {
-        let (Some(limbs), true) = (limbs, self.bodies.identity) else {
+        let (Some(limbs), true) = (limbs, self.bodies.fixed.identity) else {
             return f64::INFINITY;
         };
         let d = q.len();

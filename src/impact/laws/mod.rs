@@ -4,17 +4,27 @@
 //!   with an elastic outcome.
 //! * `sequential`: the new contacts first; `propagative`: one contact after another (Seghete &
 //!   Murphey).
+//! * `routh`: one contact with friction; `anitescu_potra`: several at once; `in_order`: one after
+//!   another; `inclusion`: in any way and at will.
 //! * `complementarity`: where laws ask the solver of linear complementarity problems.
 
+mod anitescu_potra;
 pub(crate) mod complementarity;
+mod in_order;
+mod inclusion;
 pub(crate) mod plastic;
 mod projective;
 mod propagative;
+pub(crate) mod routh;
 mod sequential;
 mod unilateral;
 
+pub use anitescu_potra::AnitescuPotra;
+pub use in_order::InOrder;
+pub use inclusion::RouthInclusion;
 pub use plastic::Plastic;
 pub use projective::Projective;
 pub use propagative::Propagative;
+pub use routh::Routh;
 pub use sequential::Sequential;
 pub use unilateral::Unilateral;

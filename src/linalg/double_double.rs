@@ -5,20 +5,20 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// `high + low`, with `|low|` at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Double {
+pub(crate) struct Double {
     high: f64,
     low: f64,
 }
 
 impl Double {
-    pub(super) const ZERO: Self = Self {
+    pub(crate) const ZERO: Self = Self {
         high: 0.0,
         low: 0.0,
     };
 
     /// The product of two numbers, exactly unless it overflows or its low part underflows.
     #[inline]
-    pub(super) fn product(a: f64, b: f64) -> Self {
+    pub(crate) fn product(a: f64, b: f64) -> Self {
         let high = a * b;
         let ((ah, al), (bh, bl)) = (split(a), split(b));
         let low = ((ah * bh - high) + ah * bl + al * bh) + al * bl;
@@ -27,7 +27,7 @@ impl Double {
 
     /// The nearest number.
     #[inline]
-    pub(super) fn high(self) -> f64 {
+    pub(crate) fn high(self) -> f64 {
         self.high
     }
 }

@@ -12,91 +12,84 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::system::gather_closed;
-use crate::Mode;
-use crate::event_driven::Model;
+use super::acceleration::{Fixed, Frame, How, accelerate};
+use super::configuration::rate_along;
+use super::gaps::{curvature, gap_row};
+use super::kinetic::coriolis;
+use super::{MechanicalSystem, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
-use crate::linalg::scratch::{Cut, with_indices, with_zeros};
-use crate::mechanics::Mechanism;
-use crate::mechanics::acceleration::{Frame, accelerate};
-use crate::mechanics::configuration::rate_along;
-use crate::mechanics::gaps::{curvature, gap_row};
-use crate::mechanics::kinetic::coriolis;
+use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
 
-impl Model<'_> {
-    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
-    /// no acceleration or the multipliers are not unique.
-    pub(crate) fn motion_along_each(
-        &self,
-        (t, x): (f64, &[f64]),
-        mode: &Mode,
-        directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
-        let n = self.system().contacts();
-        let (q, v) = self.parts(x);
-        let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
-        let count = directions.len() / dim;
-        with_indices(n, |closed| {
-            let closed = gather_closed(mode, closed);
-            let m = closed.len();
-            let own = d + m + count * d + Residuals::size((nq, d), m);
-            with_zeros(self.bodies.frame_size(m) + own, |scratch| {
-                let mut cut = Cut(scratch);
-                let (acceleration, forces) = (cut.take(d), cut.take(m));
-                let efforts = cut.take(count * d);
-                let mut residuals = Residuals::new(&mut cut, (nq, d), m);
-                let Ok(mut frame) = Frame::new(&self.bodies, q, closed, cut.0) else {
-                    return false;
-                };
-                let (state, redundant) = ((t, q, v), self.redundant);
-                let system = self.system();
-                let written = system.effort_along(state, directions, efforts);
-                let straight = self.bodies.identity;
-                if written && straight && is_constant(system, state, closed, residuals.r) {
-                    let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
-                    let unique = frame.solve_gram(zeros, redundant) == Ok(true);
-                    let known = unique && frame.held_inverse(zeros, held);
-                    if known {
-                        take_along(held, (directions, efforts), out);
-                    }
-                    return known;
-                }
-                let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
-                if moved != Ok(true) {
-                    return false;
-                }
-                let coarse = coarseness(system, (q, v), closed, residuals.work);
-                let directions = directions.chunks_exact(dim);
-                for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
-                    let (rate, bent) = out.split_at_mut(nq);
-                    let (dq, dv) = along.split_at(nq);
-                    rate_along(system, (q, v), (dq, dv), rate, residuals.work);
-                    let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
-                    let fixed = (&*acceleration, &*forces);
-                    let what = (effort, coarse, straight);
-                    residuals.along(system, (t, x), along, closed, fixed, what);
-                    frame.solve_mass(residuals.r, bent);
-                    for i in 0..m {
-                        residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
-                    }
-                    // The Gram matrix is factorised since the multipliers are known.
-                    solve(frame.gram, m, residuals.s);
-                    for i in 0..m {
-                        frame.push(i, residuals.s[i], bent);
-                    }
-                }
-                true
-            })
-        })
-    }
+/// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`, with contacts `closed`;
+/// false when there is no acceleration or the multipliers are not unique.
+pub(crate) fn motion_along<S>(
+    (system, fixed): (&S, &Fixed),
+    (t, x): (f64, &[f64]),
+    closed: &[usize],
+    (directions, out): (&[f64], &mut [f64]),
+    how: How,
+) -> bool
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let (q, v) = x.split_at(system.coordinates().min(x.len()));
+    let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
+    let count = directions.len() / dim;
+    let m = closed.len();
+    let own = d + m + count * d + Residuals::size((nq, d), m);
+    with_zeros(fixed.frame_size((d, nq), m) + own, |scratch| {
+        let mut cut = Cut(scratch);
+        let (acceleration, forces) = (cut.take(d), cut.take(m));
+        let efforts = cut.take(count * d);
+        let mut residuals = Residuals::new(&mut cut, (nq, d), m);
+        let Ok(mut frame) = Frame::new((system, fixed), q, closed, cut.0) else {
+            return false;
+        };
+        let (state, redundant) = ((t, q, v), how.redundant);
+        let written = system.effort_along(state, directions, efforts);
+        let straight = fixed.identity;
+        if written && straight && is_constant(system, state, closed, residuals.r) {
+            let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
+            let unique = frame.solve_gram(zeros, redundant) == Ok(true);
+            let known = unique && frame.held_inverse(zeros, held);
+            if known {
+                take_along(held, (directions, efforts), out);
+            }
+            return known;
+        }
+        let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
+        if moved != Ok(true) {
+            return false;
+        }
+        let coarse = coarseness(system, (q, v), closed, residuals.work);
+        let directions = directions.chunks_exact(dim);
+        for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
+            let (rate, bent) = out.split_at_mut(nq);
+            let (dq, dv) = along.split_at(nq);
+            rate_along(system, (q, v), (dq, dv), rate, residuals.work);
+            let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
+            let fixed = (&*acceleration, &*forces);
+            let what = (effort, coarse, straight);
+            residuals.along(system, (t, x), along, closed, fixed, what);
+            frame.solve_mass(residuals.r, bent);
+            for i in 0..m {
+                residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
+            }
+            // The Gram matrix is factorised since the multipliers are known.
+            solve(frame.gram, m, residuals.s);
+            for i in 0..m {
+                frame.push(i, residuals.s[i], bent);
+            }
+        }
+        true
+    })
 }
 
 /// True when efforts are all that depends on the state; `work` has `d` entries.
-fn is_constant(
-    system: &dyn Mechanism,
+fn is_constant<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
+    system: &S,
     state: (f64, &[f64], &[f64]),
     closed: &[usize],
     work: &mut [f64],
@@ -149,9 +142,9 @@ impl<'a> Residuals<'a> {
 
     /// Fills `r` and `s` with their derivatives along a direction: of the effort the given one, if
     /// the user wrote it, and differences of the rest.
-    fn along(
+    fn along<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         &mut self,
-        system: &dyn Mechanism,
+        system: &S,
         (t, x): (f64, &[f64]),
         along: &[f64],
         closed: &[usize],
@@ -192,8 +185,8 @@ impl<'a> Residuals<'a> {
 /// How much longer the step has to be where the differenced quantity is a difference itself: the
 /// cube root of its loss of accuracy. Rows, Coriolis forces and curvatures by one difference lose
 /// five digits, curvatures by two differences eight.
-fn coarseness(
-    system: &dyn Mechanism,
+fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
+    system: &S,
     (q, v): (&[f64], &[f64]),
     closed: &[usize],
     work: &mut [f64],
@@ -217,8 +210,8 @@ fn coarseness(
 
 /// Adds all of `r` but the effort to `r`, and fills `s`, with `a` and `λ` fixed; `work` has that of
 /// [`Residuals`].
-fn residuals(
-    system: &dyn Mechanism,
+fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
+    system: &S,
     (t, q, v): (f64, &[f64], &[f64]),
     closed: &[usize],
     (a, forces, has_coriolis): (&[f64], &[f64], bool),

@@ -1,0 +1,156 @@
+//! The complementarity problem of an impact with friction, as blocks (Halm & Posa, equations 72–75;
+//! the printed 75b lacks some transposes).
+//!
+//! With the normal impulses `λ` of m contacts, the friction impulses `δ ≥ 0` along k directions a
+//! contact, the least slip `γ` and the multiplier `β` of the bound `λ ≤ λmax`,
+//!
+//! ```text
+//!         |  0   −I    0    0 |         | λmax |         | β |
+//!     W = |  I   Ann  AnD   0 |     q = |  un  |     z = | λ |
+//!         |  0   ADn  ADD   E |         | D'ut |         | δ |
+//!         |  0    μ   −E'   0 |         |  0   |         | γ |
+//! ```
+//!
+//! `A` is the Delassus matrix of normals and directions. In the plane the directions are + and − the
+//! tangent; in space `d_j = (cos, sin)(2πj/k)`. Without bounds (Anitescu & Potra) the first row and
+//! column of blocks are absent.
+
+use nalgebra::{DMatrix, DMatrixView};
+
+use crate::impact::ImpactProblem;
+
+/// The blocks of one impact, with and without bounds.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    contacts: usize,
+    tangents: usize,
+    /// `d_j` of each of the k directions.
+    slopes: Vec<[f64; 2]>,
+    /// `W` with bounds.
+    matrix: DMatrix<f64>,
+}
+
+impl Blocks {
+    /// With k directions a contact in space; the plane has 2, a problem without tangents none.
+    pub(crate) fn new(problem: &ImpactProblem, directions: usize) -> Self {
+        Self::of(problem.delassus(), problem.friction(), directions)
+    }
+
+    /// The same from a Delassus matrix and coefficients of friction.
+    pub(crate) fn of(delassus: &DMatrix<f64>, friction: &[f64], directions: usize) -> Self {
+        let m = friction.len();
+        let t = delassus.nrows() / m.max(1) - 1;
+        let slopes: Vec<[f64; 2]> = match t {
+            0 => Vec::new(),
+            1 => vec![[1.0, 0.0], [-1.0, 0.0]],
+            _ => (0..directions).map(|j| unit(j, directions)).collect(),
+        };
+        let k = slopes.len();
+        let forces = m + k * m;
+        let mut rows = DMatrix::zeros(forces, m + t * m);
+        for i in 0..m {
+            rows[(i, i)] = 1.0;
+            for (j, slope) in slopes.iter().enumerate() {
+                for (axis, part) in slope.iter().enumerate().take(t) {
+                    rows[(m + k * i + j, m + t * i + axis)] = *part;
+                }
+            }
+        }
+        let inner = &rows * delassus * rows.transpose();
+        let n = m + forces + if k > 0 { m } else { 0 };
+        let mut matrix = DMatrix::zeros(n, n);
+        matrix.view_mut((m, m), (forces, forces)).copy_from(&inner);
+        for i in 0..m {
+            matrix[(i, m + i)] = -1.0;
+            matrix[(m + i, i)] = 1.0;
+            if k > 0 {
+                let gamma = m + forces + i;
+                matrix[(gamma, m + i)] = friction[i];
+                for j in 0..k {
+                    let delta = 2 * m + k * i + j;
+                    matrix[(delta, gamma)] = 1.0;
+                    matrix[(gamma, delta)] = -1.0;
+                }
+            }
+        }
+        Self {
+            contacts: m,
+            tangents: t,
+            slopes,
+            matrix,
+        }
+    }
+
+    /// Unknowns of the problem with bounds: `(3 + k) m`.
+    pub(crate) fn size(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// `W` with bounds.
+    pub(crate) fn bounded(&self) -> DMatrixView<'_, f64> {
+        self.matrix.as_view()
+    }
+
+    /// `W` without bounds.
+    pub(crate) fn unbounded(&self) -> DMatrix<f64> {
+        let (m, n) = (self.contacts, self.size() - self.contacts);
+        self.matrix.view((m, m), (n, n)).into_owned()
+    }
+
+    /// `W` of the convex problem `min ½ λᵀ G λ − Σ λn` over the cones of friction: without bounds, and
+    /// with the least slip acting on the normals.
+    pub(crate) fn of_cones(&self) -> DMatrix<f64> {
+        let mut matrix = self.unbounded();
+        let (m, k) = (self.contacts, self.slopes.len());
+        if k > 0 {
+            for i in 0..m {
+                let gamma = m + k * m + i;
+                matrix[(i, gamma)] = -matrix[(gamma, i)];
+            }
+        }
+        matrix
+    }
+
+    /// `q` with bounds.
+    pub(crate) fn right_side(&self, most: &[f64], speeds: &[f64], q: &mut [f64]) {
+        let (bounds, rest) = q.split_at_mut(self.contacts);
+        bounds.copy_from_slice(most);
+        self.right_side_unbounded(speeds, rest);
+    }
+
+    /// `q` without bounds.
+    pub(crate) fn right_side_unbounded(&self, speeds: &[f64], q: &mut [f64]) {
+        let (m, t, k) = (self.contacts, self.tangents, self.slopes.len());
+        q.fill(0.0);
+        q[..m].copy_from_slice(&speeds[..m]);
+        for i in 0..m {
+            let slip = &speeds[m + t * i..m + t * (i + 1)];
+            for (j, slope) in self.slopes.iter().enumerate() {
+                q[m + k * i + j] = slope.iter().zip(slip).map(|(d, u)| d * u).sum();
+            }
+        }
+    }
+
+    /// The impulses of a solution of the problem with bounds, or of one without from its start on.
+    pub(crate) fn impulses(&self, z: &[f64], impulses: &mut [f64]) {
+        let (m, t, k) = (self.contacts, self.tangents, self.slopes.len());
+        let z = if z.len() == self.size() { &z[m..] } else { z };
+        impulses[..m].copy_from_slice(&z[..m]);
+        for i in 0..m {
+            let along = &z[m + k * i..m + k * (i + 1)];
+            for axis in 0..t {
+                let parts = self.slopes.iter().zip(along);
+                impulses[m + t * i + axis] = parts.map(|(d, part)| d[axis] * part).sum();
+            }
+        }
+    }
+}
+
+/// Direction j of k, with exact zeros and ones.
+fn unit(j: usize, k: usize) -> [f64; 2] {
+    if (4 * j).is_multiple_of(k) {
+        return [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]][4 * j / k % 4];
+    }
+    let (sin, cos) = (std::f64::consts::TAU * j as f64 / k as f64).sin_cos();
+    [cos, sin]
+}

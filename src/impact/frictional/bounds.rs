@@ -1,0 +1,89 @@
+//! Laws of the draws: how much each contact may push in a step.
+
+use crate::random::{Draws, Stream, word_below};
+
+/// How the bounds of the normal impulses of a step are drawn, as parts of the greatest bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BoundLaw {
+    /// Uniform in (0, 1), each contact on its own: Algorithm 1 of the paper. Outcomes of one contact
+    /// acting alone are rare.
+    #[default]
+    Uniform,
+    /// The face law: uniform in half of the steps. In the others only the contacts of a non-empty
+    /// proper subset, each as likely, keep their bounds, and the others may not push. Where none of
+    /// the subset approaches, only the contact that approaches most may push.
+    Faces,
+}
+
+/// Draws the bounds of one step, in (0, 1) or zero. `speeds` are the normal speeds.
+pub(crate) fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], bounds: &mut [f64]) {
+    draws.fill_open(Stream::Bounds, bounds);
+    let m = bounds.len();
+    if law == BoundLaw::Uniform || m < 2 {
+        return;
+    }
+    let [whole, subset, ..] = draws.block(Stream::Faces, 0);
+    if whole >> 63 == 0 {
+        return;
+    }
+    // Beyond 62 contacts subsets of the first 62 are drawn, and the others keep theirs.
+    let drawn = m.min(62);
+    let proper = if drawn == m {
+        (1usize << m) - 2
+    } else {
+        1 << drawn
+    };
+    let subset = word_below(subset, proper) + usize::from(drawn == m);
+    let keeps = |i: usize| i >= drawn || subset >> i & 1 == 1;
+    if (0..m).any(|i| keeps(i) && speeds[i] < 0.0) {
+        for (i, bound) in bounds.iter_mut().enumerate() {
+            if !keeps(i) {
+                *bound = 0.0;
+            }
+        }
+        return;
+    }
+    let most = (0..m).min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]));
+    for (i, bound) in bounds.iter_mut().enumerate() {
+        if Some(i) != most {
+            *bound = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_steps_keep_a_proper_subset() {
+        let (mut whole, mut kept) = (0, [0; 3]);
+        for sample in 0..3000 {
+            let (seed, step) = (1, 0);
+            let draws = Draws { seed, sample, step };
+            let mut bounds = [0.0; 3];
+            draw(BoundLaw::Faces, draws, &[-1.0; 3], &mut bounds);
+            let zeros = bounds.iter().filter(|&&b| b == 0.0).count();
+            assert!(zeros < 3);
+            whole += usize::from(zeros == 0);
+            for (count, bound) in kept.iter_mut().zip(bounds) {
+                *count += usize::from(zeros > 0 && bound > 0.0);
+            }
+        }
+        assert!((1400..1600).contains(&whole), "{whole}");
+        // Of six subsets each contact is in three.
+        assert!(kept.iter().all(|k| (650..850).contains(k)), "{kept:?}");
+    }
+
+    #[test]
+    fn where_no_chosen_contact_approaches_the_fastest_pushes() {
+        for sample in 0..200 {
+            let (seed, step) = (1, 0);
+            let mut bounds = [0.0; 3];
+            let draws = Draws { seed, sample, step };
+            draw(BoundLaw::Faces, draws, &[0.2, 0.5, -1.0], &mut bounds);
+            assert!(bounds[2] > 0.0);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The cone of contact forces: how pointed it is, and how soon impacts end for that reason (Halm &
+//! Posa, Theorem 8).
+//!
+//! Generators are `f = Jnᵀ ± μ Jtᵀ`, for each contact. The least-norm point of their convex hull in
+//! the metric `|f|² = fᵀ M⁻¹ f` has the norm δ. The convex problem `min ½ λᵀ G λ − Σ λn` over impulses
+//! in the cones of friction has a solution exactly when δ > 0, and then `δ⁻² = Σ λn`. (Weights of the
+//! generators instead of `λ` cancel where μ is large.)
+
+use nalgebra::{DMatrix, DVector};
+
+use super::blocks::Blocks;
+use crate::impact::{Failure, ImpactProblem};
+use crate::lcp::LcpSolver;
+use crate::{lcp, validate};
+
+/// Directions of the polygon around the circle of friction in space.
+const DIRECTIONS: usize = 16;
+/// Margins below this part of the longest normal are zero.
+const LEAST: f64 = 1e-8;
+
+/// The cone of contact forces of an impact.
+///
+/// ```
+/// use saltation::impact::{ContactCone, ImpactProblem};
+/// use saltation::nalgebra::{dmatrix, dvector};
+/// let body = dmatrix![1.0, 0.0; 0.0, 1.0];
+/// // Two walls that face each other: the cone contains a line.
+/// let walls = dmatrix![1.0, 0.0; -1.0, 0.0];
+/// let squeezed = ImpactProblem::from_mechanics(&body, &walls, &dvector![1.0, 0.0])?;
+/// assert!(!ContactCone::of(&squeezed)?.is_pointed());
+/// let floor = dmatrix![0.0, 1.0];
+/// let falling = ImpactProblem::from_mechanics(&body, &floor, &dvector![0.0, -3.0])?;
+/// let cone = ContactCone::of(&falling)?;
+/// assert!((cone.margin() - 1.0).abs() < 1e-12);
+/// // No impact takes a greater sum of normal impulses than this.
+/// assert!((cone.greatest_impulse() - 6.0).abs() < 1e-12);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactCone {
+    contacts: usize,
+    kinetic_norm: f64,
+    margin: f64,
+    direction: DVector<f64>,
+    euclidean: Option<f64>,
+}
+
+impl ContactCone {
+    /// Of the contacts of a problem. In space friction is bounded by a polygon of 16 directions
+    /// around the circle, so that the margin is a lower bound, less than 2 % too small.
+    ///
+    /// # Errors
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
+    /// tangents; [`Failure::Lcp`] when the least-norm problem is not solved;
+    /// [`Failure::Interrupted`].
+    pub fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
+        problem.refuse_friction_without_tangents("ContactCone")?;
+        let m = problem.contacts();
+        let impulses = least_norm(problem.delassus(), problem)?;
+        let sum = impulses.rows(0, m).sum();
+        let greatest = problem.space().roots.iter().copied().fold(0.0, f64::max);
+        let margin = if sum > 0.0 { sum.sqrt().recip() } else { 0.0 };
+        let pointed = margin > LEAST * greatest;
+        let euclidean = match problem.response() {
+            Some(response) if pointed => {
+                let sum = least_norm(&(response.transpose() * response), problem)?
+                    .rows(0, m)
+                    .sum();
+                (sum > 0.0).then(|| sum.sqrt())
+            }
+            _ => None,
+        };
+        let direction = if pointed { impulses } else { impulses * 0.0 };
+        Ok(Self {
+            contacts: problem.contacts(),
+            kinetic_norm: problem.kinetic_norm(),
+            margin: if pointed { margin } else { 0.0 },
+            direction,
+            euclidean,
+        })
+    }
+
+    /// δ, the distance of the convex hull of the generators from zero in the metric of `M⁻¹`
+    /// (1/√kg for gaps in metres); 0 for a cone that contains a line, where contacts can jam a body
+    /// and impacts need not end.
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// True when the cone contains no line.
+    pub fn is_pointed(&self) -> bool {
+        self.margin > 0.0
+    }
+
+    /// Impulses `Λ` whose force `r = Jᵀ Λ` has `rᵀ M⁻¹ f ≥ 1` for all generators, with the least norm
+    /// in the metric of `M⁻¹`, 1/δ (normals first); zero for a cone that is not pointed.
+    pub fn direction(&self) -> &DVector<f64> {
+        &self.direction
+    }
+
+    /// The least Euclidean norm of an `r` with `rᵀ M⁻¹ f ≥ 1` for all generators (equation 77), of a
+    /// problem made from mechanics with a pointed cone.
+    pub fn euclidean_norm(&self) -> Option<f64> {
+        self.euclidean
+    }
+
+    /// No impact takes a greater sum of normal impulses (N s): `2 |v|_M/δ`; infinite for a cone that
+    /// is not pointed.
+    pub fn greatest_impulse(&self) -> f64 {
+        2.0 * self.kinetic_norm / self.margin
+    }
+
+    /// The constant `c` of Theorem 8 in its sharper form, `4 ⌈(m + 1)/(h δ)⌉`: steps of uniform
+    /// bounds up to `h` (N s) for each unit of `⌈|v|_M⌉`. With the face law take half of `h`.
+    /// Infinite for a cone that is not pointed.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless `h` is finite and positive.
+    pub fn steps_per_norm(&self, h: f64) -> Result<f64, Failure> {
+        validate::positive("bound", &[h])?;
+        Ok(self.constant(1.0 / self.margin, h))
+    }
+
+    /// The constant `c` of Theorem 8 as printed (78), `4 ⌈(m + 1) |r|₂/(h √σ)⌉`, σ the least
+    /// eigenvalue of the mass matrix. Infinite where [`euclidean_norm`](Self::euclidean_norm) is not
+    /// known.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless both are finite and positive.
+    pub fn steps_per_norm_as_printed(&self, h: f64, least_mass: f64) -> Result<f64, Failure> {
+        validate::positive("bound", &[h])?;
+        validate::positive("least eigenvalue of the mass matrix", &[least_mass])?;
+        let norm = self.euclidean.unwrap_or(f64::INFINITY);
+        Ok(self.constant(norm / least_mass.sqrt(), h))
+    }
+
+    /// More steps than this are made with at most this probability: `c ⌈|v|_M⌉ + j`,
+    /// `exp(−j/(m + 1)²)` the probability, for a `c` of the two methods above.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless the probability lies in
+    /// (0, 1].
+    pub fn steps(&self, per_norm: f64, probability: f64) -> Result<f64, Failure> {
+        let kept = probability > 0.0 && probability <= 1.0;
+        validate::unless(kept, "probability", probability, "must lie in (0, 1]")?;
+        let rows = (self.contacts + 1) as f64;
+        let more = -probability.ln() * rows * rows;
+        Ok(per_norm * self.kinetic_norm.ceil() + more.ceil())
+    }
+
+    fn constant(&self, norm: f64, h: f64) -> f64 {
+        let whole = (self.contacts + 1) as f64 * norm / h;
+        // A whole number stays one.
+        4.0 * (whole * (1.0 - 1e-12)).ceil()
+    }
+}
+
+/// `λ` in the cones of friction that minimises `½ λᵀ G λ − Σ λn`; zero where nothing does.
+fn least_norm(delassus: &DMatrix<f64>, problem: &ImpactProblem) -> Result<DVector<f64>, Failure> {
+    let (m, t) = (problem.contacts(), problem.tangents());
+    // In space a polygon around the circle.
+    let around = if t > 1 {
+        (std::f64::consts::PI / DIRECTIONS as f64).cos()
+    } else {
+        1.0
+    };
+    let friction: Vec<f64> = problem.friction().iter().map(|mu| mu / around).collect();
+    let blocks = Blocks::of(delassus, &friction, DIRECTIONS);
+    let matrix = blocks.of_cones();
+    let mut q = vec![0.0; matrix.nrows()];
+    q[..m].fill(-1.0);
+    let mut solver = LcpSolver::new(q.len());
+    if let Some(interrupt) = problem.interrupt() {
+        solver = solver.interrupt(interrupt);
+    }
+    let mut impulses = DVector::zeros(m + t * m);
+    match solver.solve(&matrix, &q) {
+        Ok(solution) => blocks.impulses(solution.z(), impulses.as_mut_slice()),
+        Err(lcp::Failure::Ray { .. }) => {}
+        Err(failure) => return Err(failure.into()),
+    }
+    Ok(impulses)
+}

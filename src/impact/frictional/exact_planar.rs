@@ -1,0 +1,516 @@
+//! The exact set of velocities after a planar impact: a union of polytopes.
+//!
+//! In the plane the impact inclusion of Halm & Posa (IJRR 2024, eq. 37 to 40) is piecewise
+//! constant in contact space. For each set `S` of contacts that do not separate, and a sign of
+//! slip (or none) for each of `S`, the location
+//!
+//! ```text
+//!     { u : u_n,i ≤ 0 for i ∈ S, u_n,j ≥ 0 for j ∉ S, slips of S of these signs }
+//! ```
+//!
+//! is a convex cone, and the rate of `u` is any convex combination of the rays
+//! `G (e_n,i ∓ μ_i e_t,i)`, `i ∈ S`; both signs where the contact does not slip. What is reached
+//! inside a location from a polytope `P` is therefore `(P + cone(rays)) ∩ location`. A list of work
+//! goes through locations until nothing new is reached.
+
+use std::collections::VecDeque;
+
+use nalgebra::DMatrix;
+
+use super::generators::{Generators, Scratch, Sign};
+use super::polytope::Polytope;
+use crate::impact::{Failure, ImpactProblem};
+use crate::linalg::double_double::Double;
+use crate::{InputError, validate};
+
+/// A polytope that lies this near to one that is known, in units of the speed before the impact,
+/// brings nothing new.
+const KNOWN: f64 = 1e-11;
+
+/// Most polytopes that are pushed through a location, unless another cap is set.
+const CAP: usize = 1_000;
+
+/// Most contacts: 4⁵ − 1 locations.
+const MOST_CONTACTS: usize = 5;
+
+/// Cosines between rows below this are rounding.
+const ZERO: f64 = 1e-15;
+
+/// A row whose part outside the span of others is below this, squared and with unit rows, depends
+/// on them.
+const DEPENDENT: f64 = 1e-12;
+
+/// Most generators of a polytope on the way.
+const GENERATORS: usize = 200;
+
+/// Computes all velocities that a planar inelastic impact with friction can end with.
+///
+/// The set is that of the impact inclusion of Halm & Posa, without a step error: every split of
+/// the impulse between the contacts, changing at will. Restitution is not read. The speeds are
+/// divided by `√G_ii`, so the result does not depend on the scale of a row; polytopes that differ by
+/// less than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12
+/// of it are lost.
+///
+/// Two contacts take a few milliseconds. Three are practical. With four or five the work list may
+/// reach its cap; then the set is a part of the exact one and [`is_closed`](OutcomeSet::is_closed)
+/// is false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExactPlanar {
+    cap: usize,
+    is_forced: bool,
+}
+
+/// The velocities after an impact, a union of polytopes in contact space.
+///
+/// Coordinates are the contact speeds `u⁺`, in the order of the problem's rows (m/s). No polytope
+/// contains another; they may overlap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeSet {
+    pieces: Vec<Polytope>,
+    is_closed: bool,
+    effort: usize,
+}
+
+impl ExactPlanar {
+    /// With the default cap.
+    pub const fn new() -> Self {
+        Self {
+            cap: CAP,
+            is_forced: false,
+        }
+    }
+
+    /// Most polytopes that are pushed through a location; default 1000. A polytope has at most
+    /// 200 generators on the way.
+    #[must_use]
+    pub const fn cap(mut self, items: usize) -> Self {
+        self.cap = items;
+        self
+    }
+
+    /// Starts the impact also where no contact approaches, at contacts whose normal speed is zero:
+    /// an impact without collision. Without it the velocity is returned unchanged there.
+    #[must_use]
+    pub const fn forced(mut self) -> Self {
+        self.is_forced = true;
+        self
+    }
+
+    /// The set.
+    ///
+    /// # Errors
+    /// [`InputError::Tangents`] unless the problem has one tangent a contact,
+    /// [`InputError::BadSetting`] for more than five contacts, [`Failure::Interrupted`].
+    pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
+        let inclusion = PlanarInclusion::new(problem)?;
+        if problem.is_feasible() && !self.is_forced {
+            let mut start = Generators::new(inclusion.rows());
+            start.push_point(&inclusion.start);
+            let piece = inclusion.in_speeds(&start);
+            return Ok(OutcomeSet {
+                pieces: vec![piece],
+                is_closed: true,
+                effort: 0,
+            });
+        }
+        Search::new(&inclusion).run(self.cap, problem)
+    }
+}
+
+impl Default for ExactPlanar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OutcomeSet {
+    /// The polytopes, in an order that depends on the problem only.
+    pub fn pieces(&self) -> &[Polytope] {
+        &self.pieces
+    }
+
+    /// False when a cap ended the search: then the set is a part of the exact one.
+    pub const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Polytopes that were pushed through a location.
+    pub const fn effort(&self) -> usize {
+        self.effort
+    }
+
+    /// Distance of contact speeds from the set, `|u − u⁺|` (m/s); 0 inside. NaN for a wrong
+    /// length.
+    pub fn distance(&self, speeds: &[f64]) -> f64 {
+        let distances = self.pieces.iter().map(|piece| piece.distance(speeds));
+        distances.fold(
+            f64::INFINITY,
+            |least, d| if d.is_nan() { d } else { least.min(d) },
+        )
+    }
+
+    /// True when contact speeds lie within `tolerance` of the set (m/s).
+    pub fn contains(&self, speeds: &[f64], tolerance: f64) -> bool {
+        self.distance(speeds) <= tolerance
+    }
+
+    /// The least and the greatest value of each contact speed.
+    pub fn bounds(&self) -> Vec<(f64, f64)> {
+        let mut vertices = self.pieces.iter().flat_map(Polytope::vertices);
+        let Some(first) = vertices.next() else {
+            return Vec::new();
+        };
+        let mut bounds: Vec<(f64, f64)> = first.iter().map(|&x| (x, x)).collect();
+        for vertex in vertices {
+            for (bound, &x) in bounds.iter_mut().zip(vertex) {
+                *bound = (bound.0.min(x), bound.1.max(x));
+            }
+        }
+        bounds
+    }
+}
+
+/// The inclusion of a problem in units of `√G_ii` and of the greatest speed.
+struct PlanarInclusion {
+    contacts: usize,
+    start: Vec<Double>,
+    /// What a coordinate is multiplied with to give a speed of the problem.
+    units: Vec<f64>,
+    /// Ray of contact `i` with slip to the positive side, then to the negative.
+    rays: Vec<[Vec<Double>; 2]>,
+    is_rough: Vec<bool>,
+}
+
+impl PlanarInclusion {
+    fn new(problem: &ImpactProblem) -> Result<Self, Failure> {
+        let contacts = problem.contacts();
+        if problem.tangents() != 1 {
+            return Err(Failure::Input(InputError::Tangents {
+                contact: 0,
+                expected: 1,
+                found: problem.tangents(),
+            }));
+        }
+        let rule = "the exact planar set is computed for up to 5 contacts";
+        let is_small = contacts <= MOST_CONTACTS;
+        validate::unless(is_small, "contacts", contacts as f64, rule)?;
+        let delassus = problem.delassus();
+        // a tangent may have no length
+        let unit = |g: &f64| if *g > 0.0 { g.sqrt() } else { 1.0 };
+        let units: Vec<f64> = delassus.diagonal().iter().map(unit).collect();
+        let gram = DMatrix::from_fn(units.len(), units.len(), |i, j| {
+            let cosine = delassus[(i, j)] / units[i] / units[j];
+            if cosine.abs() <= ZERO { 0.0 } else { cosine }
+        });
+        let speeds: Vec<f64> = problem
+            .speeds()
+            .iter()
+            .zip(&units)
+            .map(|(u, d)| u / d)
+            .collect();
+        let greatest = speeds.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
+        let speed = if greatest > 0.0 { greatest } else { 1.0 };
+        let span = Span::of(&gram);
+        let ray = |contact: usize, sign: f64| {
+            let tangent = contacts + contact;
+            let friction = sign * problem.friction()[contact] * units[tangent] / units[contact];
+            let slide = |row| Double::product(friction, gram[(row, tangent)]);
+            span.complete(|row| Double::from(gram[(row, contact)]) - slide(row))
+        };
+        Ok(Self {
+            contacts,
+            start: span.complete(|row| Double::from(speeds[row] / speed)),
+            rays: (0..contacts).map(|i| [ray(i, 1.0), ray(i, -1.0)]).collect(),
+            is_rough: problem.friction().iter().map(|&mu| mu > 0.0).collect(),
+            units: units.iter().map(|d| d * speed).collect(),
+        })
+    }
+
+    fn rows(&self) -> usize {
+        2 * self.contacts
+    }
+
+    fn in_speeds(&self, set: &Generators) -> Polytope {
+        let mut vertices = Vec::with_capacity(set.len() * self.rows());
+        for point in set.points() {
+            vertices.extend(point.iter().zip(&self.units).map(|(x, unit)| x * unit));
+        }
+        Polytope::of_vertices(self.rows(), vertices)
+    }
+
+    /// All locations, in a fixed order.
+    fn locations(&self) -> Vec<Location> {
+        let mut locations = Vec::new();
+        let mut signs = vec![None; self.contacts];
+        self.extend_locations(&mut signs, 0, &mut locations);
+        locations
+    }
+
+    fn extend_locations(
+        &self,
+        signs: &mut Vec<Option<Sign>>,
+        contact: usize,
+        locations: &mut Vec<Location>,
+    ) {
+        if contact == self.contacts {
+            if signs.iter().any(Option::is_some) {
+                locations.push(self.location(signs));
+            }
+            return;
+        }
+        let slips = [Sign::Zero, Sign::Positive, Sign::Negative];
+        // without friction the sign of the slip does not matter
+        let slips = if self.is_rough[contact] {
+            &slips[..]
+        } else {
+            &slips[..1]
+        };
+        for &slip in slips {
+            signs[contact] = Some(slip);
+            self.extend_locations(signs, contact + 1, locations);
+        }
+        signs[contact] = None;
+        self.extend_locations(signs, contact + 1, locations);
+    }
+
+    fn location(&self, signs: &[Option<Sign>]) -> Location {
+        let mut cuts = Vec::new();
+        let mut rays = Generators::new(self.rows());
+        for (contact, sign) in signs.iter().enumerate() {
+            let Some(slip) = *sign else { continue };
+            let [positive, negative] = &self.rays[contact];
+            if slip != Sign::Negative {
+                rays.push_ray(positive);
+            }
+            if slip != Sign::Positive && self.is_rough[contact] {
+                rays.push_ray(negative);
+            }
+            if slip == Sign::Zero && self.is_rough[contact] {
+                cuts.push((self.contacts + contact, Sign::Zero));
+            }
+        }
+        for (contact, sign) in signs.iter().enumerate() {
+            let normal = if sign.is_some() {
+                Sign::Negative
+            } else {
+                Sign::Positive
+            };
+            cuts.push((contact, normal));
+            if let Some(slip @ (Sign::Positive | Sign::Negative)) = *sign {
+                cuts.push((self.contacts + contact, slip));
+            }
+        }
+        Location {
+            cuts,
+            rays,
+            known: Vec::new(),
+        }
+    }
+}
+
+/// Which rows of the Jacobian depend on others, and how: dependent speeds are computed from the
+/// others, so that a sign never contradicts those it follows from.
+struct Span {
+    /// Row by row the independent rows and coefficients it is the sum of; itself for an
+    /// independent row.
+    terms: Vec<Vec<(usize, f64)>>,
+}
+
+impl Span {
+    /// Of a positive semidefinite matrix with a unit diagonal, by elimination with the greatest
+    /// pivot.
+    fn of(gram: &DMatrix<f64>) -> Self {
+        let n = gram.nrows();
+        let mut rest = gram.clone();
+        // row = Σ coefficient · pivot row + rest
+        let mut terms: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
+        let mut is_pivot = vec![false; n];
+        loop {
+            let open = (0..n).filter(|&i| !is_pivot[i]);
+            let Some(pivot) = open.max_by(|&a, &b| rest[(a, a)].total_cmp(&rest[(b, b)])) else {
+                break;
+            };
+            if rest[(pivot, pivot)] <= DEPENDENT {
+                break;
+            }
+            is_pivot[pivot] = true;
+            // the pivot row is what is left of it after the pivots before
+            let own = std::mem::take(&mut terms[pivot]);
+            for i in (0..n).filter(|&i| !is_pivot[i]) {
+                let part = rest[(i, pivot)] / rest[(pivot, pivot)];
+                for &(k, coefficient) in &own {
+                    add(&mut terms[i], k, -part * coefficient);
+                }
+                add(&mut terms[i], pivot, part);
+            }
+            let column = rest.column(pivot).clone_owned();
+            rest -= &column * column.transpose() / column[pivot];
+        }
+        for i in 0..n {
+            if is_pivot[i] {
+                terms[i] = vec![(i, 1.0)];
+            } else {
+                terms[i].retain(|term| term.1.abs() > DEPENDENT);
+            }
+        }
+        Self { terms }
+    }
+
+    /// All entries of a vector of which the independent ones are given.
+    fn complete(&self, entry: impl Fn(usize) -> Double) -> Vec<Double> {
+        let sum = |terms: &Vec<(usize, f64)>| {
+            let terms = terms.iter().map(|&(k, c)| Double::from(c) * entry(k));
+            terms.fold(Double::ZERO, |sum, term| sum + term)
+        };
+        self.terms.iter().map(sum).collect()
+    }
+}
+
+/// Adds to the coefficient of a row.
+fn add(terms: &mut Vec<(usize, f64)>, row: usize, coefficient: f64) {
+    match terms.iter_mut().find(|term| term.0 == row) {
+        Some(term) => term.1 += coefficient,
+        None => terms.push((row, coefficient)),
+    }
+}
+
+/// A cone of contact speeds in which the rates are constant.
+struct Location {
+    /// Coordinates and what is kept of them; those of least dimension first.
+    cuts: Vec<(usize, Sign)>,
+    rays: Generators,
+    /// What is reached in it so far.
+    known: Vec<Generators>,
+}
+
+impl Location {
+    /// The part of a set that lies in it; `None` when that has too many generators.
+    fn part_of(&self, set: &Generators, scratch: &mut Scratch) -> Option<Generators> {
+        let mut part = set.clone();
+        for &(axis, keep) in &self.cuts {
+            if !part.cut(axis, keep, GENERATORS, scratch) {
+                return None;
+            }
+            if part.is_empty() {
+                break;
+            }
+        }
+        Some(part)
+    }
+
+    fn knows(&self, set: &Generators, scratch: &mut Scratch) -> bool {
+        let mut known = self.known.iter();
+        known.any(|known| set.is_within(known, KNOWN, scratch))
+    }
+}
+
+/// The work list.
+struct Search<'a> {
+    inclusion: &'a PlanarInclusion,
+    locations: Vec<Location>,
+    open: VecDeque<(usize, Generators)>,
+    ends: Vec<Generators>,
+    is_closed: bool,
+    scratch: Scratch,
+}
+
+impl<'a> Search<'a> {
+    fn new(inclusion: &'a PlanarInclusion) -> Self {
+        Self {
+            inclusion,
+            locations: inclusion.locations(),
+            open: VecDeque::new(),
+            ends: Vec::new(),
+            is_closed: true,
+            scratch: Scratch::default(),
+        }
+    }
+
+    fn run(mut self, cap: usize, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
+        let mut start = Generators::new(self.inclusion.rows());
+        start.push_point(&self.inclusion.start);
+        self.add_end(&start);
+        self.enter_others(&start, None);
+        let mut effort = 0;
+        while let Some((at, set)) = self.open.pop_front() {
+            problem.check_interrupt()?;
+            if self.locations[at].knows(&set, &mut self.scratch) {
+                continue;
+            }
+            if effort == cap {
+                self.is_closed = false;
+                break;
+            }
+            effort += 1;
+            self.push_through(at, &set);
+        }
+        let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
+        Ok(OutcomeSet {
+            pieces: pieces.collect(),
+            is_closed: self.is_closed,
+            effort,
+        })
+    }
+
+    /// Adds what is reached in a location from a part of it.
+    fn push_through(&mut self, at: usize, set: &Generators) {
+        let mut pushed = set.clone();
+        pushed.push_rays_of(&self.locations[at].rays);
+        let Some(reached) = self.locations[at].part_of(&pushed, &mut self.scratch) else {
+            self.is_closed = false;
+            return;
+        };
+        // where nothing is added, the other parts were listed with the set it came from
+        if !reached.is_within(set, KNOWN, &mut self.scratch) {
+            self.add_end(&reached);
+            self.enter_others(&reached, Some(at));
+        }
+        let (known, scratch) = (&mut self.locations[at].known, &mut self.scratch);
+        known.retain(|old| !old.is_within(&reached, 0.0, scratch));
+        known.push(reached);
+    }
+
+    /// Lists the parts of a set that lie in other locations.
+    fn enter_others(&mut self, set: &Generators, from: Option<usize>) {
+        for (at, location) in self.locations.iter().enumerate() {
+            if Some(at) == from {
+                continue;
+            }
+            match location.part_of(set, &mut self.scratch) {
+                None => self.is_closed = false,
+                Some(part) if part.is_empty() || location.knows(&part, &mut self.scratch) => {}
+                Some(part) => {
+                    let scratch = &mut self.scratch;
+                    let mut open = self.open.iter().filter(|open| open.0 == at);
+                    if !open.any(|open| part.is_within(&open.1, KNOWN, scratch)) {
+                        self.open
+                            .retain(|open| open.0 != at || !open.1.is_within(&part, 0.0, scratch));
+                        self.open.push_back((at, part));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps the part of a set where no contact approaches.
+    fn add_end(&mut self, reached: &Generators) {
+        let mut end = reached.clone();
+        for contact in 0..self.inclusion.contacts {
+            if !end.cut(contact, Sign::Positive, GENERATORS, &mut self.scratch) {
+                self.is_closed = false;
+                return;
+            }
+        }
+        let scratch = &mut self.scratch;
+        if end.is_empty()
+            || self
+                .ends
+                .iter()
+                .any(|old| end.is_within(old, KNOWN, scratch))
+        {
+            return;
+        }
+        self.ends.retain(|old| !old.is_within(&end, KNOWN, scratch));
+        self.ends.push(end);
+    }
+}

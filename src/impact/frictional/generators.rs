@@ -1,0 +1,371 @@
+//! Convex sets by their generators: points and rays, cut by coordinate half-spaces.
+//!
+//! A row of a set is a weight (1 for a point, 0 for a ray) and coordinates. All cuts of the exact
+//! planar set are at coordinate hyperplanes, so a cut point lies on its hyperplane exactly, and
+//! signs of coordinates decide without a tolerance: coordinates below [`ZERO`] are set to zero
+//! where they arise. A cut combines every point before the hyperplane with every one behind it
+//! and drops what lies in the hull of the rest, so no facets are needed. With a coefficient of
+//! friction of 1e5 the two rays of a contact are opposite to five digits, and again where they are
+//! combined: coordinates have twice the precision.
+
+use crate::linalg::double_double::Double;
+use crate::linalg::nearest::Nearest;
+
+/// Coordinates of points below this part of the scale are zero: the rounding of what is given.
+const ZERO: f64 = 1e-14;
+
+/// Coordinates of rays below this part of the greatest are zero: the rounding of the operations.
+/// Large friction makes normal parts of rays small, so they cannot be cut at [`ZERO`].
+const ZERO_OF_RAYS: f64 = 1e-24;
+
+/// A point this near to the hull of the others is dropped.
+const REDUNDANT: f64 = 1e-13;
+
+/// A ray this near to the cone of the others is dropped.
+const REDUNDANT_RAY: f64 = 1e-15;
+
+/// Which part of a coordinate axis is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Negative,
+    Zero,
+    Positive,
+}
+
+/// A set of generators.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Generators {
+    /// Number of coordinates.
+    dimension: usize,
+    /// Rows of weight and coordinates.
+    rows: Vec<Double>,
+    /// The same, rounded.
+    near: Vec<f64>,
+}
+
+/// Scratch of the operations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    nearest: Nearest,
+    rows: Vec<Double>,
+    rays: Vec<f64>,
+    is_kept: Vec<bool>,
+}
+
+impl Generators {
+    /// Without any.
+    pub(super) fn new(dimension: usize) -> Self {
+        Self {
+            dimension,
+            rows: Vec::new(),
+            near: Vec::new(),
+        }
+    }
+
+    /// Adds a point.
+    pub(super) fn push_point(&mut self, place: &[Double]) {
+        self.push(1.0, place);
+    }
+
+    /// Adds a ray.
+    pub(super) fn push_ray(&mut self, direction: &[Double]) {
+        self.push(0.0, direction);
+    }
+
+    /// Adds the rays of another set.
+    pub(super) fn push_rays_of(&mut self, other: &Self) {
+        let width = self.dimension + 1;
+        for row in other
+            .rows
+            .chunks_exact(width)
+            .filter(|row| row[0].high() == 0.0)
+        {
+            self.push(0.0, &row[1..]);
+        }
+    }
+
+    fn push(&mut self, weight: f64, place: &[Double]) {
+        let start = self.rows.len();
+        self.rows.push(Double::from(weight));
+        self.rows.extend_from_slice(place);
+        settle(&mut self.rows[start..]);
+        self.near
+            .extend(self.rows[start..].iter().map(|x| x.high()));
+    }
+
+    /// Number of generators.
+    pub(super) fn len(&self) -> usize {
+        self.near.len() / (self.dimension + 1)
+    }
+
+    /// True when no point is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.iter().all(|row| row[0] == 0.0)
+    }
+
+    /// The rows, rounded.
+    pub(super) fn iter(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.near.chunks_exact(self.dimension + 1)
+    }
+
+    /// The points.
+    pub(super) fn points(&self) -> impl Iterator<Item = &[f64]> {
+        self.iter().filter(|row| row[0] != 0.0).map(|row| &row[1..])
+    }
+
+    /// True when every point lies within `tolerance` of the hull of another set without rays.
+    pub(super) fn is_within(&self, other: &Self, tolerance: f64, scratch: &mut Scratch) -> bool {
+        self.points()
+            .all(|point| scratch.nearest.distance(other.iter(), point, tolerance) <= tolerance)
+    }
+
+    /// Keeps a part of coordinate `axis`. False, and the set spoiled, when more than `cap`
+    /// generators arise.
+    pub(super) fn cut(
+        &mut self,
+        axis: usize,
+        keep: Sign,
+        cap: usize,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let width = self.dimension + 1;
+        let at = axis + 1;
+        let (mut before, mut behind) = (0, 0);
+        for row in self.iter() {
+            before += usize::from(row[at] > 0.0);
+            behind += usize::from(row[at] < 0.0);
+        }
+        let unwanted = match keep {
+            Sign::Positive => behind,
+            Sign::Negative => before,
+            Sign::Zero => before + behind,
+        };
+        if unwanted == 0 {
+            return true;
+        }
+        let size = self.len() - unwanted + before * behind;
+        if size > cap {
+            return false;
+        }
+        scratch.rows.clear();
+        for p in self.rows.chunks_exact(width) {
+            let value = p[at];
+            let is_kept = match keep {
+                Sign::Positive => value.high() >= 0.0,
+                Sign::Negative => value.high() <= 0.0,
+                Sign::Zero => value.high() == 0.0,
+            };
+            if is_kept {
+                scratch.rows.extend_from_slice(p);
+            }
+            if value.high() <= 0.0 {
+                continue;
+            }
+            let behind = self.rows.chunks_exact(width);
+            for q in behind.filter(|q| q[at].high() < 0.0) {
+                combine(p, q, at, &mut scratch.rows);
+            }
+        }
+        std::mem::swap(&mut self.rows, &mut scratch.rows);
+        if before > 0 && behind > 0 {
+            self.round();
+            self.prune(width, scratch);
+        }
+        self.round();
+        true
+    }
+
+    fn round(&mut self) {
+        self.near.clear();
+        self.near.extend(self.rows.iter().map(|x| x.high()));
+    }
+
+    /// Drops generators that lie in the hull of the others.
+    fn prune(&mut self, width: usize, scratch: &mut Scratch) {
+        let n = self.len();
+        let Scratch {
+            nearest,
+            is_kept,
+            rays,
+            ..
+        } = scratch;
+        is_kept.clear();
+        is_kept.resize(n, true);
+        let near = &self.near;
+        let row = |k: usize| &near[k * width..(k + 1) * width];
+        let limit = |k: usize| {
+            if row(k)[0] == 0.0 {
+                REDUNDANT_RAY
+            } else {
+                REDUNDANT
+            }
+        };
+        // equal ones first: the hulls to search are smaller then
+        for k in 0..n {
+            let is_equal = |j: usize| {
+                let pairs = row(j).iter().zip(row(k));
+                is_kept[j]
+                    && pairs.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) <= limit(k)
+            };
+            if (0..k).any(is_equal) {
+                is_kept[k] = false;
+            }
+        }
+        for k in 0..n {
+            if !is_kept[k] || is_extreme(near, width, k, is_kept) {
+                continue;
+            }
+            is_kept[k] = false;
+            let others = (0..n).filter(|&j| is_kept[j]).map(row);
+            let is_redundant = if row(k)[0] == 0.0 {
+                // the cone with its apex
+                rays.clear();
+                rays.resize(width, 0.0);
+                rays[0] = 1.0;
+                for other in others.filter(|other| other[0] == 0.0) {
+                    rays.extend_from_slice(other);
+                }
+                nearest.distance(rays.chunks_exact(width), &row(k)[1..], REDUNDANT_RAY)
+                    <= REDUNDANT_RAY
+            } else {
+                nearest.distance(others, &row(k)[1..], REDUNDANT) <= REDUNDANT
+            };
+            is_kept[k] = !is_redundant;
+        }
+        let mut kept = 0;
+        for k in 0..n {
+            if is_kept[k] {
+                self.rows
+                    .copy_within(k * width..(k + 1) * width, kept * width);
+                kept += 1;
+            }
+        }
+        self.rows.truncate(kept * width);
+    }
+}
+
+/// True when point `k` alone has the greatest or least coordinate of some axis, and no ray goes
+/// beyond it: then it is a vertex, without a search.
+fn is_extreme(rows: &[f64], width: usize, k: usize, is_kept: &[bool]) -> bool {
+    let own = &rows[k * width..(k + 1) * width];
+    if own[0] == 0.0 {
+        return false;
+    }
+    let is_beyond = |axis: usize, sign: f64| {
+        let kept = rows.chunks_exact(width).enumerate();
+        let mut kept = kept.filter(|&(j, _)| j != k && is_kept[j]);
+        kept.all(|(_, row)| {
+            let gain = sign * (row[axis] - row[0] * own[axis]);
+            gain < if row[0] == 0.0 {
+                ZERO
+            } else {
+                -10.0 * REDUNDANT
+            }
+        })
+    };
+    (1..width).any(|axis| is_beyond(axis, 1.0) || is_beyond(axis, -1.0))
+}
+
+/// The combination of a row with a positive coordinate and one with a negative that has a zero
+/// there; none of opposite rays.
+fn combine(p: &[Double], q: &[Double], at: usize, rows: &mut Vec<Double>) {
+    let (a, b) = (p[at], -q[at]);
+    let start = rows.len();
+    rows.extend(p.iter().zip(q).map(|(&p, &q)| a * q + b * p));
+    let row = &mut rows[start..];
+    row[at] = Double::ZERO;
+    let weight = row[0];
+    if weight.high() > 0.0 {
+        for x in row.iter_mut() {
+            *x = *x / weight;
+        }
+        row[0] = Double::from(1.0);
+    } else {
+        let terms = p
+            .iter()
+            .zip(q)
+            .map(|(p, q)| a.high() * q.high().abs() + b.high() * p.high().abs());
+        let size = terms.fold(0.0, f64::max);
+        if row.iter().all(|x| x.high().abs() <= ZERO_OF_RAYS * size) {
+            rows.truncate(start);
+            return;
+        }
+    }
+    settle(&mut rows[start..]);
+}
+
+/// Sets rounding to zero, after a ray is brought to scale 1.
+fn settle(row: &mut [Double]) {
+    let mut zero = ZERO;
+    if row[0].high() == 0.0 {
+        zero = ZERO_OF_RAYS;
+        let size = row
+            .iter()
+            .fold(0.0, |most: f64, x| most.max(x.high().abs()));
+        if size > 0.0 {
+            let size = Double::from(size);
+            for x in row.iter_mut() {
+                *x = *x / size;
+            }
+        }
+    }
+    for x in &mut row[1..] {
+        if x.high().abs() <= zero {
+            *x = Double::ZERO;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn corners(set: &Generators) -> Vec<Vec<f64>> {
+        let mut corners: Vec<Vec<f64>> = set.iter().map(<[f64]>::to_vec).collect();
+        corners.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        corners
+    }
+
+    fn exact(place: [f64; 2]) -> [Double; 2] {
+        place.map(Double::from)
+    }
+
+    #[test]
+    fn a_square_with_a_ray_is_cut_to_a_pentagon() {
+        let mut set = Generators::new(2);
+        for place in [[-2.0, -1.0], [-1.0, -1.0], [-1.0, 0.0], [-2.0, 0.0]] {
+            set.push_point(&exact(place));
+        }
+        set.push_ray(&exact([2.0, 2.0]));
+        let mut scratch = Scratch::default();
+        assert!(set.cut(0, Sign::Negative, 100, &mut scratch));
+        let expected = [
+            [1., -2., -1.],
+            [1., -2., 0.],
+            [1., -1., -1.],
+            [1., 0., 0.],
+            [1., 0., 2.],
+        ];
+        assert_eq!(corners(&set), expected);
+        assert!(set.cut(0, Sign::Zero, 100, &mut scratch));
+        assert_eq!(corners(&set), [[1., 0., 0.], [1., 0., 2.]]);
+        assert!(!set.is_empty());
+        assert!(set.cut(1, Sign::Negative, 100, &mut scratch));
+        assert_eq!(corners(&set), [[1., 0., 0.]]);
+    }
+
+    #[test]
+    fn opposite_rays_are_a_line() {
+        let mut set = Generators::new(2);
+        set.push_point(&exact([-1.0, 1.0]));
+        set.push_ray(&exact([1.0, 1.0]));
+        set.push_ray(&exact([-1.0, -1.0]));
+        let mut scratch = Scratch::default();
+        assert!(set.cut(0, Sign::Negative, 100, &mut scratch));
+        assert!(set.cut(1, Sign::Positive, 100, &mut scratch));
+        assert_eq!(corners(&set), [[1., -2., 0.], [1., 0., 2.]]);
+        assert!(set.cut(0, Sign::Positive, 100, &mut scratch));
+        assert!(set.cut(1, Sign::Zero, 100, &mut scratch));
+        assert!(set.is_empty());
+    }
+}

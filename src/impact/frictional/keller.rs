@@ -1,0 +1,217 @@
+//! Impact at one contact in space (Keller, "Impact with friction", 1986): the direction of slip turns
+//! while the normal impulse grows.
+//!
+//! With the slip `w` and the impulse `(n, f)`, friction is `df/dn = −μ w/|w|`. In the variable `τ`
+//! with `dn = |w| dτ` the equations are
+//!
+//! ```text
+//!     dn/dτ = |w|      df/dτ = −μ w      w = w₀ + g n + G f
+//! ```
+//!
+//! The right side has no singularity where the slip ends, which then takes an infinite time `τ` and
+//! a finite impulse. Steps of Dormand & Prince, tolerance 1e-14.
+
+use super::one_contact::{OneContact, time_to_zero};
+use crate::impact::Failure;
+use crate::ode::adaptive::Proposal;
+use crate::ode::root::{Sample, root};
+use crate::ode::{Adaptive, DormandPrince, Tolerance};
+
+/// Most steps of the integration.
+const STEPS: usize = 100_000;
+const TOLERANCE: f64 = 1e-14;
+/// Slip below this part of the greatest speed has ended. Steps of an explicit method hold it no
+/// closer to zero than their absolute tolerance.
+const STUCK: f64 = 1e-12;
+
+pub(super) fn impulse(contact: &OneContact<3>) -> Result<[f64; 3], Failure> {
+    let slip = contact.speeds[1].hypot(contact.speeds[2]);
+    let greatest = slip.max(contact.speeds[0].abs());
+    let mut impulse = [0.0; 3];
+    if slip > STUCK * greatest {
+        let start = speeds_after(contact, &impulse);
+        let rate = normal_rate(contact, direction(&start));
+        // Without an approach, the contact is pressed on only where slip makes it approach.
+        if start[0] >= 0.0 && rate >= 0.0 {
+            return Ok(impulse);
+        }
+        if follow_slip(contact, STUCK * greatest, &mut impulse)? {
+            return Ok(impulse);
+        }
+    }
+    let now = speeds_after(contact, &impulse);
+    if now[0] >= -contact.least_approach() {
+        return Ok(impulse);
+    }
+    let along = friction_from_rest(contact);
+    let rate = contact.delassus[0][0]
+        + contact.delassus[0][1] * along[0]
+        + contact.delassus[0][2] * along[1];
+    let pushed = time_to_zero(now[0], rate);
+    if pushed == f64::INFINITY {
+        return Err(OneContact::<3>::jammed(now[0]));
+    }
+    impulse[0] += pushed;
+    impulse[1] += pushed * along[0];
+    impulse[2] += pushed * along[1];
+    Ok(impulse)
+}
+
+/// Follows the slip until the approach ends (true) or the slip does.
+fn follow_slip(
+    contact: &OneContact<3>,
+    stuck: f64,
+    impulse: &mut [f64; 3],
+) -> Result<bool, Failure> {
+    let g = &contact.delassus;
+    let mu = contact.friction;
+    let mut field = |_: f64, p: &[f64], dp: &mut [f64]| {
+        let w = speeds_after(contact, &[p[0], p[1], p[2]]);
+        dp.copy_from_slice(&[w[1].hypot(w[2]), -mu * w[1], -mu * w[2]]);
+    };
+    let fastest = g[0][1].abs() + g[0][2].abs() + (mu + f64::EPSILON) * (g[1][1] + g[2][2]);
+    let scale = (1.0 + mu)
+        * contact.speeds[0]
+            .abs()
+            .max(contact.speeds[1].abs())
+            .max(contact.speeds[2].abs())
+        / (g[0][0] + fastest);
+    let tolerance = Tolerance {
+        relative: [TOLERANCE; 3],
+        absolute: [0.1 * TOLERANCE * scale; 3],
+    };
+    // Without friction and coupling the slip stays as it is.
+    let slip = contact.speeds[1].hypot(contact.speeds[2]);
+    let whole = contact.speeds[0].abs() / (g[0][0] * slip);
+    let first = (0.01 / fastest).min(if whole > 0.0 { whole } else { f64::INFINITY });
+    let mut lengths = Adaptive::new(first);
+    let mut step = DormandPrince::<[f64; 3]>::new(3);
+    for _ in 0..STEPS {
+        let h = lengths.next;
+        field(0.0, impulse, step.first_stage());
+        step.advance(&mut field, 0.0, &impulse[..], h);
+        let error = step.error(&impulse[..], h, &tolerance);
+        if error.is_nan() || error > 1.0 {
+            lengths.reject(h, error);
+            // Numbers that overflow have no step.
+            if !lengths.next.is_normal() {
+                break;
+            }
+            continue;
+        }
+        let from = *impulse;
+        impulse.copy_from_slice(step.state());
+        let before = speeds_after(contact, &from)[0];
+        let after = speeds_after(contact, impulse);
+        if before < 0.0 && after[0] >= 0.0 {
+            let low = Sample {
+                at: 0.0,
+                value: before,
+            };
+            let high = Sample {
+                at: h,
+                value: after[0],
+            };
+            field(0.0, &from, step.first_stage());
+            let at = root(
+                |h| {
+                    step.advance(&mut field, 0.0, &from, h);
+                    let p = step.state();
+                    speeds_after(contact, &[p[0], p[1], p[2]])[0]
+                },
+                low,
+                high,
+                f64::EPSILON * h,
+            );
+            step.advance(&mut field, 0.0, &from, at.at);
+            impulse.copy_from_slice(step.state());
+            return Ok(true);
+        }
+        if after[1].hypot(after[2]) <= stuck {
+            return Ok(false);
+        }
+        lengths.accept(Proposal::new(h, h, f64::INFINITY), error);
+    }
+    Err(Failure::ReflectionCap {
+        limit: STEPS,
+        contact: 0,
+        speed: speeds_after(contact, impulse)[0],
+    })
+}
+
+fn speeds_after(contact: &OneContact<3>, impulse: &[f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| {
+        let change: f64 = (0..3).map(|j| contact.delassus[i][j] * impulse[j]).sum();
+        contact.speeds[i] + change
+    })
+}
+
+fn direction(speeds: &[f64; 3]) -> [f64; 2] {
+    let size = speeds[1].hypot(speeds[2]);
+    [speeds[1] / size, speeds[2] / size]
+}
+
+/// The rate of the normal speed while the contact slips along a direction.
+fn normal_rate(contact: &OneContact<3>, along: [f64; 2]) -> f64 {
+    let g = &contact.delassus[0];
+    g[0] - contact.friction * (g[1] * along[0] + g[2] * along[1])
+}
+
+/// Friction over normal impulse of a contact that does not slip: `f` with `g + G f = 0` where
+/// `|f| ≤ μ`, else `f = −μ e` with `g − μ G e = κ e`, `κ > 0`, `|e| = 1`: the slip that begins.
+///
+/// Both are `f = −(G + κ/μ)⁻¹ g` with the least `κ ≥ 0` for which `|f| ≤ μ`; the size falls with
+/// `κ`.
+fn friction_from_rest(contact: &OneContact<3>) -> [f64; 2] {
+    let g = &contact.delassus;
+    // Eigenvalues and vectors of the tangential block.
+    let (mean, half) = (0.5 * (g[1][1] + g[2][2]), 0.5 * (g[1][1] - g[2][2]));
+    let radius = half.hypot(g[1][2]);
+    let angle = 0.5 * g[1][2].atan2(half);
+    let (sin, cos) = angle.sin_cos();
+    let values = [mean + radius, mean - radius];
+    let right = [cos * g[0][1] + sin * g[0][2], cos * g[0][2] - sin * g[0][1]];
+    let least = f64::EPSILON * 8.0 * values[0];
+    let friction_at = |shift: f64| -> [f64; 2] {
+        std::array::from_fn(|i| {
+            let value = values[i] + shift;
+            // The range of the block has no part along a null vector.
+            if value > least {
+                -right[i] / value
+            } else {
+                0.0
+            }
+        })
+    };
+    let mu = contact.friction;
+    let size_at = |shift: f64| {
+        let f = friction_at(shift);
+        f[0].hypot(f[1])
+    };
+    let mut friction = friction_at(0.0);
+    if size_at(0.0) > mu {
+        let norm = right[0].hypot(right[1]);
+        // |f| ≤ |g|/shift
+        let (mut low, mut high) = (0.0, if mu > 0.0 { norm / mu } else { 0.0 });
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if size_at(middle) > mu {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        friction = if mu > 0.0 {
+            friction_at(high)
+        } else {
+            [0.0; 2]
+        };
+    }
+    [
+        cos * friction[0] - sin * friction[1],
+        sin * friction[0] + cos * friction[1],
+    ]
+}

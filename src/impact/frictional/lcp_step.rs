@@ -1,0 +1,188 @@
+//! One step of an impact with bounded normal impulses (Halm & Posa, equations 72–75).
+
+use nalgebra::DVector;
+
+use super::blocks::Blocks;
+use super::modes::Modes;
+use super::proximal::ConeStep;
+use super::settings::{LcpSteps, SolutionRule};
+use crate::impact::{Failure, ImpactProblem};
+use crate::lcp::{BasisDictionary, LcpSolver};
+use crate::random::{Draws, Stream, word_below};
+
+/// Most bases that are counted while a dictionary is learnt, and most that it keeps.
+const MOST_MET: usize = 4096;
+const MOST_BASES: usize = 64;
+
+/// The workspace of steps of one problem: they allocate nothing, except where
+/// [`SolutionRule::PickUniform`] meets a singular mode.
+#[derive(Clone, Debug)]
+pub(super) struct LcpStep<'p> {
+    pub(super) problem: &'p ImpactProblem,
+    rule: SolutionRule,
+    blocks: Blocks,
+    solver: LcpSolver,
+    modes: Option<Modes>,
+    cone: Option<ConeStep>,
+    dictionary: Option<BasisDictionary>,
+    /// Bases that were met while a dictionary is learnt, and how often.
+    learning: Option<Vec<(Vec<usize>, usize)>>,
+    q: Vec<f64>,
+    cover: Vec<f64>,
+    low: Vec<f64>,
+    /// The impulses of the last step, normals first (N s).
+    pub(super) push: DVector<f64>,
+}
+
+impl<'p> LcpStep<'p> {
+    pub(super) fn new(settings: &LcpSteps, problem: &'p ImpactProblem) -> Self {
+        let blocks = Blocks::new(problem, settings.directions);
+        let n = blocks.size();
+        let by_modes = settings.rule == SolutionRule::PickUniform;
+        let round = settings.round && problem.tangents() > 1;
+        Self {
+            problem,
+            rule: settings.rule,
+            solver: LcpSolver::new(n),
+            modes: by_modes.then(|| Modes::new(problem)),
+            cone: round.then(|| ConeStep::new(problem)),
+            dictionary: None,
+            learning: None,
+            q: vec![0.0; n],
+            cover: vec![1.0; n],
+            low: vec![0.0; problem.contacts()],
+            push: DVector::zeros(problem.speeds().len()),
+            blocks,
+        }
+    }
+
+    /// `A`, the Delassus matrix of normals and directions.
+    pub(super) fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Counts the bases of steps from now on.
+    pub(super) fn start_learning(&mut self) {
+        self.learning = Some(Vec::new());
+    }
+
+    /// Keeps the bases that were met most often.
+    pub(super) fn end_learning(&mut self) -> Result<(), Failure> {
+        let mut met = self.learning.take().unwrap_or_default();
+        // Stable: of equal counts the one met first.
+        met.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut dictionary = BasisDictionary::new(self.blocks.bounded())?;
+        for (basis, _) in met.iter().take(MOST_BASES) {
+            dictionary.push(basis);
+        }
+        self.dictionary = Some(dictionary);
+        Ok(())
+    }
+
+    /// Solves a step from these speeds with these bounds; gives the residual. Contacts of `pressed`
+    /// push with the whole of their bounds, whatever their speeds.
+    pub(super) fn solve(
+        &mut self,
+        draws: Draws,
+        speeds: &[f64],
+        most: &[f64],
+        pressed: Option<&[bool]>,
+    ) -> Result<f64, Failure> {
+        if let Some(modes) = &mut self.modes {
+            modes.find(speeds, Some(most), self.problem.interrupt())?;
+            let chosen = word_below(draws.block(Stream::Choice, 0)[0], modes.count());
+            if let Some(push) = modes.impulses(chosen) {
+                self.push.copy_from_slice(push);
+                return Ok(0.0);
+            }
+        }
+        let residual = self.solve_lcp(draws, speeds, most, pressed)?;
+        let Some(cone) = &mut self.cone else {
+            return Ok(residual);
+        };
+        for (i, low) in self.low.iter_mut().enumerate() {
+            *low = if pressed.is_some_and(|pressed| pressed[i]) {
+                most[i]
+            } else {
+                0.0
+            };
+        }
+        cone.solve(
+            self.problem,
+            speeds,
+            (&self.low, most),
+            self.push.as_mut_slice(),
+        )
+    }
+
+    fn solve_lcp(
+        &mut self,
+        draws: Draws,
+        speeds: &[f64],
+        most: &[f64],
+        pressed: Option<&[bool]>,
+    ) -> Result<f64, Failure> {
+        self.blocks.right_side(most, speeds, &mut self.q);
+        if let Some(pressed) = pressed {
+            self.press(pressed, speeds, most);
+        }
+        if let Some(dictionary) = &mut self.dictionary
+            && let Some(solution) = dictionary.solve(&self.q)?
+        {
+            self.blocks.impulses(solution.z(), self.push.as_mut_slice());
+            return Ok(solution.residual());
+        }
+        let w = self.blocks.bounded();
+        let solution = match self.rule {
+            SolutionRule::LemkeRandomCover { spread } => {
+                draws.fill_open(Stream::Cover, &mut self.cover);
+                for d in &mut self.cover {
+                    *d = spread.powf(2.0 * *d - 1.0);
+                }
+                self.solver.solve_covered(w, &self.q, &self.cover)?
+            }
+            _ => self.solver.solve(w, &self.q)?,
+        };
+        if let Some(met) = &mut self.learning {
+            let basis = solution.basis();
+            match met.iter().position(|(known, _)| known == basis) {
+                Some(k) => met[k].1 += 1,
+                None if met.len() < MOST_MET => met.push((basis.to_vec(), 1)),
+                None => {}
+            }
+        }
+        self.blocks.impulses(solution.z(), self.push.as_mut_slice());
+        Ok(solution.residual())
+    }
+
+    /// Makes contacts push with the whole of their bounds: of their normal rows, which tell nothing
+    /// else than whether they push, the speed is so low that nothing raises it to zero.
+    fn press(&mut self, pressed: &[bool], speeds: &[f64], most: &[f64]) {
+        let m = most.len();
+        let delassus = self.problem.delassus();
+        for i in (0..m).filter(|&i| pressed[i]) {
+            let mut reach = speeds[i].abs();
+            for (j, push) in most.iter().enumerate() {
+                let tangents = (delassus.ncols() - m) / m;
+                let along = m + tangents * j..m + tangents * (j + 1);
+                let most_along: f64 = along.map(|k| delassus[(i, k)].abs()).sum();
+                let all = delassus[(i, j)].abs() + self.problem.friction()[j] * most_along;
+                reach += all * push;
+            }
+            self.q[m + i] = -2.0 * reach;
+        }
+    }
+
+    /// Adds the impulses of the last step to a sum, and their effect to the speeds.
+    pub(super) fn apply(&self, speeds: &mut [f64], impulses: &mut [f64]) {
+        for (sum, push) in impulses.iter_mut().zip(&self.push) {
+            *sum += push;
+        }
+        let delassus = self.problem.delassus();
+        for (column, push) in delassus.column_iter().zip(&self.push) {
+            for (u, g) in speeds.iter_mut().zip(column.iter()) {
+                *u += g * push;
+            }
+        }
+    }
+}

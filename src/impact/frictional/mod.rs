@@ -1,0 +1,47 @@
+//! Inelastic impacts with friction at several contacts: every outcome, not one.
+//!
+//! Serves Halm & Posa, "Set-valued rigid-body dynamics for simultaneous, inelastic, frictional
+//! impacts" (IJRR 2024). Everything runs in contact space; impulses add up, and the velocity is
+//! formed once at the end.
+//!
+//! * `one_contact`: Routh's impact in the plane; `keller`: the same in space.
+//! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
+//!   solutions in the plane.
+//! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
+//! * `settings`, `simulation`: samples of outcomes by steps of bounded impulses; `bounds`: how the
+//!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
+//!   samples with restitution. `elimination`: small linear systems.
+//! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
+//!   convex sets by points and rays; `polytope`: what a user reads of a piece.
+//! * `event_exact`: samples without the error of a step.
+//! * `sampler`: many samples by number; `statistics`: how far they reach and what they cover.
+
+pub(crate) mod blocks;
+pub(crate) mod bounds;
+mod cone;
+mod elimination;
+mod energetic;
+mod event_exact;
+mod exact_planar;
+mod generators;
+pub(crate) mod keller;
+mod lcp_step;
+pub(crate) mod modes;
+pub(crate) mod one_contact;
+mod polytope;
+mod proximal;
+mod sampler;
+mod settings;
+mod simulation;
+mod statistics;
+
+pub use bounds::BoundLaw;
+pub use cone::ContactCone;
+pub use energetic::EnergeticSimulation;
+pub use event_exact::{EventExact, EventExactSimulation};
+pub use exact_planar::{ExactPlanar, OutcomeSet};
+pub use polytope::{Facet, Polytope};
+pub use sampler::{OutcomeSimulation, SampleEnd, Sampler, Samples};
+pub use settings::{Finish, LcpSteps, SolutionRule};
+pub use simulation::{Ended, LcpSimulation};
+pub use statistics::SampleStatistics;

@@ -1,0 +1,335 @@
+//! The implicit step with the round cone of friction, in the plane or in space.
+//!
+//! Impulses `λ` with the normal ones between bounds, `u' = u + G λ`:
+//!
+//! ```text
+//!     λn ∈ [low, high]      un' ≥ 0 where λn < high      un' ≤ 0 where λn > low
+//!     |λt| ≤ μ λn           λt = −μ λn ut'/|ut'| where ut' ≠ 0
+//! ```
+//!
+//! For prescribed normal impulses (`low = high`) this is the convex problem
+//! `min ½|v' − v − M⁻¹ Jnᵀ λn|² + Σ μ λn |Jt v'|`, whose velocity is unique. Solved by Newton's method on
+//! the projection equations (Alart & Curnier 1991), with sweeps of projections where that does not
+//! descend.
+
+use nalgebra::DMatrix;
+
+use super::elimination::solve;
+use crate::impact::{Failure, ImpactProblem};
+use crate::lcp;
+
+/// Residual allowed, of the greatest impulse.
+const TOLERANCE: f64 = 1e-11;
+/// Newton's steps in a row, halvings of a step, sweeps in a row, and rounds of both.
+const NEWTON: usize = 30;
+const HALVINGS: i32 = 10;
+const SWEEPS: usize = 200;
+const ROUNDS: usize = 20;
+
+/// Workspace; steps allocate nothing.
+#[derive(Clone, Debug)]
+pub(super) struct ConeStep {
+    contacts: usize,
+    tangents: usize,
+    /// What brings a speed of each row to an impulse.
+    rates: Vec<f64>,
+    after: Vec<f64>,
+    residual: Vec<f64>,
+    change: Vec<f64>,
+    trial: Vec<f64>,
+    jacobian: Vec<f64>,
+}
+
+impl ConeStep {
+    pub(super) fn new(problem: &ImpactProblem) -> Self {
+        let (m, t) = (problem.contacts(), problem.tangents());
+        let g = problem.delassus();
+        let size = m + t * m;
+        let rates = (0..size).map(|row| {
+            if row < m {
+                return g[(row, row)].recip();
+            }
+            let first = m + (row - m) / t * t;
+            let trace: f64 = (first..first + t).map(|k| g[(k, k)]).sum();
+            // A tangent along which nothing moves takes the rate of its normal.
+            let normal = g[((row - m) / t, (row - m) / t)];
+            if trace > 0.0 {
+                trace.recip()
+            } else {
+                normal.recip()
+            }
+        });
+        Self {
+            contacts: m,
+            tangents: t,
+            rates: rates.collect(),
+            after: vec![0.0; size],
+            residual: vec![0.0; size],
+            change: vec![0.0; size],
+            trial: vec![0.0; size],
+            jacobian: vec![0.0; size * size],
+        }
+    }
+
+    /// Solves from the impulses in `lambda`, which get the solution; gives the residual (N s).
+    pub(super) fn solve(
+        &mut self,
+        problem: &ImpactProblem,
+        speeds: &[f64],
+        (low, high): (&[f64], &[f64]),
+        lambda: &mut [f64],
+    ) -> Result<f64, Failure> {
+        let step = Step {
+            delassus: problem.delassus(),
+            friction: problem.friction(),
+            speeds,
+            low,
+            high,
+        };
+        let scaled = speeds
+            .iter()
+            .zip(&self.rates)
+            .map(|(u, rate)| u.abs() * rate);
+        let of_speeds = scaled.fold(0.0, f64::max);
+        let mut allowed = 0.0;
+        let mut found = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            problem.check_interrupt()?;
+            for _ in 0..NEWTON {
+                found = self.form_residual(&step, lambda);
+                let greatest = lambda.iter().fold(of_speeds, |most, l| most.max(l.abs()));
+                allowed = TOLERANCE * greatest;
+                if found <= allowed {
+                    self.project(&step, lambda);
+                    return Ok(found);
+                }
+                if !self.newton_step(&step, lambda, found) {
+                    break;
+                }
+            }
+            for _ in 0..SWEEPS {
+                self.sweep(&step, lambda);
+            }
+        }
+        Err(Failure::Lcp(lcp::Failure::Residual {
+            residual: found,
+            allowed,
+        }))
+    }
+
+    /// The distances of the impulses from their projections; gives the greatest.
+    fn form_residual(&mut self, step: &Step<'_>, lambda: &[f64]) -> f64 {
+        let (m, t) = (self.contacts, self.tangents);
+        step.speeds_after(lambda, &mut self.after);
+        for i in 0..m {
+            let aim = lambda[i] - self.rates[i] * self.after[i];
+            self.residual[i] = lambda[i] - aim.max(step.low[i]).min(step.high[i]);
+            let (aim, part) = self.aim(step, lambda, i);
+            for axis in 0..t {
+                let row = m + t * i + axis;
+                self.residual[row] = lambda[row] - part * aim[axis];
+            }
+        }
+        // NaN counts as infinite.
+        let size = |r: &f64| {
+            if r.is_finite() {
+                r.abs()
+            } else {
+                f64::INFINITY
+            }
+        };
+        self.residual.iter().map(size).fold(0.0, f64::max)
+    }
+
+    /// Where the friction of a contact tends to, and the part of it that friction can be.
+    fn aim(&self, step: &Step<'_>, lambda: &[f64], i: usize) -> ([f64; 2], f64) {
+        let (m, t) = (self.contacts, self.tangents);
+        let mut aim = [0.0; 2];
+        for (axis, aim) in aim.iter_mut().enumerate().take(t) {
+            let row = m + t * i + axis;
+            *aim = lambda[row] - self.rates[row] * self.after[row];
+        }
+        let (size, most) = (aim[0].hypot(aim[1]), step.friction[i] * lambda[i].max(0.0));
+        (aim, if size > most { most / size } else { 1.0 })
+    }
+
+    /// One step of Newton's method that makes the residual smaller; false when there is none.
+    fn newton_step(&mut self, step: &Step<'_>, lambda: &mut [f64], found: f64) -> bool {
+        self.form_jacobian(step, lambda);
+        self.change.copy_from_slice(&self.residual);
+        let solved = solve(&mut self.jacobian, &mut self.change);
+        if !solved || self.change.iter().any(|d| !d.is_finite()) {
+            return false;
+        }
+        // The residual is formed with all of the workspace but this.
+        let mut trial = std::mem::take(&mut self.trial);
+        let accepted = (0..HALVINGS).any(|halving| {
+            let part = 0.5f64.powi(halving);
+            for ((to, from), d) in trial.iter_mut().zip(&*lambda).zip(&self.change) {
+                *to = from - part * d;
+            }
+            self.form_residual(step, &trial) <= (1.0 - 0.1 * part) * found
+        });
+        if accepted {
+            lambda.copy_from_slice(&trial);
+        }
+        self.trial = trial;
+        accepted
+    }
+
+    /// The derivative of the residual.
+    fn form_jacobian(&mut self, step: &Step<'_>, lambda: &[f64]) {
+        let (m, t) = (self.contacts, self.tangents);
+        let size = self.after.len();
+        self.jacobian.fill(0.0);
+        for i in 0..m {
+            let aim = lambda[i] - self.rates[i] * self.after[i];
+            let row = &mut self.jacobian[i * size..(i + 1) * size];
+            if aim > step.low[i] && aim < step.high[i] {
+                for (j, to) in row.iter_mut().enumerate() {
+                    *to = self.rates[i] * step.delassus[(i, j)];
+                }
+            } else {
+                row[i] = 1.0;
+            }
+            let (aim, part) = self.aim(step, lambda, i);
+            let norm = aim[0].hypot(aim[1]);
+            let unit = if norm > 0.0 {
+                aim.map(|a| a / norm)
+            } else {
+                [0.0; 2]
+            };
+            for axis in 0..t {
+                let of = m + t * i + axis;
+                let slides = part < 1.0;
+                let row = &mut self.jacobian[of * size..(of + 1) * size];
+                row[of] += 1.0;
+                // −part (I − e eᵀ) (dλ − rate G dλ), and e μ dλn
+                for other in 0..t {
+                    let same = f64::from(u8::from(other == axis));
+                    let across = if slides {
+                        same - unit[axis] * unit[other]
+                    } else {
+                        same
+                    };
+                    let from = m + t * i + other;
+                    row[from] -= part * across;
+                    for (j, to) in row.iter_mut().enumerate() {
+                        *to += part * across * self.rates[from] * step.delassus[(from, j)];
+                    }
+                }
+                if slides && lambda[i] > 0.0 {
+                    row[i] -= step.friction[i] * unit[axis];
+                }
+            }
+        }
+    }
+
+    /// Projects the impulses of one contact after another.
+    fn sweep(&mut self, step: &Step<'_>, lambda: &mut [f64]) {
+        let (m, t) = (self.contacts, self.tangents);
+        for i in 0..m {
+            self.after[i] = step.speed_after(i, lambda);
+            let aim = lambda[i] - self.rates[i] * self.after[i];
+            lambda[i] = aim.max(step.low[i]).min(step.high[i]);
+            for row in m + t * i..m + t * (i + 1) {
+                self.after[row] = step.speed_after(row, lambda);
+            }
+            let (aim, part) = self.aim(step, lambda, i);
+            for axis in 0..t {
+                lambda[m + t * i + axis] = part * aim[axis];
+            }
+        }
+    }
+
+    /// Removes what rounding left outside the cones.
+    fn project(&self, step: &Step<'_>, lambda: &mut [f64]) {
+        let (m, t) = (self.contacts, self.tangents);
+        for i in 0..m {
+            let push = lambda[i].max(step.low[i]).min(step.high[i]);
+            lambda[i] = push;
+            let friction = &mut lambda[m + t * i..m + t * (i + 1)];
+            let size = friction.iter().map(|f| f * f).sum::<f64>().sqrt();
+            let most = step.friction[i] * push;
+            if size > most {
+                for f in friction {
+                    *f *= most / size;
+                }
+            }
+        }
+    }
+}
+
+/// The data of one step.
+struct Step<'s> {
+    delassus: &'s DMatrix<f64>,
+    friction: &'s [f64],
+    speeds: &'s [f64],
+    low: &'s [f64],
+    high: &'s [f64],
+}
+
+impl Step<'_> {
+    fn speeds_after(&self, lambda: &[f64], after: &mut [f64]) {
+        after.copy_from_slice(self.speeds);
+        for (column, l) in self.delassus.column_iter().zip(lambda) {
+            for (to, g) in after.iter_mut().zip(column.iter()) {
+                *to += g * l;
+            }
+        }
+    }
+
+    fn speed_after(&self, row: usize, lambda: &[f64]) -> f64 {
+        // The matrix is symmetric: a column for a row.
+        let column = self.delassus.column(row);
+        let change: f64 = column.iter().zip(lambda).map(|(g, l)| g * l).sum();
+        self.speeds[row] + change
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+
+    use super::*;
+    use crate::random::{symmetric, word};
+
+    /// Two velocities driven by the same normal impulses never move apart in the metric of kinetic
+    /// energy: friction is the subgradient of a convex function.
+    #[test]
+    fn equal_programs_bring_velocities_together() {
+        for t in [1, 2] {
+            for case in 0..40u64 {
+                let mut index = 0;
+                let mut draw = || {
+                    index += 1;
+                    symmetric(word(case, index))
+                };
+                let (m, dim) = (3, 4 + t);
+                // unit mass
+                let j = DMatrix::from_fn(m + t * m, dim, |_, _| draw());
+                let mut v = [0, 1].map(|_| DVector::from_fn(dim, |_, _| draw()));
+                let mu: Vec<f64> = (0..m).map(|_| draw().abs()).collect();
+                let g = &j * j.transpose();
+                let problem = ImpactProblem::with_tangents(g, &j * &v[0], &mu).unwrap();
+                let mut cone = ConeStep::new(&problem);
+                let mut apart = (&v[0] - &v[1]).norm();
+                for _ in 0..8 {
+                    let push: Vec<f64> = (0..m).map(|_| 0.2 * draw().abs()).collect();
+                    for v in &mut v {
+                        let u = &j * &*v;
+                        let mut lambda = vec![0.0; m + t * m];
+                        let bounds = (&push[..], &push[..]);
+                        cone.solve(&problem, u.as_slice(), bounds, &mut lambda)
+                            .unwrap();
+                        assert_eq!(&lambda[..m], &push[..]);
+                        *v += j.transpose() * DVector::from_vec(lambda);
+                    }
+                    let now = (&v[0] - &v[1]).norm();
+                    assert!(now <= apart + 1e-10, "{t} {case}: {now} {apart}");
+                    apart = now;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Samples by number, many at a time: any range of numbers, on any number of threads, gives the
+//! same list.
+
+use std::ops::{ControlFlow, Range};
+
+use super::energetic::EnergeticSimulation;
+use super::event_exact::EventExactSimulation;
+use super::simulation::{Ended, LcpSimulation};
+use super::statistics::SampleStatistics;
+use crate::impact::{Failure, ImpactProblem};
+use crate::validate;
+
+/// Samples between two reports of progress.
+const REPORT: usize = 4096;
+/// Samples that a thread takes at a time.
+#[cfg(feature = "parallel")]
+const PART: usize = 64;
+/// Most numbers that one call keeps: 2 GiB.
+const MOST_NUMBERS: u64 = 1 << 28;
+
+/// Draws outcomes of an impact by number: what a [`Sampler`] runs.
+///
+/// A sample depends on its number and the settings alone, not on those drawn before it. The
+/// simulations of this crate keep that; a sampler relies on it.
+pub trait OutcomeSimulation: Send + Sync {
+    /// The impact.
+    fn problem(&self) -> &ImpactProblem;
+
+    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
+    /// (normals first).
+    ///
+    /// # Errors
+    /// Those of the simulation. [`Failure::Interrupted`] and [`Failure::Input`] end a call of the
+    /// sampler; with any other the sample counts as failed.
+    fn simulate(
+        &mut self,
+        sample: u64,
+        speeds: &mut [f64],
+        impulses: &mut [f64],
+    ) -> Result<Ended, Failure>;
+
+    /// Another workspace for the same samples.
+    fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
+    where
+        Self: 'a;
+}
+
+macro_rules! simulation {
+    ($($name:ident),*) => {$(
+        impl OutcomeSimulation for $name<'_> {
+            fn problem(&self) -> &ImpactProblem {
+                $name::problem(self)
+            }
+
+            fn simulate(
+                &mut self,
+                sample: u64,
+                speeds: &mut [f64],
+                impulses: &mut [f64],
+            ) -> Result<Ended, Failure> {
+                $name::simulate(self, sample, speeds, impulses)
+            }
+
+            fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
+            where
+                Self: 'a,
+            {
+                Box::new(self.clone())
+            }
+        }
+    )*};
+}
+
+simulation!(LcpSimulation, EnergeticSimulation, EventExactSimulation);
+
+/// Runs a simulation over ranges of sample numbers.
+///
+/// ```
+/// use saltation::impact::{EventExact, ImpactProblem, Sampler};
+/// use saltation::nalgebra::{DMatrix, dvector};
+/// let delassus = DMatrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { 0.2 });
+/// let speeds = dvector![-1.0, -1.0, 0.3, 0.0];
+/// let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.5; 2])?;
+/// let sampler = Sampler::new(EventExact::new(1.0).start(&problem)?);
+/// let samples = sampler.sample(0..100)?;
+/// // Any split of the range gives the same samples.
+/// let later = sampler.sample(60..100)?;
+/// assert_eq!(samples.speeds(60), later.speeds(0));
+/// let finished = (0..samples.len()).filter(|&k| samples.end(k).is_finished());
+/// assert!(finished.count() > 90);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+pub struct Sampler<'p> {
+    simulation: Box<dyn OutcomeSimulation + 'p>,
+    #[cfg(feature = "parallel")]
+    threads: usize,
+}
+
+impl std::fmt::Debug for Sampler<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sampler").finish_non_exhaustive()
+    }
+}
+
+/// Outcomes in the order of their numbers, in flat arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    first: u64,
+    rows: usize,
+    speeds: Vec<f64>,
+    impulses: Vec<f64>,
+    ends: Vec<SampleEnd>,
+}
+
+/// How a sample of a list ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SampleEnd {
+    /// No contact approaches.
+    Finished {
+        /// Steps made.
+        steps: u32,
+    },
+    /// It still approaches after the last step: to be left out of an estimate of the set.
+    Unfinished {
+        /// Steps made.
+        steps: u32,
+    },
+    /// A step was not solved: to be left out.
+    Failed,
+}
+
+impl SampleEnd {
+    /// True for a sample of the set of outcomes.
+    pub const fn is_finished(self) -> bool {
+        matches!(self, Self::Finished { .. })
+    }
+}
+
+impl Samples {
+    /// The number of the first sample.
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Contact speeds after sample number `first() + k` (m/s).
+    ///
+    /// # Panics
+    /// When `k` is not below [`len`](Self::len), as indices of a slice.
+    pub fn speeds(&self, k: usize) -> &[f64] {
+        &self.speeds[k * self.rows..(k + 1) * self.rows]
+    }
+
+    /// Its impulses (N s), normals first.
+    ///
+    /// # Panics
+    /// When `k` is not below [`len`](Self::len), as indices of a slice.
+    pub fn impulses(&self, k: usize) -> &[f64] {
+        &self.impulses[k * self.rows..(k + 1) * self.rows]
+    }
+
+    /// How it ended.
+    ///
+    /// # Panics
+    /// When `k` is not below [`len`](Self::len), as indices of a slice.
+    pub fn end(&self, k: usize) -> SampleEnd {
+        self.ends[k]
+    }
+
+    /// The contact speeds after each finished sample.
+    pub fn finished(&self) -> impl Iterator<Item = &[f64]> {
+        (0..self.len())
+            .filter(|&k| self.end(k).is_finished())
+            .map(|k| self.speeds(k))
+    }
+}
+
+impl<'p> Sampler<'p> {
+    /// Of a simulation.
+    pub fn new(simulation: impl OutcomeSimulation + 'p) -> Self {
+        Self {
+            simulation: Box::new(simulation),
+            #[cfg(feature = "parallel")]
+            threads: 0,
+        }
+    }
+
+    /// Number of threads; default 0, the choice of rayon.
+    #[cfg(feature = "parallel")]
+    #[must_use]
+    pub const fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The samples of a range of numbers.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`];
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a range so long that its
+    /// samples take more than 2 GiB.
+    pub fn sample(&self, numbers: Range<u64>) -> Result<Samples, Failure> {
+        let mut statistics = SampleStatistics::new(0, f64::INFINITY)?;
+        self.sample_with(numbers, &mut statistics, |_| ControlFlow::Continue(()))
+    }
+
+    /// The samples of a range of numbers; after each 4096 samples the statistics are brought up to
+    /// date and `progress` sees them, and may end the call: then the samples so far are returned.
+    ///
+    /// # Errors
+    /// Those of [`sample`](Self::sample), and
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength) for statistics of another number
+    /// of rows (0 rows take none).
+    pub fn sample_with(
+        &self,
+        numbers: Range<u64>,
+        statistics: &mut SampleStatistics,
+        mut progress: impl FnMut(&SampleStatistics) -> ControlFlow<()>,
+    ) -> Result<Samples, Failure> {
+        let rows = self.simulation.problem().speeds().len();
+        if statistics.rows() != 0 {
+            validate::length("rows of the statistics", rows, statistics.rows())?;
+        }
+        let count = numbers.end.saturating_sub(numbers.start);
+        let rule = "the samples of one call take more than 2 GiB: split the range";
+        let kept = count.saturating_mul(2 * rows as u64) <= MOST_NUMBERS;
+        validate::unless(kept, "samples", count as f64, rule)?;
+        let mut samples = Samples {
+            first: numbers.start,
+            rows,
+            speeds: Vec::new(),
+            impulses: Vec::new(),
+            ends: Vec::new(),
+        };
+        let mut next = numbers.start;
+        let mut workspace = self.simulation.another();
+        while next < numbers.end {
+            let left = usize::try_from(numbers.end - next)
+                .unwrap_or(REPORT)
+                .min(REPORT);
+            let known = samples.len();
+            samples.ends.resize(known + left, SampleEnd::Failed);
+            samples.speeds.resize((known + left) * rows, 0.0);
+            samples.impulses.resize((known + left) * rows, 0.0);
+            let part = Part {
+                first: next,
+                rows,
+                speeds: &mut samples.speeds[known * rows..],
+                impulses: &mut samples.impulses[known * rows..],
+                ends: &mut samples.ends[known..],
+            };
+            self.fill(part, workspace.as_mut())?;
+            next += left as u64;
+            if statistics.rows() != 0 {
+                statistics.add(&samples, known);
+            }
+            if progress(statistics).is_break() {
+                break;
+            }
+        }
+        Ok(samples)
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
+    fn fill(&self, part: Part<'_>, workspace: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
+        part.fill(workspace)
+    }
+
+    #[cfg(feature = "parallel")]
+    fn fill(&self, part: Part<'_>, workspace: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
+        use rayon::prelude::*;
+        if self.threads == 1 {
+            return part.fill(workspace);
+        }
+        let Part {
+            first,
+            rows,
+            speeds,
+            impulses,
+            ends,
+        } = part;
+        let mut work = move || {
+            let speeds = speeds.par_chunks_mut(PART * rows);
+            let impulses = impulses.par_chunks_mut(PART * rows);
+            let parts = speeds.zip(impulses).zip(ends.par_chunks_mut(PART));
+            let ended: Vec<Result<(), Failure>> = parts
+                .enumerate()
+                .map_init(
+                    || self.simulation.another(),
+                    |simulation, (k, ((speeds, impulses), ends))| {
+                        let first = first + (k * PART) as u64;
+                        let own = Part {
+                            first,
+                            rows,
+                            speeds,
+                            impulses,
+                            ends,
+                        };
+                        own.fill(simulation.as_mut())
+                    },
+                )
+                .collect();
+            // the first in the order of numbers
+            ended.into_iter().collect()
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
+        let own = (self.threads > 0).then(|| pool.build().ok()).flatten();
+        // without threads of its own the result is the same
+        match own {
+            Some(own) => own.install(work),
+            None => work(),
+        }
+    }
+}
+
+/// Room for consecutive samples.
+struct Part<'a> {
+    first: u64,
+    rows: usize,
+    speeds: &'a mut [f64],
+    impulses: &'a mut [f64],
+    ends: &'a mut [SampleEnd],
+}
+
+impl Part<'_> {
+    fn fill(self, simulation: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
+        let speeds = self.speeds.chunks_exact_mut(self.rows);
+        let impulses = self.impulses.chunks_exact_mut(self.rows);
+        for ((number, end), (speeds, impulses)) in
+            (self.first..).zip(self.ends).zip(speeds.zip(impulses))
+        {
+            *end = match simulation.simulate(number, speeds, impulses) {
+                Ok(ended) => {
+                    let steps = u32::try_from(ended.steps).unwrap_or(u32::MAX);
+                    if ended.finished {
+                        SampleEnd::Finished { steps }
+                    } else {
+                        SampleEnd::Unfinished { steps }
+                    }
+                }
+                Err(error @ (Failure::Interrupted | Failure::Input(_))) => return Err(error),
+                Err(_) => SampleEnd::Failed,
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! Samples of the set of outcomes by steps of bounded impulses (Halm & Posa, Algorithms 1 and 2).
+
+use super::bounds::BoundLaw;
+use super::energetic::EnergeticSimulation;
+use super::modes::Modes;
+use super::simulation::LcpSimulation;
+use crate::impact::{Failure, ImpactProblem};
+use crate::validate;
+
+/// Largest complementarity problem of a step.
+const MOST_UNKNOWNS: usize = 1000;
+/// Most samples a dictionary is learnt from.
+const MOST_LEARNT: u64 = 100_000;
+
+/// Which solution a step takes where its complementarity problem has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum SolutionRule {
+    /// The one Lemke's method finds with a covering vector of ones. Some solutions are found with no
+    /// covering vector, so that a part of the set may be missed.
+    #[default]
+    Lemke,
+    /// The one Lemke's method finds with a covering vector drawn for each step, its entries between
+    /// 1/spread and spread.
+    LemkeRandomCover {
+        /// At least 1.
+        spread: f64,
+    },
+    /// All velocities are found by their contact modes, and one is drawn, each as likely. In the
+    /// plane, up to five contacts; 7ᵐ modes a step.
+    PickUniform,
+}
+
+/// What becomes of a sample after its steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Finish {
+    /// Samples that still approach after the last step are unfinished, to be dropped by the caller.
+    #[default]
+    Drop,
+    /// Every sample makes one more step, in which each contact may push by `ε/(3ψ)`,
+    /// `ψ = σ m (1 + max μ) + 1`, σ² the greatest eigenvalue of `A`; unfinished are those that
+    /// approach after it. It moves the velocity by less than ε/3 in the metric of kinetic energy
+    /// (√J).
+    SmallStep(f64),
+}
+
+/// Settings of the sampler: steps in which each normal impulse is at most a drawn part of `bound`.
+///
+/// ```
+/// use saltation::impact::{ImpactProblem, LcpSteps};
+/// use saltation::nalgebra::{dmatrix, dvector};
+/// // Two contacts without friction that push each other apart.
+/// let problem = ImpactProblem::new(dmatrix![1.0, 0.4; 0.4, 1.0], dvector![-1.0, -1.0])?;
+/// let mut simulation = LcpSteps::new(0.5).start(&problem)?;
+/// let (mut speeds, mut impulses) = ([0.0; 2], [0.0; 2]);
+/// let ended = simulation.simulate(7, &mut speeds, &mut impulses)?;
+/// assert!(ended.finished && speeds.iter().all(|&u| u > -1e-8));
+/// // The same sample again.
+/// let mut again = [0.0; 2];
+/// simulation.simulate(7, &mut again, &mut impulses)?;
+/// assert_eq!(speeds, again);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LcpSteps {
+    pub(super) bound: f64,
+    pub(super) most_steps: usize,
+    pub(super) seed: u64,
+    pub(super) law: BoundLaw,
+    pub(super) rule: SolutionRule,
+    pub(super) finish: Finish,
+    pub(super) directions: usize,
+    pub(super) round: bool,
+    pub(super) tolerance: f64,
+    pub(super) dictionary: u64,
+}
+
+impl LcpSteps {
+    /// With the greatest bound `h` on the normal impulse of a contact in one step (N s). A good
+    /// choice is half of the momentum that approaches; small bounds make outcomes cluster.
+    pub const fn new(bound: f64) -> Self {
+        Self {
+            bound,
+            most_steps: 10,
+            seed: 0,
+            law: BoundLaw::Uniform,
+            rule: SolutionRule::Lemke,
+            finish: Finish::Drop,
+            directions: 8,
+            round: false,
+            tolerance: 1e-8,
+            dictionary: 0,
+        }
+    }
+
+    /// Most steps of a sample (default 10, at least 1, at most 1 000 000).
+    #[must_use]
+    pub const fn most_steps(mut self, steps: usize) -> Self {
+        self.most_steps = steps;
+        self
+    }
+
+    /// The seed of all draws (default 0). A sample depends on its number and the settings alone.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How bounds are drawn (default uniform).
+    #[must_use]
+    pub const fn law(mut self, law: BoundLaw) -> Self {
+        self.law = law;
+        self
+    }
+
+    /// Which of several solutions a step takes (default that of Lemke's method).
+    #[must_use]
+    pub const fn rule(mut self, rule: SolutionRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// What becomes of a sample after its steps (default: unfinished ones are to be dropped).
+    #[must_use]
+    pub const fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+
+    /// Directions of friction of a contact in space (default 8; even, at least 4). Friction is then
+    /// bounded by a polygon inscribed in the circle: outcomes have an error that does not fall with
+    /// the bound, unless [`round_cone`](Self::round_cone) is asked for.
+    #[must_use]
+    pub const fn directions(mut self, directions: usize) -> Self {
+        self.directions = directions;
+        self
+    }
+
+    /// In space, replaces the polygon of friction by the circle: each step is solved with the polygon,
+    /// and from there by Newton's method with the circle, to 1e-11.
+    #[must_use]
+    pub const fn round_cone(mut self) -> Self {
+        self.round = true;
+        self
+    }
+
+    /// A contact approaches when its speed is below minus this part of the greatest normal speed
+    /// before the impact (default 1e-8).
+    #[must_use]
+    pub const fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Learns a dictionary of bases from this many samples before the first (default 0: none; at most
+    /// 100 000), numbers 0, 1, … of the seed: the 64 bases that solve most of their steps, the most
+    /// frequent first. A step then takes the solution of the first basis that solves it, and only
+    /// without one that of Lemke's method. The dictionary is the same for all samples, so that each
+    /// still depends on its number and the settings alone. For [`SolutionRule::Lemke`].
+    #[must_use]
+    pub const fn dictionary(mut self, samples: u64) -> Self {
+        self.dictionary = samples;
+        self
+    }
+
+    /// The workspace for samples of a problem.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range, for
+    /// complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
+    /// [`SolutionRule::PickUniform`] in space or with more than five contacts;
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
+    /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
+    pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
+        self.check(problem)?;
+        LcpSimulation::new(*self, problem)
+    }
+
+    /// The workspace for samples of a problem with restitution: see [`EnergeticSimulation`].
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), and [`InputError::BadSetting`](crate::InputError::BadSetting)
+    /// for [`SolutionRule::PickUniform`], [`Finish::SmallStep`], a dictionary, and coefficients of
+    /// restitution outside [0, 1].
+    pub fn start_energetic<'p>(
+        &self,
+        problem: &'p ImpactProblem,
+    ) -> Result<EnergeticSimulation<'p>, Failure> {
+        self.check(problem)?;
+        let kept = self.rule != SolutionRule::PickUniform
+            && self.finish == Finish::Drop
+            && self.dictionary == 0;
+        let rule = "must be without enumeration, small step and dictionary";
+        validate::unless(kept, "steps with restitution", 0.0, rule)?;
+        let rule = "must lie in [0, 1]";
+        validate::accepted("restitution", problem.restitution(), rule, |r| {
+            (0.0..=1.0).contains(&r)
+        })?;
+        Ok(EnergeticSimulation::new(*self, problem))
+    }
+
+    fn check(&self, problem: &ImpactProblem) -> Result<(), Failure> {
+        problem.refuse_friction_without_tangents("LcpSteps")?;
+        validate::positive("bound", &[self.bound])?;
+        validate::count("most steps", self.most_steps)?;
+        let tolerance = self.tolerance;
+        let kept = (0.0..=0.1).contains(&tolerance);
+        validate::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
+        let (m, t, k) = (problem.contacts(), problem.tangents(), self.directions);
+        let kept = t < 2 || k >= 4 && k.is_multiple_of(2);
+        validate::unless(kept, "directions", k as f64, "must be even and at least 4")?;
+        let directions = [0, 2, k][t.min(2)];
+        let kept = m.saturating_mul(directions.saturating_add(3)) <= MOST_UNKNOWNS;
+        let rule = "must make at most 1000 unknowns, 3 + k each";
+        validate::unless(kept, "contacts", m as f64, rule)?;
+        match self.rule {
+            SolutionRule::Lemke => {}
+            SolutionRule::LemkeRandomCover { spread } => {
+                let kept = spread.is_finite() && spread >= 1.0;
+                validate::unless(kept, "spread", spread, "must be at least 1")?;
+            }
+            SolutionRule::PickUniform => Modes::refuse(problem)?,
+        }
+        if let Finish::SmallStep(size) = self.finish {
+            validate::positive("size of the last step", &[size])?;
+        }
+        let learns = self.dictionary;
+        let kept = learns == 0 || learns <= MOST_LEARNT && self.rule == SolutionRule::Lemke;
+        let rule = "must be at most 100000, and 0 but for the rule of Lemke's method";
+        validate::unless(kept, "samples of the dictionary", learns as f64, rule)?;
+        Ok(())
+    }
+}

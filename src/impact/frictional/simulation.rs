@@ -1,0 +1,170 @@
+//! Samples of the set of outcomes (Halm & Posa, Algorithms 1 and 2).
+
+use nalgebra::DMatrix;
+
+use super::bounds::draw;
+use super::lcp_step::LcpStep;
+use super::settings::{Finish, LcpSteps};
+use crate::impact::{Failure, ImpactProblem};
+use crate::linalg::spectrum::Spectrum;
+use crate::random::Draws;
+use crate::validate;
+
+/// How a sample ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Ended {
+    /// Steps made.
+    pub steps: usize,
+    /// No contact approaches any more.
+    pub finished: bool,
+    /// The greatest residual of its complementarity problems, `max |min(z, W z + q)|`.
+    pub residual: f64,
+}
+
+/// The workspace of [`LcpSteps`] for one problem: samples allocate nothing, except where
+/// [`SolutionRule::PickUniform`](super::SolutionRule::PickUniform) meets a singular mode.
+#[derive(Clone, Debug)]
+pub struct LcpSimulation<'p> {
+    settings: LcpSteps,
+    step: LcpStep<'p>,
+    /// The bound of the last, small step.
+    small: f64,
+    /// The normal speed below minus which a contact approaches.
+    eps: f64,
+    most: Vec<f64>,
+}
+
+impl<'p> LcpSimulation<'p> {
+    pub(super) fn problem(&self) -> &ImpactProblem {
+        self.step.problem
+    }
+
+    pub(super) fn new(settings: LcpSteps, problem: &'p ImpactProblem) -> Result<Self, Failure> {
+        let step = LcpStep::new(&settings, problem);
+        let mut simulation = Self {
+            settings,
+            small: small_bound(settings.finish, &step)?,
+            eps: approaching(&settings, problem),
+            most: vec![0.0; problem.contacts()],
+            step,
+        };
+        if settings.dictionary > 0 {
+            simulation.learn()?;
+        }
+        Ok(simulation)
+    }
+
+    /// Makes the dictionary of the bases that most steps of the first samples end in.
+    fn learn(&mut self) -> Result<(), Failure> {
+        let size = self.step.push.len();
+        let (mut speeds, mut impulses) = (vec![0.0; size], vec![0.0; size]);
+        self.step.start_learning();
+        for sample in 0..self.settings.dictionary {
+            self.simulate(sample, &mut speeds, &mut impulses)?;
+        }
+        self.step.end_learning()
+    }
+
+    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
+    /// (normals first). What it finds depends on the settings, the problem and the number alone.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Lcp`] when a step is
+    /// not solved, [`Failure::Interrupted`].
+    pub fn simulate(
+        &mut self,
+        sample: u64,
+        speeds: &mut [f64],
+        impulses: &mut [f64],
+    ) -> Result<Ended, Failure> {
+        start(self.step.problem, speeds, impulses)?;
+        let mut ended = Ended {
+            steps: 0,
+            finished: self.is_over(speeds),
+            residual: 0.0,
+        };
+        let m = self.most.len();
+        while !ended.finished && ended.steps < self.settings.most_steps {
+            self.step.problem.check_interrupt()?;
+            let draws = draws(&self.settings, sample, ended.steps);
+            draw(self.settings.law, draws, &speeds[..m], &mut self.most);
+            for most in &mut self.most {
+                *most *= self.settings.bound;
+            }
+            self.make_step(draws, speeds, impulses, &mut ended)?;
+        }
+        if matches!(self.settings.finish, Finish::SmallStep(_)) {
+            self.most.fill(self.small);
+            let draws = draws(&self.settings, sample, ended.steps);
+            self.make_step(draws, speeds, impulses, &mut ended)?;
+        }
+        Ok(ended)
+    }
+
+    fn is_over(&self, speeds: &[f64]) -> bool {
+        speeds[..self.most.len()].iter().all(|&u| u >= -self.eps)
+    }
+
+    /// One step with the bounds in `most`.
+    fn make_step(
+        &mut self,
+        draws: Draws,
+        speeds: &mut [f64],
+        impulses: &mut [f64],
+        ended: &mut Ended,
+    ) -> Result<(), Failure> {
+        let residual = self.step.solve(draws, speeds, &self.most, None)?;
+        self.step.apply(speeds, impulses);
+        ended.residual = ended.residual.max(residual);
+        ended.steps += 1;
+        ended.finished = self.is_over(speeds);
+        Ok(())
+    }
+}
+
+/// Sets a sample to the start.
+pub(super) fn start(
+    problem: &ImpactProblem,
+    speeds: &mut [f64],
+    impulses: &mut [f64],
+) -> Result<(), Failure> {
+    let before = problem.speeds();
+    validate::length("speeds", before.len(), speeds.len())?;
+    validate::length("impulses", before.len(), impulses.len())?;
+    speeds.copy_from_slice(before.as_slice());
+    impulses.fill(0.0);
+    Ok(())
+}
+
+/// The draws of one step.
+pub(super) fn draws(settings: &LcpSteps, sample: u64, step: usize) -> Draws {
+    let (seed, step) = (settings.seed, step as u64);
+    Draws { seed, sample, step }
+}
+
+/// The normal speed below minus which a contact approaches.
+pub(super) fn approaching(settings: &LcpSteps, problem: &ImpactProblem) -> f64 {
+    settings.tolerance * problem.speeds().rows(0, problem.contacts()).amax()
+}
+
+/// `ε/(3ψ)`.
+fn small_bound(finish: Finish, step: &LcpStep<'_>) -> Result<f64, Failure> {
+    let Finish::SmallStep(size) = finish else {
+        return Ok(0.0);
+    };
+    let (problem, blocks) = (step.problem, step.blocks());
+    let m = problem.contacts();
+    let forces = blocks.size() - m - if problem.tangents() > 0 { m } else { 0 };
+    let matrix: DMatrix<f64> = blocks.bounded().view((m, m), (forces, forces)).into();
+    validate::finite(
+        "Delassus matrix of normals and directions",
+        matrix.as_slice(),
+    )?;
+    let sigma = Spectrum::of(&matrix).greatest().max(0.0).sqrt();
+    let mu = problem
+        .friction()
+        .iter()
+        .fold(0.0f64, |most, &mu| most.max(mu));
+    Ok(size / (3.0 * (sigma * m as f64 * (1.0 + mu) + 1.0)))
+}

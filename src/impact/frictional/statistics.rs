@@ -1,0 +1,150 @@
+//! What is known of a list of samples while it grows: how they end, how far they reach, and how
+//! much of contact space they cover.
+
+use std::collections::HashSet;
+
+use super::sampler::{SampleEnd, Samples};
+use crate::impact::Failure;
+use crate::validate;
+
+/// Most cells that are counted.
+const MOST_CELLS: usize = 1 << 20;
+
+/// Running statistics of samples.
+///
+/// The reach is that of the finished samples along the axes and along the diagonals of two axes, in
+/// both senses: 2 n² directions for n rows. The coverage is the number of cubes of contact space
+/// with a finished sample. A list has covered the set, as far as cubes of this side tell, when the
+/// number no longer grows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleStatistics {
+    rows: usize,
+    cell: f64,
+    finished: u64,
+    unfinished: u64,
+    failed: u64,
+    steps: u64,
+    /// The support value and the sample number by direction.
+    reach: Vec<(f64, u64)>,
+    cells: HashSet<Box<[i64]>>,
+}
+
+impl SampleStatistics {
+    /// For samples with so many rows; coverage by cubes of side `cell` (m/s). At most 2²⁰ cubes are
+    /// counted.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless `cell > 0`; infinite is one
+    /// cube.
+    pub fn new(rows: usize, cell: f64) -> Result<Self, Failure> {
+        validate::unless(cell > 0.0, "cell", cell, "must be > 0")?;
+        Ok(Self {
+            rows,
+            cell,
+            finished: 0,
+            unfinished: 0,
+            failed: 0,
+            steps: 0,
+            reach: vec![(f64::NEG_INFINITY, 0); 2 * rows * rows],
+            cells: HashSet::new(),
+        })
+    }
+
+    pub(super) const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Samples that ended.
+    pub const fn finished(&self) -> u64 {
+        self.finished
+    }
+
+    /// Samples that still approach after the last step.
+    pub const fn unfinished(&self) -> u64 {
+        self.unfinished
+    }
+
+    /// Samples of which a step was not solved.
+    pub const fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Mean number of steps of the samples that did not fail; NaN without any.
+    pub fn mean_steps(&self) -> f64 {
+        self.steps as f64 / (self.finished + self.unfinished) as f64
+    }
+
+    /// Cubes with a sample.
+    pub fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The least and the greatest value of contact speed `row`; none without a finished sample.
+    pub fn bounds(&self, row: usize) -> Option<(f64, f64)> {
+        if row >= self.rows || self.finished == 0 {
+            return None;
+        }
+        Some((-self.reach[2 * row + 1].0, self.reach[2 * row].0))
+    }
+
+    /// Numbers of the samples that reach farthest in some direction, in rising order: corners of the
+    /// hull of all.
+    pub fn corners(&self) -> Vec<u64> {
+        if self.finished == 0 {
+            return Vec::new();
+        }
+        let mut corners: Vec<u64> = self.reach.iter().map(|reach| reach.1).collect();
+        corners.sort_unstable();
+        corners.dedup();
+        corners
+    }
+
+    /// Adds the samples of a list from index `start` on.
+    pub(super) fn add(&mut self, samples: &Samples, start: usize) {
+        let mut place = vec![0; self.rows].into_boxed_slice();
+        for k in start..samples.len() {
+            match samples.end(k) {
+                SampleEnd::Finished { steps } => {
+                    self.steps += u64::from(steps);
+                    self.finished += 1;
+                    self.add_point(samples.speeds(k), samples.first() + k as u64, &mut place);
+                }
+                SampleEnd::Unfinished { steps } => {
+                    self.steps += u64::from(steps);
+                    self.unfinished += 1;
+                }
+                SampleEnd::Failed => self.failed += 1,
+            }
+        }
+    }
+
+    fn add_point(&mut self, u: &[f64], number: u64, place: &mut Box<[i64]>) {
+        let mut reach = self.reach.iter_mut();
+        let mut see = |value: f64| {
+            for value in [value, -value] {
+                if let Some(reach) = reach.next()
+                    && value > reach.0
+                {
+                    *reach = (value, number);
+                }
+            }
+        };
+        for &a in u {
+            see(a);
+        }
+        for (i, a) in u.iter().enumerate() {
+            for b in &u[..i] {
+                see(a + b);
+                see(a - b);
+            }
+        }
+        for (place, u) in place.iter_mut().zip(u) {
+            #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+            let cell = (u / self.cell).floor() as i64;
+            *place = cell;
+        }
+        if self.cells.len() < MOST_CELLS && !self.cells.contains(&*place) {
+            self.cells.insert(place.clone());
+        }
+    }
+}

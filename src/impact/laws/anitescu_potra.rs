@@ -1,0 +1,140 @@
+//! Inelastic impact with friction, all contacts at once.
+
+use nalgebra::DVector;
+
+use crate::impact::Failure;
+use crate::impact::frictional::blocks::Blocks;
+use crate::impact::frictional::modes::Modes;
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::lcp::LcpSolver;
+use crate::validate;
+
+/// Largest complementarity problem.
+const MOST_UNKNOWNS: usize = 1000;
+
+/// Inelastic impact with Coulomb friction, all contacts at once (Anitescu & Potra): impulses for
+/// which, at the end, a contact that pushes does not separate, and friction opposes the slip that is
+/// left.
+///
+/// In the plane and without friction, for up to five contacts, all velocities are found, by the
+/// `4ᵐ` modes of the contacts (open, stick, slip either way), and listed once each (to 1e-8 of the
+/// greatest speed); [`Order::Modes`] names the first mode of each. Several are no exception. The set
+/// is incomplete only where one mode holds a continuum of velocities, of which one is listed.
+///
+/// In space, and for more contacts, one velocity is found by Lemke's method; in space with friction
+/// bounded by a polygon. There may be others: the set is incomplete, except without friction.
+///
+/// Coefficients of restitution are not read. The kinetic energy never rises.
+///
+/// # Errors
+/// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without tangents;
+/// [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad number of directions, and for
+/// problems of more than 1000 unknowns, 2 + k a contact; [`Failure::Lcp`].
+///
+/// ```
+/// use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem};
+/// use saltation::nalgebra::{dmatrix, dvector};
+/// // A rod that slides into the floor: nothing happens, or it jams.
+/// let problem = ImpactProblem::with_tangents(
+///     dmatrix![1.6, -1.2; -1.2, 3.4],
+///     dvector![0.0, -1.0],
+///     &[2.0],
+/// )?;
+/// let outcomes = AnitescuPotra::new().resolve(&problem)?;
+/// assert_eq!(outcomes.list.len(), 2);
+/// assert!((&outcomes.list[1].impulses - dvector![0.3, 0.4]).amax() < 1e-14);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnitescuPotra {
+    directions: usize,
+}
+
+impl AnitescuPotra {
+    /// With eight directions of friction in space.
+    pub const fn new() -> Self {
+        Self { directions: 8 }
+    }
+
+    /// Directions of friction of a contact in space (even, at least 4).
+    #[must_use]
+    pub const fn directions(mut self, directions: usize) -> Self {
+        self.directions = directions;
+        self
+    }
+}
+
+impl Default for AnitescuPotra {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ImpactLaw for AnitescuPotra {
+    fn name(&self) -> &'static str {
+        "AnitescuPotra"
+    }
+
+    fn honours_friction(&self) -> bool {
+        true
+    }
+
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+        problem.refuse_friction_without_tangents(self.name())?;
+        if Modes::refuse(problem).is_ok() {
+            let mut modes = Modes::new(problem);
+            let speeds = problem.speeds().as_slice();
+            modes.find(speeds, None, problem.interrupt())?;
+            if modes.count() > 0 {
+                return listed(problem, &modes);
+            }
+        }
+        self.by_lemke(problem)
+    }
+}
+
+/// The outcomes of all modes.
+fn listed(problem: &ImpactProblem, modes: &Modes) -> Result<Outcomes, Failure> {
+    let mut list = Vec::with_capacity(modes.count());
+    for k in 0..modes.count() {
+        let impulses = DVector::from_column_slice(modes.impulses(k).unwrap_or_default());
+        let order = Order::Modes(modes.contact_modes(k));
+        list.push(Outcome::of_impulses(problem, impulses, order, Vec::new())?);
+    }
+    Ok(Outcomes {
+        list,
+        is_complete: modes.is_complete(),
+        effort: 0,
+    })
+}
+
+impl AnitescuPotra {
+    /// The outcome that Lemke's method finds.
+    fn by_lemke(self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+        let (m, k) = (problem.contacts(), self.directions);
+        let in_space = problem.tangents() > 1;
+        let kept = !in_space || k >= 4 && k.is_multiple_of(2);
+        validate::unless(kept, "directions", k as f64, "must be even and at least 4")?;
+        let each = if in_space { k.saturating_add(2) } else { 4 };
+        let kept = m.saturating_mul(each) <= MOST_UNKNOWNS;
+        let rule = "must make at most 1000 unknowns, 2 + k each";
+        validate::unless(kept, "contacts", m as f64, rule)?;
+        let blocks = Blocks::new(problem, k);
+        let matrix = blocks.unbounded();
+        let mut q = vec![0.0; matrix.nrows()];
+        blocks.right_side_unbounded(problem.speeds().as_slice(), &mut q);
+        let mut solver = LcpSolver::new(q.len());
+        if let Some(interrupt) = problem.interrupt() {
+            solver = solver.interrupt(interrupt);
+        }
+        let solution = solver.solve(&matrix, &q)?;
+        let mut impulses = DVector::zeros(problem.speeds().len());
+        blocks.impulses(solution.z(), impulses.as_mut_slice());
+        let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
+        Ok(Outcomes {
+            list: vec![outcome],
+            is_complete: problem.friction().iter().all(|&mu| mu == 0.0),
+            effort: 0,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Numbers at the ends of their range: a typed error, or an outcome that is finite.
+
+use saltation::impact::{
+    AnitescuPotra, ContactCone, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps, Routh,
+    RouthInclusion, SolutionRule,
+};
+use saltation::nalgebra::{DMatrix, DVector};
+
+use crate::numbers::number;
+use crate::random_bits::SplitMix64;
+
+#[test]
+fn wild_numbers_are_refused_or_resolved() {
+    let mut random = SplitMix64(81);
+    let mut resolved = 0;
+    for case in 0..400u64 {
+        let wildness = case % 4;
+        let (m, t) = (1 + (case / 4 % 3) as usize, (case / 12 % 3) as usize);
+        let rows = m + t * m;
+        let mut next = || random.next();
+        let dim = rows - (next() % rows as u64 / 2) as usize;
+        let j = DMatrix::from_fn(rows, dim, |_, _| number(&mut next, wildness));
+        let v = DVector::from_fn(dim, |_, _| number(&mut next, wildness));
+        let mu: Vec<f64> = (0..m)
+            .map(|_| {
+                if t == 0 {
+                    0.0
+                } else {
+                    number(&mut next, wildness).abs()
+                }
+            })
+            .collect();
+        let problem = if case % 2 == 0 {
+            ImpactProblem::from_mechanics_with_tangents(&DMatrix::identity(dim, dim), &j, &v, &mu)
+        } else {
+            // Blocks that belong to no body.
+            let mut g = &j * j.transpose();
+            for i in m..rows {
+                g[(i, i)] = number(&mut next, wildness).abs();
+            }
+            ImpactProblem::with_tangents(g, &j * &v, &mu)
+        };
+        let Ok(problem) = problem else {
+            continue;
+        };
+        let problem = problem.with_restitution(0.5).unwrap();
+        let order: Vec<usize> = (0..m).collect();
+        let h = number(&mut next, wildness).abs();
+        let laws: [&dyn ImpactLaw; 5] = [
+            &Routh::new().without_collision(),
+            &AnitescuPotra::new().directions(4),
+            &InOrder::new(&order).cap(30),
+            &RouthInclusion::new(LcpSteps::new(h).directions(4), 2),
+            &RouthInclusion::new(LcpSteps::new(h).round_cone().directions(4), 1),
+        ];
+        for law in laws {
+            if let Ok(outcomes) = law.resolve(&problem) {
+                for outcome in &outcomes.list {
+                    assert!(
+                        outcome
+                            .speeds
+                            .iter()
+                            .chain(&outcome.impulses)
+                            .all(|x| x.is_finite())
+                    );
+                    resolved += 1;
+                }
+            }
+        }
+        let cone = ContactCone::of(&problem);
+        assert!(!cone.is_ok_and(|cone| cone.margin().is_nan()));
+        let (mut u, mut p) = (vec![0.0; rows], vec![0.0; rows]);
+        let small = LcpSteps::new(h)
+            .finish(Finish::SmallStep(1.0))
+            .rule(SolutionRule::PickUniform);
+        if let Ok(mut simulation) = small.most_steps(2).start(&problem) {
+            let _ = simulation.simulate(case, &mut u, &mut p);
+        }
+        if let Ok(mut simulation) = LcpSteps::new(h).start_energetic(&problem) {
+            let _ = simulation.simulate(case, &mut u, &mut p);
+        }
+    }
+    assert!(resolved > 150, "{resolved}");
+}
