@@ -302,8 +302,8 @@ fn complementarity_problems_allocate_nothing() {
     assert!(found == 0 && pivots > n + 24, "{pivots} pivots");
 }
 
-/// Samples of impacts with friction: by Lemke's method, by a dictionary, in space with a round cone,
-/// and with restitution.
+/// Samples of impacts with friction: by Lemke's method, by a dictionary, in space with a round
+/// cone, and with restitution.
 #[test]
 fn samples_of_impacts_allocate_nothing() {
     use saltation::impact::{ImpactProblem, LcpSteps};

@@ -8,6 +8,7 @@ use crate::ode::resolved_difference;
 use crate::{Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
 
 /// The system and the settings of a run, or of a question outside of runs.
+#[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) system: &'a dyn System,
     pub(crate) rearm: &'a Rearm,
@@ -80,11 +81,3 @@ impl Context<'_> {
         })
     }
 }
-
-impl Clone for Context<'_> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl Copy for Context<'_> {}

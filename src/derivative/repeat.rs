@@ -131,7 +131,7 @@ impl Repeat {
             if !counted.is_empty() && (reset.state || !self.is_identity(system, t)?) {
                 self.carry(system, t, &mut carried, &mut done)?;
             }
-            if !reset.state && system.ignores_mode() {
+            if !reset.any() && system.ignores_mode() {
                 return Ok(done);
             }
             self.carried_across(context, t, (x, mode, arming), reset)?;

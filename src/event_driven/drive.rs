@@ -23,8 +23,9 @@ pub(crate) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// See [`Simulation::integrate`](super::Simulation::integrate); accumulations nearer than
-    /// `near` seconds are dealt with, events within `cluster` seconds are logged as one.
+    /// See [`Simulation::integrate`](super::Simulation::integrate). Accumulations less than `near`
+    /// seconds ahead are handed to the policy. Events less than `cluster` seconds after the one
+    /// before share its cluster number.
     pub(crate) fn integrate(
         &mut self,
         (t0, q, v): (f64, &[f64], &[f64]),
@@ -215,22 +216,11 @@ impl Drive<'_> {
                     Err(error) if model.is_endless(&error) => error,
                     Err(error) => return Err(error),
                 };
-                let contacts = model.touching_and_not_parting(place);
-                return match zeno {
-                    Zeno::Absorb if !contacts.is_empty() => {
-                        let kind = ContactEventKind::ZenoAbsorbed;
-                        model.close(&contacts, kind, place).map(Some)
-                    }
-                    Zeno::StopAt => Ok(None),
-                    _ => Err(error),
-                };
+                return self.absorb_at_once(error, place);
             }
             // An impact that does not end is one too.
-            (Reason::Error(error), Zeno::StopAt, _) if model.is_endless(error) => return Ok(None),
-            (Reason::Error(error), Zeno::Absorb, _) if model.is_endless(error) => {
-                let contacts = model.touching_and_not_parting(place);
-                let kind = ContactEventKind::ZenoAbsorbed;
-                return model.close(&contacts, kind, place).map(Some);
+            (Reason::Error(error), Zeno::StopAt | Zeno::Absorb, _) if model.is_endless(error) => {
+                return self.absorb_at_once(error.clone(), place);
             }
             (Reason::Error(Breakdown::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
                 return model.open(*contact, place).map(Some);
@@ -248,6 +238,24 @@ impl Drive<'_> {
         model
             .close(&[contact], ContactEventKind::Touch, place)
             .map(Some)
+    }
+
+    /// Goes on from an accumulation at one instant, as the policy says; `error` where it says
+    /// nothing or no contact touches.
+    fn absorb_at_once(
+        &self,
+        error: Breakdown,
+        place: &mut Place,
+    ) -> Result<Option<ContactEvent>, Breakdown> {
+        let contacts = self.model.touching_and_not_parting(place);
+        match self.zeno {
+            Zeno::Absorb if !contacts.is_empty() => {
+                let kind = ContactEventKind::ZenoAbsorbed;
+                self.model.close(&contacts, kind, place).map(Some)
+            }
+            Zeno::StopAt => Ok(None),
+            _ => Err(error),
+        }
     }
 }
 

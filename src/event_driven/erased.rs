@@ -1,4 +1,5 @@
-//! What is asked of a model of any system, handed on to what is compiled once for all systems.
+//! Methods and traits of `EventDriven<S>`. Each forwards to `EventDriven<dyn Mechanism>`, which is
+//! compiled once.
 
 use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, Start};
 use crate::event_driven::Model;
@@ -10,7 +11,7 @@ impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    /// This model, its system forgotten.
+    /// This model with its system as `dyn Mechanism`.
     #[inline]
     pub(crate) fn erased(&self) -> &Model<'_> {
         self

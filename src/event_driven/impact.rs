@@ -260,7 +260,7 @@ impl Model<'_> {
         let (q, v) = self.parts(state);
         let mut candidates = Vec::with_capacity(touching.len());
         for (i, &j) in touching.iter().enumerate() {
-            self.set_closed(mode, j, false);
+            Self::set_closed(mode, j, false);
             if !parting[i] && !released.contains(&j) {
                 candidates.push(j);
             }
@@ -273,7 +273,7 @@ impl Model<'_> {
         ) {
             Settled::Closed(closed) => {
                 for (&j, closed) in candidates.iter().zip(closed) {
-                    self.set_closed(mode, j, closed);
+                    Self::set_closed(mode, j, closed);
                 }
                 super::projection::correct(self, state, mode);
                 Ok(())

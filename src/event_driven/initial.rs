@@ -101,7 +101,7 @@ impl Model<'_> {
         }
         // Contacts at rest count as closed in the impact, as they do later in the run.
         for &j in &resting {
-            self.set_closed(&mut mode, j, true);
+            Self::set_closed(&mut mode, j, true);
         }
         self.update_contacts(t, &mut state, &touching, &[], &mut mode)?;
         let approached = touching.iter().zip(&event.new).filter(|(_, new)| **new);

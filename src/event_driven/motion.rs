@@ -47,8 +47,8 @@ impl Model<'_> {
     }
 
     /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
-    /// `multipliers` has one entry a contact, zero for those that are open. With `lifted` they are
-    /// raised by their rounding, so that rounding does not release a contact that carries nothing.
+    /// `multipliers` has one entry a contact, zero for those that are open. With `lifted` the
+    /// rounding is added to them, so that a contact without a force stays closed.
     /// True when they are unique.
     pub(crate) fn motion(
         &self,
@@ -67,8 +67,8 @@ impl Model<'_> {
         })
     }
 
-    /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`; false when there is
-    /// no acceleration, or the multipliers are not the only ones.
+    /// Writes the derivatives of `(q̇, q̈)` along each direction. False when there is no
+    /// acceleration or the multipliers are not unique.
     pub(crate) fn motion_along_each(
         &self,
         at: (f64, &[f64]),

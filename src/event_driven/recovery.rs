@@ -172,7 +172,7 @@ impl Model<'_> {
         }
         // After a plastic impact no contact rebounds below what gaps resolve.
         for &j in &touching {
-            self.set_closed(mode, j, true);
+            Self::set_closed(mode, j, true);
         }
         self.update_contacts(t, state, &touching, &[], mode)?;
         event.contacts = touching;

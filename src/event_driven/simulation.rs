@@ -102,7 +102,9 @@ where
         self
     }
 
-    /// Events closer in time than this get one cluster number in the log (s); default 0.
+    /// Events closer than this to the one before share its cluster number in the log (s);
+    /// default 0. A cluster is no corner: what is one instant to the run is told by
+    /// [`Integrator::corner_tolerance`].
     #[must_use]
     pub fn cluster_time(mut self, time: f64) -> Self {
         self.cluster = time;

@@ -52,11 +52,11 @@ pub struct EventDriven<S: ?Sized> {
     /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
     pub(crate) redundant: Redundant,
-    /// Coefficients of restitution outside [0, 1] are taken.
+    /// Coefficients of restitution outside [0, 1] are accepted.
     pub(crate) any_restitution: bool,
     /// Ends searches of the law.
     pub(crate) interrupt: Interrupt,
-    /// Last, so that its system may be any.
+    /// Last, because `S` may be unsized.
     pub(crate) bodies: Bodies<S>,
 }
 
@@ -182,19 +182,19 @@ where
         mode.flags().collect()
     }
 
-    /// The mode in which the contacts of `closed` are closed and all others open: `(q, v)` is
-    /// above the guards of all. Contacts that do not exist are passed over. [`start`](Self::start)
-    /// gives the mode that belongs to a state.
+    /// The mode in which the contacts of `closed` are closed and all others open. All side
+    /// bits are on, since gaps and forces are positive before an event. Indices without a contact
+    /// are ignored. [`start`](Self::start) gives the mode that belongs to a state.
     pub fn mode(&self, closed: &[usize]) -> Mode {
         let n = self.system().contacts();
         let mut mode = Mode::new(n).with_flags(n);
         for j in 0..n {
-            self.set_closed(&mut mode, j, closed.contains(&j));
+            Self::set_closed(&mut mode, j, closed.contains(&j));
         }
         mode
     }
 
-    pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
+    pub(crate) fn set_closed(mode: &mut Mode, j: usize, closed: bool) {
         mode.set_flag(j, closed);
         // Gap and multiplier are positive until they fall: the side before the next event.
         mode.set(j, true);
@@ -222,7 +222,10 @@ where
     /// [`potential`](MechanicalSystem::potential), or the state has another length.
     pub fn energy(&self, state: &[f64]) -> Option<f64> {
         let (d, nq) = (self.system().dof(), self.system().coordinates());
-        let (q, v) = (state.get(..nq)?, state.get(nq..nq + d)?);
+        if state.len() != nq + d {
+            return None;
+        }
+        let (q, v) = state.split_at(nq);
         let mut mass = vec![0.0; d * d];
         self.system().mass(q, &mut mass);
         let momentum = |i: usize| -> f64 { (0..d).map(|k| mass[k * d + i] * v[k]).sum() };

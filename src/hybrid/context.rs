@@ -1,5 +1,6 @@
-//! What a run reads and never changes, and the only way by which it evaluates the user's functions:
-//! they are counted and checked here.
+//! The system, the settings and the rule of re-arming of a run, with its counts. Functions of the
+//! model are evaluated here, where they are counted and checked; the stages of a step are counted
+//! in `steps`, and resets are called by `transition`.
 
 use std::cell::Cell;
 

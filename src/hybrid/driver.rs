@@ -9,7 +9,8 @@ use super::{Mode, Observer, Rearm, System};
 use crate::ode::Buffer;
 use crate::{InputError, Statistics, Status, validate};
 
-/// How a run ended, for those who keep no trajectory. The final state is in [`Integrator::state`](super::Integrator::state).
+/// How a run ended, for those who keep no trajectory. The final state is in
+/// [`Integrator::state`](super::Integrator::state).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// How the run ended.
@@ -20,7 +21,7 @@ pub struct Summary {
     pub statistics: Statistics,
 }
 
-/// A run of a system to its end: compiled for this system, or for any.
+/// A whole run, compiled for this system or once for all.
 pub(crate) type Engine<S, B> =
     fn(&Context<'_, S>, &mut Run<B>, Option<&Mode>, &mut dyn Observer) -> Summary;
 
@@ -34,7 +35,7 @@ pub(crate) fn run_any<S: System>(
     run_erased(&context.erased(), run, start_mode, observer)
 }
 
-/// Not generic, so that it is compiled here.
+/// Not generic: compiled in this crate.
 fn run_erased(
     context: &Context<'_, dyn System + '_>,
     run: &mut Run<Vec<f64>>,
@@ -63,7 +64,8 @@ impl<B: Buffer> Driver<B> {
         }
     }
 
-    /// Runs `system` from `(t0, x0)` to `tf`; the observer may hold rule and settings.
+    /// Runs `system` from `(t0, x0)` to `tf` with the observer that `make` builds; it may borrow
+    /// the rule of re-arming and the settings.
     pub(crate) fn observe_with<'a, S: System + ?Sized, O: Observer>(
         &'a mut self,
         system: &S,

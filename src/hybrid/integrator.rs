@@ -121,7 +121,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     /// Steps of exactly `step` seconds without error test (shorter only before events and the end).
     /// Event functions are searched in up to 4,096 windows of each; what is left of a step beyond
-    /// is sampled at four places and counts as [unresolved](Statistics::unresolved).
+    /// is sampled at four places and counts as [unresolved](crate::Statistics::unresolved).
     #[must_use]
     pub fn fixed_step(mut self, step: f64) -> Self {
         self.driver.settings.fixed_step = Some(step);
@@ -261,12 +261,12 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
 
     /// The state at which the last run ended.
     pub fn state(&self) -> &[f64] {
-        self.driver.run.state.x.get()
+        self.driver.state()
     }
 
     /// The mode in which the last run ended.
     pub fn mode(&self) -> &Mode {
-        &self.driver.run.state.mode
+        self.driver.mode()
     }
 
     /// The system.

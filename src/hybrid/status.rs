@@ -298,9 +298,9 @@ pub struct Statistics {
     pub flip: usize,
     /// Evaluations of all event functions at once.
     pub events: usize,
-    /// Evaluations of single event functions, beside those.
+    /// Evaluations of single event functions, beside those and beside those of differences.
     pub event: usize,
-    /// Rows of `Dh`, or differences in their stead.
+    /// Rows of `Dh`, or differences in their stead, each counted as one.
     pub gradient: usize,
     /// Windows of smooth steps in which event functions were sampled, at three places each beside
     /// their start.

@@ -157,7 +157,7 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
         mode: !place.mode.is(&scratch.mode_crossed),
     };
     if reset.any() {
-        // Of another length it is refused.
+        // `clone_from`: the model may have changed the length, which is refused.
         scratch.mode_after.clone_from(place.mode);
         take_reset((system, rearm), t, set, place, scratch, reset)?;
     }
@@ -261,10 +261,9 @@ fn apply_row<S: EventFunction + ?Sized, B>(
     }
 }
 
-/// Replaces `set`, the guards of the last step, by the armed ones that its reset, or the mode that
-/// it led to, carried across their surface. `carried` is asked for each that may be, and calls
-/// [`is_carried`]; its second argument is the guard whose row of the reset matrix has just armed
-/// this one, if any: then it crosses wherever it was before.
+/// Replaces `set` by the armed guards that the reset, or the new mode, carried across their
+/// surface. `carried(k, by)` decides for one guard, by [`is_carried`]; `by` is the guard whose row
+/// of the reset matrix has just armed it, if any. Such a guard crosses wherever it was before.
 ///
 /// If the state did not change, guards of the last set do not cross again here, even if they lie
 /// beyond their surface in the new mode.

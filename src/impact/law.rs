@@ -55,6 +55,10 @@ macro_rules! forward {
             fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
                 (**self).resolve(problem)
             }
+
+            fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, Failure> {
+                (**self).outcome(problem)
+            }
         }
     )*};
 }
@@ -180,6 +184,42 @@ mod tests {
         let found = farthest(n, distance);
         assert!((found - 2.0).abs() < 1e-12, "{found}");
         assert!(asked.get() <= (1 << 24) + n, "{}", asked.get());
+    }
+
+    /// A law that writes every method.
+    struct Own;
+
+    impl ImpactLaw for Own {
+        fn name(&self) -> &'static str {
+            "own"
+        }
+        fn honours_friction(&self) -> bool {
+            true
+        }
+        fn resolve(&self, _problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+            Err(Failure::NotSingle { count: 7 })
+        }
+        fn outcome(&self, _problem: &ImpactProblem) -> Result<Outcome, Failure> {
+            Err(Failure::NotSingle { count: 8 })
+        }
+    }
+
+    #[test]
+    fn pointers_hand_every_method_on() {
+        fn asked(law: impl ImpactLaw) {
+            let one = nalgebra::DMatrix::identity(1, 1);
+            let problem = ImpactProblem::new(one, nalgebra::DVector::zeros(1)).unwrap();
+            assert_eq!((law.name(), law.honours_friction()), ("own", true));
+            let refused = |count| Failure::NotSingle { count };
+            assert_eq!(law.resolve(&problem).unwrap_err(), refused(7));
+            assert_eq!(law.outcome(&problem).unwrap_err(), refused(8));
+        }
+        asked(Own);
+        asked(&Own);
+        asked(Box::new(Own));
+        asked(Rc::new(Own));
+        asked(Arc::new(Own));
+        asked(&(&Own as &dyn ImpactLaw));
     }
 
     #[test]

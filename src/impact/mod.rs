@@ -42,7 +42,8 @@ pub use laws::{
 pub use outcome::{ContactMode, Order, Outcome, Remark};
 pub use problem::ImpactProblem;
 pub use selection::{Occasion, Selection, SelectionFn};
+#[doc(hidden)]
+pub use sets::Reflections;
 pub use sets::{
-    AllOutcomes, MinimalOutcomes, ReflectionOrder, Reflections, Uniqueness, indeterminacy,
-    uniqueness,
+    AllOutcomes, MinimalOutcomes, ReflectionOrder, Uniqueness, indeterminacy, uniqueness,
 };

@@ -16,7 +16,8 @@ const MOST: usize = 256;
 /// Most numbers of all inverses: 8 MB.
 const NUMBERS: usize = 1_000_000;
 
-/// Complementary bases of one matrix `W`, in the order in which they are tried, with their inverses.
+/// Complementary bases of one matrix `W`, in the order in which they are tried, with their
+/// inverses.
 ///
 /// Where problems `0 ≤ z ⊥ W z + q ≥ 0` of one `W` come again and again, few bases solve most of
 /// them ([`Solution::basis`]). Of several solutions the dictionary finds the one of its first basis
@@ -94,8 +95,8 @@ impl BasisDictionary {
         self.entries.is_empty()
     }
 
-    /// Adds a basis at the end: the indices of `z` that may be positive, ascending. False when it is
-    /// there already, has no inverse or such indices, or when there is no room.
+    /// Adds a basis at the end: the indices of `z` that may be positive, ascending. False when it
+    /// is there already, has no inverse or such indices, or when there is no room.
     pub fn push(&mut self, basis: &[usize]) -> bool {
         let (n, k) = (self.z.len(), basis.len());
         let sound = basis.is_sorted_by(|a, b| a < b) && basis.last().is_none_or(|&last| last < n);

@@ -17,9 +17,9 @@
 //! `subsets` and `enumerate` (all bases), `dictionary` (known bases), `semidefinite`
 //! (contacts without friction).
 //!
-//! [`BasisDictionary`] solves by a list of bases, without pivots, where one `W` comes with many `q`.
-//! Left out on purpose: a start of Lemke's method from an earlier `z` or basis, and lists of bases that
-//! grow unasked. Where several solutions exist, the answer would depend on history.
+//! [`BasisDictionary`] solves by a list of bases, without pivots, where one `W` comes with many
+//! `q`. Left out on purpose: a start of Lemke's method from an earlier `z` or basis, and lists of
+//! bases that grow unasked. Where several solutions exist, the answer would depend on history.
 
 mod blocks;
 mod careful;

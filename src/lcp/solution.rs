@@ -98,8 +98,8 @@ impl<'s> Solution<'s> {
     }
 
     /// The complementary basis: the indices of `z` that the solution solves for, ascending; the
-    /// others are zero. Where a basis was not at hand ([`Attempt::Convex`], [`Attempt::Careful`]), the
-    /// indices of positive `z`. For a [`BasisDictionary`](super::BasisDictionary).
+    /// others are zero. Where a basis was not at hand ([`Attempt::Convex`], [`Attempt::Careful`]),
+    /// the indices of positive `z`. For a [`BasisDictionary`](super::BasisDictionary).
     pub fn basis(&self) -> &'s [usize] {
         self.basis
     }

@@ -1,8 +1,8 @@
 //! The distance of a point from the convex hull of points and rays.
 //!
 //! Wolfe, "Finding the nearest point in a polytope" (1976), with rays: an active-set method on
-//! `min |Σ α_i p_i + Σ β_j g_j − x|` over `α, β ≥ 0`, `Σ α = 1`. The equation is eliminated with one
-//! point of the active set, so that small sets are resolved to rounding of their own size.
+//! `min |Σ α_i p_i + Σ β_j g_j − x|` over `α, β ≥ 0`, `Σ α = 1`. The equation is eliminated with
+//! one point of the active set, so that small sets are resolved to rounding of their own size.
 
 use super::dot;
 

@@ -28,15 +28,15 @@ pub(crate) enum Trouble {
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
 const IDLE: f64 = 1e-3;
 
-/// A mechanical system, and what of it does not change.
+/// A mechanical system, with sizes and constants read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies<S: ?Sized> {
     pub(crate) fixed: Fixed,
-    /// Last, so that it may be any.
+    /// Last, because `S` may be unsized.
     pub(crate) system: S,
 }
 
-/// What of a mechanical system does not change.
+/// Sizes and constants of a mechanical system, read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
     /// Number of velocities.
@@ -118,7 +118,8 @@ impl Fixed {
     }
 
     /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
-    /// coordinates: of a system that is known they are constants.
+    /// coordinates. These are arguments although `self` holds them: where the system is known they
+    /// are constants of the compiler.
     pub(crate) fn frame_size(&self, (d, nq): (usize, usize), m: usize) -> usize {
         let coriolis = if self.inverse.is_some() {
             0
@@ -142,11 +143,12 @@ pub(crate) struct Frame<'a> {
     pub(crate) gram: &'a mut [f64],
     /// The diagonal of `G`.
     diagonal: &'a mut [f64],
-    /// The largest acceleration of a gap if none of its terms cancelled, in units of its row.
+    /// Largest sum of the absolute terms of a gap acceleration, in units of its row: the scale of
+    /// its rounding.
     pub(crate) size: f64,
     /// There is a Coriolis force.
     has_coriolis: bool,
-    /// The part of that rounding that comes from curvatures, in units of rows.
+    /// Rounding of the curvatures, the larger part where these are differences (units of rows).
     bent: f64,
     work: &'a mut [f64],
 }
@@ -368,13 +370,13 @@ where
 pub(crate) struct How {
     /// What to do with contacts that depend on each other.
     pub(crate) redundant: Redundant,
-    /// Multipliers are raised by what is rounding, so that a contact that carries nothing is not
-    /// released by it; the tolerance of rates (m/s).
+    /// Adds the rounding to the multipliers, so that a contact without a force stays closed; the
+    /// tolerance of rates (m/s).
     pub(crate) lifted: Option<f64>,
 }
 
 /// Writes `q̈` at `(t, q, v)` with contacts `closed`, and the multipliers of all contacts, zero for
-/// those that are open; NaN where there are none. True when these are the only ones.
+/// those that are open; NaN where there are none. True when they are unique.
 #[inline]
 pub(crate) fn motion<S>(
     (system, fixed): (&S, &Fixed),

@@ -70,9 +70,9 @@ where
             let (dq, dv) = along.split_at(nq);
             rate_along(system, (q, v), (dq, dv), rate, residuals.work);
             let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
-            let fixed = (&*acceleration, &*forces);
+            let held = (&*acceleration, &*forces);
             let what = (effort, coarse, straight);
-            residuals.along(system, (t, x), along, closed, fixed, what);
+            residuals.along(system, (t, x), along, closed, held, what);
             frame.solve_mass(residuals.r, bent);
             for i in 0..m {
                 residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -208,8 +208,8 @@ fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     coarse
 }
 
-/// Adds all of `r` but the effort to `r`, and fills `s`, with `a` and `λ` fixed; `work` has that of
-/// [`Residuals`].
+/// Adds `c v − M a + Daᵀ λ` and the contact efforts to `r`, and writes `s`, with `a` and `λ` held.
+/// `work` has as many entries as that of [`Residuals`].
 fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
     (t, q, v): (f64, &[f64], &[f64]),

@@ -87,8 +87,8 @@ impl PlateParameters {
 
 /// Draw `j` = 1, 2, … of `SplitMix64` from state 0, as a number in [0, 1).
 fn uniform(j: u64) -> f64 {
-    // the finaliser of Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (2014),
-    // on golden-ratio steps
+    // the finaliser of Steele, Lea & Flood, "Fast splittable pseudorandom number generators"
+    // (2014), on golden-ratio steps
     let z = j.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

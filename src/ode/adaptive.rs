@@ -1,5 +1,5 @@
 //! The lengths of adaptive steps: which to try, and what success and failure say of the next.
-//! States and the columns of derivatives have their steps from it.
+//! Used by the run, by the columns of derivatives and by impacts with friction.
 
 use super::StepControl;
 
@@ -24,8 +24,8 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// A step as proposed; to the end, which is `remaining` seconds away, where a step may be
-    /// `most` long and that is no farther.
+    /// The proposed step. If the end is no farther than `most`, the step goes exactly to the end,
+    /// `remaining` seconds away.
     #[inline]
     pub(crate) fn new(proposed: f64, most: f64, remaining: f64) -> Self {
         let step = if most >= remaining {
@@ -46,7 +46,7 @@ impl Adaptive {
         }
     }
 
-    /// Takes in that a step had an error of at most one, and proposes the next.
+    /// Records an accepted step (error of at most one) and proposes the next.
     #[inline]
     pub(crate) fn accept(&mut self, proposal: Proposal, error: f64) {
         let Proposal { proposed, step } = proposal;
@@ -55,8 +55,7 @@ impl Adaptive {
         self.next = (step * factor).max(if step < proposed { proposed } else { 0.0 });
     }
 
-    /// Takes in that a step of this length had an error above one, or none that is a number, and
-    /// proposes a shorter one.
+    /// Records a rejected step (error above one, or not a number) and proposes a shorter one.
     #[inline]
     pub(crate) fn reject(&mut self, step: f64, error: f64) {
         self.next = step * self.control.rejected(error);

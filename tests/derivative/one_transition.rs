@@ -121,6 +121,29 @@ fn a_side_that_the_model_sets_acts_by_its_row() -> Result<(), Error> {
 }
 
 #[test]
+fn a_side_alone_that_the_model_sets_acts_by_its_row() -> Result<(), Error> {
+    // As before, by a reset that moves no state, of a system whose event functions read no mode.
+    let system = Sketch::new(3, |_, x, mode, dx| drift(x, mode, dx))
+        .events([Watch::RISING; 3], |k, _, x, _| {
+            [x[0] - 1.0, x[1] - 9.0, x[2] - 0.4][k]
+        })
+        .ignoring_mode()
+        .reset(|_, crossed, x, mode| {
+            if crossed.contains(0) {
+                mode.set(1, true);
+            }
+            if crossed.contains(2) {
+                x[2] *= 1.5;
+            }
+            Ok(())
+        });
+    let row = RearmMatrix::new(3).arm(Guard::rising(1), Guard::rising(2))?;
+    let mode = checked(&system, &Rearm::Matrix(row), &[0.0, 0.05, 0.3], 1.5);
+    assert_eq!(sides(&mode), [0, 1, 2]);
+    Ok(())
+}
+
+#[test]
 fn what_a_row_retires_is_not_carried_back() -> Result<(), Error> {
     // At a = 1 the row retires b = 1.3, which counts as crossed from then although b is below. At
     // a = 1.2 a kick throws b far down, which would carry it back over a guard that is armed.

@@ -6,7 +6,8 @@ use saltation::nalgebra::{DMatrix, DVector};
 use crate::random_bits::SplitMix64;
 use crate::reference::Case;
 
-/// The polygon leaves an error that does not fall with the bound; the round cone one of first order.
+/// The polygon leaves an error that does not fall with the bound; the round cone one of first
+/// order.
 #[test]
 fn the_error_of_the_round_cone_falls_with_the_bound() {
     let case = Case::named("keller3d_slide");

@@ -9,8 +9,10 @@ use crate::{InputError, validate};
 /// The discrete state of a hybrid system: the sides on which its state stands, and its flags.
 ///
 /// There is one side bit per event function, `true` once `h_k` was crossed upward: the argument `y`
-/// of Anderson & Revzen and the word `b` of Burden et al. A side is frozen during a step and
-/// changes when its guard is crossed; it is never recomputed from the sign of `h`.
+/// of Anderson & Revzen and the word `b` of Burden et al. A side is frozen during a step. It
+/// changes when its guard is crossed, by a row of the reset matrix, or when
+/// [`on_crossing`](EventFunction::on_crossing) sets it. It is read from the sign of `h` only at a
+/// start without a mode, and by [`Rearm::WhenEmpty`](crate::Rearm::WhenEmpty).
 ///
 /// [Flags](EventFunction::flags) are for a discrete state that is no side of anything: closed
 /// contacts, stick or slip, the phase of a gait. No motion changes them, only

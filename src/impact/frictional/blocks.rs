@@ -11,9 +11,9 @@
 //!         |  0    μ   −E'   0 |         |  0   |         | γ |
 //! ```
 //!
-//! `A` is the Delassus matrix of normals and directions. In the plane the directions are + and − the
-//! tangent; in space `d_j = (cos, sin)(2πj/k)`. Without bounds (Anitescu & Potra) the first row and
-//! column of blocks are absent.
+//! `A` is the Delassus matrix of normals and directions. In the plane the directions are + and −
+//! the tangent; in space `d_j = (cos, sin)(2πj/k)`. Without bounds (Anitescu & Potra) the first row
+//! and column of blocks are absent.
 
 use nalgebra::{DMatrix, DMatrixView};
 
@@ -97,8 +97,8 @@ impl Blocks {
         self.matrix.view((m, m), (n, n)).into_owned()
     }
 
-    /// `W` of the convex problem `min ½ λᵀ G λ − Σ λn` over the cones of friction: without bounds, and
-    /// with the least slip acting on the normals.
+    /// `W` of the convex problem `min ½ λᵀ G λ − Σ λn` over the cones of friction: without bounds,
+    /// and with the least slip acting on the normals.
     pub(crate) fn of_cones(&self) -> DMatrix<f64> {
         let mut matrix = self.unbounded();
         let (m, k) = (self.contacts, self.slopes.len());

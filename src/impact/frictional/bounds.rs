@@ -6,8 +6,8 @@ use crate::random::{Draws, Stream, word_below};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoundLaw {
-    /// Uniform in (0, 1), each contact on its own: Algorithm 1 of the paper. Outcomes of one contact
-    /// acting alone are rare.
+    /// Uniform in (0, 1), each contact on its own: Algorithm 1 of the paper. Outcomes of one
+    /// contact acting alone are rare.
     #[default]
     Uniform,
     /// The face law: uniform in half of the steps. In the others only the contacts of a non-empty

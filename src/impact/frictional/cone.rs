@@ -2,9 +2,9 @@
 //! Posa, Theorem 8).
 //!
 //! Generators are `f = Jnᵀ ± μ Jtᵀ`, for each contact. The least-norm point of their convex hull in
-//! the metric `|f|² = fᵀ M⁻¹ f` has the norm δ. The convex problem `min ½ λᵀ G λ − Σ λn` over impulses
-//! in the cones of friction has a solution exactly when δ > 0, and then `δ⁻² = Σ λn`. (Weights of the
-//! generators instead of `λ` cancel where μ is large.)
+//! the metric `|f|² = fᵀ M⁻¹ f` has the norm δ. The convex problem `min ½ λᵀ G λ − Σ λn` over
+//! impulses in the cones of friction has a solution exactly when δ > 0, and then `δ⁻² = Σ λn`.
+//! (Weights of the generators instead of `λ` cancel where μ is large.)
 
 use nalgebra::{DMatrix, DVector};
 
@@ -92,20 +92,20 @@ impl ContactCone {
         self.margin > 0.0
     }
 
-    /// Impulses `Λ` whose force `r = Jᵀ Λ` has `rᵀ M⁻¹ f ≥ 1` for all generators, with the least norm
-    /// in the metric of `M⁻¹`, 1/δ (normals first); zero for a cone that is not pointed.
+    /// Impulses `Λ` whose force `r = Jᵀ Λ` has `rᵀ M⁻¹ f ≥ 1` for all generators, with the least
+    /// norm in the metric of `M⁻¹`, 1/δ (normals first); zero for a cone that is not pointed.
     pub fn direction(&self) -> &DVector<f64> {
         &self.direction
     }
 
-    /// The least Euclidean norm of an `r` with `rᵀ M⁻¹ f ≥ 1` for all generators (equation 77), of a
-    /// problem made from mechanics with a pointed cone.
+    /// The least Euclidean norm of an `r` with `rᵀ M⁻¹ f ≥ 1` for all generators (equation 77), of
+    /// a problem made from mechanics with a pointed cone.
     pub fn euclidean_norm(&self) -> Option<f64> {
         self.euclidean
     }
 
-    /// No impact takes a greater sum of normal impulses (N s): `2 |v|_M/δ`; infinite for a cone that
-    /// is not pointed.
+    /// No impact takes a greater sum of normal impulses (N s): `2 |v|_M/δ`; infinite for a cone
+    /// that is not pointed.
     pub fn greatest_impulse(&self) -> f64 {
         2.0 * self.kinetic_norm / self.margin
     }
@@ -122,11 +122,12 @@ impl ContactCone {
     }
 
     /// The constant `c` of Theorem 8 as printed (78), `4 ⌈(m + 1) |r|₂/(h √σ)⌉`, σ the least
-    /// eigenvalue of the mass matrix. Infinite where [`euclidean_norm`](Self::euclidean_norm) is not
-    /// known.
+    /// eigenvalue of the mass matrix. Infinite where [`euclidean_norm`](Self::euclidean_norm) is
+    /// not known.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless both are finite and positive.
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless both are finite and
+    /// positive.
     pub fn steps_per_norm_as_printed(&self, h: f64, least_mass: f64) -> Result<f64, Failure> {
         validate::positive("bound", &[h])?;
         validate::positive("least eigenvalue of the mass matrix", &[least_mass])?;

@@ -1,9 +1,10 @@
 //! Impacts with friction and restitution, each contact with a store of energy.
 //!
-//! The state is `(v, e)` with the energy `e_i ≥ 0` stored at contact i, zero at first. A contact pushes
-//! while it approaches (compression), and while its store is not empty (restitution). With the
-//! energetic coefficient `r`, `de = −r² λ un` in compression and `de = −λ un` in restitution: the kinetic
-//! energy and the stores together never rise, and one contact without friction leaves with `−r un`.
+//! The state is `(v, e)` with the energy `e_i ≥ 0` stored at contact i, zero at first. A contact
+//! pushes while it approaches (compression), and while its store is not empty (restitution). With
+//! the energetic coefficient `r`, `de = −r² λ un` in compression and `de = −λ un` in restitution:
+//! the kinetic energy and the stores together never rise, and one contact without friction leaves
+//! with `−r un`.
 
 use super::bounds::draw;
 use super::lcp_step::LcpStep;
@@ -21,9 +22,9 @@ const EMPTY: f64 = 1e-12;
 ///
 /// In a step, contacts in restitution push with the whole of their drawn bounds, but no more than
 /// their stores give; the others push as without restitution. Stores are counted with the speeds at
-/// the end of a step, so that outcomes are right to first order in the bound. The kinetic energy after
-/// the impact is no greater than before, for any coefficients in [0, 1] and any sample. Where no motion
-/// opens all contacts there need be no end: the cap on steps holds.
+/// the end of a step, so that outcomes are right to first order in the bound. The kinetic energy
+/// after the impact is no greater than before, for any coefficients in [0, 1] and any sample. Where
+/// no motion opens all contacts there need be no end: the cap on steps holds.
 #[derive(Clone, Debug)]
 pub struct EnergeticSimulation<'p> {
     settings: LcpSteps,
@@ -112,8 +113,8 @@ impl<'p> EnergeticSimulation<'p> {
         Ok(ended)
     }
 
-    /// Cuts the bounds of contacts that gave more than their stores hold; true when one was cut. The
-    /// last time no contact in restitution may push: then none gives anything.
+    /// Cuts the bounds of contacts that gave more than their stores hold; true when one was cut.
+    /// The last time no contact in restitution may push: then none gives anything.
     fn cut(&mut self, last: bool) -> bool {
         let mut any = false;
         for i in 0..self.most.len() {

@@ -87,8 +87,8 @@ impl EventExact {
     /// The workspace for samples of a problem.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range, for
-    /// problems in space and for more than five contacts;
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
+    /// for problems in space and for more than five contacts;
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
     /// tangents.
     pub fn start<'p>(
@@ -145,9 +145,9 @@ impl EventExactSimulation<'_> {
         self.problem
     }
 
-    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
-    /// (normals first). What it finds depends on the settings, the problem and the number alone. A
-    /// sample that still approaches after the last leg is not finished.
+    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its
+    /// impulses (normals first). What it finds depends on the settings, the problem and the number
+    /// alone. A sample that still approaches after the last leg is not finished.
     ///
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Interrupted`].

@@ -45,11 +45,11 @@ const GENERATORS: usize = 200;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
 ///
-/// The set is that of the impact inclusion of Halm & Posa, without a step error: every split of
-/// the impulse between the contacts, changing at will. Restitution is not read. The speeds are
-/// divided by `√G_ii`, so the result does not depend on the scale of a row; polytopes that differ by
-/// less than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12
-/// of it are lost.
+/// The set is that of the impact inclusion of Halm & Posa, without a step error: every split of the
+/// impulse between the contacts, changing at will. Restitution is not read. The speeds are divided
+/// by `√G_ii`, so the result does not depend on the scale of a row; polytopes that differ by less
+/// than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12 of
+/// it are lost.
 ///
 /// Two contacts take a few milliseconds. Three are practical. With four or five the work list may
 /// reach its cap; then the set is a part of the exact one and [`is_closed`](OutcomeSet::is_closed)

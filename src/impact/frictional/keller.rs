@@ -1,5 +1,5 @@
-//! Impact at one contact in space (Keller, "Impact with friction", 1986): the direction of slip turns
-//! while the normal impulse grows.
+//! Impact at one contact in space (Keller, "Impact with friction", 1986): the direction of slip
+//! turns while the normal impulse grows.
 //!
 //! With the slip `w` and the impulse `(n, f)`, friction is `df/dn = −μ w/|w|`. In the variable `τ`
 //! with `dn = |w| dτ` the equations are

@@ -1,9 +1,9 @@
 //! All solutions of a planar impact with friction, by the modes of its contacts.
 //!
-//! Without bounds a contact is open, sticks, or slips one way or the other: 4ᵐ modes. With a bound on
-//! its normal impulse it may also push with all of it and go on approaching, and stick or slip
-//! meanwhile: 7ᵐ modes. A mode is a linear system in the impulses it leaves free, and signs to check.
-//! A singular system is decided by the nonnegative least-squares problem of the mode's cone.
+//! Without bounds a contact is open, sticks, or slips one way or the other: 4ᵐ modes. With a bound
+//! on its normal impulse it may also push with all of it and go on approaching, and stick or slip
+//! meanwhile: 7ᵐ modes. A mode is a linear system in the impulses it leaves free, and signs to
+//! check. A singular system is decided by the nonnegative least-squares problem of the mode's cone.
 //!
 //! All numbers are in units in which the Delassus matrix has a unit diagonal and the greatest speed
 //! is 1.

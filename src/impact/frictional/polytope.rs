@@ -42,14 +42,14 @@ impl Polytope {
         Nearest::default().distance(rows, point, 0.0)
     }
 
-    /// The dimension of its affine hull: 0 for a point, 1 for a segment. Parts thinner than 1e-10 of
-    /// its diameter do not count.
+    /// The dimension of its affine hull: 0 for a point, 1 for a segment. Parts thinner than 1e-10
+    /// of its diameter do not count.
     pub fn dimension(&self) -> usize {
         Frame::of(self).basis.len()
     }
 
-    /// Length, area or volume in its affine hull, by the number of dimensions (m/s to that power); 1
-    /// for a point. None where [`facets`](Self::facets) are too many to be found.
+    /// Length, area or volume in its affine hull, by the number of dimensions (m/s to that power);
+    /// 1 for a point. None where [`facets`](Self::facets) are too many to be found.
     pub fn measure(&self) -> Option<f64> {
         let dimension = self.dimension();
         if dimension == 0 {
@@ -117,8 +117,8 @@ impl Polytope {
 
 /// A face of one dimension less.
 ///
-/// Inside the affine hull of the polytope, `normal · u ≤ offset` holds for its points, with equality
-/// on the facet.
+/// Inside the affine hull of the polytope, `normal · u ≤ offset` holds for its points, with
+/// equality on the facet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facet {
     /// Outward unit normal along the affine hull of the polytope.

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! For prescribed normal impulses (`low = high`) this is the convex problem
-//! `min ½|v' − v − M⁻¹ Jnᵀ λn|² + Σ μ λn |Jt v'|`, whose velocity is unique. Solved by Newton's method on
-//! the projection equations (Alart & Curnier 1991), with sweeps of projections where that does not
-//! descend.
+//! `min ½|v' − v − M⁻¹ Jnᵀ λn|² + Σ μ λn |Jt v'|`, whose velocity is unique. Solved by Newton's
+//! method on the projection equations (Alart & Curnier 1991), with sweeps of projections where that
+//! does not descend.
 
 use nalgebra::DMatrix;
 

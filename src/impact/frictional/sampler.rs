@@ -26,8 +26,8 @@ pub trait OutcomeSimulation: Send + Sync {
     /// The impact.
     fn problem(&self) -> &ImpactProblem;
 
-    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
-    /// (normals first).
+    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its
+    /// impulses (normals first).
     ///
     /// # Errors
     /// Those of the simulation. [`Failure::Interrupted`] and [`Failure::Input`] end a call of the

@@ -16,8 +16,8 @@ const MOST_LEARNT: u64 = 100_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum SolutionRule {
-    /// The one Lemke's method finds with a covering vector of ones. Some solutions are found with no
-    /// covering vector, so that a part of the set may be missed.
+    /// The one Lemke's method finds with a covering vector of ones. Some solutions are found with
+    /// no covering vector, so that a part of the set may be missed.
     #[default]
     Lemke,
     /// The one Lemke's method finds with a covering vector drawn for each step, its entries between
@@ -138,8 +138,8 @@ impl LcpSteps {
         self
     }
 
-    /// In space, replaces the polygon of friction by the circle: each step is solved with the polygon,
-    /// and from there by Newton's method with the circle, to 1e-11.
+    /// In space, replaces the polygon of friction by the circle: each step is solved with the
+    /// polygon, and from there by Newton's method with the circle, to 1e-11.
     #[must_use]
     pub const fn round_cone(mut self) -> Self {
         self.round = true;
@@ -154,11 +154,11 @@ impl LcpSteps {
         self
     }
 
-    /// Learns a dictionary of bases from this many samples before the first (default 0: none; at most
-    /// 100 000), numbers 0, 1, … of the seed: the 64 bases that solve most of their steps, the most
-    /// frequent first. A step then takes the solution of the first basis that solves it, and only
-    /// without one that of Lemke's method. The dictionary is the same for all samples, so that each
-    /// still depends on its number and the settings alone. For [`SolutionRule::Lemke`].
+    /// Learns a dictionary of bases from this many samples before the first (default 0: none; at
+    /// most 100 000), numbers 0, 1, … of the seed: the 64 bases that solve most of their steps, the
+    /// most frequent first. A step then takes the solution of the first basis that solves it, and
+    /// only without one that of Lemke's method. The dictionary is the same for all samples, so that
+    /// each still depends on its number and the settings alone. For [`SolutionRule::Lemke`].
     #[must_use]
     pub const fn dictionary(mut self, samples: u64) -> Self {
         self.dictionary = samples;
@@ -168,8 +168,8 @@ impl LcpSteps {
     /// The workspace for samples of a problem.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range, for
-    /// complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
+    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
     /// [`SolutionRule::PickUniform`] in space or with more than five contacts;
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
     /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
@@ -181,9 +181,9 @@ impl LcpSteps {
     /// The workspace for samples of a problem with restitution: see [`EnergeticSimulation`].
     ///
     /// # Errors
-    /// Those of [`start`](Self::start), and [`InputError::BadSetting`](crate::InputError::BadSetting)
-    /// for [`SolutionRule::PickUniform`], [`Finish::SmallStep`], a dictionary, and coefficients of
-    /// restitution outside [0, 1].
+    /// Those of [`start`](Self::start), and
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for [`SolutionRule::PickUniform`],
+    /// [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
     pub fn start_energetic<'p>(
         &self,
         problem: &'p ImpactProblem,

@@ -66,8 +66,9 @@ impl<'p> LcpSimulation<'p> {
         self.step.end_learning()
     }
 
-    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its impulses
-    /// (normals first). What it finds depends on the settings, the problem and the number alone.
+    /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its
+    /// impulses (normals first). What it finds depends on the settings, the problem and the number
+    /// alone.
     ///
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Lcp`] when a step is

@@ -87,8 +87,8 @@ impl SampleStatistics {
         Some((-self.reach[2 * row + 1].0, self.reach[2 * row].0))
     }
 
-    /// Numbers of the samples that reach farthest in some direction, in rising order: corners of the
-    /// hull of all.
+    /// Numbers of the samples that reach farthest in some direction, in rising order: corners of
+    /// the hull of all.
     pub fn corners(&self) -> Vec<u64> {
         if self.finished == 0 {
             return Vec::new();

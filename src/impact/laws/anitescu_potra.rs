@@ -13,13 +13,13 @@ use crate::validate;
 const MOST_UNKNOWNS: usize = 1000;
 
 /// Inelastic impact with Coulomb friction, all contacts at once (Anitescu & Potra): impulses for
-/// which, at the end, a contact that pushes does not separate, and friction opposes the slip that is
-/// left.
+/// which, at the end, a contact that pushes does not separate, and friction opposes the slip that
+/// is left.
 ///
 /// In the plane and without friction, for up to five contacts, all velocities are found, by the
 /// `4ᵐ` modes of the contacts (open, stick, slip either way), and listed once each (to 1e-8 of the
-/// greatest speed); [`Order::Modes`] names the first mode of each. Several are no exception. The set
-/// is incomplete only where one mode holds a continuum of velocities, of which one is listed.
+/// greatest speed); [`Order::Modes`] names the first mode of each. Several are no exception. The
+/// set is incomplete only where one mode holds a continuum of velocities, of which one is listed.
 ///
 /// In space, and for more contacts, one velocity is found by Lemke's method; in space with friction
 /// bounded by a polygon. There may be others: the set is incomplete, except without friction.
@@ -27,9 +27,9 @@ const MOST_UNKNOWNS: usize = 1000;
 /// Coefficients of restitution are not read. The kinetic energy never rises.
 ///
 /// # Errors
-/// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without tangents;
-/// [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad number of directions, and for
-/// problems of more than 1000 unknowns, 2 + k a contact; [`Failure::Lcp`].
+/// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
+/// tangents; [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad number of
+/// directions, and for problems of more than 1000 unknowns, 2 + k a contact; [`Failure::Lcp`].
 ///
 /// ```
 /// use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem};

@@ -13,10 +13,10 @@ const CAP: usize = 10_000;
 /// Inelastic impact with Coulomb friction, one contact after another: in each round every contact
 /// that approaches has an impact of its own ([`Routh`](crate::impact::Routh)), in a given order.
 ///
-/// Three and more contacts usually need infinitely many rounds, in which speeds shrink by a constant
-/// factor. It ends when no contact approaches faster than the tolerance, or at the cap: then the set
-/// is incomplete ([`Outcomes::is_complete`]), and the outcome remarks how fast a contact still
-/// approaches. [`Order::Word`] holds the contacts in the order of their impacts, and
+/// Three and more contacts usually need infinitely many rounds, in which speeds shrink by a
+/// constant factor. It ends when no contact approaches faster than the tolerance, or at the cap:
+/// then the set is incomplete ([`Outcomes::is_complete`]), and the outcome remarks how fast a
+/// contact still approaches. [`Order::Word`] holds the contacts in the order of their impacts, and
 /// [`Outcomes::effort`] their number.
 ///
 /// Coefficients of restitution are not read. The kinetic energy never rises.

@@ -10,18 +10,19 @@ const MERGED: f64 = 1e-8;
 /// Most numbers of all outcomes: 80 MB.
 const NUMBERS: usize = 10_000_000;
 
-/// Inelastic impact with Coulomb friction in which contacts share the impulse in any way and at will
-/// (Halm & Posa): the set of outcomes, as far as some samples show it.
+/// Inelastic impact with Coulomb friction in which contacts share the impulse in any way and at
+/// will (Halm & Posa): the set of outcomes, as far as some samples show it.
 ///
 /// The samples are those of [`LcpSteps`] with the numbers 0, 1, …. Unfinished ones are dropped, and
-/// each velocity is listed once (to 1e-8 of the greatest speed), in the order of the samples. The set
-/// is never complete: a run needs a [`Selection`](crate::impact::Selection) other than `Single`. For
-/// many samples [`LcpSteps::start`] is cheaper: it keeps nothing.
+/// each velocity is listed once (to 1e-8 of the greatest speed), in the order of the samples. The
+/// set is never complete: a run needs a [`Selection`](crate::impact::Selection) other than
+/// `Single`. For many samples [`LcpSteps::start`] is cheaper: it keeps nothing.
 ///
 /// Coefficients of restitution are not read. [`Outcomes::effort`] is the number of steps.
 ///
 /// # Errors
-/// Those of [`LcpSteps::start`] and [`LcpSimulation::simulate`](crate::impact::LcpSimulation::simulate);
+/// Those of [`LcpSteps::start`] and
+/// [`LcpSimulation::simulate`](crate::impact::LcpSimulation::simulate);
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than 10⁷ numbers of samples
 /// times rows.
 ///

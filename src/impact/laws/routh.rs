@@ -10,12 +10,12 @@ use crate::validate;
 /// Inelastic impact with Coulomb friction at one contact (Routh).
 ///
 /// The normal impulse grows until the contact no longer approaches; friction opposes the slip of
-/// every moment. In the plane slip is followed by stick or by slip the other way, in closed form; in
-/// space the direction of slip turns, and Keller's equations are integrated (tolerance 1e-14). The
-/// outcome is unique. Without tangents it is the plastic impact.
+/// every moment. In the plane slip is followed by stick or by slip the other way, in closed form;
+/// in space the direction of slip turns, and Keller's equations are integrated (tolerance 1e-14).
+/// The outcome is unique. Without tangents it is the plastic impact.
 ///
-/// Coefficients of restitution are not read. Source: Halm & Posa, section on single impacts; Keller,
-/// "Impact with friction" (1986).
+/// Coefficients of restitution are not read. Source: Halm & Posa, section on single impacts;
+/// Keller, "Impact with friction" (1986).
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, Routh};
@@ -34,9 +34,9 @@ use crate::validate;
 ///
 /// # Errors
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than one contact;
-/// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without tangents;
-/// [`Failure::Jammed`]; [`Failure::ReflectionCap`] when the slip in space takes more than 100 000
-/// steps.
+/// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
+/// tangents; [`Failure::Jammed`]; [`Failure::ReflectionCap`] when the slip in space takes more than
+/// 100 000 steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Routh {
     without_collision: bool,
