@@ -219,7 +219,8 @@ mod tests {
         asked(Box::new(Own));
         asked(Rc::new(Own));
         asked(Arc::new(Own));
-        asked(&(&Own as &dyn ImpactLaw));
+        let any: &dyn ImpactLaw = &Own;
+        asked(any);
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl Flow for Counter {
         2
     }
     fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
-        dx[0] = mode.flags().map(|j| f64::powi(2.0, j as i32)).sum();
+        dx[0] = mode.flags().map(|j| (j as f64).exp2()).sum();
         dx[1] = 1.0;
     }
 }
