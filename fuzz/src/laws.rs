@@ -1,8 +1,9 @@
 //! Every impact law, drawn.
 
 use saltation::impact::{
-    AllOutcomes, ImpactLaw, MinimalOutcomes, Outcomes, Plastic, Projective, Propagative,
-    ReflectionOrder, Selection, SelectionFn, Sequential, Unilateral,
+    AllOutcomes, AnitescuPotra, BoundLaw, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps,
+    MinimalOutcomes, Outcomes, Plastic, Projective, Propagative, ReflectionOrder, Routh,
+    RouthInclusion, Selection, SelectionFn, Sequential, SolutionRule, Unilateral,
 };
 
 use crate::draw::Draw;
@@ -20,7 +21,7 @@ pub fn rule(draw: &mut Draw) -> ReflectionOrder {
 /// A law; searches have caps that a case can pay for.
 pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
     let cap = draw.below(400);
-    match draw.below(10) {
+    match draw.below(14) {
         0 | 1 => Box::new(Unilateral),
         2 => Box::new(Projective::new()),
         3 => Box::new(Projective::new().refuse_adhesion()),
@@ -29,6 +30,13 @@ pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
         6 => Box::new(Sequential::new().cap(cap)),
         7 => Box::new(AllOutcomes::new().cap(cap)),
         8 => Box::new(MinimalOutcomes::new().cap(cap)),
+        9 => Box::new(Routh::new()),
+        10 => Box::new(AnitescuPotra::new()),
+        11 => {
+            let order: Vec<usize> = (0..draw.whole(1, 3)).collect();
+            Box::new(InOrder::new(&order).cap(cap))
+        }
+        12 => Box::new(RouthInclusion::new(LcpSteps::new(draw.positive()), 8)),
         _ => Box::new(Propagative::new(rule(draw))),
     }
 }
@@ -42,6 +50,57 @@ pub fn law_as_it_comes(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
         3 => Box::new(Propagative::new(rule(draw)).cap(usize::MAX)),
         _ => law(draw),
     }
+}
+
+/// How bounds are drawn.
+pub fn bound_law(draw: &mut Draw) -> BoundLaw {
+    if draw.chance(0.5) {
+        BoundLaw::Uniform
+    } else {
+        BoundLaw::Faces
+    }
+}
+
+/// A greatest bound on impulses: about what stops the contacts, mostly.
+pub fn bound(draw: &mut Draw, problem: &ImpactProblem) -> f64 {
+    let (g, m) = (problem.delassus(), problem.contacts());
+    let stopping = (0..m).map(|i| problem.speeds()[i].abs() / g[(i, i)]);
+    let greatest = stopping.fold(0.0, f64::max);
+    match draw.below(12) {
+        0 => draw.positive(),
+        1 => draw.number(),
+        _ => greatest * draw.decades(-1.0, 0.5),
+    }
+}
+
+/// Settings of steps that a case can pay for.
+pub fn steps(draw: &mut Draw, problem: &ImpactProblem) -> LcpSteps {
+    let mut steps = LcpSteps::new(bound(draw, problem))
+        .most_steps(draw.size(15))
+        .seed(draw.word())
+        .law(bound_law(draw));
+    steps = match draw.below(6) {
+        0 => steps.rule(SolutionRule::PickUniform),
+        1 => {
+            let spread = 1.0 + draw.number().abs();
+            steps.rule(SolutionRule::LemkeRandomCover { spread })
+        }
+        2 => steps.dictionary(draw.size(8) as u64),
+        _ => steps,
+    };
+    if draw.chance(0.2) {
+        steps = steps.finish(Finish::SmallStep(1e-3 * draw.positive()));
+    }
+    if draw.chance(0.3) {
+        steps = steps.directions(2 * draw.below(6));
+    }
+    if draw.chance(0.5) {
+        steps = steps.round_cone();
+    }
+    if draw.chance(0.1) {
+        steps = steps.tolerance(0.1 * draw.part());
+    }
+    steps
 }
 
 pub fn selection(draw: &mut Draw) -> Selection {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use saltation::{Crossing, EventFunction, Flow, Mode, Stop, Watch};
+use saltation::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
 use crate::draw::Draw;
 
@@ -91,6 +91,8 @@ pub struct Random {
     written: bool,
     ignores_mode: bool,
     correct: Option<f64>,
+    /// An option that makes no sense: runs are refused with it.
+    option: Option<f64>,
     calls: Cell<Calls>,
 }
 
@@ -146,6 +148,7 @@ impl Random {
             ignores_mode: draw.chance(0.2)
                 && !surfaces.iter().any(|s| matches!(s.shape, Shape::ByMode)),
             correct: draw.chance(0.05).then(|| draw.number()),
+            option: draw.chance(0.01).then(|| draw.number()),
             surfaces,
             calls: Cell::default(),
         }
@@ -256,6 +259,17 @@ fn reset(draw: &mut Draw, dim: usize, count: usize) -> Reset {
 impl Flow for Random {
     fn dim(&self) -> usize {
         self.dim
+    }
+
+    fn validate(&self) -> Result<(), InputError> {
+        self.option.map_or(Ok(()), |value| {
+            Err(InputError::BadSetting {
+                name: "option of the system",
+                entry: 0,
+                value,
+                rule: "must not be",
+            })
+        })
     }
 
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {

@@ -80,6 +80,11 @@ impl Trial {
         Some(value)
     }
 
+    /// What a result holds, its value not noted.
+    pub fn door<T, E: Debug + Display>(&mut self, what: &str, result: Result<T, E>) -> Option<T> {
+        result.map_err(|error| self.refused(what, &error)).ok()
+    }
+
     pub fn refused(&mut self, what: &str, error: &(impl Debug + Display)) {
         self.note(what, error);
         self.say(error);

@@ -52,7 +52,7 @@ pub enum ContactMode {
     Open,
     /// Pushes and does not slip.
     Stick,
-    /// Pushes and slips along its tangent.
+    /// Pushes and slips along its tangent; without tangents, pushes.
     SlipForward,
     /// Pushes and slips against its tangent.
     SlipBackward,

@@ -134,3 +134,20 @@ fn in_space_the_margin_is_a_lower_bound() {
         );
     }
 }
+
+#[test]
+fn bounds_of_a_cone_with_a_line_are_infinite_at_rest_too() {
+    let walls = dmatrix![1.0, -1.0; -1.0, 1.0];
+    for speed in [0.0, -1.0] {
+        let problem = ImpactProblem::new(walls.clone(), dvector![speed, -speed]).unwrap();
+        let cone = ContactCone::of(&problem).unwrap();
+        assert!(!cone.is_pointed());
+        assert_eq!(cone.greatest_impulse(), f64::INFINITY);
+        let per_norm = cone.steps_per_norm(1.0).unwrap();
+        assert_eq!(per_norm, f64::INFINITY);
+        assert_eq!(cone.steps(per_norm, 0.5).unwrap(), f64::INFINITY);
+        for bad in [-1.0, f64::NAN] {
+            assert!(cone.steps(bad, 0.5).is_err());
+        }
+    }
+}

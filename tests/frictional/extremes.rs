@@ -1,10 +1,10 @@
 //! Numbers at the ends of their range: a typed error, or an outcome that is finite.
 
 use saltation::impact::{
-    AnitescuPotra, ContactCone, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps, Routh,
-    RouthInclusion, SolutionRule,
+    AnitescuPotra, ContactCone, ExactPlanar, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps,
+    Routh, RouthInclusion, SolutionRule,
 };
-use saltation::nalgebra::{DMatrix, DVector};
+use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::numbers::number;
 use crate::random_bits::SplitMix64;
@@ -81,4 +81,38 @@ fn wild_numbers_are_refused_or_resolved() {
         }
     }
     assert!(resolved > 150, "{resolved}");
+}
+
+#[test]
+fn a_contact_that_separates_gets_no_impulse_without_collision() {
+    let delassus = dmatrix![1.6, -1.2; -1.2, 3.4];
+    let problem = ImpactProblem::with_tangents(delassus, dvector![0.5, -1.0], &[2.0]).unwrap();
+    let outcome = Routh::new().without_collision().outcome(&problem).unwrap();
+    assert_eq!(outcome.impulses, dvector![0.0, 0.0]);
+}
+
+#[test]
+fn exact_sets_of_speeds_near_overflow_are_finite() {
+    let delassus = dmatrix![1000.0, 1.4; 1.4, 1.6];
+    let speeds = dvector![-2.8e307, 2.4e307];
+    let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.9]).unwrap();
+    let set = ExactPlanar::new().resolve(&problem).unwrap();
+    for vertex in set.pieces().iter().flat_map(|piece| piece.vertices()) {
+        assert!(vertex.iter().all(|u| u.is_finite()), "{vertex:?}");
+        assert!(vertex[0].abs() < 1e294);
+    }
+    assert!(!set.pieces().is_empty());
+}
+
+#[test]
+fn an_exact_set_without_an_impact_is_the_velocity_as_it_is() {
+    // Rows that are dependent but for 1e-7, and a motion along what is left.
+    let mass = DMatrix::identity(2, 2);
+    let jacobian = dmatrix![1.0, 0.0; -1.0, 1e-7];
+    let velocity = dvector![1.0, 1e7];
+    let problem =
+        ImpactProblem::from_mechanics_with_tangents(&mass, &jacobian, &velocity, &[0.5]).unwrap();
+    let set = ExactPlanar::new().resolve(&problem).unwrap();
+    let vertices: Vec<&[f64]> = set.pieces()[0].vertices().collect();
+    assert_eq!(vertices, [problem.speeds().as_slice()]);
 }

@@ -138,3 +138,21 @@ fn bad_requests_are_refused() {
     interrupt.set();
     assert_eq!(sampler.sample(0..3), Err(Failure::Interrupted));
 }
+
+#[test]
+fn the_last_numbers_are_samples_too() {
+    let problem = compass();
+    for sampler in samplers(&problem) {
+        let last = sampler.sample(u64::MAX - 3..u64::MAX).unwrap();
+        assert_eq!((last.len(), last.first()), (3, u64::MAX - 3));
+        assert!(sampler.sample(u64::MAX..u64::MAX).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn statistics_of_too_many_rows_are_refused() {
+    assert!(SampleStatistics::new(1000, 1.0).is_ok());
+    for rows in [1001, 1 << 40, usize::MAX] {
+        assert!(SampleStatistics::new(rows, 1.0).is_err());
+    }
+}

@@ -211,6 +211,9 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         Ok(kept) => look(trial, &mut draw, &asked, limits, kept),
         Err(error) => return trial.refused("run", &error),
     };
+    trial.expect(system.validate().is_ok(), || {
+        "a run in spite of an option".to_owned()
+    });
     let after = system.calls();
     let (flow, events) = (after.flow - before.flow, after.events - before.events);
     let statistics = *kept.statistics();

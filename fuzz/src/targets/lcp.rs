@@ -1,7 +1,9 @@
 //! Linear complementarity problems: every setting, enumeration, residuals.
 
 use saltation::Interrupt;
-use saltation::lcp::{Attempt, LcpSolver, Listed, Solution, enumerate, enumerate_until, residual};
+use saltation::lcp::{
+    Attempt, BasisDictionary, LcpSolver, Listed, Solution, enumerate, enumerate_until, residual,
+};
 use saltation::nalgebra::DMatrix;
 
 use super::impact::gram;
@@ -113,9 +115,50 @@ fn solve(draw: &mut Draw, trial: &mut Trial, w: &DMatrix<f64>, q: &[f64]) {
             trial.expect(least >= 0.0, || format!("z has an entry of {least}"));
             let again = residual(w, q, solution.z());
             trial.result("residual again", again);
+            let basis = solution.basis().to_vec();
+            trial.note("basis", &basis);
+            known(draw, trial, w, q, &basis);
         }
     }
     trial.note("ray", &solver.ray());
+}
+
+/// A dictionary with this basis, and others.
+fn known(draw: &mut Draw, trial: &mut Trial, w: &DMatrix<f64>, q: &[f64], basis: &[usize]) {
+    let n = q.len();
+    let Some(mut dictionary) = trial.door("dictionary", BasisDictionary::new(w)) else {
+        return;
+    };
+    let kept = basis.is_sorted_by(|a, b| a < b) && basis.iter().all(|&i| i < n);
+    trial.expect(kept, || format!("the basis {basis:?} of {n}"));
+    let any: Vec<usize> = (0..draw.below(n + 1)).map(|_| draw.size(n)).collect();
+    let pushed = [dictionary.push(&any), dictionary.push(basis)];
+    trial.note("pushed", &pushed);
+    trial.expect(!dictionary.push(basis), || "a basis twice".to_owned());
+    let is_empty = pushed == [false; 2] && !any.eq(basis);
+    trial.expect(dictionary.is_empty() == is_empty, || {
+        format!("{} bases", dictionary.len())
+    });
+    if trial.is_second {
+        let other = draw.aside("dictionary").numbers(n);
+        let _ = dictionary.solve(&other);
+    }
+    let found = match dictionary.solve(q) {
+        Err(error) => return trial.refused("by dictionary", &error),
+        Ok(found) => found,
+    };
+    if let Some(found) = found {
+        trial.note("by dictionary", &found);
+        trial.finite("z of the dictionary", found.z());
+        trial.finite("w of the dictionary", found.w());
+        let free = |i: usize| found.basis().contains(&i) || found.z()[i] == 0.0;
+        let kept = found.rung() == Attempt::Dictionary && (0..n).all(free);
+        trial.expect(kept && found.z().iter().all(|&z| z >= 0.0), || {
+            format!("the dictionary finds {:?}", found.z())
+        });
+    }
+    let long = dictionary.solve(&vec![1.0; n + 1]).is_err();
+    trial.expect(long, || "a wrong length".to_owned());
 }
 
 fn list(draw: &mut Draw, trial: &mut Trial, w: &DMatrix<f64>, q: &[f64]) {

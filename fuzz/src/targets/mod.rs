@@ -2,11 +2,13 @@
 
 mod bodies;
 mod derivative;
+mod friction;
 mod impact;
 mod integrate;
 mod lcp;
 mod models;
 mod ode;
+mod outcomes;
 mod point;
 mod runs;
 mod smooth;
@@ -27,7 +29,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 11] = [
+pub static TARGETS: [Target; 13] = [
     target(
         "integrate",
         "random systems and settings, kept and observed runs",
@@ -62,6 +64,16 @@ pub static TARGETS: [Target; 11] = [
         "impact",
         "impact problems, laws, selections, reflections",
         impact::run,
+    ),
+    target(
+        "friction",
+        "impacts with friction, one outcome and all, the cone of forces",
+        friction::run,
+    ),
+    target(
+        "outcomes",
+        "samples of impacts with friction, exact planar sets",
+        outcomes::run,
     ),
     target("lcp", "linear complementarity problems", lcp::run),
     target("ode", "the stepper and its interpolant", ode::run),

@@ -107,7 +107,12 @@ impl ContactCone {
     /// No impact takes a greater sum of normal impulses (N s): `2 |v|_M/δ`; infinite for a cone
     /// that is not pointed.
     pub fn greatest_impulse(&self) -> f64 {
-        2.0 * self.kinetic_norm / self.margin
+        // at rest 0/0 otherwise
+        if self.is_pointed() {
+            2.0 * self.kinetic_norm / self.margin
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// The constant `c` of Theorem 8 in its sharper form, `4 ⌈(m + 1)/(h δ)⌉`: steps of uniform
@@ -136,16 +141,22 @@ impl ContactCone {
     }
 
     /// More steps than this are made with at most this probability: `c ⌈|v|_M⌉ + j`,
-    /// `exp(−j/(m + 1)²)` the probability, for a `c` of the two methods above.
+    /// `exp(−j/(m + 1)²)` the probability, for a `c` of the two methods above. Infinite for an
+    /// infinite `c`.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless the probability lies in
-    /// (0, 1].
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless `c ≥ 0` and the probability
+    /// lies in (0, 1].
     pub fn steps(&self, per_norm: f64, probability: f64) -> Result<f64, Failure> {
+        validate::unless(per_norm >= 0.0, "steps per norm", per_norm, "must be >= 0")?;
         let kept = probability > 0.0 && probability <= 1.0;
         validate::unless(kept, "probability", probability, "must lie in (0, 1]")?;
         let rows = (self.contacts + 1) as f64;
         let more = -probability.ln() * rows * rows;
+        // at rest too, where the product is not a number
+        if per_norm == f64::INFINITY {
+            return Ok(per_norm);
+        }
         Ok(per_norm * self.kinetic_norm.ceil() + more.ceil())
     }
 

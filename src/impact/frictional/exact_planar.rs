@@ -100,15 +100,14 @@ impl ExactPlanar {
     ///
     /// # Errors
     /// [`InputError::Tangents`] unless the problem has one tangent a contact,
-    /// [`InputError::BadSetting`] for more than five contacts, [`Failure::Interrupted`].
+    /// [`InputError::BadSetting`] for more than five contacts, [`Failure::Overflow`],
+    /// [`Failure::Interrupted`].
     pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
         let inclusion = PlanarInclusion::new(problem)?;
         if problem.is_feasible() && !self.is_forced {
-            let mut start = Generators::new(inclusion.rows());
-            start.push_point(&inclusion.start);
-            let piece = inclusion.in_speeds(&start);
+            let speeds = problem.speeds().as_slice().to_vec();
             return Ok(OutcomeSet {
-                pieces: vec![piece],
+                pieces: vec![Polytope::of_vertices(inclusion.rows(), speeds)],
                 is_closed: true,
                 effort: 0,
             });
@@ -174,8 +173,10 @@ impl OutcomeSet {
 struct PlanarInclusion {
     contacts: usize,
     start: Vec<Double>,
-    /// What a coordinate is multiplied with to give a speed of the problem.
+    /// What a coordinate is multiplied with to give a speed of the problem: that of its row, then
+    /// the greatest speed. Their product may overflow where the speed does not.
     units: Vec<f64>,
+    speed: f64,
     /// Ray of contact `i` with slip to the positive side, then to the negative.
     rays: Vec<[Vec<Double>; 2]>,
     is_rough: Vec<bool>,
@@ -208,6 +209,16 @@ impl PlanarInclusion {
             .zip(&units)
             .map(|(u, d)| u / d)
             .collect();
+        for (row, &value) in speeds.iter().enumerate() {
+            refuse_overflow("scaled speed", row, value)?;
+        }
+        for (k, &value) in gram.iter().enumerate() {
+            refuse_overflow("scaled Delassus matrix", k % units.len(), value)?;
+        }
+        for (contact, mu) in problem.friction().iter().enumerate() {
+            let value = mu * units[contacts + contact] / units[contact];
+            refuse_overflow("scaled coefficient of friction", contact, value)?;
+        }
         let greatest = speeds.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
         let speed = if greatest > 0.0 { greatest } else { 1.0 };
         let span = Span::of(&gram);
@@ -222,7 +233,8 @@ impl PlanarInclusion {
             start: span.complete(|row| Double::from(speeds[row] / speed)),
             rays: (0..contacts).map(|i| [ray(i, 1.0), ray(i, -1.0)]).collect(),
             is_rough: problem.friction().iter().map(|&mu| mu > 0.0).collect(),
-            units: units.iter().map(|d| d * speed).collect(),
+            units,
+            speed,
         })
     }
 
@@ -230,12 +242,16 @@ impl PlanarInclusion {
         2 * self.contacts
     }
 
-    fn in_speeds(&self, set: &Generators) -> Polytope {
+    fn in_speeds(&self, set: &Generators) -> Result<Polytope, Failure> {
         let mut vertices = Vec::with_capacity(set.len() * self.rows());
         for point in set.points() {
-            vertices.extend(point.iter().zip(&self.units).map(|(x, unit)| x * unit));
+            for (row, (x, unit)) in point.iter().zip(&self.units).enumerate() {
+                let value = x * unit * self.speed;
+                refuse_overflow("speed after the impact", row, value)?;
+                vertices.push(value);
+            }
         }
-        Polytope::of_vertices(self.rows(), vertices)
+        Ok(Polytope::of_vertices(self.rows(), vertices))
     }
 
     /// All locations, in a fixed order.
@@ -306,6 +322,18 @@ impl PlanarInclusion {
             known: Vec::new(),
         }
     }
+}
+
+/// Refuses a number that overflows.
+fn refuse_overflow(quantity: &'static str, contact: usize, value: f64) -> Result<(), Failure> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(Failure::Overflow {
+        quantity,
+        contact,
+        value,
+    })
 }
 
 /// Which rows of the Jacobian depend on others, and how: dependent speeds are computed from the
@@ -446,7 +474,7 @@ impl<'a> Search<'a> {
         }
         let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
         Ok(OutcomeSet {
-            pieces: pieces.collect(),
+            pieces: pieces.collect::<Result<_, _>>()?,
             is_closed: self.is_closed,
             effort,
         })

@@ -337,8 +337,12 @@ impl Part<'_> {
     fn fill(self, simulation: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
         let speeds = self.speeds.chunks_exact_mut(self.rows);
         let impulses = self.impulses.chunks_exact_mut(self.rows);
-        for ((number, end), (speeds, impulses)) in
-            (self.first..).zip(self.ends).zip(speeds.zip(impulses))
+        // The numbers come last: the range is not asked for one past the greatest.
+        for ((end, (speeds, impulses)), number) in self
+            .ends
+            .iter_mut()
+            .zip(speeds.zip(impulses))
+            .zip(self.first..)
         {
             *end = match simulation.simulate(number, speeds, impulses) {
                 Ok(ended) => {

@@ -9,6 +9,8 @@ use crate::validate;
 
 /// Most cells that are counted.
 const MOST_CELLS: usize = 1 << 20;
+/// Most rows: the directions of the reach then take 32 MB.
+const MOST_ROWS: usize = 1000;
 
 /// Running statistics of samples.
 ///
@@ -30,14 +32,16 @@ pub struct SampleStatistics {
 }
 
 impl SampleStatistics {
-    /// For samples with so many rows; coverage by cubes of side `cell` (m/s). At most 2²⁰ cubes are
-    /// counted.
+    /// For samples with so many rows, at most 1000; coverage by cubes of side `cell` (m/s). At most
+    /// 2²⁰ cubes are counted.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless `cell > 0`; infinite is one
-    /// cube.
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more rows, and unless `cell > 0`;
+    /// infinite is one cube.
     pub fn new(rows: usize, cell: f64) -> Result<Self, Failure> {
         validate::unless(cell > 0.0, "cell", cell, "must be > 0")?;
+        let kept = rows <= MOST_ROWS;
+        validate::unless(kept, "rows", rows as f64, "must be at most 1000")?;
         Ok(Self {
             rows,
             cell,

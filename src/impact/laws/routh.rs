@@ -50,8 +50,8 @@ impl Routh {
         }
     }
 
-    /// Also impacts of a contact that slides and does not approach, but would approach when pressed
-    /// on (Painlevé): for a caller whose contact forces have no solution.
+    /// Also impacts of a contact that slides and neither approaches nor separates, but would approach
+    /// when pressed on (Painlevé): for a caller whose contact forces have no solution.
     #[must_use]
     pub const fn without_collision(mut self) -> Self {
         self.without_collision = true;
@@ -78,7 +78,9 @@ impl ImpactLaw for Routh {
             "must be 1 for this law",
         )?;
         let mut impulses = DVector::zeros(problem.speeds().len());
-        if self.without_collision || !problem.is_feasible() {
+        // One that separates has left: to press on it would take energy.
+        let presses = problem.space().speeds[0] <= problem.threshold();
+        if !problem.is_feasible() || self.without_collision && presses {
             resolve_contact(problem, 0, problem.speeds(), impulses.as_mut_slice())?;
         }
         let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
