@@ -19,13 +19,14 @@ use nalgebra::DMatrix;
 
 use super::generators::{Generators, Scratch, Sign};
 use super::polytope::Polytope;
+use super::span::Span;
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::double_double::Double;
 use crate::{InputError, validate};
 
 /// A polytope that lies this near to one that is known, in units of the speed before the impact,
 /// brings nothing new.
-const KNOWN: f64 = 1e-11;
+pub(super) const KNOWN: f64 = 1e-11;
 
 /// Most polytopes that are pushed through a location, unless another cap is set.
 const CAP: usize = 1_000;
@@ -35,10 +36,6 @@ const MOST_CONTACTS: usize = 5;
 
 /// Cosines between rows below this are rounding.
 const ZERO: f64 = 1e-15;
-
-/// A row whose part outside the span of others is below this, squared and with unit rows, depends
-/// on them.
-const DEPENDENT: f64 = 1e-12;
 
 /// Most generators of a polytope on the way.
 const GENERATORS: usize = 200;
@@ -96,19 +93,18 @@ impl ExactPlanar {
         self
     }
 
-    /// The set.
+    /// The set. Where no contact approaches it is the velocity before, bit by bit.
     ///
     /// # Errors
     /// [`InputError::Tangents`] unless the problem has one tangent a contact,
-    /// [`InputError::BadSetting`] for more than five contacts, [`Failure::Interrupted`].
+    /// [`InputError::BadSetting`] for more than five contacts, [`InputError::InconsistentSpeeds`]
+    /// when rows are dependent and no motion has these speeds, [`Failure::Interrupted`].
     pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
         let inclusion = PlanarInclusion::new(problem)?;
         if problem.is_feasible() && !self.is_forced {
-            let mut start = Generators::new(inclusion.rows());
-            start.push_point(&inclusion.start);
-            let piece = inclusion.in_speeds(&start);
+            let speeds = problem.speeds().as_slice().to_vec();
             return Ok(OutcomeSet {
-                pieces: vec![piece],
+                pieces: vec![Polytope::of_vertices(inclusion.rows(), speeds)],
                 is_closed: true,
                 effort: 0,
             });
@@ -202,15 +198,13 @@ impl PlanarInclusion {
             let cosine = delassus[(i, j)] / units[i] / units[j];
             if cosine.abs() <= ZERO { 0.0 } else { cosine }
         });
-        let speeds: Vec<f64> = problem
-            .speeds()
-            .iter()
-            .zip(&units)
-            .map(|(u, d)| u / d)
-            .collect();
-        let greatest = speeds.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
+        let speeds = problem.speeds().iter().zip(&units).map(|(u, d)| u / d);
+        let greatest = speeds.clone().fold(0.0, |most: f64, u| most.max(u.abs()));
         let speed = if greatest > 0.0 { greatest } else { 1.0 };
-        let span = Span::of(&gram);
+        let speeds: Vec<f64> = speeds.map(|u| u / speed).collect();
+        let momentum = problem.kinetic_norm() / speed;
+        let span =
+            Span::of(&gram, &speeds, momentum).map_err(|miss| miss.named(contacts, speed))?;
         let ray = |contact: usize, sign: f64| {
             let tangent = contacts + contact;
             let friction = sign * problem.friction()[contact] * units[tangent] / units[contact];
@@ -219,7 +213,7 @@ impl PlanarInclusion {
         };
         Ok(Self {
             contacts,
-            start: span.complete(|row| Double::from(speeds[row] / speed)),
+            start: span.complete(|row| Double::from(speeds[row])),
             rays: (0..contacts).map(|i| [ray(i, 1.0), ray(i, -1.0)]).collect(),
             is_rough: problem.friction().iter().map(|&mu| mu > 0.0).collect(),
             units: units.iter().map(|d| d * speed).collect(),
@@ -305,72 +299,6 @@ impl PlanarInclusion {
             rays,
             known: Vec::new(),
         }
-    }
-}
-
-/// Which rows of the Jacobian depend on others, and how: dependent speeds are computed from the
-/// others, so that a sign never contradicts those it follows from.
-struct Span {
-    /// Row by row the independent rows and coefficients it is the sum of; itself for an
-    /// independent row.
-    terms: Vec<Vec<(usize, f64)>>,
-}
-
-impl Span {
-    /// Of a positive semidefinite matrix with a unit diagonal, by elimination with the greatest
-    /// pivot.
-    fn of(gram: &DMatrix<f64>) -> Self {
-        let n = gram.nrows();
-        let mut rest = gram.clone();
-        // row = Σ coefficient · pivot row + rest
-        let mut terms: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
-        let mut is_pivot = vec![false; n];
-        loop {
-            let open = (0..n).filter(|&i| !is_pivot[i]);
-            let Some(pivot) = open.max_by(|&a, &b| rest[(a, a)].total_cmp(&rest[(b, b)])) else {
-                break;
-            };
-            if rest[(pivot, pivot)] <= DEPENDENT {
-                break;
-            }
-            is_pivot[pivot] = true;
-            // the pivot row is what is left of it after the pivots before
-            let own = std::mem::take(&mut terms[pivot]);
-            for i in (0..n).filter(|&i| !is_pivot[i]) {
-                let part = rest[(i, pivot)] / rest[(pivot, pivot)];
-                for &(k, coefficient) in &own {
-                    add(&mut terms[i], k, -part * coefficient);
-                }
-                add(&mut terms[i], pivot, part);
-            }
-            let column = rest.column(pivot).clone_owned();
-            rest -= &column * column.transpose() / column[pivot];
-        }
-        for i in 0..n {
-            if is_pivot[i] {
-                terms[i] = vec![(i, 1.0)];
-            } else {
-                terms[i].retain(|term| term.1.abs() > DEPENDENT);
-            }
-        }
-        Self { terms }
-    }
-
-    /// All entries of a vector of which the independent ones are given.
-    fn complete(&self, entry: impl Fn(usize) -> Double) -> Vec<Double> {
-        let sum = |terms: &Vec<(usize, f64)>| {
-            let terms = terms.iter().map(|&(k, c)| Double::from(c) * entry(k));
-            terms.fold(Double::ZERO, |sum, term| sum + term)
-        };
-        self.terms.iter().map(sum).collect()
-    }
-}
-
-/// Adds to the coefficient of a row.
-fn add(terms: &mut Vec<(usize, f64)>, row: usize, coefficient: f64) {
-    match terms.iter_mut().find(|term| term.0 == row) {
-        Some(term) => term.1 += coefficient,
-        None => terms.push((row, coefficient)),
     }
 }
 
