@@ -51,7 +51,8 @@ impl Routh {
     }
 
     /// Also impacts of a contact that slides and does not approach, but would approach when pressed
-    /// on (Painlevé): for a caller whose contact forces have no solution.
+    /// on (Painlevé): for a caller whose contact forces have no solution. A contact that separates
+    /// faster than [`ImpactProblem::threshold`] gets no impulse.
     #[must_use]
     pub const fn without_collision(mut self) -> Self {
         self.without_collision = true;
@@ -78,7 +79,9 @@ impl ImpactLaw for Routh {
             "must be 1 for this law",
         )?;
         let mut impulses = DVector::zeros(problem.speeds().len());
-        if self.without_collision || !problem.is_feasible() {
+        // A contact that separates is not pressed on.
+        let touches = problem.space().speeds[0] <= problem.threshold();
+        if !problem.is_feasible() || self.without_collision && touches {
             resolve_contact(problem, 0, problem.speeds(), impulses.as_mut_slice())?;
         }
         let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
