@@ -43,6 +43,7 @@ pub use dictionary::BasisDictionary;
 pub use enumerate::{Listed, enumerate, enumerate_until};
 pub use failure::Failure;
 pub use problem::residual;
+pub(crate) use problem::residual_in;
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
 pub use solution::{Attempt, Solution};
 pub use solver::LcpSolver;

@@ -27,9 +27,13 @@ pub fn residual<'w>(
     let w = w.into();
     check_sizes(&w, q)?;
     validate::length("z", q.len(), z.len())?;
-    let mut slack = vec![0.0; q.len()];
-    form_slack(&w, q, z, &mut slack);
-    Ok(worst(z, &slack))
+    Ok(residual_in(w, q, z, &mut vec![0.0; q.len()]))
+}
+
+/// The same of arguments of the right lengths, with `W z + q` left in `slack`.
+pub(crate) fn residual_in(w: DMatrixView<'_, f64>, q: &[f64], z: &[f64], slack: &mut [f64]) -> f64 {
+    form_slack(&w, q, z, slack);
+    worst(z, slack)
 }
 
 /// `max |min(z_i, slack_i)|`, infinite when one is not finite.

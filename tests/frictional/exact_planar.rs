@@ -2,7 +2,8 @@
 
 use crate::random_bits::SplitMix64;
 use crate::support::{Row, case, problem};
-use saltation::impact::{ExactPlanar, ImpactProblem, OutcomeSet};
+use saltation::InputError;
+use saltation::impact::{ExactPlanar, Failure, ImpactProblem, OutcomeSet};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 /// The vertices of the file, polytope by polytope.
@@ -203,4 +204,57 @@ fn a_cap_is_reported_and_bad_problems_are_refused() {
         .unwrap_err()
         .to_string();
     assert!(refused.contains("up to 5 contacts"), "{refused}");
+}
+
+/// The block with its contacts at `±a` from the middle.
+fn block(a: f64, velocity: DVector<f64>) -> ImpactProblem {
+    let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 5.0 / 12.0]);
+    let rows = dmatrix![
+        0.0, 1.0, -a;
+        0.0, 1.0, a;
+        1.0, 0.0, 1.0;
+        1.0, 0.0, 1.0];
+    ImpactProblem::from_mechanics_with_tangents(&mass, &rows, &velocity, &[0.0; 2]).unwrap()
+}
+
+/// The contacts of the block 4e-7 apart have speeds of their own: one approaches, one separates.
+#[test]
+fn contacts_that_nearly_coincide_keep_their_speeds() {
+    for a in [2e-7, 1e-9] {
+        let (down, turn) = (-0.25 * a, 1.0);
+        let problem = block(a, dvector![0.0, down, turn]);
+        let set = ExactPlanar::new().resolve(&problem).unwrap();
+        assert!(set.is_closed());
+        // the first contact stops, the second gains what the first does, but for a² of it
+        let second = 2.0 * a;
+        let expected = [0.0, second, turn, turn];
+        assert!(!set.pieces().is_empty());
+        for vertex in set.pieces().iter().flat_map(|piece| piece.vertices()) {
+            let off = far(vertex, &expected);
+            assert!(off < 3.0 * a * a + 1e-15, "{a:e}: {off:e} {vertex:?}");
+        }
+    }
+}
+
+#[test]
+fn speeds_of_no_motion_are_refused() {
+    let rank_three = problem("rocking_block", "rocking_block").delassus().clone();
+    let speeds = dvector![-1.0, -1.0, 0.2, -0.3];
+    let problem = ImpactProblem::with_tangents(rank_three, speeds, &[1.0; 2]).unwrap();
+    let refused = ExactPlanar::new().resolve(&problem);
+    let Err(Failure::Input(InputError::InconsistentSpeeds { set, by })) = refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(set, [0, 1]);
+    assert!((by - 0.5 / 3.4f64.sqrt()).abs() < 1e-12, "{by}");
+}
+
+#[test]
+fn a_velocity_without_an_impact_keeps_its_bits() {
+    for velocity in [dvector![0.3, 0.7, 0.1], dvector![-0.1, 1.0 / 3.0, 0.2]] {
+        let problem = block(0.5, velocity);
+        let set = ExactPlanar::new().resolve(&problem).unwrap();
+        let vertices: Vec<&[f64]> = set.pieces().iter().flat_map(|p| p.vertices()).collect();
+        assert_eq!(vertices, [problem.speeds().as_slice()]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Restitution with stores of energy.
 
 use saltation::InputError;
-use saltation::impact::{Failure, Finish, ImpactProblem, LcpSteps, SolutionRule};
+use saltation::impact::{BoundLaw, Failure, Finish, ImpactProblem, LcpSteps, SolutionRule};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random_bits::SplitMix64;
@@ -120,4 +120,27 @@ fn settings_that_do_not_fit_are_refused() {
     }
     let odd = problem.with_any_restitutions(&[0.5, 1.5]).unwrap();
     assert!(good.start_energetic(&odd).is_err());
+}
+
+/// By faces only contacts that may push are chosen: with a store, also those that do not approach.
+#[test]
+fn no_step_by_faces_is_idle_while_a_store_is_not_empty() {
+    let problem = ImpactProblem::new(DMatrix::identity(2, 2), dvector![0.5, -1.0])
+        .unwrap()
+        .with_restitution(1.0)
+        .unwrap();
+    let steps = LcpSteps::new(0.1).law(BoundLaw::Faces);
+    for sample in 0..20 {
+        let mut before = [0.0; 2];
+        for most in 1..1000 {
+            let mut simulation = steps.most_steps(most).start_energetic(&problem).unwrap();
+            let (mut u, mut p) = ([0.0; 2], [0.0; 2]);
+            let ended = simulation.simulate(sample, &mut u, &mut p).unwrap();
+            assert!(p[1] > before[1], "{sample} {most}: {p:?}");
+            before = p;
+            if ended.finished {
+                break;
+            }
+        }
+    }
 }

@@ -148,3 +148,17 @@ fn bad_input_is_refused() {
         .unwrap();
     assert_eq!(outcome.impulses.amax(), 0.0);
 }
+
+#[test]
+fn a_contact_that_separates_gets_no_impulse() {
+    for slip in [-1.0, 1.0, 0.0] {
+        let plane = dmatrix![1.6, -1.2; -1.2, 3.4];
+        let plane = ImpactProblem::with_tangents(plane, dvector![0.1, slip], &[2.0]).unwrap();
+        let space = dmatrix![1.6, -1.2, 0.0; -1.2, 3.4, 0.0; 0.0, 0.0, 3.4];
+        let space = ImpactProblem::with_tangents(space, dvector![0.1, slip, 0.0], &[2.0]).unwrap();
+        for problem in [plane, space] {
+            let outcome = Routh::new().without_collision().outcome(&problem).unwrap();
+            assert_eq!(outcome.impulses.amax(), 0.0, "{slip}: {outcome}");
+        }
+    }
+}

@@ -271,3 +271,22 @@ fn bad_settings_are_refused_and_rest_stays() {
     assert!(ended.finished && ended.steps == 0 && u == [1.0, 1.0] && p == [0.0; 2]);
     assert!(simulation.simulate(3, &mut u[..1], &mut p).is_err());
 }
+
+/// Property 4 of the specification, for the modes that are chosen from all.
+#[test]
+fn chosen_modes_solve_their_complementarity_problems() {
+    for name in ["rocking_block", "compass_gait", "box_wall", "ramone"] {
+        let case = Case::named(name);
+        let problem = case.problem();
+        let settings = LcpSteps::new(case.value("h")).rule(SolutionRule::PickUniform);
+        let mut simulation = settings.start(&problem).unwrap();
+        let (mut u, mut p) = ([0.0; 4], [0.0; 4]);
+        let mut most: f64 = 0.0;
+        for k in 0..100 {
+            let ended = simulation.simulate(k, &mut u, &mut p).unwrap();
+            most = most.max(ended.residual);
+        }
+        // rounding, but measured
+        assert!(most > 0.0 && most < 1e-10, "{name}: {most:e}");
+    }
+}

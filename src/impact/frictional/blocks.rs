@@ -18,6 +18,7 @@
 use nalgebra::{DMatrix, DMatrixView};
 
 use crate::impact::ImpactProblem;
+use crate::lcp;
 
 /// The blocks of one impact, with and without bounds.
 #[derive(Clone, Debug)]
@@ -129,6 +130,36 @@ impl Blocks {
                 q[m + k * i + j] = slope.iter().zip(slip).map(|(d, u)| d * u).sum();
             }
         }
+    }
+
+    /// The solution `z` of the problem with bounds whose impulses these are, in the plane: the
+    /// multipliers follow from the speeds after them. `slack` gets `W z + q` and its residual is
+    /// given.
+    pub(crate) fn residual(
+        &self,
+        impulses: &[f64],
+        q: &[f64],
+        z: &mut [f64],
+        slack: &mut [f64],
+    ) -> f64 {
+        let (m, k) = (self.contacts, self.slopes.len());
+        z.fill(0.0);
+        z[m..2 * m].copy_from_slice(&impulses[..m]);
+        for (along, push) in z[2 * m..].chunks_mut(k.max(1)).zip(&impulses[m..]) {
+            for (part, slope) in along.iter_mut().zip(&self.slopes) {
+                *part = (slope[0] * push).max(0.0);
+            }
+        }
+        // Without multipliers the slack is the speeds along normals and directions.
+        lcp::residual_in(self.bounded(), q, z, slack);
+        for i in 0..m {
+            z[i] = (-slack[m + i]).max(0.0);
+            let along = &slack[2 * m + k * i..2 * m + k * (i + 1)];
+            if let Some(least) = along.iter().copied().reduce(f64::min) {
+                z[2 * m + k * m + i] = (-least).max(0.0);
+            }
+        }
+        lcp::residual_in(self.bounded(), q, z, slack)
     }
 
     /// The impulses of a solution of the problem with bounds, or of one without from its start on.

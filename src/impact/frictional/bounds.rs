@@ -11,13 +11,22 @@ pub enum BoundLaw {
     #[default]
     Uniform,
     /// The face law: uniform in half of the steps. In the others only the contacts of a non-empty
-    /// proper subset, each as likely, keep their bounds, and the others may not push. Where none of
-    /// the subset approaches, only the contact that approaches most may push.
+    /// proper subset, each as likely, keep their bounds, and the others may not push. A contact that
+    /// neither approaches nor has a store of energy does not push anyway. Where all of the subset are
+    /// such, only one contact keeps its bound: of those that can push, the one of the least normal
+    /// speed.
     Faces,
 }
 
-/// Draws the bounds of one step, in (0, 1) or zero. `speeds` are the normal speeds.
-pub(crate) fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], bounds: &mut [f64]) {
+/// Draws the bounds of one step, in (0, 1) or zero. `speeds` are the normal speeds, `stored` the
+/// energies stored at contacts; none where it is empty.
+pub(crate) fn draw(
+    law: BoundLaw,
+    draws: Draws,
+    speeds: &[f64],
+    stored: &[f64],
+    bounds: &mut [f64],
+) {
     draws.fill_open(Stream::Bounds, bounds);
     let m = bounds.len();
     if law == BoundLaw::Uniform || m < 2 {
@@ -36,7 +45,8 @@ pub(crate) fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], bounds: &mut [f6
     };
     let subset = word_below(subset, proper) + usize::from(drawn == m);
     let keeps = |i: usize| i >= drawn || subset >> i & 1 == 1;
-    if (0..m).any(|i| keeps(i) && speeds[i] < 0.0) {
+    let can_push = |i: usize| speeds[i] < 0.0 || stored.get(i).is_some_and(|&e| e > 0.0);
+    if (0..m).any(|i| keeps(i) && can_push(i)) {
         for (i, bound) in bounds.iter_mut().enumerate() {
             if !keeps(i) {
                 *bound = 0.0;
@@ -44,7 +54,9 @@ pub(crate) fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], bounds: &mut [f6
         }
         return;
     }
-    let most = (0..m).min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]));
+    let most = (0..m)
+        .filter(|&i| can_push(i))
+        .min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]));
     for (i, bound) in bounds.iter_mut().enumerate() {
         if Some(i) != most {
             *bound = 0.0;
@@ -63,7 +75,7 @@ mod tests {
             let (seed, step) = (1, 0);
             let draws = Draws { seed, sample, step };
             let mut bounds = [0.0; 3];
-            draw(BoundLaw::Faces, draws, &[-1.0; 3], &mut bounds);
+            draw(BoundLaw::Faces, draws, &[-1.0; 3], &[], &mut bounds);
             let zeros = bounds.iter().filter(|&&b| b == 0.0).count();
             assert!(zeros < 3);
             whole += usize::from(zeros == 0);
@@ -82,7 +94,7 @@ mod tests {
             let (seed, step) = (1, 0);
             let mut bounds = [0.0; 3];
             let draws = Draws { seed, sample, step };
-            draw(BoundLaw::Faces, draws, &[0.2, 0.5, -1.0], &mut bounds);
+            draw(BoundLaw::Faces, draws, &[0.2, 0.5, -1.0], &[], &mut bounds);
             assert!(bounds[2] > 0.0);
         }
     }

@@ -87,7 +87,8 @@ impl<'p> EnergeticSimulation<'p> {
         while !ended.finished && ended.steps < self.settings.most_steps {
             self.step.problem.check_interrupt()?;
             let draws = draws(&self.settings, sample, ended.steps);
-            draw(self.settings.law, draws, &speeds[..m], &mut self.most);
+            let law = self.settings.law;
+            draw(law, draws, &speeds[..m], &self.stored, &mut self.most);
             for i in 0..m {
                 self.most[i] *= self.settings.bound;
                 self.restores[i] = self.stored[i] > 0.0 && speeds[i] >= -self.eps;

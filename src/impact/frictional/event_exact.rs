@@ -176,7 +176,7 @@ impl EventExactSimulation<'_> {
                 sample,
                 step: ended.steps as u64,
             };
-            draw(self.settings.law, draws, &speeds[..m], &mut self.most);
+            draw(self.settings.law, draws, &speeds[..m], &[], &mut self.most);
             for most in &mut self.most {
                 *most *= self.settings.bound;
             }

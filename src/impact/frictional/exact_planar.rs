@@ -19,13 +19,14 @@ use nalgebra::DMatrix;
 
 use super::generators::{Generators, Scratch, Sign};
 use super::polytope::Polytope;
+use super::span::Span;
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::double_double::Double;
 use crate::{InputError, validate};
 
 /// A polytope that lies this near to one that is known, in units of the speed before the impact,
 /// brings nothing new.
-const KNOWN: f64 = 1e-11;
+pub(super) const KNOWN: f64 = 1e-11;
 
 /// Most polytopes that are pushed through a location, unless another cap is set.
 const CAP: usize = 1_000;
@@ -35,10 +36,6 @@ const MOST_CONTACTS: usize = 5;
 
 /// Cosines between rows below this are rounding.
 const ZERO: f64 = 1e-15;
-
-/// A row whose part outside the span of others is below this, squared and with unit rows, depends
-/// on them.
-const DEPENDENT: f64 = 1e-12;
 
 /// Most generators of a polytope on the way.
 const GENERATORS: usize = 200;
@@ -96,11 +93,12 @@ impl ExactPlanar {
         self
     }
 
-    /// The set.
+    /// The set. Where no contact approaches it is the velocity before, bit by bit.
     ///
     /// # Errors
     /// [`InputError::Tangents`] unless the problem has one tangent a contact,
-    /// [`InputError::BadSetting`] for more than five contacts, [`Failure::Overflow`],
+    /// [`InputError::BadSetting`] for more than five contacts, [`InputError::InconsistentSpeeds`]
+    /// when rows are dependent and no motion has these speeds, [`Failure::Overflow`],
     /// [`Failure::Interrupted`].
     pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
         let inclusion = PlanarInclusion::new(problem)?;
@@ -221,7 +219,10 @@ impl PlanarInclusion {
         }
         let greatest = speeds.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
         let speed = if greatest > 0.0 { greatest } else { 1.0 };
-        let span = Span::of(&gram);
+        let speeds: Vec<f64> = speeds.iter().map(|u| u / speed).collect();
+        let momentum = problem.kinetic_norm() / speed;
+        let span =
+            Span::of(&gram, &speeds, momentum).map_err(|miss| miss.named(contacts, speed))?;
         let ray = |contact: usize, sign: f64| {
             let tangent = contacts + contact;
             let friction = sign * problem.friction()[contact] * units[tangent] / units[contact];
@@ -230,7 +231,7 @@ impl PlanarInclusion {
         };
         Ok(Self {
             contacts,
-            start: span.complete(|row| Double::from(speeds[row] / speed)),
+            start: span.complete(|row| Double::from(speeds[row])),
             rays: (0..contacts).map(|i| [ray(i, 1.0), ray(i, -1.0)]).collect(),
             is_rough: problem.friction().iter().map(|&mu| mu > 0.0).collect(),
             units,
@@ -334,72 +335,6 @@ fn refuse_overflow(quantity: &'static str, contact: usize, value: f64) -> Result
         contact,
         value,
     })
-}
-
-/// Which rows of the Jacobian depend on others, and how: dependent speeds are computed from the
-/// others, so that a sign never contradicts those it follows from.
-struct Span {
-    /// Row by row the independent rows and coefficients it is the sum of; itself for an
-    /// independent row.
-    terms: Vec<Vec<(usize, f64)>>,
-}
-
-impl Span {
-    /// Of a positive semidefinite matrix with a unit diagonal, by elimination with the greatest
-    /// pivot.
-    fn of(gram: &DMatrix<f64>) -> Self {
-        let n = gram.nrows();
-        let mut rest = gram.clone();
-        // row = Σ coefficient · pivot row + rest
-        let mut terms: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
-        let mut is_pivot = vec![false; n];
-        loop {
-            let open = (0..n).filter(|&i| !is_pivot[i]);
-            let Some(pivot) = open.max_by(|&a, &b| rest[(a, a)].total_cmp(&rest[(b, b)])) else {
-                break;
-            };
-            if rest[(pivot, pivot)] <= DEPENDENT {
-                break;
-            }
-            is_pivot[pivot] = true;
-            // the pivot row is what is left of it after the pivots before
-            let own = std::mem::take(&mut terms[pivot]);
-            for i in (0..n).filter(|&i| !is_pivot[i]) {
-                let part = rest[(i, pivot)] / rest[(pivot, pivot)];
-                for &(k, coefficient) in &own {
-                    add(&mut terms[i], k, -part * coefficient);
-                }
-                add(&mut terms[i], pivot, part);
-            }
-            let column = rest.column(pivot).clone_owned();
-            rest -= &column * column.transpose() / column[pivot];
-        }
-        for i in 0..n {
-            if is_pivot[i] {
-                terms[i] = vec![(i, 1.0)];
-            } else {
-                terms[i].retain(|term| term.1.abs() > DEPENDENT);
-            }
-        }
-        Self { terms }
-    }
-
-    /// All entries of a vector of which the independent ones are given.
-    fn complete(&self, entry: impl Fn(usize) -> Double) -> Vec<Double> {
-        let sum = |terms: &Vec<(usize, f64)>| {
-            let terms = terms.iter().map(|&(k, c)| Double::from(c) * entry(k));
-            terms.fold(Double::ZERO, |sum, term| sum + term)
-        };
-        self.terms.iter().map(sum).collect()
-    }
-}
-
-/// Adds to the coefficient of a row.
-fn add(terms: &mut Vec<(usize, f64)>, row: usize, coefficient: f64) {
-    match terms.iter_mut().find(|term| term.0 == row) {
-        Some(term) => term.1 += coefficient,
-        None => terms.push((row, coefficient)),
-    }
 }
 
 /// A cone of contact speeds in which the rates are constant.

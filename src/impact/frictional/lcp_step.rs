@@ -28,6 +28,8 @@ pub(super) struct LcpStep<'p> {
     /// Bases that were met while a dictionary is learnt, and how often.
     learning: Option<Vec<(Vec<usize>, usize)>>,
     q: Vec<f64>,
+    z: Vec<f64>,
+    slack: Vec<f64>,
     cover: Vec<f64>,
     low: Vec<f64>,
     /// The impulses of the last step, normals first (N s).
@@ -49,6 +51,8 @@ impl<'p> LcpStep<'p> {
             dictionary: None,
             learning: None,
             q: vec![0.0; n],
+            z: vec![0.0; n],
+            slack: vec![0.0; n],
             cover: vec![1.0; n],
             low: vec![0.0; problem.contacts()],
             push: DVector::zeros(problem.speeds().len()),
@@ -93,7 +97,9 @@ impl<'p> LcpStep<'p> {
             let chosen = word_below(draws.block(Stream::Choice, 0)[0], modes.count());
             if let Some(push) = modes.impulses(chosen) {
                 self.push.copy_from_slice(push);
-                return Ok(0.0);
+                self.blocks.right_side(most, speeds, &mut self.q);
+                let (z, slack) = (&mut self.z, &mut self.slack);
+                return Ok(self.blocks.residual(push, &self.q, z, slack));
             }
         }
         let residual = self.solve_lcp(draws, speeds, most, pressed)?;

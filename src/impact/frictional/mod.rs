@@ -12,7 +12,8 @@
 //!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
-//!   convex sets by points and rays; `polytope`: what a user reads of a piece.
+//!   convex sets by points and rays; `span`: rows that depend on others; `polytope`: what a user
+//!   reads of a piece.
 //! * `event_exact`: samples without the error of a step.
 //! * `sampler`: many samples by number; `statistics`: how far they reach and what they cover.
 
@@ -33,6 +34,7 @@ mod proximal;
 mod sampler;
 mod settings;
 mod simulation;
+mod span;
 mod statistics;
 
 pub use bounds::BoundLaw;

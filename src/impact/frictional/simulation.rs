@@ -89,7 +89,7 @@ impl<'p> LcpSimulation<'p> {
         while !ended.finished && ended.steps < self.settings.most_steps {
             self.step.problem.check_interrupt()?;
             let draws = draws(&self.settings, sample, ended.steps);
-            draw(self.settings.law, draws, &speeds[..m], &mut self.most);
+            draw(self.settings.law, draws, &speeds[..m], &[], &mut self.most);
             for most in &mut self.most {
                 *most *= self.settings.bound;
             }

@@ -50,8 +50,9 @@ impl Routh {
         }
     }
 
-    /// Also impacts of a contact that slides and neither approaches nor separates, but would approach
-    /// when pressed on (Painlevé): for a caller whose contact forces have no solution.
+    /// Also impacts of a contact that slides and does not approach, but would approach when pressed
+    /// on (Painlevé): for a caller whose contact forces have no solution. A contact that separates
+    /// faster than [`ImpactProblem::threshold`] gets no impulse.
     #[must_use]
     pub const fn without_collision(mut self) -> Self {
         self.without_collision = true;
@@ -78,9 +79,9 @@ impl ImpactLaw for Routh {
             "must be 1 for this law",
         )?;
         let mut impulses = DVector::zeros(problem.speeds().len());
-        // One that separates has left: to press on it would take energy.
-        let presses = problem.space().speeds[0] <= problem.threshold();
-        if !problem.is_feasible() || self.without_collision && presses {
+        // A contact that separates is not pressed on.
+        let touches = problem.space().speeds[0] <= problem.threshold();
+        if !problem.is_feasible() || self.without_collision && touches {
             resolve_contact(problem, 0, problem.speeds(), impulses.as_mut_slice())?;
         }
         let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
