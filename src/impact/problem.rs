@@ -399,6 +399,21 @@ impl ImpactProblem {
         self.space.speeds.iter().all(|&s| s >= -threshold)
     }
 
+    /// Row by row, the speed that is this part of the greatest scaled speed `|u_i|/√G_ii` of normals
+    /// and tangents: all of them round a speed. A row of no length is not scaled.
+    pub(super) fn parts_of_greatest(&self, part: f64) -> Vec<f64> {
+        let diagonal = self.delassus.diagonal();
+        let root = |&g: &f64| if g > 0.0 { g.sqrt() } else { 1.0 };
+        let roots: Vec<f64> = diagonal.iter().map(root).collect();
+        let scaled = self
+            .speeds
+            .iter()
+            .zip(&roots)
+            .map(|(u, root)| u.abs() / root);
+        let greatest = scaled.fold(0.0, f64::max);
+        roots.iter().map(|root| part * greatest * root).collect()
+    }
+
     /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`, for a problem that was made with a motion.
     pub(super) fn velocity_after_impulses(
         &self,

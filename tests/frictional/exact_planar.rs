@@ -207,14 +207,14 @@ fn a_cap_is_reported_and_bad_problems_are_refused() {
 }
 
 /// The block with its contacts at `±a` from the middle.
-fn block(a: f64, velocity: DVector<f64>) -> ImpactProblem {
+fn block(a: f64, velocity: &DVector<f64>) -> ImpactProblem {
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 5.0 / 12.0]);
     let rows = dmatrix![
         0.0, 1.0, -a;
         0.0, 1.0, a;
         1.0, 0.0, 1.0;
         1.0, 0.0, 1.0];
-    ImpactProblem::from_mechanics_with_tangents(&mass, &rows, &velocity, &[0.0; 2]).unwrap()
+    ImpactProblem::from_mechanics_with_tangents(&mass, &rows, velocity, &[0.0; 2]).unwrap()
 }
 
 /// The contacts of the block 4e-7 apart have speeds of their own: one approaches, one separates.
@@ -222,7 +222,7 @@ fn block(a: f64, velocity: DVector<f64>) -> ImpactProblem {
 fn contacts_that_nearly_coincide_keep_their_speeds() {
     for a in [2e-7, 1e-9] {
         let (down, turn) = (-0.25 * a, 1.0);
-        let problem = block(a, dvector![0.0, down, turn]);
+        let problem = block(a, &dvector![0.0, down, turn]);
         let set = ExactPlanar::new().resolve(&problem).unwrap();
         assert!(set.is_closed());
         // the first contact stops, the second gains what the first does, but for a² of it
@@ -252,7 +252,7 @@ fn speeds_of_no_motion_are_refused() {
 #[test]
 fn a_velocity_without_an_impact_keeps_its_bits() {
     for velocity in [dvector![0.3, 0.7, 0.1], dvector![-0.1, 1.0 / 3.0, 0.2]] {
-        let problem = block(0.5, velocity);
+        let problem = block(0.5, &velocity);
         let set = ExactPlanar::new().resolve(&problem).unwrap();
         let vertices: Vec<&[f64]> = set.pieces().iter().flat_map(|p| p.vertices()).collect();
         assert_eq!(vertices, [problem.speeds().as_slice()]);

@@ -1,7 +1,9 @@
 //! The sampler by complementarity steps.
 
 use saltation::InputError;
-use saltation::impact::{BoundLaw, Failure, Finish, ImpactProblem, LcpSteps, SolutionRule};
+use saltation::impact::{
+    BoundLaw, Failure, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps, SolutionRule,
+};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::reference::{Case, EXAMPLES};
@@ -288,5 +290,26 @@ fn chosen_modes_solve_their_complementarity_problems() {
         }
         // rounding, but measured
         assert!(most > 0.0 && most < 1e-10, "{name}: {most:e}");
+    }
+}
+
+/// A rod that slides into the floor and hardly approaches it has a great impulse (spec 7.2), whose
+/// rounding is greater than the approach.
+#[test]
+fn no_impact_is_made_for_rounding() {
+    for k in 1..200 {
+        let slip = -0.01 * f64::from(k);
+        let rod = dmatrix![1.6, -1.2; -1.2, 3.4];
+        let speeds = dvector![-1e-9, slip];
+        let problem = ImpactProblem::with_tangents(rod, speeds, &[2.0]).unwrap();
+        let outcomes = InOrder::new(&[0]).resolve(&problem).unwrap();
+        assert!(outcomes.is_complete);
+        assert_eq!(outcomes.effort, 1, "{slip}");
+        let settings = LcpSteps::new(1000.0).tolerance(1e-12);
+        let mut simulation = settings.start(&problem).unwrap();
+        let (mut u, mut p) = ([0.0; 2], [0.0; 2]);
+        let ended = simulation.simulate(0, &mut u, &mut p).unwrap();
+        assert!(ended.finished && p[0] > 0.0, "{slip}");
+        assert_eq!(ended.steps, 1, "{slip}: {u:?}");
     }
 }

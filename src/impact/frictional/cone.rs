@@ -47,7 +47,10 @@ pub struct ContactCone {
 
 impl ContactCone {
     /// Of the contacts of a problem. In space friction is bounded by a polygon of 16 directions
-    /// around the circle, so that the margin is a lower bound, less than 2 % too small.
+    /// around the circle, so that the margin is a lower bound: not less than with friction greater by
+    /// the factor `1/cos(π/16)`, 2 %. Near the friction where the cone ceases to be pointed the margin
+    /// goes to zero, its relative error grows without limit, and a cone that is still pointed may be
+    /// called not pointed.
     ///
     /// # Errors
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without

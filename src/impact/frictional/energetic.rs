@@ -9,7 +9,7 @@
 use super::bounds::draw;
 use super::lcp_step::LcpStep;
 use super::settings::LcpSteps;
-use super::simulation::{Ended, approaching, draws, start};
+use super::simulation::{Ended, draws, is_over, start};
 use crate::impact::{Failure, ImpactProblem};
 
 /// Most times the impulse of a contact in restitution is cut to what its store can give.
@@ -29,7 +29,8 @@ const EMPTY: f64 = 1e-12;
 pub struct EnergeticSimulation<'p> {
     settings: LcpSteps,
     step: LcpStep<'p>,
-    eps: f64,
+    /// The normal speeds below minus which contacts approach.
+    eps: Vec<f64>,
     /// The store below which it counts as empty (J).
     empty: f64,
     most: Vec<f64>,
@@ -50,7 +51,7 @@ impl<'p> EnergeticSimulation<'p> {
         Self {
             settings,
             step: LcpStep::new(&settings, problem),
-            eps: approaching(&settings, problem),
+            eps: problem.parts_of_greatest(settings.tolerance),
             empty: EMPTY * 0.5 * problem.kinetic_norm().powi(2),
             most: vec![0.0; m],
             stored: vec![0.0; m],
@@ -91,7 +92,7 @@ impl<'p> EnergeticSimulation<'p> {
             draw(law, draws, &speeds[..m], &self.stored, &mut self.most);
             for i in 0..m {
                 self.most[i] *= self.settings.bound;
-                self.restores[i] = self.stored[i] > 0.0 && speeds[i] >= -self.eps;
+                self.restores[i] = self.stored[i] > 0.0 && speeds[i] >= -self.eps[i];
             }
             for cut in 0..=CUTS {
                 let residual = self
@@ -150,6 +151,6 @@ impl<'p> EnergeticSimulation<'p> {
 
     fn is_over(&self, speeds: &[f64]) -> bool {
         let m = self.most.len();
-        speeds[..m].iter().all(|&u| u >= -self.eps) && self.stored.iter().all(|&e| e == 0.0)
+        is_over(&speeds[..m], &self.eps) && self.stored.iter().all(|&e| e == 0.0)
     }
 }

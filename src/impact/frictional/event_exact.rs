@@ -100,13 +100,10 @@ impl EventExact {
         validate::count("most legs", self.most_legs)?;
         Modes::refuse(problem)?;
         let m = problem.contacts();
-        let greatest = scaled(problem).fold(0.0f64, |most, (u, root)| most.max(u.abs() / root));
         Ok(EventExactSimulation {
             settings: *self,
             problem,
-            zero: scaled(problem)
-                .map(|(_, root)| ZERO * greatest * root)
-                .collect(),
+            zero: problem.parts_of_greatest(ZERO),
             modes: Modes::new(problem),
             known: vec![Known { normal: 0, slip: 0 }; m],
             most: vec![0.0; m],
@@ -114,13 +111,6 @@ impl EventExact {
             push: vec![0.0; problem.speeds().len()],
         })
     }
-}
-
-/// Speeds and the roots of their Delassus numbers.
-fn scaled(problem: &ImpactProblem) -> impl Iterator<Item = (f64, f64)> {
-    let g = problem.delassus().diagonal();
-    let roots = (0..g.len()).map(move |i| if g[i] > 0.0 { g[i].sqrt() } else { 1.0 });
-    problem.speeds().iter().copied().zip(roots)
 }
 
 /// The workspace of [`EventExact`] for one problem: samples allocate nothing, except where a mode

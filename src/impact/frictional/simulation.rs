@@ -30,8 +30,8 @@ pub struct LcpSimulation<'p> {
     step: LcpStep<'p>,
     /// The bound of the last, small step.
     small: f64,
-    /// The normal speed below minus which a contact approaches.
-    eps: f64,
+    /// The normal speeds below minus which contacts approach.
+    eps: Vec<f64>,
     most: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ impl<'p> LcpSimulation<'p> {
         let mut simulation = Self {
             settings,
             small: small_bound(settings.finish, &step)?,
-            eps: approaching(&settings, problem),
+            eps: problem.parts_of_greatest(settings.tolerance),
             most: vec![0.0; problem.contacts()],
             step,
         };
@@ -104,7 +104,7 @@ impl<'p> LcpSimulation<'p> {
     }
 
     fn is_over(&self, speeds: &[f64]) -> bool {
-        speeds[..self.most.len()].iter().all(|&u| u >= -self.eps)
+        is_over(&speeds[..self.most.len()], &self.eps)
     }
 
     /// One step with the bounds in `most`.
@@ -144,9 +144,9 @@ pub(super) fn draws(settings: &LcpSteps, sample: u64, step: usize) -> Draws {
     Draws { seed, sample, step }
 }
 
-/// The normal speed below minus which a contact approaches.
-pub(super) fn approaching(settings: &LcpSteps, problem: &ImpactProblem) -> f64 {
-    settings.tolerance * problem.speeds().rows(0, problem.contacts()).amax()
+/// True when no normal speed is below minus its rounding.
+pub(super) fn is_over(normals: &[f64], eps: &[f64]) -> bool {
+    normals.iter().zip(eps).all(|(&u, &eps)| u >= -eps)
 }
 
 /// `ε/(3ψ)`.

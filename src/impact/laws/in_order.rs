@@ -62,8 +62,8 @@ impl InOrder {
         self
     }
 
-    /// A contact has an impact when its speed is below minus this part of the greatest normal speed
-    /// before the impact (default 1e-12).
+    /// A contact has an impact when its scaled speed `u_i/√G_ii` is below minus this part of the
+    /// greatest before the impact, of normals and tangents (default 1e-12).
     #[must_use]
     pub const fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -106,14 +106,14 @@ impl ImpactLaw for InOrder {
         let mut speeds = problem.speeds().clone();
         let mut impulses = DVector::zeros(speeds.len());
         let mut push = DVector::zeros(speeds.len());
-        let eps = self.tolerance * speeds.rows(0, m).amax();
+        let eps = problem.parts_of_greatest(self.tolerance);
         let mut word = Vec::new();
         let is_complete = 'rounds: loop {
-            if speeds.rows(0, m).iter().all(|&u| u >= -eps) {
+            if (0..m).all(|i| speeds[i] >= -eps[i]) {
                 break true;
             }
             for &contact in &self.order {
-                if speeds[contact] >= -eps {
+                if speeds[contact] >= -eps[contact] {
                     continue;
                 }
                 problem.check_interrupt()?;
