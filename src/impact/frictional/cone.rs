@@ -22,14 +22,14 @@ const LEAST: f64 = 1e-8;
 ///
 /// ```
 /// use saltation::impact::{ContactCone, ImpactProblem};
-/// use saltation::nalgebra::{dmatrix, dvector};
-/// let body = dmatrix![1.0, 0.0; 0.0, 1.0];
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// let body = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 1.0]);
 /// // Two walls that face each other: the cone contains a line.
-/// let walls = dmatrix![1.0, 0.0; -1.0, 0.0];
-/// let squeezed = ImpactProblem::from_mechanics(&body, &walls, &dvector![1.0, 0.0])?;
+/// let walls = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, -1.0, 0.0]);
+/// let squeezed = ImpactProblem::from_mechanics(&body, &walls, &DVector::from_vec(vec![1.0, 0.0]))?;
 /// assert!(!ContactCone::of(&squeezed)?.is_pointed());
-/// let floor = dmatrix![0.0, 1.0];
-/// let falling = ImpactProblem::from_mechanics(&body, &floor, &dvector![0.0, -3.0])?;
+/// let floor = DMatrix::from_row_slice(1, 2, &[0.0, 1.0]);
+/// let falling = ImpactProblem::from_mechanics(&body, &floor, &DVector::from_vec(vec![0.0, -3.0]))?;
 /// let cone = ContactCone::of(&falling)?;
 /// assert!((cone.margin() - 1.0).abs() < 1e-12);
 /// // No impact takes a greater sum of normal impulses than this.

@@ -8,9 +8,10 @@
 
 use super::bounds::draw;
 use super::lcp_step::LcpStep;
-use super::settings::LcpSteps;
+use super::settings::{Finish, LcpSteps, SolutionRule};
 use super::simulation::{Ended, draws, is_over, start};
 use crate::impact::{Failure, ImpactProblem};
+use crate::validate;
 
 /// Most times the impulse of a contact in restitution is cut to what its store can give.
 const CUTS: usize = 8;
@@ -39,6 +40,31 @@ pub struct EnergeticSimulation<'p> {
     /// Speeds and impulses of a step that may be cut.
     speeds: Vec<f64>,
     impulses: Vec<f64>,
+}
+
+impl LcpSteps {
+    /// The workspace for samples of a problem with restitution: see [`EnergeticSimulation`].
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), and
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for [`SolutionRule::PickUniform`],
+    /// [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
+    pub fn start_energetic<'p>(
+        &self,
+        problem: &'p ImpactProblem,
+    ) -> Result<EnergeticSimulation<'p>, Failure> {
+        self.check(problem)?;
+        let kept = self.rule != SolutionRule::PickUniform
+            && self.finish == Finish::Drop
+            && self.dictionary == 0;
+        let rule = "must be without enumeration, small step and dictionary";
+        validate::unless(kept, "steps with restitution", 0.0, rule)?;
+        let rule = "must lie in [0, 1]";
+        validate::accepted("restitution", problem.restitution(), rule, |r| {
+            (0.0..=1.0).contains(&r)
+        })?;
+        Ok(EnergeticSimulation::new(*self, problem))
+    }
 }
 
 impl<'p> EnergeticSimulation<'p> {

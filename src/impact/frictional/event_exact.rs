@@ -27,14 +27,10 @@ const EVENTS: usize = 64;
 ///
 /// ```
 /// use saltation::impact::{EventExact, ImpactProblem};
-/// use saltation::nalgebra::{dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 /// // Two contacts without friction that push each other apart, with tangents of no coupling.
-/// let delassus = dmatrix![
-///     1.0, 0.4, 0.0, 0.0;
-///     0.4, 1.0, 0.0, 0.0;
-///     0.0, 0.0, 1.0, 0.0;
-///     0.0, 0.0, 0.0, 1.0];
-/// let speeds = dvector![-1.0, -1.0, 0.0, 0.0];
+/// let delassus = DMatrix::from_row_slice(4, 4, &[1.0, 0.4, 0.0, 0.0, 0.4, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+/// let speeds = DVector::from_vec(vec![-1.0, -1.0, 0.0, 0.0]);
 /// let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.0; 2])?;
 /// let mut simulation = EventExact::new(0.5).start(&problem)?;
 /// let (mut speeds, mut impulses) = ([0.0; 4], [0.0; 4]);

@@ -24,7 +24,19 @@ const TOLERANCE: f64 = 1e-14;
 /// closer to zero than their absolute tolerance.
 const STUCK: f64 = 1e-12;
 
-pub(super) fn impulse(contact: &OneContact<3>) -> Result<[f64; 3], Failure> {
+impl OneContact<3> {
+    /// The impulse of the whole impact in space: slip along the curve of Keller's equations, then
+    /// stick, or slip on along a straight line.
+    ///
+    /// # Errors
+    /// [`Failure::Jammed`]; [`Failure::ReflectionCap`] when the slip takes more than 100 000 steps
+    /// of integration.
+    pub(crate) fn impulse(&self) -> Result<[f64; 3], Failure> {
+        impulse(self)
+    }
+}
+
+fn impulse(contact: &OneContact<3>) -> Result<[f64; 3], Failure> {
     let slip = contact.speeds[1].hypot(contact.speeds[2]);
     let greatest = slip.max(contact.speeds[0].abs());
     let mut impulse = [0.0; 3];

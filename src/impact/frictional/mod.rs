@@ -15,7 +15,7 @@
 //!   convex sets by points and rays; `span`: rows that depend on others; `polytope`: what a user
 //!   reads of a piece.
 //! * `event_exact`: samples without the error of a step.
-//! * `sampler`: many samples by number; `statistics`: how far they reach and what they cover.
+//! * `sampler`: many samples by number; `samples`: their list; `statistics`: how far they reach and what they cover.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
@@ -32,6 +32,7 @@ pub(crate) mod one_contact;
 mod polytope;
 mod proximal;
 mod sampler;
+mod samples;
 mod settings;
 mod simulation;
 mod span;
@@ -43,7 +44,8 @@ pub use energetic::EnergeticSimulation;
 pub use event_exact::{EventExact, EventExactSimulation};
 pub use exact_planar::{ExactPlanar, OutcomeSet};
 pub use polytope::{Facet, Polytope};
-pub use sampler::{OutcomeSimulation, SampleEnd, Sampler, Samples};
+pub use sampler::{OutcomeSimulation, Sampler};
+pub use samples::{SampleEnd, Samples};
 pub use settings::{Finish, LcpSteps, SolutionRule};
 pub use simulation::{Ended, LcpSimulation};
 pub use statistics::SampleStatistics;

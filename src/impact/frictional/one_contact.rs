@@ -1,7 +1,6 @@
 //! Impact at one contact (Routh 1860): the normal impulse grows, friction opposes the present slip,
 //! and the impact ends when the contact no longer approaches.
 
-use super::keller;
 use crate::impact::Failure;
 
 /// What the impact at one contact starts from.
@@ -81,18 +80,6 @@ impl OneContact<2> {
             return Err(Self::jammed(un));
         }
         Ok([impulse[0] + pushed, impulse[1] + rate * pushed])
-    }
-}
-
-impl OneContact<3> {
-    /// The impulse of the whole impact in space: slip along the curve of Keller's equations, then
-    /// stick, or slip on along a straight line.
-    ///
-    /// # Errors
-    /// [`Failure::Jammed`]; [`Failure::ReflectionCap`] when the slip takes more than 100 000 steps
-    /// of integration.
-    pub(crate) fn impulse(&self) -> Result<[f64; 3], Failure> {
-        keller::impulse(self)
     }
 }
 

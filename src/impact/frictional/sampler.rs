@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::energetic::EnergeticSimulation;
 use super::event_exact::EventExactSimulation;
+use super::samples::{SampleEnd, Samples};
 use super::simulation::{Ended, LcpSimulation};
 use super::statistics::SampleStatistics;
 use crate::impact::{Failure, ImpactProblem};
@@ -79,7 +80,7 @@ simulation!(LcpSimulation, EnergeticSimulation, EventExactSimulation);
 /// use saltation::impact::{EventExact, ImpactProblem, Sampler};
 /// use saltation::nalgebra::{DMatrix, dvector};
 /// let delassus = DMatrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { 0.2 });
-/// let speeds = dvector![-1.0, -1.0, 0.3, 0.0];
+/// let speeds = DVector::from_vec(vec![-1.0, -1.0, 0.3, 0.0]);
 /// let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.5; 2])?;
 /// let sampler = Sampler::new(EventExact::new(1.0).start(&problem)?);
 /// let samples = sampler.sample(0..100)?;
@@ -99,89 +100,6 @@ pub struct Sampler<'p> {
 impl std::fmt::Debug for Sampler<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sampler").finish_non_exhaustive()
-    }
-}
-
-/// Outcomes in the order of their numbers, in flat arrays.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Samples {
-    first: u64,
-    rows: usize,
-    speeds: Vec<f64>,
-    impulses: Vec<f64>,
-    ends: Vec<SampleEnd>,
-}
-
-/// How a sample of a list ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum SampleEnd {
-    /// No contact approaches.
-    Finished {
-        /// Steps made.
-        steps: u32,
-    },
-    /// It still approaches after the last step: to be left out of an estimate of the set.
-    Unfinished {
-        /// Steps made.
-        steps: u32,
-    },
-    /// A step was not solved: to be left out.
-    Failed,
-}
-
-impl SampleEnd {
-    /// True for a sample of the set of outcomes.
-    pub const fn is_finished(self) -> bool {
-        matches!(self, Self::Finished { .. })
-    }
-}
-
-impl Samples {
-    /// The number of the first sample.
-    pub const fn first(&self) -> u64 {
-        self.first
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// True when there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Contact speeds after sample number `first() + k` (m/s).
-    ///
-    /// # Panics
-    /// When `k` is not below [`len`](Self::len), as indices of a slice.
-    pub fn speeds(&self, k: usize) -> &[f64] {
-        &self.speeds[k * self.rows..(k + 1) * self.rows]
-    }
-
-    /// Its impulses (N s), normals first.
-    ///
-    /// # Panics
-    /// When `k` is not below [`len`](Self::len), as indices of a slice.
-    pub fn impulses(&self, k: usize) -> &[f64] {
-        &self.impulses[k * self.rows..(k + 1) * self.rows]
-    }
-
-    /// How it ended.
-    ///
-    /// # Panics
-    /// When `k` is not below [`len`](Self::len), as indices of a slice.
-    pub fn end(&self, k: usize) -> SampleEnd {
-        self.ends[k]
-    }
-
-    /// The contact speeds after each finished sample.
-    pub fn finished(&self) -> impl Iterator<Item = &[f64]> {
-        (0..self.len())
-            .filter(|&k| self.end(k).is_finished())
-            .map(|k| self.speeds(k))
     }
 }
 

@@ -1,9 +1,7 @@
 //! Samples of the set of outcomes by steps of bounded impulses (Halm & Posa, Algorithms 1 and 2).
 
 use super::bounds::BoundLaw;
-use super::energetic::EnergeticSimulation;
 use super::modes::Modes;
-use super::simulation::LcpSimulation;
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
 
@@ -49,9 +47,9 @@ pub enum Finish {
 ///
 /// ```
 /// use saltation::impact::{ImpactProblem, LcpSteps};
-/// use saltation::nalgebra::{dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 /// // Two contacts without friction that push each other apart.
-/// let problem = ImpactProblem::new(dmatrix![1.0, 0.4; 0.4, 1.0], dvector![-1.0, -1.0])?;
+/// let problem = ImpactProblem::new(DMatrix::from_row_slice(2, 2, &[1.0, 0.4, 0.4, 1.0]), DVector::from_vec(vec![-1.0, -1.0]))?;
 /// let mut simulation = LcpSteps::new(0.5).start(&problem)?;
 /// let (mut speeds, mut impulses) = ([0.0; 2], [0.0; 2]);
 /// let ended = simulation.simulate(7, &mut speeds, &mut impulses)?;
@@ -165,43 +163,8 @@ impl LcpSteps {
         self
     }
 
-    /// The workspace for samples of a problem.
-    ///
-    /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
-    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
-    /// [`SolutionRule::PickUniform`] in space or with more than five contacts;
-    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-    /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
-    pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
-        self.check(problem)?;
-        LcpSimulation::new(*self, problem)
-    }
-
-    /// The workspace for samples of a problem with restitution: see [`EnergeticSimulation`].
-    ///
-    /// # Errors
-    /// Those of [`start`](Self::start), and
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for [`SolutionRule::PickUniform`],
-    /// [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
-    pub fn start_energetic<'p>(
-        &self,
-        problem: &'p ImpactProblem,
-    ) -> Result<EnergeticSimulation<'p>, Failure> {
-        self.check(problem)?;
-        let kept = self.rule != SolutionRule::PickUniform
-            && self.finish == Finish::Drop
-            && self.dictionary == 0;
-        let rule = "must be without enumeration, small step and dictionary";
-        validate::unless(kept, "steps with restitution", 0.0, rule)?;
-        let rule = "must lie in [0, 1]";
-        validate::accepted("restitution", problem.restitution(), rule, |r| {
-            (0.0..=1.0).contains(&r)
-        })?;
-        Ok(EnergeticSimulation::new(*self, problem))
-    }
-
-    fn check(&self, problem: &ImpactProblem) -> Result<(), Failure> {
+    /// Refuses settings out of their ranges, and problems that they are not for.
+    pub(super) fn check(&self, problem: &ImpactProblem) -> Result<(), Failure> {
         problem.refuse_friction_without_tangents("LcpSteps")?;
         validate::positive("bound", &[self.bound])?;
         validate::count("most steps", self.most_steps)?;

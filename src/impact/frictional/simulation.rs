@@ -35,6 +35,21 @@ pub struct LcpSimulation<'p> {
     most: Vec<f64>,
 }
 
+impl LcpSteps {
+    /// The workspace for samples of a problem.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
+    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
+    /// [`SolutionRule::PickUniform`] in space or with more than five contacts;
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
+    /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
+    pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
+        self.check(problem)?;
+        LcpSimulation::new(*self, problem)
+    }
+}
+
 impl<'p> LcpSimulation<'p> {
     pub(super) fn problem(&self) -> &ImpactProblem {
         self.step.problem

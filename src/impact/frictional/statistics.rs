@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::sampler::{SampleEnd, Samples};
+use super::samples::{SampleEnd, Samples};
 use crate::impact::Failure;
 use crate::validate;
 

@@ -33,16 +33,16 @@ const MOST_UNKNOWNS: usize = 1000;
 ///
 /// ```
 /// use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem};
-/// use saltation::nalgebra::{dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 /// // A rod that slides into the floor: nothing happens, or it jams.
 /// let problem = ImpactProblem::with_tangents(
-///     dmatrix![1.6, -1.2; -1.2, 3.4],
-///     dvector![0.0, -1.0],
+///     DMatrix::from_row_slice(2, 2, &[1.6, -1.2, -1.2, 3.4]),
+///     DVector::from_vec(vec![0.0, -1.0]),
 ///     &[2.0],
 /// )?;
 /// let outcomes = AnitescuPotra::new().resolve(&problem)?;
 /// assert_eq!(outcomes.list.len(), 2);
-/// assert!((&outcomes.list[1].impulses - dvector![0.3, 0.4]).amax() < 1e-14);
+/// assert!((&outcomes.list[1].impulses - DVector::from_vec(vec![0.3, 0.4])).amax() < 1e-14);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

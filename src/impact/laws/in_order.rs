@@ -28,10 +28,10 @@ const CAP: usize = 10_000;
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, InOrder};
-/// use saltation::nalgebra::{dmatrix, dvector};
-/// let problem = ImpactProblem::new(dmatrix![1.0, 0.5; 0.5, 1.0], dvector![-1.0, -1.0])?;
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// let problem = ImpactProblem::new(DMatrix::from_row_slice(2, 2, &[1.0, 0.5, 0.5, 1.0]), DVector::from_vec(vec![-1.0, -1.0]))?;
 /// let first = InOrder::new(&[0, 1]).outcome(&problem)?;
-/// assert!((first.speeds - dvector![0.25, 0.0]).amax() < 1e-15);
+/// assert!((first.speeds - DVector::from_vec(vec![0.25, 0.0])).amax() < 1e-15);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

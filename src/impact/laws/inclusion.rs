@@ -28,9 +28,9 @@ const NUMBERS: usize = 10_000_000;
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, LcpSteps, RouthInclusion};
-/// use saltation::nalgebra::{dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 /// // A contact whose impact pushes the other apart: whichever acts last stays.
-/// let problem = ImpactProblem::new(dmatrix![1.0, 0.5; 0.5, 1.0], dvector![-1.0, -1.0])?;
+/// let problem = ImpactProblem::new(DMatrix::from_row_slice(2, 2, &[1.0, 0.5, 0.5, 1.0]), DVector::from_vec(vec![-1.0, -1.0]))?;
 /// let outcomes = RouthInclusion::new(LcpSteps::new(1.0), 100).resolve(&problem)?;
 /// let farthest = outcomes.list.iter().map(|o| o.speeds.amax()).fold(0.0, f64::max);
 /// assert!(farthest > 0.1 && farthest < 0.25 + 1e-9);

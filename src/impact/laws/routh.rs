@@ -19,16 +19,16 @@ use crate::validate;
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, Routh};
-/// use saltation::nalgebra::{dmatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 /// // A rod that slides into the floor without approaching it.
 /// let problem = ImpactProblem::with_tangents(
-///     dmatrix![1.6, -1.2; -1.2, 3.4],
-///     dvector![0.0, -1.0],
+///     DMatrix::from_row_slice(2, 2, &[1.6, -1.2, -1.2, 3.4]),
+///     DVector::from_vec(vec![0.0, -1.0]),
 ///     &[2.0],
 /// )?;
 /// assert!(Routh::new().outcome(&problem)?.impulses.amax() == 0.0);
 /// let impact = Routh::new().without_collision().outcome(&problem)?;
-/// assert!((impact.impulses - dvector![0.3, 0.4]).amax() < 1e-15);
+/// assert!((impact.impulses - DVector::from_vec(vec![0.3, 0.4])).amax() < 1e-15);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 ///
