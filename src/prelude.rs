@@ -13,6 +13,6 @@ pub use crate::event_driven::{EventDriven, Simulation, Zeno};
 pub use crate::impact::{ImpactLaw, Selection};
 pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 pub use crate::{
-    Crossed, Error, EventFunction, Flow, Guard, InputError, Integrator, Mode, Observer, Projection,
-    Rearm, RearmMatrix, Status, Stop, Trajectory, Verdict, Watch, flow_fn,
+    Crossed, Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Mode, Observer,
+    Projection, Rearm, RearmMatrix, Status, Stop, Trajectory, Transition, Verdict, Watch, flow_fn,
 };

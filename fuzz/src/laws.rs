@@ -75,8 +75,10 @@ pub fn bound(draw: &mut Draw, problem: &ImpactProblem) -> f64 {
 
 /// Settings of steps that a case can pay for.
 pub fn steps(draw: &mut Draw, problem: &ImpactProblem) -> LcpSteps {
+    // up to 7ᵐ modes a step
+    let most = if problem.contacts() > 3 { 3 } else { 15 };
     let mut steps = LcpSteps::new(bound(draw, problem))
-        .most_steps(draw.size(15))
+        .most_steps(draw.size(most))
         .seed(draw.word())
         .law(bound_law(draw));
     steps = match draw.below(6) {

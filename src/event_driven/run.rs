@@ -54,7 +54,8 @@ impl MechanicalRun {
 
     /// False when [`Trajectory::is_guaranteed`] is, or when the run went on where it has no
     /// derivative: an accumulation was absorbed, a touch was taken as a contact, or impacts within
-    /// the resolution of time were taken as one.
+    /// the resolution of time were taken as one. A choice among several outcomes does not make it
+    /// false: see [`ContactEvent::outcomes`].
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed && self.trajectory.is_guaranteed()
     }

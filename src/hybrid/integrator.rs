@@ -201,10 +201,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Side bits at the start, for runs that go on from another or whose mode has a memory
-    /// (hysteresis). Default: the signs of the event functions, and their rates where they are
-    /// zero; event functions that read the mode are evaluated with all bits off for that, so that
-    /// such systems want a start mode.
+    /// Side bits and flags at the start, for runs that go on from another or whose mode has a
+    /// memory (hysteresis); as many as [`Mode::of`] gives for the system. A mode that is given for
+    /// its flags must have its side bits right too. Default: the signs of the event functions, and
+    /// their rates where they are zero; event functions that read the mode are evaluated with all
+    /// bits off for that, so that such systems want a start mode.
     ///
     /// A guard is armed when it is watched and its bit is on the side before it; one that the state
     /// is already beyond is left alone. A thermostat that starts between its limits with the heater

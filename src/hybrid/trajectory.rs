@@ -71,7 +71,9 @@ impl Trajectory {
     /// resolve: every crossing is one of the system, and there are no others, as far as [`Doubt`]
     /// tells. Of a run in chunks each chunk must say so, for its own errors: those of the state
     /// that a chunk starts from are not known to it. False under
-    /// [`Resolution::Samples`](super::Resolution::Samples).
+    /// [`Resolution::Samples`](super::Resolution::Samples). It speaks of the part that was
+    /// computed: a refused run can be guaranteed up to its end, so that [`status`](Self::status) is
+    /// to be asked too.
     pub fn is_guaranteed(&self) -> bool {
         self.statistics.is_guaranteed()
     }

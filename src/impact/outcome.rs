@@ -246,7 +246,8 @@ impl ImpactProblem {
     }
 }
 
-fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), Failure> {
+/// Refuses numbers that overflow, by their rows.
+pub(super) fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), Failure> {
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
         Some(contact) => Err(Failure::Overflow {

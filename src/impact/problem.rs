@@ -399,8 +399,8 @@ impl ImpactProblem {
         self.space.speeds.iter().all(|&s| s >= -threshold)
     }
 
-    /// Row by row, the speed that is this part of the greatest scaled speed `|u_i|/√G_ii` of normals
-    /// and tangents: all of them round a speed. A row of no length is not scaled.
+    /// Row by row, the speed that is this part of the greatest scaled speed `|u_i|/√G_ii` of
+    /// normals and tangents: all of them round a speed. A row of no length is not scaled.
     pub(super) fn parts_of_greatest(&self, part: f64) -> Vec<f64> {
         let diagonal = self.delassus.diagonal();
         let root = |&g: &f64| if g > 0.0 { g.sqrt() } else { 1.0 };

@@ -37,7 +37,7 @@ pub trait UnilateralConstraints {
         None
     }
 
-    /// Coefficient of restitution `γ_j(q, v⁻)`, in [0, 1].
+    /// Coefficient of restitution `γ_j(q, v⁻)`, in [0, 1]. Provided: 0, plastic.
     fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
         let _ = (j, q, v);
         0.0
@@ -59,13 +59,14 @@ pub trait UnilateralConstraints {
     }
 
     /// Coefficient of friction, ≥ 0. Laws and drivers without friction refuse one that is not zero.
+    /// Provided: 0.
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
         0.0
     }
 
     /// Number of tangential directions of contact `j`: 0 without friction, 1 in the plane, 2 in
-    /// space. All contacts have the same number.
+    /// space. All contacts have the same number. Provided: 0.
     fn tangents(&self, j: usize) -> usize {
         let _ = j;
         0
@@ -74,6 +75,7 @@ pub trait UnilateralConstraints {
     /// Writes the rows of the tangential velocities of contact `j`, one after the other, each with
     /// an entry a velocity: of unit tangents, orthogonal to each other and to the normal. Their
     /// sign is that of the slip. Units and signs are those of [`Contacts`](super::Contacts).
+    /// To be written where there are [`tangents`](Self::tangents); provided: zeros.
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
         let _ = (j, q);
         rows.fill(0.0);

@@ -151,3 +151,17 @@ fn bounds_of_a_cone_with_a_line_are_infinite_at_rest_too() {
         }
     }
 }
+
+#[test]
+fn the_margin_scales_with_the_rows() {
+    let of = |unit: f64| {
+        let delassus = dmatrix![7.476269599495901, -151.03763142827028; -151.03763142827028, 20233.166091605976];
+        let delassus = delassus * (unit * unit);
+        let speeds = dvector![-unit, unit];
+        let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.836594282452709]).unwrap();
+        ContactCone::of(&problem).unwrap().margin() / unit
+    };
+    for unit in [1e-7, 1e-4, 1e4, 1e7] {
+        assert!((of(unit) / of(1.0) - 1.0).abs() < 1e-9, "{unit:e}");
+    }
+}

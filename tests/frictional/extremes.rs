@@ -1,8 +1,8 @@
 //! Numbers at the ends of their range: a typed error, or an outcome that is finite.
 
 use saltation::impact::{
-    AnitescuPotra, ContactCone, ExactPlanar, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps,
-    Routh, RouthInclusion, SolutionRule,
+    AnitescuPotra, ContactCone, ExactPlanar, Failure, Finish, ImpactLaw, ImpactProblem, InOrder,
+    LcpSteps, Routh, RouthInclusion, SolutionRule,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -115,4 +115,40 @@ fn an_exact_set_without_an_impact_is_the_velocity_as_it_is() {
     let set = ExactPlanar::new().resolve(&problem).unwrap();
     let vertices: Vec<&[f64]> = set.pieces()[0].vertices().collect();
     assert_eq!(vertices, [problem.speeds().as_slice()]);
+}
+
+#[test]
+fn friction_many_orders_above_the_normal_does_not_pull() {
+    // Scaled to unit rows the coefficient of friction is 1e11.
+    let delassus = dmatrix![1e-16, 2e-9; 2e-9, 1.0];
+    let problem = ImpactProblem::with_tangents(delassus, dvector![1e-8, 1.0], &[1e3]).unwrap();
+    let outcomes = AnitescuPotra::new().resolve(&problem).unwrap();
+    assert!(
+        outcomes.list.iter().all(|o| !o.raises_energy()),
+        "{outcomes}"
+    );
+    assert_eq!(outcomes.list.len(), 1);
+}
+
+#[test]
+fn speeds_that_overflow_between_impacts_are_refused() {
+    let delassus = dmatrix![
+        0.001083555763203653, -0.19652709209001654, -0.0011175008993612118, -2.6922451964015164e-5;
+        -0.19652709209001654, 319.05273498523417, 0.5150397953096638, 0.023131661893073578;
+        -0.0011175008993612118, 0.5150397953096638, 0.0018519595489038543, 3.24412591698417e-5;
+        -2.6922451964015164e-5, 0.023131661893073578, 3.24412591698417e-5, 3.1926784582289407e-6];
+    let speeds = dvector![
+        -1.9479007567517038e305,
+        3.5329540426467683e307,
+        2.008923694984114e305,
+        4.839830706937053e303
+    ];
+    let friction = [3.0892945842835906, 0.24149842564149393];
+    let problem = ImpactProblem::with_tangents(delassus, speeds, &friction).unwrap();
+    for order in [[0, 1], [1, 0]] {
+        match InOrder::new(&order).resolve(&problem) {
+            Ok(outcomes) => assert!(outcomes.list[0].speeds.iter().all(|u| u.is_finite())),
+            Err(failure) => assert!(matches!(failure, Failure::Overflow { .. }), "{failure}"),
+        }
+    }
 }

@@ -90,10 +90,12 @@ fn look(
 ) {
     let problem = &rough.problem;
     let m = problem.contacts();
-    if let (true, false) = (ended.finished, rough.is_sound) {
+    // where a tangent hardly moves, its speed is the greatest, and a normal speed may be rounding
+    if ended.finished && !matches!(kind, Kind::EventExact(_)) {
         let least = speeds[..m].iter().copied().fold(0.0, f64::min);
         let most = problem.speeds().rows(0, m).amax();
-        trial.expect(least >= -0.100001 * most || least.is_nan(), || {
+        // the settings allow a tenth
+        trial.expect(least >= -0.100001 * most, || {
             format!("a finished sample approaches at {least:e}")
         });
     }
@@ -115,12 +117,8 @@ fn look(
         trial.expect(missed <= 1e-11 * size, || {
             format!("row {row} misses u + G p by {missed:e} of {size:e}")
         });
-        let least = match kind {
-            Kind::EventExact(_) => 1e-9 * size,
-            // the settings allow a tenth
-            _ => 0.100001 * problem.speeds().rows(0, m).amax(),
-        };
-        trial.expect(row >= m || !ended.finished || speeds[row] >= -least, || {
+        let is_exact = matches!(kind, Kind::EventExact(_)) && ended.finished && row < m;
+        trial.expect(!is_exact || speeds[row] >= -1e-9 * size, || {
             format!("a finished sample approaches at {:e}", speeds[row])
         });
     }

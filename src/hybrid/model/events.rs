@@ -17,7 +17,9 @@ pub trait EventFunction {
     fn count(&self) -> usize;
 
     /// Number of [flags](Mode) of the model: what it keeps in the mode beside the sides.
-    /// Provided: 0.
+    /// Provided: 0. They are off at a start, unless
+    /// [`Integrator::start_mode`](crate::Integrator::start_mode) says otherwise. All that a reset
+    /// sets must be declared here: [`Mode::set_flag`] does nothing for others.
     fn flags(&self) -> usize {
         0
     }

@@ -11,10 +11,10 @@ pub enum BoundLaw {
     #[default]
     Uniform,
     /// The face law: uniform in half of the steps. In the others only the contacts of a non-empty
-    /// proper subset, each as likely, keep their bounds, and the others may not push. A contact that
-    /// neither approaches nor has a store of energy does not push anyway. Where all of the subset are
-    /// such, only one contact keeps its bound: of those that can push, the one of the least normal
-    /// speed.
+    /// proper subset, each as likely, keep their bounds, and the others may not push. A contact
+    /// that neither approaches nor has a store of energy does not push anyway. Where all of the
+    /// subset are such, only one contact keeps its bound: of those that can push, the one of the
+    /// least normal speed.
     Faces,
 }
 

@@ -47,10 +47,10 @@ pub struct ContactCone {
 
 impl ContactCone {
     /// Of the contacts of a problem. In space friction is bounded by a polygon of 16 directions
-    /// around the circle, so that the margin is a lower bound: not less than with friction greater by
-    /// the factor `1/cos(π/16)`, 2 %. Near the friction where the cone ceases to be pointed the margin
-    /// goes to zero, its relative error grows without limit, and a cone that is still pointed may be
-    /// called not pointed.
+    /// around the circle, so that the margin is a lower bound: not less than with friction greater
+    /// by the factor `1/cos(π/16)`, 2 %. Near the friction where the cone ceases to be pointed the
+    /// margin goes to zero, its relative error grows without limit, and a cone that is still
+    /// pointed may be called not pointed.
     ///
     /// # Errors
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
@@ -180,19 +180,33 @@ fn least_norm(delassus: &DMatrix<f64>, problem: &ImpactProblem) -> Result<DVecto
         1.0
     };
     let friction: Vec<f64> = problem.friction().iter().map(|mu| mu / around).collect();
-    let blocks = Blocks::of(delassus, &friction, DIRECTIONS);
+    // Each contact in the unit of its normal, so that impulses are of size 1.
+    let unit = |row: usize| {
+        let own = if row < m { row } else { (row - m) / t };
+        let root = delassus[(own, own)].sqrt();
+        if root > 0.0 { root } else { 1.0 }
+    };
+    let size = m + t * m;
+    let scaled = DMatrix::from_fn(size, size, |i, j| delassus[(i, j)] / unit(i) / unit(j));
+    let greatest = (0..m).map(|i| unit(i).recip()).fold(0.0, f64::max);
+    let blocks = Blocks::of(&scaled, &friction, DIRECTIONS);
     let matrix = blocks.of_cones();
     let mut q = vec![0.0; matrix.nrows()];
-    q[..m].fill(-1.0);
+    for (i, q) in q[..m].iter_mut().enumerate() {
+        *q = -unit(i).recip() / greatest;
+    }
     let mut solver = LcpSolver::new(q.len());
     if let Some(interrupt) = problem.interrupt() {
         solver = solver.interrupt(interrupt);
     }
-    let mut impulses = DVector::zeros(m + t * m);
+    let mut impulses = DVector::zeros(size);
     match solver.solve(&matrix, &q) {
         Ok(solution) => blocks.impulses(solution.z(), impulses.as_mut_slice()),
         Err(lcp::Failure::Ray { .. }) => {}
         Err(failure) => return Err(failure.into()),
+    }
+    for (row, p) in impulses.iter_mut().enumerate() {
+        *p *= greatest / unit(row);
     }
     Ok(impulses)
 }

@@ -19,14 +19,11 @@ use nalgebra::DMatrix;
 
 use super::generators::{Generators, Scratch, Sign};
 use super::polytope::Polytope;
-use super::span::Span;
+use super::span::{KNOWN, Span};
+use crate::impact::outcome::check_finite;
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::double_double::Double;
 use crate::{InputError, validate};
-
-/// A polytope that lies this near to one that is known, in units of the speed before the impact,
-/// brings nothing new.
-pub(super) const KNOWN: f64 = 1e-11;
 
 /// Most polytopes that are pushed through a location, unless another cap is set.
 const CAP: usize = 1_000;
@@ -207,16 +204,16 @@ impl PlanarInclusion {
             .zip(&units)
             .map(|(u, d)| u / d)
             .collect();
-        for (row, &value) in speeds.iter().enumerate() {
-            refuse_overflow("scaled speed", row, value)?;
+        check_finite("scaled speed", &speeds)?;
+        for column in gram.column_iter() {
+            check_finite("scaled Delassus matrix", column.as_slice())?;
         }
-        for (k, &value) in gram.iter().enumerate() {
-            refuse_overflow("scaled Delassus matrix", k % units.len(), value)?;
-        }
-        for (contact, mu) in problem.friction().iter().enumerate() {
-            let value = mu * units[contacts + contact] / units[contact];
-            refuse_overflow("scaled coefficient of friction", contact, value)?;
-        }
+        let pairs = problem.friction().iter().zip(&units);
+        let friction = pairs.zip(&units[contacts..]).map(|((mu, n), t)| mu * t / n);
+        check_finite(
+            "scaled coefficient of friction",
+            &friction.collect::<Vec<_>>(),
+        )?;
         let greatest = speeds.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
         let speed = if greatest > 0.0 { greatest } else { 1.0 };
         let speeds: Vec<f64> = speeds.iter().map(|u| u / speed).collect();
@@ -246,11 +243,13 @@ impl PlanarInclusion {
     fn in_speeds(&self, set: &Generators) -> Result<Polytope, Failure> {
         let mut vertices = Vec::with_capacity(set.len() * self.rows());
         for point in set.points() {
-            for (row, (x, unit)) in point.iter().zip(&self.units).enumerate() {
-                let value = x * unit * self.speed;
-                refuse_overflow("speed after the impact", row, value)?;
-                vertices.push(value);
-            }
+            let start = vertices.len();
+            let speeds = point
+                .iter()
+                .zip(&self.units)
+                .map(|(x, unit)| x * unit * self.speed);
+            vertices.extend(speeds);
+            check_finite("speed after the impact", &vertices[start..])?;
         }
         Ok(Polytope::of_vertices(self.rows(), vertices))
     }
@@ -323,18 +322,6 @@ impl PlanarInclusion {
             known: Vec::new(),
         }
     }
-}
-
-/// Refuses a number that overflows.
-fn refuse_overflow(quantity: &'static str, contact: usize, value: f64) -> Result<(), Failure> {
-    if value.is_finite() {
-        return Ok(());
-    }
-    Err(Failure::Overflow {
-        quantity,
-        contact,
-        value,
-    })
 }
 
 /// A cone of contact speeds in which the rates are constant.

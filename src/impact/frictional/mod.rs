@@ -15,7 +15,8 @@
 //!   convex sets by points and rays; `span`: rows that depend on others; `polytope`: what a user
 //!   reads of a piece.
 //! * `event_exact`: samples without the error of a step.
-//! * `sampler`: many samples by number; `samples`: their list; `statistics`: how far they reach and what they cover.
+//! * `sampler`: many samples by number; `samples`: their list; `statistics`: how far they reach and
+//!   what they cover.
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;

@@ -399,11 +399,18 @@ impl Modes {
         let (of_speed, of_impulse) = (TOLERANCE, TOLERANCE * greatest);
         (0..m).all(|i| {
             let (state, un, push) = (self.mode[i], self.after[i], self.lambda[i]);
+            // with the friction it carries: large where the coefficient is
+            let force = match state.slip {
+                0 => push,
+                _ => push * (1.0 + self.friction[i]),
+            };
             let normal = match state.normal {
                 _ if self.known[i].normal != 0 => true,
                 Normal::Open => un >= -of_speed,
                 Normal::Closed => {
-                    un.abs() <= of_speed && push >= -of_impulse && push <= self.most[i] + of_impulse
+                    un.abs() <= of_speed
+                        && force >= -of_impulse
+                        && push <= self.most[i] + of_impulse
                 }
                 Normal::Full => un <= of_speed,
             };

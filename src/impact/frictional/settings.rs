@@ -144,8 +144,8 @@ impl LcpSteps {
         self
     }
 
-    /// A contact approaches when its scaled speed `u_i/√G_ii` is below minus this part of the greatest
-    /// before the impact, of normals and tangents (default 1e-8).
+    /// A contact approaches when its scaled speed `u_i/√G_ii` is below minus this part of the
+    /// greatest before the impact, of normals and tangents (default 1e-8).
     #[must_use]
     pub const fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;

@@ -2,7 +2,9 @@
 
 use nalgebra::DMatrix;
 
-use super::exact_planar::KNOWN;
+/// What lies this near to what is known, in units of the speed before the impact, is nothing new.
+pub(super) const KNOWN: f64 = 1e-11;
+
 use crate::InputError;
 use crate::linalg::double_double::Double;
 

@@ -36,8 +36,8 @@ impl SampleStatistics {
     /// 2²⁰ cubes are counted.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more rows, and unless `cell > 0`;
-    /// infinite is one cube.
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more rows, and unless
+    /// `cell > 0`; infinite is one cube.
     pub fn new(rows: usize, cell: f64) -> Result<Self, Failure> {
         validate::unless(cell > 0.0, "cell", cell, "must be > 0")?;
         let kept = rows <= MOST_ROWS;

@@ -4,6 +4,7 @@ use nalgebra::DVector;
 
 use super::routh::resolve_contact;
 use crate::impact::Failure;
+use crate::impact::outcome::check_finite;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::{InputError, validate};
 
@@ -24,7 +25,7 @@ const CAP: usize = 10_000;
 /// # Errors
 /// [`InputError::NoSuch`] for an order that names a contact twice or one that does not exist,
 /// [`InputError::WrongLength`] for one that leaves contacts out; those of
-/// [`Routh`](crate::impact::Routh).
+/// [`Routh`](crate::impact::Routh); [`Failure::Overflow`].
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, InOrder};
@@ -123,6 +124,7 @@ impl ImpactLaw for InOrder {
                 push.fill(0.0);
                 resolve_contact(problem, contact, &speeds, push.as_mut_slice())?;
                 speeds.gemv(1.0, problem.delassus(), &push, 1.0);
+                check_finite("speed", speeds.as_slice())?;
                 impulses += &push;
                 word.push(contact);
             }
