@@ -165,3 +165,12 @@ fn the_margin_scales_with_the_rows() {
         assert!((of(unit) / of(1.0) - 1.0).abs() < 1e-9, "{unit:e}");
     }
 }
+
+#[test]
+fn directions_that_overflow_are_zero() {
+    let delassus = dmatrix![1e-320, 0.0; 0.0, 1.0];
+    let problem = ImpactProblem::new(delassus, dvector![-1e-160, -1.0]).unwrap();
+    let cone = ContactCone::of(&problem).unwrap();
+    assert!(!cone.is_pointed());
+    assert_eq!(cone.direction(), &dvector![0.0, 0.0]);
+}

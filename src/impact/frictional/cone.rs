@@ -73,7 +73,12 @@ impl ContactCone {
             }
             _ => None,
         };
-        let direction = if pointed { impulses } else { impulses * 0.0 };
+        // zero times an overflow is not a number
+        let direction = if pointed {
+            impulses
+        } else {
+            DVector::zeros(impulses.len())
+        };
         Ok(Self {
             contacts: problem.contacts(),
             kinetic_norm: problem.kinetic_norm(),
@@ -206,7 +211,7 @@ fn least_norm(delassus: &DMatrix<f64>, problem: &ImpactProblem) -> Result<DVecto
         Err(failure) => return Err(failure.into()),
     }
     for (row, p) in impulses.iter_mut().enumerate() {
-        *p *= greatest / unit(row);
+        *p = *p / unit(row) * greatest;
     }
     Ok(impulses)
 }
