@@ -155,7 +155,8 @@ fn bounds_of_a_cone_with_a_line_are_infinite_at_rest_too() {
 #[test]
 fn the_margin_scales_with_the_rows() {
     let of = |unit: f64| {
-        let delassus = dmatrix![7.476269599495901, -151.03763142827028; -151.03763142827028, 20233.166091605976];
+        let delassus =
+            dmatrix![7.476269599495901, -151.0376314282703; -151.0376314282703, 20233.166091605976];
         let delassus = delassus * (unit * unit);
         let speeds = dvector![-unit, unit];
         let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.836594282452709]).unwrap();

@@ -41,9 +41,10 @@ impl LcpSteps {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
     /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
-    /// [`SolutionRule::PickUniform`] in space or with more than five contacts;
-    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-    /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
+    /// [`SolutionRule::PickUniform`](super::SolutionRule::PickUniform) in space or with more than
+    /// five contacts; [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for
+    /// friction without tangents; those of [`LcpSimulation::simulate`] while a dictionary is
+    /// learnt.
     pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
         self.check(problem)?;
         LcpSimulation::new(*self, problem)
