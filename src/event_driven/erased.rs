@@ -31,8 +31,10 @@ where
         Ok(self.erased().recorded_start(t, q, v)?.0)
     }
 
-    /// The multipliers of the contacts at a state `(q, v)`; NaN where there are none, and for a
-    /// state or a mode of another length.
+    /// The multipliers of the contacts at a state `(q, v)`; 0 for open contacts. NaN for all where
+    /// the closed ones depend on each other and are refused
+    /// ([`Redundant::Refuse`](crate::mechanics::Redundant::Refuse)), and for a state or a mode of
+    /// another length. Whether contacts touch at that state is not asked.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         self.erased().contact_forces(t, state, mode)
     }

@@ -19,7 +19,7 @@ use crate::{InputError, Interrupt, Mode};
 /// [`Simulation`](super::Simulation) runs it, with policies and a log. The core integrator runs it
 /// too, from the state and mode of [`start`](Self::start), which checks them; event function `j` is
 /// the gap of contact `j` while that is open, its force while it is closed, so that contact `j`
-/// closes and is released as `Guard::falling(j)`.
+/// closes and is released as `Guard::falling(j)`. Flag `j` of a mode is on while it is closed.
 ///
 /// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
 /// to it, with its acceleration in the effort, which may depend on time.

@@ -12,7 +12,8 @@ use crate::random::below;
 /// `Single` refuses an incomplete set ([`Outcomes::is_complete`]), whose search stopped at a cap;
 /// the others choose among the known outcomes. The choice of `First` and `Keyed` depends on the set
 /// and the number of the impact, not on its time. So a derivative chooses the outcome of the run,
-/// and so does a run from a nearby start with the same transitions.
+/// and so does a run from a nearby start with the same transitions, as long as the set keeps its
+/// order there.
 ///
 /// ```
 /// use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Occasion, Selection};

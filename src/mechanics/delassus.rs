@@ -86,6 +86,9 @@ impl ImpactProblem {
     /// friction and restitution as far as they were asked for. It keeps `M⁻¹ Jᵀ`, so that
     /// [`velocity_after`](Self::velocity_after) works.
     ///
+    /// Gaps are not read: ask for the contacts that touch. What was not asked for in
+    /// [`Wanted`](crate::mechanics::Wanted) is zero: plastic, without friction and tangents.
+    ///
     /// ```
     /// use saltation::impact::{ImpactLaw, ImpactProblem, Unilateral};
     /// use saltation::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};

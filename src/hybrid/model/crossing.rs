@@ -77,7 +77,13 @@ impl<'a> Crossing<'a> {
 }
 
 /// A value that a reset leaves for observers, of a type of the model's own: the impulses of an
-/// impact. Its memory is used again from crossing to crossing.
+/// impact. Its memory is used again from crossing to crossing: what was left by the one before is
+/// handed to [`write`](Self::write), so that lists are to be cleared.
+///
+/// It is written in [`EventFunction::on_crossing`](crate::EventFunction::on_crossing)
+/// (`crossing.record`) and read in [`Observer::transition`](crate::Observer::transition)
+/// (`set.record`). It is empty at transitions in directions that are not watched. A trajectory does
+/// not keep it.
 ///
 /// ```
 /// use saltation::Record;

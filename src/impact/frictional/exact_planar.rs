@@ -39,6 +39,25 @@ const GENERATORS: usize = 200;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
 ///
+/// ```
+/// use saltation::impact::{EventExact, ExactPlanar, ImpactProblem, Sampler};
+/// use saltation::nalgebra::{DMatrix, DVector};
+/// // A block that lands on two corners: normals first, then tangents.
+/// let delassus = DMatrix::from_row_slice(4, 4, &[
+///     1.6, 0.4, -1.2, -1.2, //
+///     0.4, 1.6, 1.2, 1.2, //
+///     -1.2, 1.2, 3.4, 3.4, //
+///     -1.2, 1.2, 3.4, 3.4,
+/// ]);
+/// let speeds = DVector::from_vec(vec![-0.45, -0.45, 0.0, 0.0]);
+/// let problem = ImpactProblem::with_tangents(delassus, speeds, &[1.0, 1.0])?;
+/// let set = ExactPlanar::new().resolve(&problem)?;
+/// assert!(set.is_closed());
+/// let samples = Sampler::new(EventExact::new(0.2).start(&problem)?).sample(0..500)?;
+/// assert!(samples.finished().all(|speeds| set.contains(speeds, 1e-9)));
+/// # Ok::<(), saltation::Error>(())
+/// ```
+///
 /// The set is that of the impact inclusion of Halm & Posa, without a step error: every split of the
 /// impulse between the contacts, changing at will. Restitution is not read. The speeds are divided
 /// by `√G_ii`, so the result does not depend on the scale of a row; polytopes that differ by less
@@ -74,8 +93,8 @@ impl ExactPlanar {
         }
     }
 
-    /// Most polytopes that are pushed through a location; default 1000. A polytope has at most
-    /// 200 generators on the way.
+    /// Most polytopes that are pushed through a location, at least 1; default 1000. A polytope has
+    /// at most 200 generators on the way.
     #[must_use]
     pub const fn cap(mut self, items: usize) -> Self {
         self.cap = items;
@@ -134,7 +153,7 @@ impl OutcomeSet {
     }
 
     /// Distance of contact speeds from the set, `|u − u⁺|` (m/s); 0 inside. NaN for a wrong
-    /// length.
+    /// length, infinite where there is no piece.
     pub fn distance(&self, speeds: &[f64]) -> f64 {
         let distances = self.pieces.iter().map(|piece| piece.distance(speeds));
         distances.fold(
@@ -148,7 +167,8 @@ impl OutcomeSet {
         self.distance(speeds) <= tolerance
     }
 
-    /// The least and the greatest value of each contact speed.
+    /// The least and the greatest value of each contact speed; empty where there is no piece, as
+    /// with a cap that is too small.
     pub fn bounds(&self) -> Vec<(f64, f64)> {
         let mut vertices = self.pieces.iter().flat_map(Polytope::vertices);
         let Some(first) = vertices.next() else {
