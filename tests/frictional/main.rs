@@ -30,3 +30,4 @@ mod sampler;
 mod space;
 mod steps;
 mod support;
+mod uneven_rows;

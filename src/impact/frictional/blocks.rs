@@ -27,14 +27,37 @@ pub(crate) struct Blocks {
     tangents: usize,
     /// `d_j` of each of the k directions.
     slopes: Vec<[f64; 2]>,
+    /// What each row of the problem is multiplied by: normals, then tangents.
+    scale: Vec<f64>,
     /// `W` with bounds.
     matrix: DMatrix<f64>,
 }
 
+/// Rows are scaled where one is larger or smaller than one by more than this factor.
+const UNEVEN: f64 = 1024.0;
+
 impl Blocks {
     /// With k directions a contact in space; the plane has 2, a problem without tangents none.
+    ///
+    /// Where the size of a row of the problem (`√G_ii`) is a thousandth or a thousand, each row is
+    /// scaled by a power of two: the residual of a solution would else say nothing of the smallest.
     pub(crate) fn new(problem: &ImpactProblem, directions: usize) -> Self {
-        Self::of(problem.delassus(), problem.friction(), directions)
+        let (m, t) = (problem.contacts(), problem.tangents());
+        let scale = row_scales(problem);
+        let scaled = DMatrix::from_fn(scale.len(), scale.len(), |i, j| {
+            scale[i] * problem.delassus()[(i, j)] * scale[j]
+        });
+        // λ = s λ' along each row, so that the cone of friction is another.
+        let friction: Vec<f64> = (0..m)
+            .map(|i| {
+                let tangent = if t > 0 { scale[m + t * i] } else { 1.0 };
+                problem.friction()[i] * scale[i] / tangent
+            })
+            .collect();
+        Self {
+            scale,
+            ..Self::of(&scaled, &friction, directions)
+        }
     }
 
     /// The same from a Delassus matrix and coefficients of friction.
@@ -78,8 +101,14 @@ impl Blocks {
             contacts: m,
             tangents: t,
             slopes,
+            scale: vec![1.0; m + t * m],
             matrix,
         }
+    }
+
+    /// What the speed of a normal is multiplied by.
+    pub(crate) fn scale_of_normal(&self, contact: usize) -> f64 {
+        self.scale[contact]
     }
 
     /// Unknowns of the problem with bounds: `(3 + k) m`.
@@ -115,7 +144,9 @@ impl Blocks {
     /// `q` with bounds.
     pub(crate) fn right_side(&self, most: &[f64], speeds: &[f64], q: &mut [f64]) {
         let (bounds, rest) = q.split_at_mut(self.contacts);
-        bounds.copy_from_slice(most);
+        for ((to, most), scale) in bounds.iter_mut().zip(most).zip(&self.scale) {
+            *to = most / scale;
+        }
         self.right_side_unbounded(speeds, rest);
     }
 
@@ -123,11 +154,14 @@ impl Blocks {
     pub(crate) fn right_side_unbounded(&self, speeds: &[f64], q: &mut [f64]) {
         let (m, t, k) = (self.contacts, self.tangents, self.slopes.len());
         q.fill(0.0);
-        q[..m].copy_from_slice(&speeds[..m]);
+        for (i, to) in q.iter_mut().enumerate().take(m) {
+            *to = self.scale[i] * speeds[i];
+        }
         for i in 0..m {
             let slip = &speeds[m + t * i..m + t * (i + 1)];
             for (j, slope) in self.slopes.iter().enumerate() {
-                q[m + k * i + j] = slope.iter().zip(slip).map(|(d, u)| d * u).sum();
+                let along: f64 = slope.iter().zip(slip).map(|(d, u)| d * u).sum();
+                q[m + k * i + j] = self.scale[m + t * i] * along;
             }
         }
     }
@@ -144,10 +178,13 @@ impl Blocks {
     ) -> f64 {
         let (m, k) = (self.contacts, self.slopes.len());
         z.fill(0.0);
-        z[m..2 * m].copy_from_slice(&impulses[..m]);
-        for (along, push) in z[2 * m..].chunks_mut(k.max(1)).zip(&impulses[m..]) {
+        for i in 0..m {
+            z[m + i] = impulses[i] / self.scale[i];
+        }
+        let pushes = impulses[m..].iter().zip(&self.scale[m..]);
+        for (along, (push, scale)) in z[2 * m..].chunks_mut(k.max(1)).zip(pushes) {
             for (part, slope) in along.iter_mut().zip(&self.slopes) {
-                *part = (slope[0] * push).max(0.0);
+                *part = (slope[0] * push / scale).max(0.0);
             }
         }
         // Without multipliers the slack is the speeds along normals and directions.
@@ -166,15 +203,38 @@ impl Blocks {
     pub(crate) fn impulses(&self, z: &[f64], impulses: &mut [f64]) {
         let (m, t, k) = (self.contacts, self.tangents, self.slopes.len());
         let z = if z.len() == self.size() { &z[m..] } else { z };
-        impulses[..m].copy_from_slice(&z[..m]);
         for i in 0..m {
+            impulses[i] = self.scale[i] * z[i];
             let along = &z[m + k * i..m + k * (i + 1)];
             for axis in 0..t {
                 let parts = self.slopes.iter().zip(along);
-                impulses[m + t * i + axis] = parts.map(|(d, part)| d[axis] * part).sum();
+                let push: f64 = parts.map(|(d, part)| d[axis] * part).sum();
+                impulses[m + t * i + axis] = self.scale[m + t * i] * push;
             }
         }
     }
+}
+
+/// Powers of two that bring the rows of a problem to size one; ones where they are near it. The
+/// tangents of a contact have one.
+fn row_scales(problem: &ImpactProblem) -> Vec<f64> {
+    let (m, t) = (problem.contacts(), problem.tangents());
+    let root = |i: usize| problem.delassus()[(i, i)].max(0.0).sqrt();
+    let mut sizes: Vec<f64> = (0..m + t * m).map(root).collect();
+    for along in sizes[m..].chunks_mut(t.max(1)) {
+        let greatest = along.iter().copied().fold(0.0, f64::max);
+        along.fill(greatest);
+    }
+    let mut positive = sizes.iter().filter(|&&size| size > 0.0);
+    let is_even = positive.all(|size| (1.0 / UNEVEN..=UNEVEN).contains(size));
+    let scale = |size: f64| {
+        if is_even || size == 0.0 {
+            1.0
+        } else {
+            (-size.log2().round()).exp2()
+        }
+    };
+    sizes.into_iter().map(scale).collect()
 }
 
 /// Direction j of k, with exact zeros and ones.

@@ -60,11 +60,6 @@ impl<'p> LcpStep<'p> {
         }
     }
 
-    /// `A`, the Delassus matrix of normals and directions.
-    pub(super) fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
     /// Counts the bases of steps from now on.
     pub(super) fn start_learning(&mut self) {
         self.learning = Some(Vec::new());
@@ -175,7 +170,7 @@ impl<'p> LcpStep<'p> {
                 let all = delassus[(i, j)].abs() + self.problem.friction()[j] * most_along;
                 reach += all * push;
             }
-            self.q[m + i] = -2.0 * reach;
+            self.q[m + i] = -2.0 * reach * self.blocks.scale_of_normal(i);
         }
     }
 

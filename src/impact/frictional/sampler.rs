@@ -78,7 +78,7 @@ simulation!(LcpSimulation, EnergeticSimulation, EventExactSimulation);
 ///
 /// ```
 /// use saltation::impact::{EventExact, ImpactProblem, Sampler};
-/// use saltation::nalgebra::{DMatrix, dvector};
+/// use saltation::nalgebra::{DMatrix, DVector};
 /// let delassus = DMatrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { 0.2 });
 /// let speeds = DVector::from_vec(vec![-1.0, -1.0, 0.3, 0.0]);
 /// let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.5; 2])?;

@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::blocks::Blocks;
 use super::bounds::draw;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
@@ -60,7 +61,7 @@ impl<'p> LcpSimulation<'p> {
         let step = LcpStep::new(&settings, problem);
         let mut simulation = Self {
             settings,
-            small: small_bound(settings.finish, &step)?,
+            small: small_bound(&settings, problem)?,
             eps: problem.parts_of_greatest(settings.tolerance),
             most: vec![0.0; problem.contacts()],
             step,
@@ -166,11 +167,11 @@ pub(super) fn is_over(normals: &[f64], eps: &[f64]) -> bool {
 }
 
 /// `ε/(3ψ)`.
-fn small_bound(finish: Finish, step: &LcpStep<'_>) -> Result<f64, Failure> {
-    let Finish::SmallStep(size) = finish else {
+fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<f64, Failure> {
+    let Finish::SmallStep(size) = settings.finish else {
         return Ok(0.0);
     };
-    let (problem, blocks) = (step.problem, step.blocks());
+    let blocks = Blocks::of(problem.delassus(), problem.friction(), settings.directions);
     let m = problem.contacts();
     let forces = blocks.size() - m - if problem.tangents() > 0 { m } else { 0 };
     let matrix: DMatrix<f64> = blocks.bounded().view((m, m), (forces, forces)).into();
