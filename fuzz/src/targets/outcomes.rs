@@ -92,12 +92,17 @@ fn look(
     let m = problem.contacts();
     // where a tangent hardly moves, its speed is the greatest, and a normal speed may be rounding
     if ended.finished && !matches!(kind, Kind::EventExact(_)) {
-        let least = speeds[..m].iter().copied().fold(0.0, f64::min);
-        let most = problem.speeds().rows(0, m).amax();
-        // the settings allow a tenth
-        trial.expect(least >= -0.100001 * most, || {
-            format!("a finished sample approaches at {least:e}")
-        });
+        let root = |row: usize| problem.delassus()[(row, row)].max(0.0).sqrt();
+        let scaled = |row: usize| problem.speeds()[row].abs() / root(row);
+        let moving = (0..speeds.len()).filter(|&row| root(row) > 0.0);
+        let greatest = moving.map(scaled).fold(0.0, f64::max);
+        // the settings allow a tenth of the greatest scaled speed
+        for (i, &speed) in speeds[..m].iter().enumerate() {
+            let least = -0.100001 * greatest * root(i);
+            trial.expect(speed >= least, || {
+                format!("a finished sample approaches at {speed:e}, {least:e} is allowed")
+            });
+        }
     }
     if !rough.is_sound {
         return;
