@@ -89,7 +89,6 @@ fn by_rationals(g: &[Vec<i64>], u: &[i64], mu: &[Rational]) -> Option<Vec<Vec<Ra
     Some(found)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "small whole numbers")]
 fn float(value: &Rational) -> f64 {
     num_traits::ToPrimitive::to_f64(value).unwrap()
 }

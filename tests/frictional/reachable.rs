@@ -242,7 +242,7 @@ fn exact_sets_of_random_problems_hold_what_is_reached_and_no_vertex_more() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes: cargo test --release --test frictional -- --ignored"]
 fn exact_sets_of_a_thousand_random_problems() {
     campaign(1000);
 }

@@ -3,7 +3,7 @@
 
 use super::bounds::{BoundLaw, draw};
 use super::modes::{Known, Modes};
-use super::simulation::Ended;
+use super::simulation::{Ended, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;
@@ -143,11 +143,7 @@ impl EventExactSimulation<'_> {
         speeds: &mut [f64],
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
-        let before = self.problem.speeds();
-        validate::length("speeds", before.len(), speeds.len())?;
-        validate::length("impulses", before.len(), impulses.len())?;
-        speeds.copy_from_slice(before.as_slice());
-        impulses.fill(0.0);
+        start(self.problem, speeds, impulses)?;
         self.settle(speeds);
         let mut ended = Ended {
             steps: 0,
@@ -171,7 +167,7 @@ impl EventExactSimulation<'_> {
             ended.finished = self.is_over(speeds);
         }
         // afresh from the impulses; what was zero is zero but for rounding
-        speeds.copy_from_slice(before.as_slice());
+        speeds.copy_from_slice(self.problem.speeds().as_slice());
         for (column, push) in self.problem.delassus().column_iter().zip(&*impulses) {
             add(speeds, *push, column.iter());
         }
