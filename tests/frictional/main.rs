@@ -9,6 +9,7 @@
 )]
 
 mod comparison;
+mod compliant;
 mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
