@@ -1,9 +1,11 @@
 //! The models of the paper against the reference: mass, rows, Delassus matrix, speeds and energy;
 //! and against differences of themselves.
 
-use saltation::impact::ImpactProblem;
+use saltation::impact::{ContactCone, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
-use saltation::models::{RockingBlock, SlidingRod};
+use saltation::models::{
+    BoxAndWall, CompassGait, DiskStack, RamOne, RockingBlock, SlidingRod, Wedge,
+};
 use saltation::nalgebra::{DMatrix, DVector};
 
 use crate::reference::Case;
@@ -201,4 +203,232 @@ fn the_rod_slides_as_in_the_reference() {
     compare(&case, &rod, (&q, &v), &rod.impact().unwrap());
     assert!((rod.critical_friction(theta) - case.value("mu_critical")).abs() < 1e-15);
     consistent(&rod, &q, &v);
+}
+
+#[test]
+fn the_gait_the_box_and_ramone_step_as_in_the_paper() {
+    let gait = CompassGait::default();
+    let (q, v) = gait.stepping();
+    compare(
+        &Case::named("compass_gait"),
+        &gait,
+        (&q, &v),
+        &gait.impact().unwrap(),
+    );
+    consistent(&gait, &q, &v);
+
+    let sliding = BoxAndWall::default();
+    let (q, v) = sliding.sliding();
+    compare(
+        &Case::named("box_wall"),
+        &sliding,
+        (&q, &v),
+        &sliding.impact().unwrap(),
+    );
+    consistent(&sliding, &q, &v);
+
+    let robot = RamOne::default();
+    let (q, v) = robot.footfall();
+    compare(
+        &Case::named("ramone"),
+        &robot,
+        (&q, &v),
+        &robot.impact().unwrap(),
+    );
+    consistent(&robot, &q, &v);
+}
+
+#[test]
+fn the_disks_land_as_in_the_paper_and_in_its_code() {
+    let stack = DiskStack::default();
+    let (q, v) = stack.landing();
+    compare(
+        &Case::named("disk_stack"),
+        &stack,
+        (&q, &v),
+        &stack.impact().unwrap(),
+    );
+    consistent(&stack, &q, &v);
+    agree(
+        &Case::named("disk_stack_as_coded"),
+        &stack.impact_as_coded().unwrap(),
+    );
+}
+
+/// Mass matrices are those of the kinetic energy of many small parts of the bodies.
+#[test]
+fn mass_matrices_are_those_of_the_kinetic_energy() {
+    // two points at ± the radius of gyration stand for a body: same mass, centre and inertia
+    let robot = RamOne::default();
+    let (q, _) = robot.footfall();
+    let v: Vec<f64> = (0..7).map(|i| (1.0 + 1.7 * f64::from(i)).sin()).collect();
+    let energy_of = |q: &[f64]| {
+        let points = ramone_points(&robot, q);
+        let step = 1e-6;
+        let at = |s: f64| {
+            let q: Vec<f64> = q.iter().zip(&v).map(|(q, v)| q + s * v).collect();
+            ramone_points(&robot, &q)
+        };
+        let (after, before) = (at(step), at(-step));
+        (0..points.len())
+            .map(|i| {
+                let rate = |k: usize| (after[i].1[k] - before[i].1[k]) / (2.0 * step);
+                0.5 * points[i].0 * (rate(0).powi(2) + rate(1).powi(2))
+            })
+            .sum::<f64>()
+    };
+    let velocity = DVector::from_column_slice(&v);
+    for shift in [0.0, 0.4, 1.1] {
+        let q: Vec<f64> = q.iter().map(|q| q + shift).collect();
+        let energy = 0.5 * velocity.dot(&(mass_at(&robot, &q) * &velocity));
+        assert!(
+            (energy - energy_of(&q)).abs() < 1e-7 * energy,
+            "{energy} {}",
+            energy_of(&q)
+        );
+    }
+}
+
+/// Masses and places of points that stand for the links of the robot.
+fn ramone_points(robot: &RamOne, q: &[f64]) -> Vec<(f64, [f64; 2])> {
+    let down = |[x, y]: [f64; 2], length: f64, a: f64| [x + length * a.sin(), y - length * a.cos()];
+    let mut points = Vec::new();
+    let mut add = |link: saltation::models::RamOneLink, from: [f64; 2], a: f64| {
+        let gyration = (link.inertia / link.mass).sqrt();
+        for side in [-1.0, 1.0] {
+            points.push((
+                0.5 * link.mass,
+                down(from, link.centre + side * gyration, a),
+            ));
+        }
+    };
+    let centre = [q[0], q[1]];
+    add(robot.trunk, centre, q[2]);
+    let hip = down(centre, robot.trunk.length, q[2]);
+    for leg in [3, 5] {
+        let thigh = q[2] + q[leg];
+        add(robot.thigh, hip, thigh);
+        add(
+            robot.shank,
+            down(hip, robot.thigh.length, thigh),
+            thigh + q[leg + 1],
+        );
+    }
+    points
+}
+
+#[test]
+fn slips_are_those_of_the_points_that_touch() {
+    // a foot that rolls without slip: its centre moves by −r per radian of the shank
+    let robot = RamOne::default();
+    let (q, _) = robot.footfall();
+    let mut row = [0.0; 7];
+    robot.tangent_rows(0, &q, &mut row);
+    let shank = q[2] + q[3] + q[4];
+    assert!((row[4] - (robot.shank.length * shank.cos() + robot.foot)).abs() < 1e-15);
+    // a disc in a wedge that spins only slips by r on both walls
+    let wedge = Wedge::default();
+    let (q, _) = wedge.landing(0.0);
+    for j in 0..2 {
+        let mut row = [0.0; 3];
+        wedge.tangent_rows(j, &q, &mut row);
+        assert_eq!(row[2], wedge.radius);
+        assert!(wedge.gap(j, &q).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn a_wedge_jams_from_the_tangent_of_its_angle_on() {
+    for degrees in [10.0_f64, 30.0, 60.0] {
+        let half_angle = degrees.to_radians();
+        for (part, jams) in [(0.5, false), (0.999, false), (1.001, true), (3.0, true)] {
+            let friction = part * half_angle.tan();
+            let wedge = Wedge {
+                half_angle,
+                friction,
+                ..Wedge::default()
+            };
+            let (q, v) = wedge.landing(0.7);
+            consistent(&wedge, &q, &v);
+            let cone = ContactCone::of(&wedge.impact().unwrap()).unwrap();
+            assert_eq!(
+                cone.is_pointed(),
+                !jams,
+                "{degrees} {part} {}",
+                cone.margin()
+            );
+        }
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let refused = |impact: Result<ImpactProblem, _>| assert!(impact.is_err());
+    refused(
+        RockingBlock {
+            mass: 0.0,
+            ..RockingBlock::default()
+        }
+        .impact(),
+    );
+    refused(
+        RockingBlock {
+            friction: -1.0,
+            ..RockingBlock::default()
+        }
+        .impact(),
+    );
+    refused(
+        RockingBlock {
+            width: f64::NAN,
+            ..RockingBlock::default()
+        }
+        .impact(),
+    );
+    refused(
+        SlidingRod {
+            half_length: f64::INFINITY,
+            ..SlidingRod::default()
+        }
+        .impact(),
+    );
+    refused(
+        CompassGait {
+            mass: -1.0,
+            ..CompassGait::default()
+        }
+        .impact(),
+    );
+    refused(
+        BoxAndWall {
+            speed: f64::NAN,
+            ..BoxAndWall::default()
+        }
+        .impact(),
+    );
+    refused(
+        DiskStack {
+            mass: -1.0,
+            ..DiskStack::default()
+        }
+        .impact(),
+    );
+    refused(
+        DiskStack {
+            friction: f64::NAN,
+            ..DiskStack::default()
+        }
+        .impact_as_coded(),
+    );
+    refused(
+        Wedge {
+            half_angle: 0.0,
+            ..Wedge::default()
+        }
+        .impact(),
+    );
+    // the trailing leg does not reach the floor
+    let mut robot = RamOne::default();
+    robot.shank.length = 0.1;
+    refused(robot.impact());
 }
