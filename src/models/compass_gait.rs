@@ -59,6 +59,11 @@ fn attitude(j: usize) -> u8 {
     if j == 0 { 0b0100 } else { 0b1000 }
 }
 
+/// A point of the leg of foot `j`.
+fn on_leg(j: usize, from_hip: f64) -> Point {
+    Point::at(Arm::new([0.0, -from_hip], attitude(j)))
+}
+
 impl CompassGait {
     /// `q` and `v` at the step: both feet on the floor, B at rest at the origin, A coming down.
     pub fn stepping(&self) -> ([f64; 4], [f64; 4]) {
@@ -83,10 +88,6 @@ impl CompassGait {
         let (q, v) = self.stepping();
         impact_at(self, &q, &v)
     }
-
-    fn on_leg(&self, j: usize, from_hip: f64) -> Point {
-        Point::at(Arm::new([0.0, -from_hip], attitude(j)))
-    }
 }
 
 impl Linkage for CompassGait {
@@ -105,13 +106,13 @@ impl Linkage for CompassGait {
         [0, 1].map(|j| Body {
             mass: self.mass,
             inertia: 0.0,
-            centre: self.on_leg(j, self.leg - self.mass_to_foot),
+            centre: on_leg(j, self.leg - self.mass_to_foot),
             angle: attitude(j),
         })
     }
 
     fn contact(&self, j: usize) -> LineContact {
-        LineContact::on_floor(self.on_leg(j, self.leg))
+        LineContact::on_floor(on_leg(j, self.leg))
     }
 }
 

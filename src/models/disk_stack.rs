@@ -68,6 +68,29 @@ struct Touch {
     distance: f64,
 }
 
+/// Contact `j` at a configuration.
+fn touch(j: usize, q: &[f64]) -> Touch {
+    let q: [f64; DOF] = load(q);
+    let centre = |disk: usize| [q[3 * disk], q[3 * disk + 1]];
+    if j < 2 {
+        return Touch {
+            disk: j + 1,
+            other: None,
+            normal: [0.0, 1.0],
+            distance: centre(j + 1)[1],
+        };
+    }
+    let [disk, other] = PAIRS[(j - 2).min(2)];
+    let ([x, y], [x0, y0]) = (centre(disk), centre(other));
+    let distance = (x - x0).hypot(y - y0);
+    Touch {
+        disk,
+        other: Some(other),
+        normal: [(x - x0) / distance, (y - y0) / distance],
+        distance,
+    }
+}
+
 impl DiskStack {
     /// `q` and `v` when the top disk lands.
     pub fn landing(&self) -> ([f64; 9], [f64; 9]) {
@@ -105,7 +128,7 @@ impl DiskStack {
         coded.mass(&q, mass.as_mut_slice());
         let mut transposed = DMatrix::zeros(DOF, 10);
         for (column, mut row) in transposed.column_iter_mut().enumerate() {
-            let touch = coded.touch(column % 5, &q);
+            let touch = touch(column % 5, &q);
             let [x, y] = touch.normal;
             let direction = if column < 5 { [x, y] } else { [y, x] };
             coded.row(&touch, direction, row.as_mut_slice());
@@ -119,28 +142,6 @@ impl DiskStack {
             &[self.friction; 5],
         )?
         .with_restitution(0.0)
-    }
-
-    fn touch(&self, j: usize, q: &[f64]) -> Touch {
-        let q: [f64; DOF] = load(q);
-        let centre = |disk: usize| [q[3 * disk], q[3 * disk + 1]];
-        if j < 2 {
-            return Touch {
-                disk: j + 1,
-                other: None,
-                normal: [0.0, 1.0],
-                distance: centre(j + 1)[1],
-            };
-        }
-        let [disk, other] = PAIRS[(j - 2).min(2)];
-        let ([x, y], [x0, y0]) = (centre(disk), centre(other));
-        let distance = (x - x0).hypot(y - y0);
-        Touch {
-            disk,
-            other: Some(other),
-            normal: [(x - x0) / distance, (y - y0) / distance],
-            distance,
-        }
     }
 
     /// The row of the relative velocity of the touching points along a direction.
@@ -212,13 +213,13 @@ impl UnilateralConstraints for DiskStack {
     }
 
     fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        let touch = self.touch(j, q);
+        let touch = touch(j, q);
         let radii = if touch.other.is_some() { 2.0 } else { 1.0 };
         touch.distance - radii * self.radius
     }
 
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
-        let touch = self.touch(j, q);
+        let touch = touch(j, q);
         self.row(&touch, touch.normal, row);
         true
     }
@@ -228,7 +229,7 @@ impl UnilateralConstraints for DiskStack {
     }
 
     fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
-        let touch = self.touch(j, q);
+        let touch = touch(j, q);
         let Some(other) = touch.other else {
             return Some(0.0);
         };
@@ -248,7 +249,7 @@ impl UnilateralConstraints for DiskStack {
     }
 
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        let touch = self.touch(j, q);
+        let touch = touch(j, q);
         let [x, y] = touch.normal;
         self.row(&touch, [y, -x], rows);
     }
