@@ -1,7 +1,8 @@
 //! The models of the paper against the reference: mass, rows, Delassus matrix, speeds and energy;
 //! and against differences of themselves.
 
-use saltation::impact::{ContactCone, ImpactProblem};
+use saltation::InputError;
+use saltation::impact::{ContactCone, ImpactLaw, ImpactProblem, LcpSteps, RouthInclusion};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 use saltation::models::{
     BoxAndWall, CompassGait, DiskStack, RamOne, RockingBlock, SlidingRod, Wedge,
@@ -431,4 +432,44 @@ fn bad_parameters_are_refused() {
     let mut robot = RamOne::default();
     robot.shank.length = 0.1;
     refused(robot.impact());
+}
+
+#[test]
+fn contact_speeds_tell_the_velocity() {
+    let impacts = [
+        RockingBlock::default().impact(),
+        CompassGait::default().impact(),
+        BoxAndWall::default().impact(),
+        RamOne::default().impact(),
+        DiskStack::default().impact(),
+    ];
+    for impact in impacts.map(Result::unwrap) {
+        let outcomes = RouthInclusion::new(LcpSteps::new(0.5), 20)
+            .resolve(&impact)
+            .unwrap();
+        assert!(!outcomes.list.is_empty());
+        for outcome in &outcomes.list {
+            let expected = impact.velocity_after(outcome).unwrap();
+            let found = impact
+                .velocity_with_speeds(outcome.speeds.as_slice())
+                .unwrap();
+            let off = (&found - &expected).amax();
+            assert!(off < 1e-9 * expected.amax().max(1.0), "{off:e}");
+        }
+    }
+    // the corners of the block slip alike: they are rows of one rigid body
+    let block = RockingBlock::default().impact().unwrap();
+    let refused = block.velocity_with_speeds(&[0.0, 0.0, 0.1, -0.1]);
+    assert!(
+        matches!(refused, Err(InputError::InconsistentSpeeds { .. })),
+        "{refused:?}"
+    );
+    let refused = block.velocity_with_speeds(&[0.0; 3]);
+    assert!(matches!(refused, Err(InputError::WrongLength { .. })));
+    let refused = block.velocity_with_speeds(&[f64::NAN; 4]);
+    assert!(matches!(refused, Err(InputError::NotFinite { .. })));
+    let space =
+        ImpactProblem::with_tangents(block.delassus().clone(), block.speeds().clone(), &[1.0; 2]);
+    let refused = space.unwrap().velocity_with_speeds(&[0.0; 4]);
+    assert!(matches!(refused, Err(InputError::OnlyContactSpace)));
 }
