@@ -54,6 +54,8 @@ impl ImpactProblem {
             let set = (0..self.contacts()).collect();
             return Err(InputError::InconsistentSpeeds { set, by });
         }
-        self.velocity_after_impulses(&impulses.component_div(&roots))
+        let velocity = self.velocity_after_impulses(&impulses.component_div(&roots))?;
+        validate::finite("velocity after the impact", velocity.as_slice())?;
+        Ok(velocity)
     }
 }
