@@ -193,9 +193,9 @@ impl<'a> Study<'a> {
     }
 
     /// How far finished samples lie outside of the exact set, and how far its vertices are from the
-    /// nearest sample, at most.
+    /// nearest sample, at most; none where only a part of the set is known.
     pub(crate) fn gaps(&self) -> Option<[f64; 2]> {
-        let (set, _) = self.exact.as_ref()?;
+        let (set, _) = self.exact.as_ref().filter(|(set, _)| set.is_closed())?;
         let outside = self.samples.finished().map(|u| set.distance(u));
         let outside = outside.fold(0.0, f64::max);
         let distance = |a: &[f64], b: &[f64]| {
