@@ -102,6 +102,19 @@ pub enum Breakdown {
         state: Vec<f64>,
     },
 
+    /// A contact with friction stays closed, and the motion between impacts has no friction.
+    #[error(
+        "contact {contact} stays closed at t = {t} with the coefficient of friction {friction}, and the motion between impacts has no friction; frictionless() says that it does not matter"
+    )]
+    SustainedFriction {
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of friction.
+        friction: f64,
+        /// Time (s).
+        t: f64,
+    },
+
     /// No set of closed contacts is consistent with the accelerations.
     #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
     NoConsistentMode {

@@ -44,6 +44,7 @@ impl Model<'_> {
         self.check_friction()?;
         let (q, v) = self.parts(state);
         let wanted = Wanted {
+            friction: self.wants_friction(),
             restitution_at: Some(v),
             ..Wanted::default()
         };
@@ -276,7 +277,7 @@ impl Model<'_> {
                     Self::set_closed(mode, j, closed);
                 }
                 super::projection::correct(self, state, mode);
-                Ok(())
+                self.refuse_sustained_friction(t, mode)
             }
             Settled::Nobody => Err(Breakdown::NoConsistentMode {
                 contacts: candidates,
@@ -298,6 +299,18 @@ impl Model<'_> {
                 at: At::new(t, state, mode).into(),
             })),
             Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
+        }
+    }
+
+    /// Refuses closed contacts with friction: the motion between impacts has none.
+    fn refuse_sustained_friction(&self, t: f64, mode: &Mode) -> Result<(), Breakdown> {
+        match self.first_friction(mode.flags()) {
+            None => Ok(()),
+            Some((contact, friction)) => Err(Breakdown::SustainedFriction {
+                contact,
+                friction,
+                t,
+            }),
         }
     }
 
@@ -413,7 +426,8 @@ pub(crate) struct Event {
     released: Vec<usize>,
     /// How fast those that touch approached (m/s).
     pub(crate) approach: Vec<f64>,
-    /// Impulses on them; none when no contact closed.
+    /// Impulses on them, normal ones first, then tangents contact by contact; none when no contact
+    /// closed.
     pub(crate) impulses: Vec<f64>,
     /// The remarks of the law on the outcome.
     pub(crate) remarks: Vec<Remark>,

@@ -126,6 +126,14 @@ impl Model<'_> {
         }
         let contacts = &distinct[..];
         self.check_options()?;
+        if let Some((contact, friction)) = self.first_friction(contacts.iter().copied()) {
+            let law = "the report on decoupling";
+            return Err(Breakdown::Input(InputError::FrictionIgnored {
+                law,
+                contact,
+                friction,
+            }));
+        }
         let x = self.checked_corner(t, q, v, contacts)?;
         let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
