@@ -56,6 +56,24 @@ impl Model<'_> {
         self.apply_impact_by((&*self.law, &self.selection), occasion, state, event)
     }
 
+    /// The same by a law that a driver chooses, with friction.
+    pub(crate) fn apply_impact_with(
+        &self,
+        by: (&dyn ImpactLaw, &Selection),
+        occasion: Occasion,
+        state: &mut [f64],
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        let (q, _) = self.parts(state);
+        let wanted = Wanted {
+            friction: self.wants_friction(),
+            ..Wanted::default()
+        };
+        let set = ContactSet::Listed(&event.touching);
+        self.system().fill(q, set, wanted, &mut event.contacts)?;
+        self.apply_impact_by(by, occasion, state, event)
+    }
+
     /// The same by [`Unilateral`], with coefficients of restitution of zero.
     pub(crate) fn apply_plastic_impact(
         &self,

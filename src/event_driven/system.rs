@@ -235,6 +235,11 @@ where
         Some(kinetic + self.system().potential(q)?)
     }
 
+    /// True when coefficients of friction were said not to matter.
+    pub(crate) fn is_frictionless(&self) -> bool {
+        self.frictionless
+    }
+
     /// True when impacts are to be resolved with friction.
     pub(crate) fn wants_friction(&self) -> bool {
         !self.frictionless && self.law.honours_friction()

@@ -31,4 +31,5 @@ mod sampler;
 mod space;
 mod steps;
 mod support;
+mod timeline;
 mod uneven_rows;
