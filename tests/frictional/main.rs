@@ -30,6 +30,7 @@ mod routh;
 mod sampler;
 mod space;
 mod steps;
+mod stick_slip;
 mod support;
 mod timeline;
 mod uneven_rows;

@@ -2,10 +2,9 @@
 //! properties of random runs.
 
 use saltation::event_driven::{Breakdown, EventDriven, Piece, PieceKind, Timeline, TimelineRun};
-use saltation::impact::{AnitescuPotra, ContactMode, Selection, Unilateral};
+use saltation::impact::{AnitescuPotra, ContactMode, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RockingBlock, SlidingRod};
-use saltation::{InputError, Stop};
 
 use crate::reference::Case;
 

@@ -69,7 +69,11 @@ impl Model<'_> {
             }
         };
         for (&j, mode) in candidates.iter().zip(chosen) {
-            of_all[j] = mode;
+            // Without friction a slip has no sign.
+            of_all[j] = match mode {
+                ContactMode::SlipBackward if self.friction(j) == 0.0 => ContactMode::SlipForward,
+                mode => mode,
+            };
         }
         Ok(Some(of_all))
     }

@@ -7,8 +7,8 @@
 //!     open: gap, –, –        stick: λ_n, μ λ_n − λ_t, μ λ_n + λ_t        slip: λ_n, σ u, –
 //! ```
 //!
-//! Forces and margins are raised by a small part of the loads, so that a mode ends when it is
-//! clearly not consistent. Where sticking contacts depend on each other forces are not unique. Such
+//! Forces and margins are raised by the rounding of the loads, so that a contact without a load
+//! stays closed. Where sticking contacts depend on each other forces are not unique. Such
 //! a mode lasts as long as some forces within the cones balance the loads: one event function, the
 //! distance of the loads from the cone, stands for all forces.
 
@@ -25,7 +25,10 @@ use crate::mechanics::configuration;
 use crate::{EventFunction, Flow, Mode, Watch};
 
 /// Part of the loads by which forces and margins are raised.
-const RAISED: f64 = 2e-10;
+const RAISED: f64 = 1e-12;
+/// Distance of the loads from the cone of forces, as a part of them, at which a mode ends: more
+/// than the mode problem tolerates.
+const BEYOND: f64 = 2e-9;
 
 /// A model between events.
 pub(super) struct Motion<'a> {
@@ -351,7 +354,7 @@ impl EventFunction for Motion<'_> {
                 let mu = self.model.friction(j);
                 match distance {
                     // Of the first contact the distance, which all share.
-                    Some(distance) => h[0] = 10.0 * RAISED - distance,
+                    Some(distance) => h[0] = BEYOND - distance,
                     None => h[0] = push[j] + raised[j],
                 }
                 if of == ContactMode::Stick && distance.is_none() {

@@ -13,7 +13,8 @@ use crate::{InputError, Trajectory};
 pub enum PieceKind {
     /// Smooth motion without closed contacts.
     Free,
-    /// Smooth motion with closed contacts: the mode of each contact.
+    /// Smooth motion with closed contacts: the mode of each contact; without friction a contact
+    /// that pushes is [`ContactMode::SlipForward`].
     Contact(Vec<ContactMode>),
     /// An impact. Time stands still, and velocities change in proportion to `s`: the law gives
     /// their change, not the path.
