@@ -13,6 +13,7 @@ mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod dropped;
 mod event_exact;
 mod exact_planar;
 mod extremes;

@@ -649,6 +649,10 @@ impl Course<'_> {
             let (q, v) = state.split_at(nq);
             (q.to_vec(), v.to_vec())
         });
+        // What was brought to zero between the pieces belongs to the one before.
+        if let Some(last) = self.pieces.last_mut() {
+            (last.q[1], last.v[1]) = from.clone();
+        }
         self.pieces.push(Piece {
             kind,
             t: [self.t, t],
