@@ -5,7 +5,7 @@
 //! `r_∞ = r_k + (r_k − r_{k−1}) σ/(1 − σ)`. All ratios to come lie between `r_k` and `r_∞` as long
 //! as they settle in this way. The rest of the sum then lies between `d_k r_k/(1 − r_k)` and
 //! `d_k r_∞/(1 − r_∞)`: the distance of the two is the bound of its error. The sum itself is formed
-//! with ratios that go on to settle by `σ`.
+//! with ratios that go on to settle by `σ`. Errors of the times themselves are not in the bound.
 
 /// Times and arclengths of impacts kept: four intervals, three ratios.
 const KEPT: usize = 5;
@@ -101,16 +101,18 @@ fn limit_of(values: &[f64], tolerance: f64) -> Option<(f64, f64, f64)> {
     let rest = |r: f64| interval * r / (1.0 - r);
     let change = third - second;
     let settling = (change / (second - first)).abs();
-    let extrapolated = if change == 0.0 {
-        Some((third, 0.0))
+    // Ratios that vary without settling are constant but for noise; none of those to come is
+    // farther away than ten times that.
+    let (ratio, noise, settling) = if change == 0.0 {
+        (third, 0.0, 0.0)
     } else if settling < SLOWEST {
-        Some((third + change * settling / (1.0 - settling), settling))
+        (third + change * settling / (1.0 - settling), 0.0, settling)
     } else {
-        None
+        (third, 10.0 * (change.abs() + (second - first).abs()), 0.0)
     };
-    if let Some((ratio, settling)) = extrapolated.filter(|&(r, _)| r > 0.0 && r < 1.0) {
-        let rounding = ROUNDING * last.abs() / ((1.0 - ratio) * (1.0 - ratio));
-        let bound = (rest(ratio) - rest(third)).abs() + rounding;
+    if ratio > 0.0 && ratio < 1.0 {
+        let spread = noise * interval + ROUNDING * last.abs();
+        let bound = (rest(ratio) - rest(third)).abs() + spread / ((1.0 - ratio) * (1.0 - ratio));
         if bound <= tolerance {
             return Some((last + sum(interval, third, change, settling), bound, ratio));
         }

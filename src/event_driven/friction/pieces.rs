@@ -34,8 +34,8 @@ pub enum PieceKind {
         contacts: Vec<usize>,
         /// The limit of the ratios of intervals between impacts.
         ratio: f64,
-        /// Bounds of the errors of time (s) and `s` at the end, if the ratios settle on as they
-        /// did.
+        /// Bounds of the errors that the sum adds to time (s) and `s` at the end, if the ratios
+        /// settle on as they did. The errors of the impacts before are those of the tolerances.
         bounds: [f64; 2],
     },
 }

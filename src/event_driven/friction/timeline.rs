@@ -145,8 +145,9 @@ where
         self
     }
 
-    /// The bound of the error, of time (s) and of arclength, at which an accumulation of impacts is
-    /// summed up; default 1e-10.
+    /// The bound of the error that summing up an accumulation of impacts may add to time (s) and
+    /// arclength; default 1e-10. Below the errors of the smooth pieces the sum waits for intervals
+    /// as short as it.
     #[must_use]
     pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
         self.options.zeno_tolerance = tolerance;
