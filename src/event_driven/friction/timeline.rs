@@ -20,6 +20,10 @@ use crate::{
 
 /// Most events at one instant beside 8 a contact.
 const AT_ONCE: usize = 32;
+/// Impacts whose rebounds are slower than so many times the tolerance of rates are summed up with
+/// an error of up to this part of the last interval.
+const SLOW: f64 = 1e3;
+const PART: f64 = 1e-2;
 
 /// Runs a mechanical system with inelastic contacts with friction in the plane, with time as a
 /// state (Halm & Posa, section 3.3).
@@ -146,8 +150,10 @@ where
     }
 
     /// The bound of the error that summing up an accumulation of impacts may add to time (s) and
-    /// arclength; default 1e-10. Below the errors of the smooth pieces the sum waits for intervals
-    /// as short as it.
+    /// arclength; default 1e-10. Where it is below the errors of the smooth pieces, impacts that
+    /// rebound with less than a thousand times the tolerance of rates
+    /// ([`EventDriven::rate_tolerance`]) are summed up with a bound of a hundredth of the last
+    /// interval.
     #[must_use]
     pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
         self.options.zeno_tolerance = tolerance;
@@ -306,7 +312,7 @@ impl Course<'_> {
                 left.fill(0);
                 self.count_event(0)?;
                 self.impact(touching, approaching, false)?;
-                if let Some(limit) = self.series.limit(self.options.zeno_tolerance) {
+                if let Some(limit) = self.series.limit(self.options.zeno_tolerance, self.part()) {
                     if limit.t > tf {
                         continue;
                     }
@@ -350,6 +356,18 @@ impl Course<'_> {
             if guards.is_empty() || self.t >= tf {
                 return Ok(());
             }
+        }
+    }
+
+    /// The part of the last interval that the error of the sum of an accumulation may be: some where
+    /// rebounds come close to the tolerance of rates.
+    fn part(&self) -> f64 {
+        let rates = self.model.approach(&self.state, &self.touching());
+        let fastest = rates.into_iter().fold(0.0, f64::max);
+        if fastest <= SLOW * self.model.rate_tolerance {
+            PART
+        } else {
+            0.0
         }
     }
 
