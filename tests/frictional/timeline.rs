@@ -260,3 +260,38 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
     let early = pushed.path().unwrap().at(1e-7).unwrap();
     assert!((early[6] / 1e-7 - 5.626043820).abs() < 1e-3);
 }
+
+/// While both corners slip one way, the floor takes `μ` times the normal impulse from the motion
+/// along it, through impacts and through the sum of an accumulation.
+#[test]
+fn a_block_that_slides_while_it_rocks_loses_friction_times_the_normal_impulse() {
+    for friction in [0.02, 0.05, 0.1, 0.2] {
+        let block = RockingBlock {
+            friction,
+            ..RockingBlock::default()
+        };
+        let (q, mut v) = block.pivoting(0.02, 0.0);
+        v[0] += 4.0;
+        let tf = 0.8;
+        let timeline = timeline(block).zeno_tolerance(1e-9);
+        let run = timeline.integrate(0.0, &q, &v, tf).unwrap();
+        assert_eq!(run.breakdown(), None);
+        check(&run, &block);
+        let [rest] = rests(&run)[..] else {
+            panic!("one rest with friction {friction}");
+        };
+        for piece in run.pieces() {
+            let lost = friction * (piece.s[1] - piece.t[1]);
+            assert!(
+                (piece.v[1][0] - (v[0] - lost)).abs() < 1e-9,
+                "{friction} {:?}",
+                piece.kind
+            );
+        }
+        // All weight and the fall were taken up.
+        let expected = tf + GRAVITY * tf - v[1];
+        assert!((run.s() - expected).abs() < 1e-9 && rest.t[1] < 0.7);
+        let slides = PieceKind::Contact(vec![ContactMode::SlipForward; 2]);
+        assert_eq!(run.pieces().last().unwrap().kind, slides);
+    }
+}

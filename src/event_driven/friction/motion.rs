@@ -176,6 +176,25 @@ impl Motion<'_> {
         }
     }
 
+    /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts.
+    pub(super) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) {
+        for i in 0..frame.r {
+            frame.bends[i] = dot(frame.row(i), v);
+        }
+        frame.free.copy_from_slice(v);
+        with_zeros(3 * self.contacts(), |scratch| {
+            let (push, rest) = scratch.split_at_mut(self.contacts());
+            let (along, raised) = rest.split_at_mut(self.contacts());
+            let mut impulses = Forces {
+                push,
+                along,
+                raised,
+                distance: None,
+            };
+            self.balance(frame, mode, v, &mut impulses);
+        });
+    }
+
     /// The equations of a mode, row by row: no acceleration along normals, nor along the tangents
     /// of sticking contacts.
     fn set_up(&self, frame: &Frame<'_>, mode: &Mode, matrix: &mut [f64], right: &mut [f64]) {

@@ -636,20 +636,34 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Brings the normal rates of contacts to zero, and slips no faster than these.
+    /// Brings the normal rates of contacts to zero, and slips no faster than these. Contacts that
+    /// slip faster take up friction with that.
     fn stop_at(&mut self, contacts: &[usize]) -> Result<(), Breakdown> {
         let model = self.model;
         let (q, v) = model.parts_mut(&mut self.state);
         let (q, m) = (&*q, contacts.len());
+        let mut modes = vec![ContactMode::Open; model.system().contacts()];
         with_zeros(Frame::size(model, m), |scratch| {
-            let frame = Frame::new(model, (self.t, q, v), contacts, scratch)
+            let mut frame = Frame::new(model, (self.t, q, v), contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
-            let rate = |row: usize| dot(frame.row(row), v).abs();
-            let fastest = (0..m).map(rate).fold(model.rate_tolerance, f64::max);
-            let rubs = |row: usize| model.friction(contacts[row - m]) > 0.0;
-            let slow = (m..frame.r).filter(|&row| rubs(row) && rate(row) <= fastest);
-            let rows: Vec<usize> = (0..m).chain(slow).collect();
-            hold_rows(&frame, &rows, v, 0.0);
+            let fastest = (0..m)
+                .map(|i| dot(frame.row(i), v).abs())
+                .fold(model.rate_tolerance, f64::max);
+            for (i, &j) in contacts.iter().enumerate() {
+                let rubs = frame.r > m && model.friction(j) > 0.0;
+                let slip = if rubs {
+                    dot(frame.row(m + i), v)
+                } else {
+                    f64::INFINITY
+                };
+                modes[j] = match (slip.abs() <= fastest, slip > 0.0) {
+                    (true, _) => ContactMode::Stick,
+                    (false, true) => ContactMode::SlipForward,
+                    (false, false) => ContactMode::SlipBackward,
+                };
+            }
+            let motion = self.watched.system();
+            motion.stop(&mut frame, &motion.mode(&modes), v);
             Ok(())
         })
     }
