@@ -17,6 +17,7 @@ mod dropped;
 mod event_exact;
 mod exact_planar;
 mod extremes;
+mod mirrored;
 mod models;
 mod modes;
 #[path = "../common/extremes.rs"]
