@@ -216,6 +216,25 @@ fn decoupling_with_friction_is_refused() {
     );
 }
 
+#[test]
+fn contacts_that_do_not_exist_are_refused_before_their_friction_is_asked() {
+    let model = EventDriven::with_law(
+        Disc {
+            friction: [0.0, 0.2],
+        },
+        Routh::new(),
+    );
+    let top = [0.0, HEIGHT - RADIUS, 0.0];
+    let refused = model.decoupling(0.0, &top, &[0.0, 1.0, 0.0], &[1, 7]);
+    assert!(
+        matches!(
+            refused,
+            Err(Breakdown::Input(InputError::NoSuch { index: 7, .. }))
+        ),
+        "{refused:?}"
+    );
+}
+
 /// The derivative of the impact, against runs from displaced starts.
 #[test]
 fn the_derivative_of_an_impact_with_friction_is_that_of_displaced_runs() {

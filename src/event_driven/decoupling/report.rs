@@ -126,6 +126,7 @@ impl Model<'_> {
         }
         let contacts = &distinct[..];
         self.check_options()?;
+        let x = self.checked_corner(t, q, v, contacts)?;
         if let Some((contact, friction)) = self.first_friction(contacts.iter().copied()) {
             let law = "the report on decoupling";
             return Err(Breakdown::Input(InputError::FrictionIgnored {
@@ -134,7 +135,6 @@ impl Model<'_> {
                 friction,
             }));
         }
-        let x = self.checked_corner(t, q, v, contacts)?;
         let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
             let m = contacts.len();
