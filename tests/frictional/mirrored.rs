@@ -59,7 +59,9 @@ impl UnilateralConstraints for Seen {
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
         self.block.tangent_rows(self.number(j), q, rows);
         if self.reversed {
-            rows.iter_mut().for_each(|entry| *entry = -*entry);
+            for entry in rows.iter_mut() {
+                *entry = -*entry;
+            }
         }
     }
 }

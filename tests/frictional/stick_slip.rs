@@ -81,7 +81,7 @@ where
         .iter()
         .map(|row| {
             let after = row.4.split("-> ").nth(1).unwrap();
-            after.split(|c| c == ';' || c == '"').next().unwrap().trim()
+            after.split([';', '"']).next().unwrap().trim()
         })
         .collect();
     let found_words: Vec<&str> = found.iter().map(|(_, word)| word.as_str()).collect();

@@ -1,4 +1,5 @@
 //! Impacts with friction in a run: laws that know it get coefficients and tangents.
+#![allow(clippy::float_cmp, reason = "numbers that are handed on exactly")]
 
 use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{

@@ -10,14 +10,16 @@
 //! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
 //! * `motion`: the smooth motion in a contact mode, and the event functions that end it.
 //! * `mode_problem`: which mode follows.
-//! * `accumulation`: the limit of impacts that accumulate.
-//! * `pieces`: what a run returns; `timeline`: its driver.
+//! * `accumulation`: the limit of impacts that accumulate; `rest`: what happens there.
+//! * `pieces`: what a run returns; `timeline`: its driver; `course`: a run under way.
 
 mod accumulation;
+mod course;
 mod frame;
 mod mode_problem;
 mod motion;
 mod pieces;
+mod rest;
 mod timeline;
 
 pub use pieces::{Piece, PieceKind, TimelineRun};

@@ -117,12 +117,11 @@ impl Motion<'_> {
             }
             let closed = &space[..m];
             with_zeros(Frame::size(self.model, m), |scratch| {
-                match Frame::new(self.model, (t, q, v), closed, scratch) {
-                    Ok(frame) => self.balance(&frame, mode, acceleration, forces),
-                    Err(_) => {
-                        acceleration.fill(f64::NAN);
-                        forces.push.fill(f64::NAN);
-                    }
+                if let Ok(frame) = Frame::new(self.model, (t, q, v), closed, scratch) {
+                    self.balance(&frame, mode, acceleration, forces);
+                } else {
+                    acceleration.fill(f64::NAN);
+                    forces.push.fill(f64::NAN);
                 }
             });
         });

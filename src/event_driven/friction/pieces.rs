@@ -175,10 +175,7 @@ impl TimelineRun {
     /// # Errors
     /// [`InputError::OutsideTrajectory`].
     pub fn at(&self, t: f64) -> Result<DVector<f64>, InputError> {
-        if t == self.t() {
-            return Ok(self.state());
-        }
-        self.check(t, (self.start.0, self.t()))?;
+        check(t, (self.start.0, self.t()))?;
         let place = self.pieces.partition_point(|piece| piece.t[1] <= t);
         let Some(piece) = self.pieces.get(place) else {
             return Ok(self.state());
@@ -197,22 +194,22 @@ impl TimelineRun {
     /// # Errors
     /// [`InputError::OutsideTrajectory`], with the arclengths in place of times.
     pub fn at_arclength(&self, s: f64) -> Result<(f64, DVector<f64>), InputError> {
-        self.check(s, (0.0, self.s()))?;
+        check(s, (0.0, self.s()))?;
         let place = self.pieces.partition_point(|piece| piece.s[1] < s);
         Ok(match self.pieces.get(place) {
             Some(piece) => piece.at_arclength(s),
             None => (self.t(), self.state()),
         })
     }
+}
 
-    fn check(&self, value: f64, (start, end): (f64, f64)) -> Result<(), InputError> {
-        if (start..=end).contains(&value) {
-            return Ok(());
-        }
-        Err(InputError::OutsideTrajectory {
-            t: value,
-            start,
-            end,
-        })
+fn check(value: f64, (start, end): (f64, f64)) -> Result<(), InputError> {
+    if (start..=end).contains(&value) {
+        return Ok(());
     }
+    Err(InputError::OutsideTrajectory {
+        t: value,
+        start,
+        end,
+    })
 }
