@@ -145,7 +145,8 @@ where
     /// zero, a run is refused when it starts ([`start`](Self::start)) if the law ignores friction
     /// or a contact has no tangents ([`InputError::FrictionIgnored`]). It ends with
     /// [`Breakdown::SustainedFriction`](super::Breakdown::SustainedFriction) where such a contact
-    /// stays closed: the motion between impacts has no friction.
+    /// stays closed: the motion between impacts has no friction. In the plane a
+    /// [`Timeline`](super::Timeline) has it.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
