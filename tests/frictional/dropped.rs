@@ -3,7 +3,9 @@
 
 use saltation::event_driven::{Breakdown, EventDriven, PieceKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem, Selection, Unilateral};
-use saltation::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
+use saltation::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+};
 use saltation::models::RockingBlock;
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{InputError, Stop};
@@ -137,6 +139,47 @@ fn runs_are_the_limit_of_time_stepping() {
     );
 }
 
+/// A block whose corners rebound when they fall fast enough.
+#[derive(Clone, Copy, Debug)]
+struct Elastic {
+    block: RockingBlock,
+    /// From this speed (m/s).
+    from: f64,
+}
+
+impl MechanicalSystem for Elastic {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.block.mass(q, mass);
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.block.effort(t, q, v, effort);
+    }
+}
+
+impl UnilateralConstraints for Elastic {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.block.gap(j, q)
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], v: &[f64]) -> f64 {
+        if v[1].abs() >= self.from { 0.5 } else { 0.0 }
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.block.friction(j)
+    }
+    fn tangents(&self, j: usize) -> usize {
+        self.block.tangents(j)
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        self.block.tangent_rows(j, q, rows);
+    }
+}
+
 #[test]
 fn bad_input_is_refused_by_name() {
     let block = RockingBlock::default();
@@ -193,6 +236,20 @@ fn bad_input_is_refused_by_name() {
             refused,
             Err(Breakdown::Input(InputError::BadSetting { .. }))
         ));
+    }
+    // Restitution is refused, at the start or where it is first met.
+    for from in [0.0, 2.0] {
+        let model = EventDriven::with_law(Elastic { block, from }, AnitescuPotra::new());
+        let (q, v) = ([0.0, 1.5, 0.0], [0.0; 3]);
+        let run = Timeline::new(model).unwrap().integrate(0.0, &q, &v, 1.0);
+        let refused = match run {
+            Err(refused) => refused,
+            Ok(run) => run.completed().unwrap_err(),
+        };
+        let Breakdown::Input(InputError::BadSetting { name, value, .. }) = refused else {
+            panic!("{refused}");
+        };
+        assert!(name == "restitution" && value == 0.5);
     }
     // A run that ends early keeps its pieces and says why.
     let (q, v) = block.pivoting(0.0, 1.0);

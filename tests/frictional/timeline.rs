@@ -295,3 +295,51 @@ fn a_block_that_slides_while_it_rocks_loses_friction_times_the_normal_impulse() 
         assert_eq!(run.pieces().last().unwrap().kind, slides);
     }
 }
+
+/// A run that is cut in two goes on as one, and a longer run has the same beginning.
+#[test]
+fn a_run_goes_on_where_another_ended() {
+    let block = RockingBlock {
+        friction: 0.34,
+        ..RockingBlock::default()
+    };
+    let (q, v) = block.pivoting(0.15, 0.0);
+    let timeline = timeline(block);
+    let whole = timeline.integrate(0.0, &q, &v, 1.2).unwrap();
+    for cut in [0.2, 0.45, 0.6, 1.0] {
+        let first = timeline.integrate(0.0, &q, &v, cut).unwrap();
+        let middle = first.state();
+        assert!((whole.at(cut).unwrap() - &middle).amax() < 1e-9);
+        let (q, v) = middle.as_slice().split_at(3);
+        let second = timeline.integrate(cut, q, v, 1.2).unwrap();
+        assert_eq!(second.breakdown(), None);
+        assert!((whole.state() - second.state()).amax() < 1e-8, "{cut}");
+        assert!((whole.s() - first.s() - second.s()).abs() < 1e-8, "{cut}");
+        // The same input gives the same bits.
+        let again = timeline.integrate(cut, q, v, 1.2).unwrap();
+        assert_eq!((second.state(), second.s()), (again.state(), again.s()));
+    }
+}
+
+/// Velocities over the arclength have no jumps, and follow `dt/ds = 1/(1 + λ)` between impacts.
+#[test]
+fn velocities_are_continuous_in_the_arclength() {
+    let block = RockingBlock::default();
+    let (q, v) = block.pivoting(0.0, 1.0);
+    let run = timeline(block).integrate(0.0, &q, &v, 3.0).unwrap();
+    let step = 1e-3;
+    let mut s = 0.0;
+    while s + step < run.s() {
+        let [a, b] = [s, s + step].map(|s| run.at_arclength(s).unwrap());
+        // forces of at most the weight and half of it more, on 1 kg
+        assert!((&a.1 - &b.1).rows(3, 3).amax() < 10.0 * step, "{s}");
+        assert!(b.0 >= a.0 && b.0 - a.0 <= step + 1e-9);
+        s += 0.37;
+    }
+    let pivot = &run.pieces()[0];
+    let (s, h) = (0.4 * pivot.s[1], 1e-4);
+    let [a, b] = [s - h, s + h].map(|s| run.at_arclength(s).unwrap());
+    let path = pivot.path().unwrap();
+    let force = (path.at(b.0).unwrap()[6] - path.at(a.0).unwrap()[6]) / (b.0 - a.0);
+    assert!(((b.0 - a.0) / (2.0 * h) - 1.0 / (1.0 + force)).abs() < 1e-6);
+}

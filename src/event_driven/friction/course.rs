@@ -5,7 +5,7 @@ use super::accumulation::Series;
 use super::frame::{Frame, hold_rows};
 use super::motion::{Motion, contact_mode, slip_sign};
 use super::pieces::{Piece, PieceKind};
-use super::timeline::Options;
+use super::timeline::{Options, check_inelastic};
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::impact::Event;
 use crate::event_driven::{Model, projection};
@@ -226,6 +226,9 @@ impl<'a> Course<'a> {
     ) -> Result<(), Breakdown> {
         let (model, occasion) = (self.model, self.occasion());
         let before = self.state.clone();
+        for &j in &touching {
+            check_inelastic(model, j, model.parts(&before))?;
+        }
         let mut event = Event::of(&touching, new);
         if without_collision {
             let law = Routh::new().without_collision();

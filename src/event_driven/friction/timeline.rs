@@ -239,10 +239,7 @@ fn check_start(model: &Model<'_>, (t, q, v): (f64, &[f64], &[f64])) -> Result<Ve
     let rule = "must not depend on closed contacts where these have friction";
     validate::unless(!depends, "contact_effort", 1.0, rule)?;
     for j in 0..system.contacts() {
-        let restitution = system.restitution(j, q, v);
-        let rule = "must be 0: impacts of a timeline are inelastic";
-        validate::unless(restitution == 0.0, "restitution", restitution, rule)
-            .map_err(validate::counted_from(j))?;
+        check_inelastic(model, j, (q, v))?;
         validate::not_negative("coefficient of friction", &[model.friction(j)])
             .map_err(validate::counted_from(j))?;
         let gap = system.gap(j, q);
@@ -256,4 +253,16 @@ fn check_start(model: &Model<'_>, (t, q, v): (f64, &[f64], &[f64])) -> Result<Ve
         }
     }
     Ok(state)
+}
+
+/// Refuses a coefficient of restitution, which the laws with friction would not read.
+pub(super) fn check_inelastic(
+    model: &Model<'_>,
+    contact: usize,
+    (q, v): (&[f64], &[f64]),
+) -> Result<(), InputError> {
+    let restitution = model.system().restitution(contact, q, v);
+    let rule = "must be 0: impacts of a timeline are inelastic";
+    validate::unless(restitution == 0.0, "restitution", restitution, rule)
+        .map_err(validate::counted_from(contact))
 }
