@@ -61,7 +61,8 @@
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
 //!   [`mechanics::UnilateralConstraints`]).
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
-//!   ([`event_driven::Simulation`]).
+//!   ([`event_driven::Simulation`]); with friction in the plane, and time as a state
+//!   ([`event_driven::Timeline`]).
 //! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
 //!   laws that return sets of outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the

@@ -102,6 +102,30 @@ pub enum Breakdown {
         state: Vec<f64>,
     },
 
+    /// Impacts accumulate at contacts on which the bodies cannot rest.
+    #[error(
+        "impacts of contacts {contacts:?} accumulate at t = {t}, and the bodies cannot rest on them"
+    )]
+    NoRest {
+        /// The contacts.
+        contacts: Vec<usize>,
+        /// The accumulation time (s).
+        t: f64,
+    },
+
+    /// A contact with friction stays closed, and the motion between impacts has no friction.
+    #[error(
+        "contact {contact} stays closed at t = {t} with the coefficient of friction {friction}, and the motion between impacts has no friction; a Timeline has, and frictionless() says that it does not matter"
+    )]
+    SustainedFriction {
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of friction.
+        friction: f64,
+        /// Time (s).
+        t: f64,
+    },
+
     /// No set of closed contacts is consistent with the accelerations.
     #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
     NoConsistentMode {

@@ -44,6 +44,7 @@ impl Model<'_> {
         self.check_friction()?;
         let (q, v) = self.parts(state);
         let wanted = Wanted {
+            friction: self.wants_friction(),
             restitution_at: Some(v),
             ..Wanted::default()
         };
@@ -53,6 +54,24 @@ impl Model<'_> {
             self.check_restitution(of.contact, occasion.t, of.restitution)?;
         }
         self.apply_impact_by((&*self.law, &self.selection), occasion, state, event)
+    }
+
+    /// The same by a law that a driver chooses, with friction.
+    pub(crate) fn apply_impact_with(
+        &self,
+        by: (&dyn ImpactLaw, &Selection),
+        occasion: Occasion,
+        state: &mut [f64],
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        let (q, _) = self.parts(state);
+        let wanted = Wanted {
+            friction: self.wants_friction(),
+            ..Wanted::default()
+        };
+        let set = ContactSet::Listed(&event.touching);
+        self.system().fill(q, set, wanted, &mut event.contacts)?;
+        self.apply_impact_by(by, occasion, state, event)
     }
 
     /// The same by [`Unilateral`], with coefficients of restitution of zero.
@@ -276,7 +295,7 @@ impl Model<'_> {
                     Self::set_closed(mode, j, closed);
                 }
                 super::projection::correct(self, state, mode);
-                Ok(())
+                self.refuse_sustained_friction(t, mode)
             }
             Settled::Nobody => Err(Breakdown::NoConsistentMode {
                 contacts: candidates,
@@ -298,6 +317,18 @@ impl Model<'_> {
                 at: At::new(t, state, mode).into(),
             })),
             Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
+        }
+    }
+
+    /// Refuses closed contacts with friction: the motion between impacts has none.
+    fn refuse_sustained_friction(&self, t: f64, mode: &Mode) -> Result<(), Breakdown> {
+        match self.first_friction(mode.flags()) {
+            None => Ok(()),
+            Some((contact, friction)) => Err(Breakdown::SustainedFriction {
+                contact,
+                friction,
+                t,
+            }),
         }
     }
 
@@ -413,7 +444,8 @@ pub(crate) struct Event {
     released: Vec<usize>,
     /// How fast those that touch approached (m/s).
     pub(crate) approach: Vec<f64>,
-    /// Impulses on them; none when no contact closed.
+    /// Impulses on them, normal ones first, then tangents contact by contact; none when no contact
+    /// closed.
     pub(crate) impulses: Vec<f64>,
     /// The remarks of the law on the outcome.
     pub(crate) remarks: Vec<Remark>,

@@ -114,7 +114,12 @@ impl Model<'_> {
     ) -> Option<f64> {
         let usual = step_along(0.0, x, 0.0, dx);
         let mut step = usual;
-        if self.is_affine() {
+        let has_friction = self.wants_friction()
+            && self
+                .first_friction(nearby.touching.iter().copied())
+                .is_some();
+        // With friction long steps would change sticking to slipping.
+        if self.is_affine() && !has_friction {
             // Piecewise linear: the longer the step, the less its rounding counts.
             let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);

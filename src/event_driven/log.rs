@@ -39,7 +39,9 @@ pub struct ContactEvent {
     pub state_after: Vec<f64>,
     /// Contacts that took part in the impact: the activated ones and those that were closed.
     pub contacts: Vec<usize>,
-    /// Normal impulses of `contacts` (N s for gaps in metres); empty when there was no impact.
+    /// Impulses of `contacts` (N s for gaps in metres): the normal ones, then, where the law takes
+    /// friction into account, those along the tangents, contact by contact. Empty when there was no
+    /// impact.
     pub impulses: Vec<f64>,
     /// `Da v⁻` of `contacts` (m/s); negative where they approach.
     pub approach: Vec<f64>,

@@ -13,6 +13,7 @@
 //!   (between two runs of the core), `zeno`, `grazing`.
 //! * `recorder`, `log`: the events and contact modes of a run; `run`: what a simulation returns;
 //!   `breakdown`: what ends it.
+//! * `friction`: contacts that stick and slip in the plane, with time as a state: [`Timeline`].
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
 mod breakdown;
@@ -20,6 +21,7 @@ mod checks;
 mod decoupling;
 mod drive;
 mod erased;
+mod friction;
 mod grazing;
 mod guards;
 mod impact;
@@ -37,6 +39,7 @@ mod zeno;
 
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
+pub use friction::{Piece, PieceKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use log::{ContactEvent, ContactEventKind, ContactMode};

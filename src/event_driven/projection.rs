@@ -42,6 +42,12 @@ pub(crate) fn land(model: &Model<'_>, x: &mut [f64], closed: &[usize], touching:
     to_rates_of_zero(model, x, closed);
 }
 
+/// Brings a state onto the manifold of the coordinates and to gaps of zero; true when it changed.
+pub(crate) fn onto_gaps(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
+    let moved = onto_manifold(model, x);
+    !contacts.is_empty() && to_gaps_of_zero(model, x, contacts) || moved
+}
+
 /// Brings the velocities to rates of zero of some contacts.
 pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) {
     if !contacts.is_empty() {

@@ -141,9 +141,12 @@ where
     }
 
     /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and
-    /// between them. Without this a system whose [`friction`](UnilateralConstraints::friction) is
-    /// not zero is refused when a run starts ([`start`](Self::start)) and at each impact, with
-    /// [`InputError::FrictionIgnored`].
+    /// between them. Without this, with [`friction`](UnilateralConstraints::friction) that is not
+    /// zero, a run is refused when it starts ([`start`](Self::start)) if the law ignores friction
+    /// or a contact has no tangents ([`InputError::FrictionIgnored`]). It ends with
+    /// [`Breakdown::SustainedFriction`](super::Breakdown::SustainedFriction) where such a contact
+    /// stays closed: the motion between impacts has no friction. In the plane a
+    /// [`Timeline`](super::Timeline) has it.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
@@ -233,21 +236,40 @@ where
         Some(kinetic + self.system().potential(q)?)
     }
 
-    /// Refuses friction unless it was said not to matter.
+    /// True when coefficients of friction were said not to matter.
+    pub(crate) fn is_frictionless(&self) -> bool {
+        self.frictionless
+    }
+
+    /// True when impacts are to be resolved with friction.
+    pub(crate) fn wants_friction(&self) -> bool {
+        !self.frictionless && self.law.honours_friction()
+    }
+
+    /// Refuses friction that the law ignores and friction without tangents, unless it was said not
+    /// to matter.
     pub(crate) fn check_friction(&self) -> Result<(), InputError> {
-        let contacts = 0..self.system().contacts();
+        let Some((contact, friction)) = self.first_friction(0..self.system().contacts()) else {
+            return Ok(());
+        };
+        let law = match (self.law.honours_friction(), self.system().tangents(contact)) {
+            (false, _) => self.law.name(),
+            (true, 0) => "a contact without tangents",
+            _ => return Ok(()),
+        };
+        Err(InputError::FrictionIgnored {
+            law,
+            contact,
+            friction,
+        })
+    }
+
+    /// The first of `contacts` with friction that matters, and its coefficient.
+    pub(crate) fn first_friction(
+        &self,
+        contacts: impl Iterator<Item = usize>,
+    ) -> Option<(usize, f64)> {
         let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
-        match coefficients.find(|(_, mu)| *mu != 0.0) {
-            Some((contact, friction)) if !self.frictionless => Err(InputError::FrictionIgnored {
-                law: if self.law.honours_friction() {
-                    "the motion between impacts"
-                } else {
-                    self.law.name()
-                },
-                contact,
-                friction,
-            }),
-            _ => Ok(()),
-        }
+        coefficients.find(|(_, mu)| !self.frictionless && *mu != 0.0)
     }
 }

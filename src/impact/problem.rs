@@ -458,7 +458,7 @@ impl ImpactProblem {
         self.space.noise_of_speeds(self.momentum)
     }
 
-    pub(super) fn interrupt(&self) -> Option<&Interrupt> {
+    pub(crate) fn interrupt(&self) -> Option<&Interrupt> {
         self.interrupt.as_ref()
     }
 

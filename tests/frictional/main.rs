@@ -14,9 +14,11 @@ mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod dropped;
 mod event_exact;
 mod exact_planar;
 mod extremes;
+mod mirrored;
 mod models;
 mod modes;
 #[path = "../common/extremes.rs"]
@@ -31,5 +33,7 @@ mod routh;
 mod sampler;
 mod space;
 mod steps;
+mod stick_slip;
 mod support;
+mod timeline;
 mod uneven_rows;

@@ -33,6 +33,7 @@ mod quaternions;
 mod random;
 mod resets;
 mod rocking;
+mod rough;
 mod shaking;
 mod short_runs;
 mod side_by_side;

@@ -12,6 +12,7 @@ mod outcomes;
 mod point;
 mod runs;
 mod smooth;
+mod timelines;
 mod values;
 
 use crate::draw::Draw;
@@ -29,7 +30,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 13] = [
+pub static TARGETS: [Target; 14] = [
     target(
         "integrate",
         "random systems and settings, kept and observed runs",
@@ -59,6 +60,11 @@ pub static TARGETS: [Target; 13] = [
         "runs",
         "starts, multipliers, decoupling and derivatives of bodies",
         runs::run,
+    ),
+    target(
+        "timelines",
+        "runs with friction in the plane and time as a state",
+        timelines::run,
     ),
     target(
         "impact",

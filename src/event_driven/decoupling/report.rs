@@ -127,6 +127,14 @@ impl Model<'_> {
         let contacts = &distinct[..];
         self.check_options()?;
         let x = self.checked_corner(t, q, v, contacts)?;
+        if let Some((contact, friction)) = self.first_friction(contacts.iter().copied()) {
+            let law = "the report on decoupling";
+            return Err(Breakdown::Input(InputError::FrictionIgnored {
+                law,
+                contact,
+                friction,
+            }));
+        }
         let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
             let m = contacts.len();

@@ -1,11 +1,11 @@
 //! Small dense systems in place, without allocation.
 
 /// A pivot below this part of its column is zero.
-pub(super) const SINGULAR: f64 = 1e-11;
+pub(crate) const SINGULAR: f64 = 1e-11;
 
 /// Replaces `x` by the solution of `A y = x`, `A` (n × n, row by row) being used up, by elimination
 /// with row exchanges; false when a pivot is zero.
-pub(super) fn solve(a: &mut [f64], x: &mut [f64]) -> bool {
+pub(crate) fn solve(a: &mut [f64], x: &mut [f64]) -> bool {
     let n = x.len();
     for k in 0..n {
         let whole = (0..n).fold(0.0f64, |most, i| most.max(a[i * n + k].abs()));

@@ -21,7 +21,7 @@
 pub(crate) mod blocks;
 pub(crate) mod bounds;
 mod cone;
-mod elimination;
+pub(crate) mod elimination;
 mod energetic;
 mod event_exact;
 mod exact_planar;

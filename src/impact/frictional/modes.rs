@@ -10,11 +10,11 @@
 
 mod singular;
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::elimination::solve;
 use crate::Interrupt;
-use crate::impact::{ContactMode, Failure, ImpactProblem};
+use crate::impact::{ContactMode, Failure, ImpactProblem, Order, Outcome, Outcomes};
 use crate::validate;
 
 /// Most contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
@@ -191,6 +191,21 @@ impl Modes {
         states.iter().map(|state| state.public()).collect()
     }
 
+    /// All solutions as outcomes of an impact.
+    pub(crate) fn outcomes(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+        let mut list = Vec::with_capacity(self.count);
+        for k in 0..self.count {
+            let impulses = DVector::from_column_slice(self.impulses(k).unwrap_or_default());
+            let order = Order::Modes(self.contact_modes(k));
+            list.push(Outcome::of_impulses(problem, impulses, order, Vec::new())?);
+        }
+        Ok(Outcomes {
+            list,
+            is_complete: self.complete,
+            effort: 0,
+        })
+    }
+
     /// Finds all solutions for these speeds; `most` bounds the normal impulses.
     pub(crate) fn find(
         &mut self,
@@ -198,6 +213,18 @@ impl Modes {
         most: Option<&[f64]>,
         interrupt: Option<&Interrupt>,
     ) -> Result<(), Failure> {
+        self.begin(speeds, most)?;
+        let states_of_contact: &[State] = match (self.tangents, most) {
+            (0, None) => &FRICTIONLESS[..2],
+            (0, Some(_)) => &FRICTIONLESS,
+            (_, None) => &STATES[..4],
+            (_, Some(_)) => &STATES,
+        };
+        self.list(states_of_contact, interrupt)
+    }
+
+    /// Takes in speeds and bounds, with nothing known of the contacts.
+    fn begin(&mut self, speeds: &[f64], most: Option<&[f64]>) -> Result<(), Failure> {
         let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
         let greatest = scaled.clone().fold(0.0f64, |most, s| most.max(s.abs()));
         self.unit = if greatest > 0.0 { greatest } else { 1.0 };
@@ -209,13 +236,25 @@ impl Modes {
             *to = most.map_or(f64::INFINITY, |most| most[i] * (self.roots[i] / self.unit));
         }
         self.known.fill(UNKNOWN);
-        let states_of_contact: &[State] = match (self.tangents, most) {
-            (0, None) => &FRICTIONLESS[..2],
-            (0, Some(_)) => &FRICTIONLESS,
-            (_, None) => &STATES[..4],
-            (_, Some(_)) => &STATES,
+        Ok(())
+    }
+
+    /// Finds all accelerations of contacts that touch and do not part, by those of free motion,
+    /// where the slip of a contact may be known. The impulses found are forces.
+    pub(crate) fn find_accelerations(
+        &mut self,
+        free: &[f64],
+        known: &[Known],
+        interrupt: Option<&Interrupt>,
+    ) -> Result<(), Failure> {
+        self.begin(free, None)?;
+        self.known.copy_from_slice(known);
+        let states = if self.tangents == 0 {
+            &FRICTIONLESS[..2]
+        } else {
+            &STATES[..4]
         };
-        self.list(states_of_contact, interrupt)
+        self.list(states, interrupt)
     }
 
     /// Finds all rates of change of an impact in which each contact pushes at the rate `most`, or

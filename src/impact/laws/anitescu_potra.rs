@@ -86,26 +86,11 @@ impl ImpactLaw for AnitescuPotra {
             let speeds = problem.speeds().as_slice();
             modes.find(speeds, None, problem.interrupt())?;
             if modes.count() > 0 {
-                return listed(problem, &modes);
+                return modes.outcomes(problem);
             }
         }
         self.by_lemke(problem)
     }
-}
-
-/// The outcomes of all modes.
-fn listed(problem: &ImpactProblem, modes: &Modes) -> Result<Outcomes, Failure> {
-    let mut list = Vec::with_capacity(modes.count());
-    for k in 0..modes.count() {
-        let impulses = DVector::from_column_slice(modes.impulses(k).unwrap_or_default());
-        let order = Order::Modes(modes.contact_modes(k));
-        list.push(Outcome::of_impulses(problem, impulses, order, Vec::new())?);
-    }
-    Ok(Outcomes {
-        list,
-        is_complete: modes.is_complete(),
-        effort: 0,
-    })
 }
 
 impl AnitescuPotra {

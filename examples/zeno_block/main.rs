@@ -1,0 +1,153 @@
+//! A block that rocks on its corners to rest: infinitely many impacts with friction in finite time,
+//! with time as a state (Halm & Posa, Fig. 8).
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/linear.rs"]
+mod linear;
+mod picture;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use common::flags::{Flags, Outcome, ensure};
+use saltation::event_driven::{EventDriven, PieceKind, Timeline, TimelineRun};
+use saltation::impact::AnitescuPotra;
+use saltation::models::RockingBlock;
+
+const HELP: &str = "\
+A block that rocks on its corners to rest: infinitely many impacts with friction in finite time, with time as a state.
+
+The arclength s is time plus all normal impulses. Over time the rate of the block jumps at each impact; over s it is continuous.
+The impacts accumulate at t* and s*: they are summed up once the bound of the error is small, and the block comes to rest there.
+
+  cargo run --release --example zeno_block -- [FLAGS]
+
+  --width W           of the block, 1 m
+  --height H          of the block, 2 m
+  --friction MU       of both corners, 1
+  --rate W            at the start, about the left corner, 1 rad/s
+  --tf T              end of the run, 4 s
+  --rtol R            tolerance, 1e-12
+  --zeno-tolerance Z  bound of the error of t* (s) and s*, 1e-11
+  --rows N            impacts listed, 8
+  --pictures DIR      folder for pictures, target/pictures
+";
+
+fn main() -> ExitCode {
+    common::flags::run(HELP, |mut flags, out| {
+        let setup = Setup::read(&mut flags)?;
+        let rows = flags.number("--rows", 8)?;
+        let folder = flags.pictures()?;
+        let run = setup.run()?;
+        impacts(&run, rows, out)?;
+        end(&run, out)?;
+        let file = picture::draw(&folder, &run)?;
+        Ok(writeln!(out, "wrote {}", file.display())?)
+    })
+}
+
+/// What the flags say.
+struct Setup {
+    block: RockingBlock,
+    rate: f64,
+    tf: f64,
+    rtol: f64,
+    zeno_tolerance: f64,
+}
+
+impl Setup {
+    fn read(flags: &mut Flags) -> Outcome<Self> {
+        let default = RockingBlock::default();
+        let setup = Self {
+            block: RockingBlock {
+                width: flags.number("--width", default.width)?,
+                height: flags.number("--height", default.height)?,
+                friction: flags.number("--friction", default.friction)?,
+                ..default
+            },
+            rate: flags.number("--rate", 1.0)?,
+            tf: flags.number("--tf", 4.0)?,
+            rtol: flags.number("--rtol", 1e-12)?,
+            zeno_tolerance: flags.number("--zeno-tolerance", 1e-11)?,
+        };
+        for (name, value, least, most) in [
+            ("--width", setup.block.width, 0.01, 100.0),
+            ("--height", setup.block.height, 0.01, 100.0),
+            ("--friction", setup.block.friction, 0.0, 1e5),
+            ("--rate", setup.rate, 1e-3, 100.0),
+            ("--tf", setup.tf, 0.01, 1e3),
+            ("--rtol", setup.rtol, 1e-13, 1e-3),
+            ("--zeno-tolerance", setup.zeno_tolerance, 1e-12, 1e-2),
+        ] {
+            let message = format!("{name} must lie in {least} to {most}");
+            ensure((least..=most).contains(&value), &message)?;
+        }
+        Ok(setup)
+    }
+
+    fn run(&self) -> Outcome<TimelineRun> {
+        let (q, v) = self.block.pivoting(0.0, self.rate);
+        let model = EventDriven::with_law(self.block, AnitescuPotra::new());
+        let timeline = Timeline::new(model)?
+            .rtol(self.rtol)
+            .atol(0.01 * self.rtol)
+            .zeno_tolerance(self.zeno_tolerance);
+        Ok(timeline.integrate(0.0, &q, &v, self.tf)?)
+    }
+}
+
+/// The first impacts.
+fn impacts(run: &TimelineRun, rows: usize, out: &mut dyn Write) -> Outcome<()> {
+    writeln!(
+        out,
+        "{:>8}{:>16}{:>16}{:>16}{:>14}",
+        "impact", "t [s]", "impulse [N s]", "s after", "rate [rad/s]"
+    )?;
+    let struck = |kind: &PieceKind| matches!(kind, PieceKind::Impact { .. });
+    let impacts = run.pieces().iter().filter(|piece| struck(&piece.kind));
+    for (k, piece) in impacts.enumerate().take(rows) {
+        writeln!(
+            out,
+            "{:>8}{:>16.12}{:>16.12}{:>16.10}{:>14.8}",
+            k + 1,
+            piece.t[0],
+            piece.normal_impulse(),
+            piece.s[1],
+            piece.v[1][2]
+        )?;
+    }
+    Ok(())
+}
+
+/// The accumulation, and how the run ended.
+fn end(run: &TimelineRun, out: &mut dyn Write) -> Outcome<()> {
+    for (i, piece) in run.pieces().iter().enumerate() {
+        let PieceKind::Rest { ratio, bounds, .. } = &piece.kind else {
+            continue;
+        };
+        let before = run.pieces()[..i].iter();
+        let count = before
+            .filter(|p| matches!(p.kind, PieceKind::Impact { .. }))
+            .count();
+        writeln!(
+            out,
+            "summed up after {count} impacts, intervals shrink by {ratio:.9}:"
+        )?;
+        writeln!(
+            out,
+            "  t* = {:.12} s, bound of the error {:.1e}",
+            piece.t[1], bounds[0]
+        )?;
+        writeln!(
+            out,
+            "  s* = {:.11}, bound of the error {:.1e}",
+            piece.s[1], bounds[1]
+        )?;
+    }
+    match run.breakdown() {
+        None => writeln!(out, "ends at t = {:.6} s, s = {:.6}", run.t(), run.s())?,
+        Some(reason) => writeln!(out, "ends at t = {:.6} s: {reason}", run.t())?,
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Some contacts at a state: rows of normals and tangents, their Delassus matrix, and the
+//! accelerations without contact forces.
+
+use crate::event_driven::Model;
+use crate::linalg::dot;
+use crate::linalg::least_norm::{least_norm, least_norm_size};
+use crate::linalg::scratch::{Cut, with_zeros};
+use crate::mechanics::Mechanism;
+use crate::mechanics::acceleration::Trouble;
+use crate::mechanics::configuration;
+use crate::mechanics::delassus::delassus;
+use crate::mechanics::gaps::{curvature, gap_row, work_size};
+use crate::mechanics::kinetic::coriolis;
+use crate::ode::difference;
+
+/// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
+pub(super) struct Frame<'a> {
+    pub(super) contacts: &'a [usize],
+    /// Number of velocities, and of rows.
+    pub(super) d: usize,
+    pub(super) r: usize,
+    rows: &'a mut [f64],
+    /// `M⁻¹ Jᵀ`, `d` entries a row.
+    response: &'a mut [f64],
+    /// `G = J M⁻¹ Jᵀ`.
+    pub(super) gram: &'a mut [f64],
+    /// The accelerations of velocities without contact forces.
+    pub(super) free: &'a mut [f64],
+    /// The same of rows: `J v̇ + κ`.
+    pub(super) bends: &'a mut [f64],
+}
+
+impl<'a> Frame<'a> {
+    /// Entries of scratch for `m` contacts.
+    pub(super) fn size(model: &Model<'_>, m: usize) -> usize {
+        let (d, nq) = (model.bodies.fixed.d, model.bodies.fixed.nq);
+        let r = m * (1 + model.row_tangents());
+        let work = (d * d + d).max(work_size(model.system())).max(2 * nq + d);
+        d * d + 2 * r * d + r * r + 2 * d + r + work
+    }
+
+    /// Evaluates at `(t, q, v)`; scratch of [`size`](Self::size) zeros.
+    pub(super) fn new(
+        model: &'a Model<'_>,
+        (t, q, v): (f64, &[f64], &[f64]),
+        contacts: &'a [usize],
+        scratch: &'a mut [f64],
+    ) -> Result<Self, Trouble> {
+        let (system, d, m) = (model.system(), v.len(), contacts.len());
+        let k = model.row_tangents();
+        let r = m * (1 + k);
+        let mut cut = Cut(scratch);
+        let mass = model.bodies.mass(q, cut.take(d * d))?;
+        let (rows, response, gram) = (cut.take(r * d), cut.take(r * d), cut.take(r * r));
+        let (free, force, bends) = (cut.take(d), cut.take(d), cut.take(r));
+        let work = cut.0;
+        for (i, &j) in contacts.iter().enumerate() {
+            gap_row(system, j, q, &mut rows[i * d..(i + 1) * d], work);
+            if k > 0 {
+                system.tangent_rows(j, q, &mut rows[(m + i) * d..(m + i + 1) * d]);
+            }
+        }
+        delassus(&mass, d, rows, response, gram);
+        system.effort(t, q, v, force);
+        if !(model.bodies.fixed.identity && system.constant_mass()) {
+            coriolis(system, q, v, free, work);
+            for (force, c) in force.iter_mut().zip(&*free) {
+                *force += c;
+            }
+        }
+        mass.solve(force, free);
+        for (i, &j) in contacts.iter().enumerate() {
+            bends[i] = dot(&rows[i * d..(i + 1) * d], free) + curvature(system, j, q, v, work).0;
+            if k > 0 {
+                let row = &rows[(m + i) * d..(m + i + 1) * d];
+                bends[m + i] = dot(row, free) + tangent_curvature(system, j, (q, v), work);
+            }
+        }
+        Ok(Self {
+            contacts,
+            d,
+            r,
+            rows,
+            response,
+            gram,
+            free,
+            bends,
+        })
+    }
+
+    pub(super) fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.d..(i + 1) * self.d]
+    }
+
+    /// `x += M⁻¹ J_iᵀ p`.
+    pub(super) fn push(&self, i: usize, p: f64, x: &mut [f64]) {
+        let response = &self.response[i * self.d..(i + 1) * self.d];
+        for (x, l) in x.iter_mut().zip(response) {
+            *x += p * l;
+        }
+    }
+
+    /// `√G_ii`, or 1 for a row of no length.
+    pub(super) fn root(&self, i: usize) -> f64 {
+        let own = self.gram[i * self.r + i];
+        if own > 0.0 { own.sqrt() } else { 1.0 }
+    }
+}
+
+/// Changes velocities so that the rates of `rows` vanish, along the least momentum; true when some
+/// rate was above `least`.
+pub(super) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least: f64) -> bool {
+    let size = rows.len();
+    with_zeros(size + size * size + least_norm_size(size), |scratch| {
+        let mut cut = Cut(scratch);
+        let (wrong, gram) = (cut.take(size), cut.take(size * size));
+        let mut worst: f64 = 0.0;
+        for (i, &row) in rows.iter().enumerate() {
+            wrong[i] = -dot(frame.row(row), v);
+            worst = worst.max(wrong[i].abs());
+            for (k, &other) in rows.iter().enumerate() {
+                gram[i * size + k] = frame.gram[row * frame.r + other];
+            }
+        }
+        if worst.is_nan() || worst <= least {
+            return false;
+        }
+        least_norm(gram, size, wrong, cut.0);
+        for (&row, &p) in rows.iter().zip(&*wrong) {
+            frame.push(row, p, v);
+        }
+        true
+    })
+}
+
+/// `κ_t`: the derivative of `T v` along the motion with `v` held, by differences. `work` has
+/// `2 nq + d` entries.
+fn tangent_curvature(
+    system: &(dyn Mechanism + '_),
+    j: usize,
+    (q, v): (&[f64], &[f64]),
+    work: &mut [f64],
+) -> f64 {
+    if v.iter().all(|&v| v == 0.0) {
+        return 0.0;
+    }
+    let mut cut = Cut(work);
+    let (along, point, row) = (cut.take(q.len()), cut.take(q.len()), cut.take(v.len()));
+    configuration::rate(system, q, v, along);
+    let slip = |_: f64, q: &[f64]| {
+        system.tangent_rows(j, q, row);
+        dot(row, v)
+    };
+    difference::scalar_along(slip, (0.0, q), (0.0, along), point)
+}
+
+impl Model<'_> {
+    /// Tangents of each contact as far as friction matters: 0 or 1 in the plane.
+    pub(super) fn row_tangents(&self) -> usize {
+        if self.is_frictionless() || self.system().contacts() == 0 {
+            return 0;
+        }
+        self.system().tangents(0)
+    }
+}

@@ -1,0 +1,26 @@
+//! Contacts with friction that stay closed, and time as a state (Halm & Posa, section 3.3).
+//!
+//! Contacts in the plane, with Coulomb friction. While contacts are closed,
+//!
+//! ```text
+//!     M v̇ = f + c v + Σ_j (N_jᵀ λ_nj + T_jᵀ λ_tj)
+//!     stick: N v̇ + κ_n = 0, T v̇ + κ_t = 0          slip of sign σ: N v̇ + κ_n = 0, λ_t = −μ σ λ_n
+//! ```
+//!
+//! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
+//! * `motion`: the smooth motion in a contact mode, and the event functions that end it.
+//! * `mode_problem`: which mode follows.
+//! * `accumulation`: the limit of impacts that accumulate; `rest`: what happens there.
+//! * `pieces`: what a run returns; `timeline`: its driver; `course`: a run under way.
+
+mod accumulation;
+mod course;
+mod frame;
+mod mode_problem;
+mod motion;
+mod pieces;
+mod rest;
+mod timeline;
+
+pub use pieces::{Piece, PieceKind, TimelineRun};
+pub use timeline::Timeline;

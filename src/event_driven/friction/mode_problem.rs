@@ -1,0 +1,158 @@
+//! Which contact mode follows: the contact problem of accelerations, by enumeration.
+//!
+//! Contacts that touch and do not part are open, stick or slip. With accelerations for speeds this
+//! is the problem of an inelastic impact of all contacts at once, save that a contact that slips
+//! already does so in a known direction.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::frame::Frame;
+use crate::event_driven::Model;
+use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::impact::frictional::modes::{Known, MOST_CONTACTS, Modes};
+use crate::impact::{ContactMode, Failure, ImpactProblem, Occasion};
+use crate::linalg::scratch::with_zeros;
+
+impl Model<'_> {
+    /// The mode of all contacts, of which `candidates` touch and do not part. `slips` has the sign
+    /// of the slip of each candidate, 0 where it is not known. None where no mode is consistent.
+    pub(super) fn next_mode(
+        &self,
+        occasion: Occasion,
+        state: &[f64],
+        candidates: &[usize],
+        slips: &[i8],
+    ) -> Result<Option<Vec<ContactMode>>, Breakdown> {
+        let mut of_all = vec![ContactMode::Open; self.system().contacts()];
+        if candidates.is_empty() {
+            return Ok(Some(of_all));
+        }
+        let problem = self.problem_of_accelerations(occasion.t, state, candidates)?;
+        let failed =
+            |reason: Failure| Breakdown::of_impact(reason, candidates, occasion.t, state.to_vec());
+        let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
+        if candidates.len() > MOST_CONTACTS {
+            return Err(Breakdown::TooManyContacts {
+                contacts: candidates.to_vec(),
+                limit: MOST_CONTACTS,
+                t: occasion.t,
+            });
+        }
+        Modes::refuse(&problem).map_err(failed)?;
+        let known: Vec<Known> = slips
+            .iter()
+            .map(|&slip| Known { normal: 0, slip })
+            .collect();
+        let mut modes = Modes::new(&problem);
+        let (bends, interrupt) = (problem.speeds().as_slice(), problem.interrupt());
+        modes
+            .find_accelerations(bends, &known, interrupt)
+            .map_err(failed)?;
+        let chosen = match modes.count() {
+            0 => return Ok(None),
+            1 if modes.is_complete() => modes.contact_modes(0),
+            _ => {
+                let outcomes = modes.outcomes(&problem).map_err(failed)?;
+                let kept = outcomes.clone();
+                let outcome = match self.selection.select(outcomes, occasion) {
+                    Ok(outcome) => outcome,
+                    Err(Failure::NotSingle { .. }) => {
+                        return Err(Breakdown::AmbiguousMode {
+                            contacts: candidates.to_vec(),
+                            t: occasion.t,
+                        });
+                    }
+                    Err(reason) => return Err(failed(reason)),
+                };
+                let place = kept.list.iter().position(|of| *of == outcome);
+                modes.contact_modes(place.unwrap_or(0))
+            }
+        };
+        for (&j, mode) in candidates.iter().zip(chosen) {
+            // Without friction a slip has no sign.
+            of_all[j] = match mode {
+                ContactMode::SlipBackward if self.friction(j) == 0.0 => ContactMode::SlipForward,
+                mode => mode,
+            };
+        }
+        Ok(Some(of_all))
+    }
+
+    /// The impact problem with accelerations for speeds.
+    fn problem_of_accelerations(
+        &self,
+        t: f64,
+        state: &[f64],
+        candidates: &[usize],
+    ) -> Result<Result<ImpactProblem, Failure>, Breakdown> {
+        let (q, v) = self.parts(state);
+        with_zeros(Frame::size(self, candidates.len()), |scratch| {
+            let frame = Frame::new(self, (t, q, v), candidates, scratch)
+                .map_err(|trouble| explain(trouble, q, candidates))?;
+            let gram = DMatrix::from_column_slice(frame.r, frame.r, frame.gram);
+            let bends = DVector::from_column_slice(frame.bends);
+            let friction = candidates.iter().map(|&j| self.friction(j)).collect();
+            let size = (0..frame.r).map(|i| frame.bends[i].abs() / frame.root(i));
+            let size = size.fold(0.0, f64::max);
+            Ok(ImpactProblem::of_motion((gram, bends, friction), size))
+        })
+    }
+
+    /// For each contact that presses itself down when it slides, the Painlevé quantity
+    /// `G_nn − μ σ G_nt < 0`: no normal force holds it alone.
+    pub(super) fn pressed_down(
+        &self,
+        t: f64,
+        state: &[f64],
+        (candidates, slips): (&[usize], &[i8]),
+    ) -> Result<Vec<usize>, Breakdown> {
+        let (q, v) = self.parts(state);
+        let m = candidates.len();
+        with_zeros(Frame::size(self, m), |scratch| {
+            let frame = Frame::new(self, (t, q, v), candidates, scratch)
+                .map_err(|trouble| explain(trouble, q, candidates))?;
+            let presses = |i: &usize| {
+                let (mu, slip) = (self.friction(candidates[*i]), f64::from(slips[*i]));
+                let coupling = if frame.r > m {
+                    frame.gram[(m + i) * frame.r + i]
+                } else {
+                    0.0
+                };
+                frame.gram[i * frame.r + i] - mu * slip * coupling <= 0.0
+            };
+            Ok((0..m).filter(presses).map(|i| candidates[i]).collect())
+        })
+    }
+
+    /// The coefficient of friction of a contact as far as it matters.
+    pub(super) fn friction(&self, j: usize) -> f64 {
+        if self.is_frictionless() {
+            0.0
+        } else {
+            self.system().friction(j)
+        }
+    }
+
+    /// Brings a state onto `closed` contacts: gaps and rates of zero, and slips of zero of those
+    /// that stick. True when it changed.
+    pub(super) fn hold_with_friction(
+        &self,
+        state: &mut [f64],
+        closed: &[usize],
+        sticks: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let moved = crate::event_driven::projection::onto_gaps(self, state, closed);
+        let (q, v) = self.parts_mut(state);
+        let m = closed.len();
+        let held = with_zeros(Frame::size(self, m), |scratch| {
+            let Ok(frame) = Frame::new(self, (0.0, q, v), closed, scratch) else {
+                return false;
+            };
+            let rows: Vec<usize> = (0..frame.r)
+                .filter(|&row| row < m || sticks(closed[row - m]))
+                .collect();
+            super::frame::hold_rows(&frame, &rows, v, 1e-3 * self.rate_tolerance)
+        });
+        moved || held
+    }
+}

@@ -1,0 +1,215 @@
+//! What a run with time as a state computed: pieces, each with time, arclength and velocity at both
+//! ends.
+
+use nalgebra::DVector;
+
+use crate::event_driven::Breakdown;
+use crate::impact::ContactMode;
+use crate::{InputError, Trajectory};
+
+/// What happens in a piece.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PieceKind {
+    /// Smooth motion without closed contacts.
+    Free,
+    /// Smooth motion with closed contacts: the mode of each contact; without friction a contact
+    /// that pushes is [`ContactMode::SlipForward`].
+    Contact(Vec<ContactMode>),
+    /// An impact. Time stands still, and velocities change in proportion to `s`: the law gives
+    /// their change, not the path.
+    Impact {
+        /// The contacts that touched.
+        contacts: Vec<usize>,
+        /// True where no contact approached, but no contact force held a sliding one (Painlevé).
+        without_collision: bool,
+        /// How many outcomes the law gave, of which this is one.
+        outcomes: usize,
+    },
+    /// The end of an accumulation of impacts (Zeno): the bodies come to rest on these contacts.
+    /// Impulses of single contacts are not known, only their sum. Time and state change in
+    /// proportion to `s`.
+    Rest {
+        /// The contacts.
+        contacts: Vec<usize>,
+        /// The limit of the ratios of intervals between impacts.
+        ratio: f64,
+        /// Bounds of the errors that the sum adds to time (s) and `s` at the end, if the ratios
+        /// settle on as they did. The errors of the impacts before are those of the tolerances.
+        bounds: [f64; 2],
+    },
+}
+
+/// A piece of a run. The arclength is `s = t + ∫ Σ λ_n dt + Σ Λ_n`: time (s) plus all normal
+/// impulses (N s) since the start.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Piece {
+    /// What happens.
+    pub kind: PieceKind,
+    /// Time at both ends (s).
+    pub t: [f64; 2],
+    /// Arclength at both ends.
+    pub s: [f64; 2],
+    /// Configurations at both ends.
+    pub q: [Vec<f64>; 2],
+    /// Velocities at both ends.
+    pub v: [Vec<f64>; 2],
+    /// Normal impulses of all contacts in this piece (N s); empty for [`PieceKind::Rest`].
+    pub impulses: Vec<f64>,
+    /// Likewise along the tangents; zeros without tangents.
+    pub tangential: Vec<f64>,
+    pub(super) path: Option<Trajectory>,
+    pub(super) first_impulse: usize,
+}
+
+impl Piece {
+    /// The sum of all normal impulses in this piece (N s).
+    pub fn normal_impulse(&self) -> f64 {
+        (self.s[1] - self.s[0]) - (self.t[1] - self.t[0])
+    }
+
+    /// The states of a smooth piece over time: `(q, v)`, then the impulses of all contacts since
+    /// its start, normal ones first. None for others.
+    pub fn path(&self) -> Option<&Trajectory> {
+        self.path.as_ref()
+    }
+
+    /// The state of a smooth piece at a time, and its arclength.
+    fn smooth_at(&self, t: f64) -> Option<(DVector<f64>, f64)> {
+        let state = self.path.as_ref()?.at(t).ok()?;
+        let contacts = (state.len() - self.first_impulse) / 2;
+        let pushed = state.rows(self.first_impulse, contacts).sum();
+        let s = self.s[0] + (t - self.t[0]) + pushed;
+        Some((state.rows(0, self.first_impulse).into_owned(), s))
+    }
+
+    /// Time and state at arclength `s`.
+    fn at_arclength(&self, s: f64) -> (f64, DVector<f64>) {
+        if self.path.is_some() {
+            let [mut low, mut high] = self.t;
+            // s rises at least as fast as time
+            for _ in 0..100 {
+                let middle = 0.5 * (low + high);
+                if middle <= low || middle >= high {
+                    break;
+                }
+                match self.smooth_at(middle) {
+                    Some((_, at)) if at < s => low = middle,
+                    _ => high = middle,
+                }
+            }
+            if let Some((state, _)) = self.smooth_at(high) {
+                return (high, state);
+            }
+        }
+        let length = self.s[1] - self.s[0];
+        let part = if length > 0.0 {
+            ((s - self.s[0]) / length).clamp(0.0, 1.0)
+        } else {
+            1.0
+        };
+        let between = |a: f64, b: f64| a + part * (b - a);
+        let ends = self.q[0]
+            .iter()
+            .chain(&self.v[0])
+            .zip(self.q[1].iter().chain(&self.v[1]));
+        let state: Vec<f64> = ends.map(|(&a, &b)| between(a, b)).collect();
+        (between(self.t[0], self.t[1]), DVector::from_vec(state))
+    }
+}
+
+/// Everything a [`Timeline`](super::Timeline) computed: complete up to where it ended, whatever the
+/// reason.
+#[derive(Clone, Debug)]
+pub struct TimelineRun {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) start: (f64, Vec<f64>),
+    pub(super) breakdown: Option<Breakdown>,
+}
+
+impl TimelineRun {
+    /// The pieces, in order: each begins where the one before ends, in time, arclength,
+    /// configuration and velocity.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Why the run ended early; none when it reached the final time.
+    pub fn breakdown(&self) -> Option<&Breakdown> {
+        self.breakdown.as_ref()
+    }
+
+    /// This run, if it reached the final time.
+    ///
+    /// # Errors
+    /// The reason for which it did not.
+    pub fn completed(self) -> Result<Self, Breakdown> {
+        match self.breakdown {
+            None => Ok(self),
+            Some(breakdown) => Err(breakdown),
+        }
+    }
+
+    /// The time at the end (s).
+    pub fn t(&self) -> f64 {
+        self.pieces.last().map_or(self.start.0, |piece| piece.t[1])
+    }
+
+    /// The arclength at the end; it is 0 at the start.
+    pub fn s(&self) -> f64 {
+        self.pieces.last().map_or(0.0, |piece| piece.s[1])
+    }
+
+    /// `(q, v)` at the end.
+    pub fn state(&self) -> DVector<f64> {
+        let state = match self.pieces.last() {
+            Some(piece) => [&piece.q[1][..], &piece.v[1]].concat(),
+            None => self.start.1.clone(),
+        };
+        DVector::from_vec(state)
+    }
+
+    /// `(q, v)` at a time; at an impact, after it.
+    ///
+    /// # Errors
+    /// [`InputError::OutsideTrajectory`].
+    pub fn at(&self, t: f64) -> Result<DVector<f64>, InputError> {
+        check(t, (self.start.0, self.t()))?;
+        let place = self.pieces.partition_point(|piece| piece.t[1] <= t);
+        let Some(piece) = self.pieces.get(place) else {
+            return Ok(self.state());
+        };
+        if let Some((state, _)) = piece.smooth_at(t) {
+            return Ok(state);
+        }
+        let part = (t - piece.t[0]) / (piece.t[1] - piece.t[0]);
+        Ok(piece
+            .at_arclength(piece.s[0] + part * (piece.s[1] - piece.s[0]))
+            .1)
+    }
+
+    /// Time and `(q, v)` at an arclength: continuous in it.
+    ///
+    /// # Errors
+    /// [`InputError::OutsideTrajectory`], with the arclengths in place of times.
+    pub fn at_arclength(&self, s: f64) -> Result<(f64, DVector<f64>), InputError> {
+        check(s, (0.0, self.s()))?;
+        let place = self.pieces.partition_point(|piece| piece.s[1] < s);
+        Ok(match self.pieces.get(place) {
+            Some(piece) => piece.at_arclength(s),
+            None => (self.t(), self.state()),
+        })
+    }
+}
+
+fn check(value: f64, (start, end): (f64, f64)) -> Result<(), InputError> {
+    if (start..=end).contains(&value) {
+        return Ok(());
+    }
+    Err(InputError::OutsideTrajectory {
+        t: value,
+        start,
+        end,
+    })
+}

@@ -1,0 +1,83 @@
+//! The end of an accumulation of impacts: the bodies come to rest on its contacts.
+
+use super::accumulation::Limit;
+use super::course::Course;
+use super::frame::Frame;
+use super::pieces::PieceKind;
+use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::event_driven::projection;
+use crate::impact::ContactMode;
+use crate::linalg::dot;
+use crate::linalg::scratch::with_zeros;
+
+impl Course<'_> {
+    /// Goes on to the end of an accumulation: the bodies come to rest on its contacts at once, and
+    /// move on with them closed until its time.
+    pub(super) fn rest(&mut self, limit: &Limit) -> Result<(), Breakdown> {
+        let before = self.state.clone();
+        let model = self.model;
+        projection::land(model, &mut self.state, &[], &limit.contacts);
+        self.stop_at(&limit.contacts)?;
+        let touching = self.touching();
+        let still = vec![0i8; model.system().contacts()];
+        let (candidates, slips) = self.candidates(&touching, &still)?;
+        let next = model.next_mode(self.occasion(), &self.state, &candidates, &slips)?;
+        let stays = |modes: &Vec<ContactMode>| {
+            limit
+                .contacts
+                .iter()
+                .all(|&j| modes[j] != ContactMode::Open)
+        };
+        let Some(modes) = next.filter(stays) else {
+            self.state = before;
+            return Err(Breakdown::NoRest {
+                contacts: limit.contacts.clone(),
+                t: limit.t,
+            });
+        };
+        let (_, _, broken) = self.advance(&modes, limit.t.max(self.t), false)?;
+        if let Some(broken) = broken {
+            return Err(broken);
+        }
+        let kind = PieceKind::Rest {
+            contacts: limit.contacts.clone(),
+            ratio: limit.ratio,
+            bounds: limit.bounds,
+        };
+        let end = (limit.t.max(self.t), limit.s.max(self.s));
+        self.push(kind, &before, end, (Vec::new(), Vec::new()), None);
+        Ok(())
+    }
+
+    /// Brings the normal rates of contacts to zero, and slips no faster than these. Contacts that
+    /// slip faster take up friction with that.
+    fn stop_at(&mut self, contacts: &[usize]) -> Result<(), Breakdown> {
+        let model = self.model;
+        let (q, v) = model.parts_mut(&mut self.state);
+        let (q, m) = (&*q, contacts.len());
+        let mut modes = vec![ContactMode::Open; model.system().contacts()];
+        with_zeros(Frame::size(model, m), |scratch| {
+            let mut frame = Frame::new(model, (self.t, q, v), contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            let fastest = (0..m)
+                .map(|i| dot(frame.row(i), v).abs())
+                .fold(model.rate_tolerance, f64::max);
+            for (i, &j) in contacts.iter().enumerate() {
+                let rubs = frame.r > m && model.friction(j) > 0.0;
+                let slip = if rubs {
+                    dot(frame.row(m + i), v)
+                } else {
+                    f64::INFINITY
+                };
+                modes[j] = match (slip.abs() <= fastest, slip > 0.0) {
+                    (true, _) => ContactMode::Stick,
+                    (false, true) => ContactMode::SlipForward,
+                    (false, false) => ContactMode::SlipBackward,
+                };
+            }
+            let motion = self.watched.system();
+            motion.stop(&mut frame, &motion.mode(&modes), v);
+            Ok(())
+        })
+    }
+}

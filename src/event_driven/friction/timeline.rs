@@ -1,0 +1,268 @@
+//! The driver with time as a state: its options, and how runs begin.
+
+use super::course::Course;
+use super::motion::Motion;
+use super::pieces::TimelineRun;
+use crate::event_driven::breakdown::Breakdown;
+use crate::event_driven::{EventDriven, Model};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::{InputError, Integrator, Interrupt, PerEntry, validate};
+#[cfg(doc)]
+use crate::{
+    Stop,
+    event_driven::{Piece, PieceKind},
+    impact::{ContactMode, Routh},
+};
+
+/// Runs a mechanical system with inelastic contacts with friction in the plane, with time as a
+/// state (Halm & Posa, section 3.3).
+///
+/// The run is a list of [pieces](Piece) over the arclength `s`, which counts time and normal
+/// impulses: `dt/ds = 1/(1 + Σ λ_n)` where forces act, and time stands still in impacts. Velocities
+/// are continuous in `s`. While contacts are closed they stick or slip ([`ContactMode`]); a mode
+/// ends where a force or a margin of a friction cone falls to zero, a slip stops or a gap closes.
+/// The mode that follows is the only one that is consistent with the accelerations; where there are
+/// several, the selection of the model chooses ([`EventDriven::selection`]), and `Single`, the
+/// default, ends the run with [`Breakdown::AmbiguousMode`]. Where there is none because a sliding
+/// contact presses itself down (Painlevé), an impact without collision follows
+/// ([`Routh::without_collision`]).
+///
+/// Impacts whose intervals shrink by ratios that settle (Zeno) are summed up once the bound of the
+/// error is below [`zeno_tolerance`](Self::zeno_tolerance). The bodies come to rest on their
+/// contacts at that time, if they can stay there: [`PieceKind::Rest`]. Only one accumulation can be
+/// under way at a time; others end the run with [`Stop::TooManyEvents`].
+///
+/// Coefficients of restitution must be zero. Up to five contacts may touch in one configuration
+/// (their 4⁵ modes are enumerated), and efforts may not depend on which are closed
+/// ([`contact_effort`](MechanicalSystem::contact_effort)). Sticking contacts may depend on each
+/// other: then single forces are those of least norm, and the mode lasts as long as some forces
+/// within the friction cones hold it. There is no derivative.
+///
+/// ```
+/// use saltation::event_driven::{EventDriven, PieceKind, Timeline};
+/// use saltation::impact::AnitescuPotra;
+/// use saltation::models::RockingBlock;
+/// let block = RockingBlock::default();
+/// let (q, v) = block.pivoting(0.0, 1.0); // about its left corner, at 1 rad/s
+/// let model = EventDriven::with_law(block, AnitescuPotra::new());
+/// let run = Timeline::new(model)?.rtol(1e-10).integrate(0.0, &q, &v, 3.0)?.completed()?;
+/// let rests = |kind: &PieceKind| matches!(kind, PieceKind::Rest { .. });
+/// let rest = run.pieces().iter().find(|piece| rests(&piece.kind)).expect("it rocks and settles");
+/// assert!((rest.t[1] - 2.671421398).abs() < 1e-8);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Timeline<S> {
+    model: EventDriven<S>,
+    options: Options,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) rtol: PerEntry,
+    pub(super) atol: PerEntry,
+    pub(super) max_step: f64,
+    pub(super) max_events: usize,
+    pub(super) max_steps: usize,
+    pub(super) max_memory: usize,
+    pub(super) zeno_tolerance: f64,
+    pub(super) interrupt: Interrupt,
+}
+
+impl<S> Timeline<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    /// A driver of `model`, whose law and selection resolve impacts.
+    ///
+    /// # Errors
+    /// [`InputError::EmptySystem`] for a system without coordinates.
+    pub fn new(model: EventDriven<S>) -> Result<Self, InputError> {
+        if model.system().dof() == 0 || model.system().coordinates() == 0 {
+            return Err(InputError::EmptySystem);
+        }
+        let options = Options {
+            rtol: PerEntry::Same(1e-8),
+            atol: PerEntry::Same(1e-11),
+            max_step: f64::INFINITY,
+            max_events: 100_000,
+            max_steps: 10_000_000,
+            max_memory: 1 << 30,
+            zeno_tolerance: 1e-10,
+            interrupt: Interrupt::new(),
+        };
+        Ok(Self { model, options })
+    }
+
+    /// Relative tolerance of smooth pieces, as [`Integrator::rtol`], for all entries of `(q, v)`
+    /// and the impulses; default 1e-8.
+    #[must_use]
+    pub fn rtol(mut self, rtol: f64) -> Self {
+        self.options.rtol = rtol.into();
+        self
+    }
+
+    /// Absolute tolerance, likewise; default 1e-11.
+    #[must_use]
+    pub fn atol(mut self, atol: f64) -> Self {
+        self.options.atol = atol.into();
+        self
+    }
+
+    /// Largest step (s); default: no limit.
+    #[must_use]
+    pub fn max_step(mut self, step: f64) -> Self {
+        self.options.max_step = step;
+        self
+    }
+
+    /// Most impacts and changes of mode; default 100 000. Beyond the run ends with
+    /// [`Stop::TooManyEvents`].
+    #[must_use]
+    pub fn max_events(mut self, limit: usize) -> Self {
+        self.options.max_events = limit;
+        self
+    }
+
+    /// Most smooth steps, accepted or not; default ten million.
+    #[must_use]
+    pub fn max_steps(mut self, limit: usize) -> Self {
+        self.options.max_steps = limit;
+        self
+    }
+
+    /// Most memory of all smooth pieces (bytes, nearly); default 2³⁰.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: usize) -> Self {
+        self.options.max_memory = bytes;
+        self
+    }
+
+    /// The bound of the error that summing up an accumulation of impacts may add to time (s) and
+    /// arclength; default 1e-10. Where it is below the errors of the smooth pieces, impacts that
+    /// rebound with less than a thousand times the tolerance of rates
+    /// ([`EventDriven::rate_tolerance`]) are summed up with a bound of a hundredth of the last
+    /// interval.
+    #[must_use]
+    pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
+        self.options.zeno_tolerance = tolerance;
+        self
+    }
+
+    /// Ends runs when `interrupt` is set.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.options.interrupt = interrupt.clone();
+        self
+    }
+
+    /// The model.
+    pub fn model(&self) -> &EventDriven<S> {
+        &self.model
+    }
+
+    /// Integrates from `(q, v)` at `t0` to `tf`.
+    ///
+    /// # Errors
+    /// Bad input: those of [`EventDriven::start`]; [`InputError::Tangents`] for contacts in space;
+    /// [`InputError::BadSetting`] for settings, for a coefficient of restitution that is not zero,
+    /// and for efforts that depend on closed contacts; [`InputError::TimeReversed`]. What the run
+    /// meets on its way is in [`TimelineRun::breakdown`], and the pieces before it are kept.
+    pub fn integrate(
+        &self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<TimelineRun, Breakdown> {
+        integrate(self.model.erased(), &self.options, (t0, q, v), tf)
+    }
+}
+
+/// See [`Timeline::integrate`]. Compiled once, for a model of whatever system.
+fn integrate(
+    model: &Model<'_>,
+    options: &Options,
+    (t0, q, v): (f64, &[f64], &[f64]),
+    tf: f64,
+) -> Result<TimelineRun, Breakdown> {
+    validate::finite("tf", &[tf])?;
+    validate::positive("zeno_tolerance", &[options.zeno_tolerance])?;
+    let state = check_start(model, (t0, q, v))?;
+    if tf < t0 {
+        return Err(Breakdown::Input(InputError::TimeReversed { t0, tf }));
+    }
+    let motions = [
+        integrator(model, options, true)?,
+        integrator(model, options, false)?,
+    ];
+    let mut course = Course::new((model, options), motions, (t0, &state));
+    let breakdown = course.run(tf).err();
+    Ok(TimelineRun {
+        pieces: course.pieces,
+        start: (t0, state),
+        breakdown,
+    })
+}
+
+/// The core integrator of smooth pieces.
+fn integrator<'a>(
+    model: &'a Model<'a>,
+    options: &Options,
+    is_watched: bool,
+) -> Result<Integrator<Motion<'a>>, InputError> {
+    let integrator = Integrator::new(Motion { model, is_watched })?
+        .rtol(options.rtol.clone())
+        .atol(options.atol.clone())
+        .max_step(options.max_step)
+        .interrupt(&options.interrupt);
+    integrator.check_options()?;
+    Ok(integrator)
+}
+
+/// Refuses what a run cannot begin with; gives the state on the manifold of the coordinates.
+fn check_start(model: &Model<'_>, (t, q, v): (f64, &[f64], &[f64])) -> Result<Vec<f64>, Breakdown> {
+    model.check_options()?;
+    let (system, tangents) = (model.system(), model.row_tangents());
+    if tangents > 1 {
+        return Err(Breakdown::Input(InputError::Tangents {
+            contact: 0,
+            expected: 1,
+            found: tangents,
+        }));
+    }
+    let state = model.checked_state(t, q, v)?;
+    let (q, v) = model.parts(&state);
+    model.check_mass(q)?;
+    let mut effort = vec![0.0; v.len()];
+    let depends = system.contact_effort((t, q, v), &[], &mut effort);
+    let rule = "must not depend on closed contacts where these have friction";
+    validate::unless(!depends, "contact_effort", 1.0, rule)?;
+    for j in 0..system.contacts() {
+        check_inelastic(model, j, (q, v))?;
+        validate::not_negative("coefficient of friction", &[model.friction(j)])
+            .map_err(validate::counted_from(j))?;
+        let gap = system.gap(j, q);
+        validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
+        if gap < -model.gap_tolerance {
+            return Err(Breakdown::Input(InputError::NegativeGap {
+                contact: j,
+                gap,
+                t,
+            }));
+        }
+    }
+    Ok(state)
+}
+
+/// Refuses a coefficient of restitution, which the laws with friction would not read.
+pub(super) fn check_inelastic(
+    model: &Model<'_>,
+    contact: usize,
+    (q, v): (&[f64], &[f64]),
+) -> Result<(), InputError> {
+    let restitution = model.system().restitution(contact, q, v);
+    let rule = "must be 0: impacts of a timeline are inelastic";
+    validate::unless(restitution == 0.0, "restitution", restitution, rule)
+        .map_err(validate::counted_from(contact))
+}
