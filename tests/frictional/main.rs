@@ -22,6 +22,7 @@ mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod rational;
 mod reachable;
 mod reference;
 mod restitution;
@@ -30,4 +31,5 @@ mod sampler;
 mod space;
 mod steps;
 mod support;
+mod three_contacts;
 mod uneven_rows;
