@@ -12,8 +12,8 @@ use saltation::nalgebra::{DMatrix, DVector};
 use crate::random_bits::SplitMix64;
 
 type Rational = BigRational;
-/// A weight (1 for a point, 0 for a ray) and four coordinates.
-type Row = Vec<Rational>;
+/// A weight (0 for a ray) and four coordinates, times the least number that makes all of them whole.
+type Row = Vec<BigInt>;
 type Set = Vec<Row>;
 
 fn whole(value: i64) -> Rational {
@@ -24,44 +24,81 @@ fn part(value: i64, of: i64) -> Rational {
     whole(value) / whole(of)
 }
 
+/// A row of a weight and these coordinates.
+fn row(weight: i64, coordinates: &[Rational]) -> Row {
+    let denominators = coordinates.iter().map(Rational::denom);
+    let common = denominators.fold(BigInt::from(1), |common, d| common * d);
+    let all = [whole(weight)].into_iter().chain(coordinates.to_vec());
+    lowest(all.map(|x| (x * &common).to_integer()).collect())
+}
+
+/// Without a common divisor.
+fn lowest(mut row: Row) -> Row {
+    let divisor = |a: BigInt, b: &BigInt| {
+        let (mut a, mut b) = (a, b.abs());
+        while !b.is_zero() {
+            (a, b) = (b.clone(), a % b);
+        }
+        a
+    };
+    let common = row.iter().fold(BigInt::zero(), divisor);
+    if !common.is_zero() {
+        row.iter_mut().for_each(|x| *x /= &common);
+    }
+    row
+}
+
 /// Whether a row is a combination of others with coefficients `≥ 0`: the first phase of the simplex
-/// method with Bland's rule.
+/// method with Bland's rule and whole numbers (each is what it stands for, times the last pivot).
 fn is_within<'s>(row: &Row, others: impl Iterator<Item = &'s Row>) -> bool {
     let columns: Vec<&Row> = others.collect();
-    let n = columns.len();
-    let mut table: Vec<Vec<Rational>> = (0..row.len())
+    if columns.contains(&row) {
+        return true;
+    }
+    // beyond all others along an axis
+    let is_beyond = |i: usize, sign: i64| {
+        let gain = |other: &&Row| &other[i] * &row[0] - &other[0] * &row[i];
+        !row[0].is_zero() && columns.iter().all(|c| (gain(c) * sign).is_negative())
+    };
+    if (1..row.len()).any(|i| is_beyond(i, 1) || is_beyond(i, -1)) {
+        return false;
+    }
+    let (m, n) = (row.len(), columns.len());
+    // the last row is the sum of those whose artificial variable is basic
+    let mut table: Vec<Row> = (0..m)
         .map(|i| {
             let sign = if row[i].is_negative() { -1 } else { 1 };
             let entries = columns.iter().map(|column| &column[i]).chain([&row[i]]);
-            entries.map(|x| x * whole(sign)).collect()
+            entries.map(|x| x * sign).collect()
         })
         .collect();
+    table.push(
+        (0..=n)
+            .map(|j| table.iter().map(|row| &row[j]).sum())
+            .collect(),
+    );
     // artificial variables come after the others
-    let mut basic: Vec<usize> = (n..n + row.len()).collect();
-    let mut cost: Vec<Rational> = (0..=n)
-        .map(|j| table.iter().map(|row| &row[j]).sum())
-        .collect();
-    while !cost[n].is_zero() {
-        let Some(c) = (0..n).find(|&c| cost[c].is_positive()) else {
+    let mut basic: Vec<usize> = (n..n + m).collect();
+    let mut last = BigInt::from(1);
+    while !table[m][n].is_zero() {
+        let Some(c) = (0..n).find(|&c| table[m][c].is_positive()) else {
             return false;
         };
-        let rows = (0..row.len()).filter(|&r| table[r][c].is_positive());
-        let ratio = |r: usize| &table[r][n] / &table[r][c];
-        let leaving = rows.min_by(|&a, &b| ratio(a).cmp(&ratio(b)).then(basic[a].cmp(&basic[b])));
+        let rows = (0..m).filter(|&r| table[r][c].is_positive());
+        let leaving = rows.min_by(|&a, &b| {
+            let (first, second) = (&table[a][n] * &table[b][c], &table[b][n] * &table[a][c]);
+            first.cmp(&second).then(basic[a].cmp(&basic[b]))
+        });
         let r = leaving.unwrap();
         basic[r] = c;
-        let pivot = table[r][c].clone();
-        let pivot_row: Row = table[r].iter().map(|x| x / &pivot).collect();
-        let others = table.iter_mut().enumerate().filter(|(k, _)| *k != r);
-        for to in others.map(|(_, to)| to).chain([&mut cost]) {
+        let pivot_row = table[r].clone();
+        for (_, to) in table.iter_mut().enumerate().filter(|(k, _)| *k != r) {
             let factor = to[c].clone();
-            if !factor.is_zero() {
-                for (x, p) in to.iter_mut().zip(&pivot_row) {
-                    *x -= &factor * p;
-                }
+            for (x, p) in to.iter_mut().zip(&pivot_row) {
+                *x = (&*x * &pivot_row[c] - &factor * p) / &last;
             }
         }
-        table[r] = pivot_row;
+        last = pivot_row[c].clone();
     }
     true
 }
@@ -84,17 +121,8 @@ fn cut(set: &Set, at: usize, sign: i64) -> Set {
         }
         for q in set.iter().filter(|q| sign_of(p) > 0 && sign_of(q) < 0) {
             let (a, b) = (&p[1 + at], -&q[1 + at]);
-            let mut row: Row = p.iter().zip(q).map(|(p, q)| a * q + &b * p).collect();
-            if row.iter().all(Zero::is_zero) {
-                continue;
-            }
-            let unit = if row[0].is_zero() {
-                row.iter().map(Signed::abs).max().unwrap()
-            } else {
-                row[0].clone()
-            };
-            row.iter_mut().for_each(|x| *x = &*x / &unit);
-            if !part.contains(&row) {
+            let row = lowest(p.iter().zip(q).map(|(p, q)| a * q + &b * p).collect());
+            if row.iter().any(|x| !x.is_zero()) && !part.contains(&row) {
                 part.push(row);
             }
         }
@@ -157,7 +185,7 @@ fn locations(gram: &[Vec<Rational>], mu: &[Rational; 2]) -> Vec<Location> {
                     if state == sign || state == 0 && (sign == 1 || !mu[i].is_zero()) {
                         let along = whole(sign) * &mu[i];
                         let ray = gram.iter().map(|row| &row[i] - &along * &row[2 + i]);
-                        rays.push([Rational::zero()].into_iter().chain(ray).collect());
+                        rays.push(row(0, &ray.collect::<Vec<_>>()));
                     }
                 }
             }
@@ -249,7 +277,7 @@ impl Impact {
         self.rows.iter().map(row).collect()
     }
 
-    fn speeds(&self) -> Row {
+    fn speeds(&self) -> Vec<Rational> {
         let speed = |row: &Vec<Rational>| row.iter().zip(&self.velocity).map(|(a, v)| a * v).sum();
         self.rows.iter().map(speed).collect()
     }
@@ -269,8 +297,7 @@ impl Impact {
             open: VecDeque::new(),
             ends: Vec::new(),
         };
-        let start: Row = [whole(1)].into_iter().chain(speeds).collect();
-        let Some(expected) = search.run(vec![start], cap) else {
+        let Some(expected) = search.run(vec![row(1, &speeds)], cap) else {
             assert!(!set.is_closed(), "{name}");
             return false;
         };
@@ -279,7 +306,10 @@ impl Impact {
         for polytope in &expected {
             let vertices: Vec<Vec<f64>> = polytope
                 .iter()
-                .map(|row| row[1..].iter().map(near).collect())
+                .map(|row| {
+                    let speed = |x: &BigInt| near(&Rational::new(x.clone(), row[0].clone()));
+                    row[1..].iter().map(speed).collect()
+                })
                 .collect();
             let is_near =
                 |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * size);
