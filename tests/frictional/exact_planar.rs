@@ -18,7 +18,7 @@ fn polytopes(rows: &[Row]) -> Vec<Vec<Vec<f64>>> {
     all
 }
 
-fn far(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn far(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
         .zip(b)
         .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
@@ -110,7 +110,7 @@ fn pieces_have_lengths_and_areas() {
 }
 
 /// Spec 9.3: two contacts without friction, by hand.
-fn frictionless_ends(a: f64, b: f64, c: f64, p: f64, q: f64) -> Vec<[[f64; 2]; 2]> {
+pub(crate) fn frictionless_ends(a: f64, b: f64, c: f64, p: f64, q: f64) -> Vec<[[f64; 2]; 2]> {
     let origin = [0.0, 0.0];
     if c <= 0.0 {
         return vec![[origin, origin]];

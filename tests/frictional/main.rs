@@ -16,6 +16,7 @@ mod contacts;
 mod event_exact;
 mod exact_planar;
 mod extremes;
+mod inclusion;
 mod modes;
 #[path = "../common/extremes.rs"]
 mod numbers;
