@@ -70,7 +70,7 @@ const GENERATORS: usize = 200;
 ///
 /// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds. Some
 /// sets have vertices without end: two contacts alternate, and each round moves the velocity by a
-/// little less than the one before (one in fifty of random problems with two contacts). There, and
+/// little less than the one before (one in a hundred random problems with two contacts). There, and
 /// with four or five contacts, the search reaches a cap. Then the result is a part of the exact set,
 /// and [`is_closed`](OutcomeSet::is_closed) is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
