@@ -1,5 +1,7 @@
 //! The cone of contact forces.
 
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive, Zero};
 use saltation::impact::{ContactCone, ImpactProblem, LcpSteps};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -25,6 +27,8 @@ fn margins_and_bounds_are_those_of_the_reference() {
         assert!(off.abs() < 1e-9, "{name}: {off:e}");
         let h = case.value("h");
         let least = case.value("sigma_min_M");
+        let found = case.matrix("M").singular_values().min();
+        assert!((found / least - 1.0).abs() < 1e-9, "{name}: {found}");
         let printed = cone.steps_per_norm_as_printed(h, least).unwrap();
         assert_eq!(printed, case.value("thm8_c"), "{name}");
         assert_eq!(
@@ -46,7 +50,7 @@ fn margins_and_bounds_are_those_of_the_reference() {
 
 #[test]
 fn impacts_end_within_the_bounds() {
-    for name in ["rocking_block", "box_wall", "disk_stack"] {
+    for name in EXAMPLES {
         let case = Case::named(name);
         let problem = case.problem();
         let cone = ContactCone::of(&problem).unwrap();
@@ -212,4 +216,68 @@ fn directions_that_overflow_are_zero() {
     let cone = ContactCone::of(&problem).unwrap();
     assert!(!cone.is_pointed());
     assert_eq!(cone.direction(), &dvector![0.0, 0.0]);
+}
+
+/// `A X = B` in rational numbers; `A` is regular.
+fn solve_exactly(
+    mut a: Vec<Vec<BigRational>>,
+    mut b: Vec<Vec<BigRational>>,
+) -> Vec<Vec<BigRational>> {
+    for k in 0..a.len() {
+        let pivot = (k..a.len()).find(|&i| !a[i][k].is_zero()).unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        let (row, right) = (a[k].clone(), b[k].clone());
+        for i in (0..a.len()).filter(|&i| i != k) {
+            let factor = &a[i][k] / &row[k];
+            let of_row = a[i].iter_mut().zip(&row);
+            for (x, y) in of_row.chain(b[i].iter_mut().zip(&right)) {
+                *x -= &factor * y;
+            }
+        }
+    }
+    let rows = b.into_iter().enumerate();
+    rows.map(|(k, row)| row.into_iter().map(|x| x / &a[k][k]).collect())
+        .collect()
+}
+
+/// The rows of the reference for RAMone combine generators that cancel. Exactly: impulses
+/// `G Λ = (1, 1, 0, 0)` lie inside of the cones, so they are the minimiser and `δ⁻² = Σ Λn`; the
+/// same with `J M⁻² Jᵀ` for the Euclidean norm.
+#[test]
+fn the_margin_of_ramone_in_rational_numbers() {
+    let case = Case::named("ramone");
+    let exact = |matrix: DMatrix<f64>| -> Vec<Vec<BigRational>> {
+        let of = |x: &f64| BigRational::from_float(*x).unwrap();
+        matrix
+            .row_iter()
+            .map(|row| row.iter().map(of).collect())
+            .collect()
+    };
+    let mut jacobian = exact(case.matrix("Jn"));
+    jacobian.extend(exact(case.matrix("Jt")));
+    let transposed: Vec<Vec<BigRational>> = (0..7)
+        .map(|k| jacobian.iter().map(|row| row[k].clone()).collect())
+        .collect();
+    let response = solve_exactly(exact(case.matrix("M")), transposed.clone());
+    let product = |a: &[Vec<BigRational>], b: &[Vec<BigRational>]| -> Vec<Vec<BigRational>> {
+        let entry = |i: usize, j: usize| a.iter().zip(b).map(|(a, b)| &a[i] * &b[j]).sum();
+        (0..4)
+            .map(|i| (0..4).map(|j| entry(i, j)).collect())
+            .collect()
+    };
+    let mu = case.vector("mu");
+    let sum = |gram: Vec<Vec<BigRational>>| {
+        let ones = [1, 1, 0, 0].map(|x| vec![BigRational::from_integer(x.into())]);
+        let impulses = solve_exactly(gram, ones.to_vec());
+        for i in 0..2 {
+            let bound = BigRational::from_float(mu[i]).unwrap() * &impulses[i][0];
+            assert!(impulses[2 + i][0].abs() < bound);
+        }
+        (&impulses[0][0] + &impulses[1][0]).to_f64().unwrap()
+    };
+    let margin = sum(product(&transposed, &response)).sqrt().recip();
+    let norm = sum(product(&response, &response)).sqrt();
+    assert!((margin - 0.6027097255447168).abs() < 1e-15, "{margin}");
+    assert!((norm - 0.41704070762558704).abs() < 1e-15, "{norm}");
 }
