@@ -43,7 +43,9 @@ fn lowest(mut row: Row) -> Row {
     };
     let common = row.iter().fold(BigInt::zero(), divisor);
     if !common.is_zero() {
-        row.iter_mut().for_each(|x| *x /= &common);
+        for x in &mut row {
+            *x /= &common;
+        }
     }
     row
 }
@@ -98,7 +100,7 @@ fn is_within<'s>(row: &Row, others: impl Iterator<Item = &'s Row>) -> bool {
                 *x = (&*x * &pivot_row[c] - &factor * p) / &last;
             }
         }
-        last = pivot_row[c].clone();
+        last.clone_from(&pivot_row[c]);
     }
     true
 }
@@ -207,9 +209,9 @@ struct Search {
 
 impl Search {
     /// The pieces, unless more than `cap` sets are pushed.
-    fn run(mut self, start: Set, cap: usize) -> Option<Vec<Set>> {
-        self.add_end(&start);
-        self.enter_others(&start, None);
+    fn run(mut self, start: &Set, cap: usize) -> Option<Vec<Set>> {
+        self.add_end(start);
+        self.enter_others(start, None);
         let mut effort = 0;
         while let Some((at, set)) = self.open.pop_front() {
             if self.locations[at].knows(&set) {
@@ -298,7 +300,7 @@ impl Impact {
             open: VecDeque::new(),
             ends: Vec::new(),
         };
-        let Some(expected) = search.run(vec![row(1, &speeds)], cap) else {
+        let Some(expected) = search.run(&vec![row(1, &speeds)], cap) else {
             return false;
         };
         assert!(set.is_closed(), "{name}");
@@ -359,7 +361,9 @@ fn random_problems(seed: u64, count: usize) {
     let mut random = SplitMix64(seed);
     let mut closed = 0;
     for case in 0..count {
-        let mut draw = |from: i64, to: i64| from + (random.next() % (to - from + 1) as u64) as i64;
+        let mut draw = |from: i64, to: i64| {
+            from + (random.next() % (to - from + 1).cast_unsigned()).cast_signed()
+        };
         let d = draw(3, 4);
         let impact = loop {
             let impact = Impact {

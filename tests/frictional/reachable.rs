@@ -242,7 +242,7 @@ fn random_end(
         if !length.is_finite() {
             continue;
         }
-        if random.next() % 2 == 0 {
+        if random.next().is_multiple_of(2) {
             length *= random.unit();
         }
         for (u, rate) in u.iter_mut().zip(rate) {
