@@ -241,7 +241,7 @@ fn solve_exactly(
         .collect()
 }
 
-/// The rows of the reference for RAMone combine generators that cancel. Exactly: impulses
+/// The rows of the reference for `ramone` combine generators that cancel. Exactly: impulses
 /// `G Λ = (1, 1, 0, 0)` lie inside of the cones, so they are the minimiser and `δ⁻² = Σ Λn`; the
 /// same with `J M⁻² Jᵀ` for the Euclidean norm.
 #[test]
