@@ -354,6 +354,31 @@ fn samples_of_impacts_allocate_nothing() {
     );
 }
 
+/// Nor do samples without a step error, once each of these modes has been seen.
+#[test]
+fn event_exact_samples_allocate_nothing() {
+    use saltation::impact::{EventExact, ImpactProblem};
+    for mu in [1.0, 0.2, 0.0] {
+        let block = contacts::Contacts::block(mu);
+        let problem =
+            ImpactProblem::with_tangents(block.delassus, block.speeds, &block.friction).unwrap();
+        let mut simulation = EventExact::new(0.3).start(&problem).unwrap();
+        let (mut u, mut p) = ([0.0; 4], [0.0; 4]);
+        let mut run = || {
+            let simulate = |sample| simulation.simulate(sample, &mut u, &mut p).unwrap().steps;
+            (0..200).map(simulate).sum::<usize>()
+        };
+        assert!(run() > 200);
+        assert_eq!(
+            allocations(|| {
+                run();
+            }),
+            0,
+            "mu {mu}"
+        );
+    }
+}
+
 /// From the second run on: the first finds out how many stations its corners have.
 fn assert_carries_without_allocating<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64) {
     let mut integrator = Integrator::new(system).unwrap();

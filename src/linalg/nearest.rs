@@ -20,6 +20,8 @@ pub(crate) struct Nearest {
     /// Generators with positive coefficients, a point first, and these coefficients.
     active: Vec<usize>,
     x: Vec<f64>,
+    /// Both before a generator entered.
+    before: (Vec<usize>, Vec<f64>),
     trial: Vec<f64>,
     is_barred: Vec<bool>,
     /// From the point to the nearest one.
@@ -69,20 +71,23 @@ impl Nearest {
             let Some(entering) = self.entering(d, size) else {
                 break;
             };
-            let before = (self.active.clone(), self.x.clone());
+            self.before.0.clone_from(&self.active);
+            self.before.1.clone_from(&self.x);
             self.active.push(entering);
             self.x.push(0.0);
-            let is_done = self.descend(d);
-            self.measure(d);
-            let found = dot(&self.gap, &self.gap).sqrt();
-            if is_done && found < size {
-                size = found;
-                self.is_barred.fill(false);
-            } else {
-                (self.active, self.x) = before;
+            if self.descend(d) {
                 self.measure(d);
-                self.is_barred[entering] = true;
+                let found = dot(&self.gap, &self.gap).sqrt();
+                if found < size {
+                    size = found;
+                    self.is_barred.fill(false);
+                    continue;
+                }
             }
+            std::mem::swap(&mut self.active, &mut self.before.0);
+            std::mem::swap(&mut self.x, &mut self.before.1);
+            self.measure(d);
+            self.is_barred[entering] = true;
         }
         size
     }
@@ -126,19 +131,25 @@ impl Nearest {
                 std::mem::swap(&mut self.x, &mut self.trial);
                 return true;
             }
-            let (mut step, mut first) = (1.0, 0);
+            // where a coefficient ends at zero, the step is a whole one and none is the first
+            let (mut step, mut first) = (1.0, None);
             for (i, (&x, &t)) in self.x.iter().zip(&self.trial).enumerate() {
                 if t <= 0.0 && x / (x - t) < step {
-                    (step, first) = (x / (x - t), i);
+                    (step, first) = (x / (x - t), Some(i));
                 }
             }
+            let count = self.x.len();
             // of dropped ones the last first: indices before stay
             for i in (0..self.x.len()).rev() {
                 self.x[i] += step * (self.trial[i] - self.x[i]);
-                if i == first || (self.trial[i] <= 0.0 && self.x[i] <= 0.0) {
+                if Some(i) == first || (self.trial[i] <= 0.0 && self.x[i] <= 0.0) {
                     self.x.remove(i);
                     self.active.remove(i);
                 }
+            }
+            // only of what is not a number
+            if self.x.len() == count {
+                return false;
             }
             // a point leads
             let lead = self.active.iter().position(|&k| self.row(k, d)[0] != 0.0);
@@ -256,5 +267,34 @@ mod tests {
             inside < 1e-15 && (beside - 1e-10).abs() < 1e-15,
             "{inside:e} {beside:e}"
         );
+    }
+
+    /// Sets of small whole numbers, where coefficients vanish exactly: the nearest point is that of
+    /// the optimality conditions.
+    #[test]
+    fn nearest_points_of_lattice_sets_are_optimal() {
+        let mut state = 1_u64;
+        let mut whole = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            f64::from((state >> 33) as u32 % 5) - 2.0
+        };
+        let mut nearest = Nearest::default();
+        for case in 0..10_000 {
+            let (d, n) = (2 + case % 3, 2 + case % 6);
+            let mut rows = Vec::new();
+            for k in 0..n {
+                rows.push(if k % 3 == 2 { 0.0 } else { 1.0 });
+                rows.extend((0..d).map(|_| whole()));
+            }
+            let point: Vec<f64> = (0..d).map(|_| whole()).collect();
+            let size = nearest.distance(rows.chunks_exact(d + 1), &point, 0.0);
+            let gap = &nearest.gap;
+            assert!((dot(gap, gap).sqrt() - size).abs() < 1e-15);
+            for row in rows.chunks_exact(d + 1) {
+                let along = row[1..].iter().zip(&point).zip(gap);
+                let slope: f64 = along.map(|((p, x), g)| (p - row[0] * (x + g)) * g).sum();
+                assert!(slope > -1e-12, "{case}: {slope:e} {rows:?} {point:?}");
+            }
+        }
     }
 }

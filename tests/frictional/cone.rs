@@ -1,5 +1,7 @@
 //! The cone of contact forces.
 
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive, Zero};
 use saltation::impact::{ContactCone, ImpactProblem, LcpSteps};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -25,6 +27,8 @@ fn margins_and_bounds_are_those_of_the_reference() {
         assert!(off.abs() < 1e-9, "{name}: {off:e}");
         let h = case.value("h");
         let least = case.value("sigma_min_M");
+        let found = case.matrix("M").singular_values().min();
+        assert!((found / least - 1.0).abs() < 1e-9, "{name}: {found}");
         let printed = cone.steps_per_norm_as_printed(h, least).unwrap();
         assert_eq!(printed, case.value("thm8_c"), "{name}");
         assert_eq!(
@@ -46,7 +50,7 @@ fn margins_and_bounds_are_those_of_the_reference() {
 
 #[test]
 fn impacts_end_within_the_bounds() {
-    for name in ["rocking_block", "box_wall", "disk_stack"] {
+    for name in EXAMPLES {
         let case = Case::named(name);
         let problem = case.problem();
         let cone = ContactCone::of(&problem).unwrap();
@@ -94,45 +98,83 @@ fn a_wedge_jams_from_the_friction_of_its_angle_on() {
     assert!(jammed.steps_per_norm(0.0).is_err() && jammed.steps(1.0, 0.0).is_err());
 }
 
-#[test]
-fn in_space_the_margin_is_a_lower_bound() {
-    let mut random = SplitMix64(31);
-    for _ in 0..30 {
-        let root = DMatrix::from_fn(6, 8, |_, _| random.between(-1.0, 1.0));
-        let g = &root * root.transpose();
-        let mu = [random.unit(), random.unit()];
-        let u = DVector::from_element(6, -1.0);
-        let problem = ImpactProblem::with_tangents(g.clone(), u, &mu).unwrap();
-        let margin = ContactCone::of(&problem).unwrap().margin();
-        // Frank and Wolfe on the round cones.
-        let mut p = DVector::zeros(6);
-        p[0] = 1.0;
-        for k in 0..3000 {
-            let gradient = &g * &p;
-            let vertex = |i: usize| {
-                let along = gradient.rows(2 + 2 * i, 2).into_owned();
-                let mut vertex = DVector::zeros(6);
-                vertex[i] = 1.0;
-                let size = along.norm();
-                if size > 0.0 {
-                    vertex
-                        .rows_mut(2 + 2 * i, 2)
-                        .copy_from(&(along * (-mu[i] / size)));
-                }
-                vertex
-            };
-            let best = [vertex(0), vertex(1)];
-            let best = best
-                .iter()
-                .min_by(|a, b| a.dot(&gradient).total_cmp(&b.dot(&gradient)));
-            p += (best.unwrap() - &p) * (2.0 / (f64::from(k) + 2.0));
-        }
-        let round = p.dot(&(&g * &p)).sqrt();
-        assert!(
-            margin <= round * (1.0 + 1e-9) && margin > 0.9 * round - 1e-2,
-            "{margin} {round}"
-        );
+/// The wedge in space, with tangent axes turned by an angle.
+fn wedge_in_space(mu: f64, angle: f64) -> ImpactProblem {
+    let (sin, cos) = 0.2f64.sin_cos();
+    let (up, out) = angle.sin_cos();
+    // the walls' slopes and the direction along both
+    let slope = |side: f64| [side * sin, -cos, 0.0];
+    let mut rows = DMatrix::zeros(6, 3);
+    for (i, side) in [1.0, -1.0].into_iter().enumerate() {
+        rows.row_mut(i).copy_from_slice(&[side * cos, sin, 0.0]);
+        let turned = |a: f64, b: f64| {
+            let slope = slope(side);
+            [a * slope[0], a * slope[1], b]
+        };
+        rows.row_mut(2 + 2 * i).copy_from_slice(&turned(out, up));
+        rows.row_mut(3 + 2 * i).copy_from_slice(&turned(-up, out));
     }
+    let body = DMatrix::identity(3, 3);
+    let velocity = dvector![0.0, -1.0, 0.0];
+    ImpactProblem::from_mechanics_with_tangents(&body, &rows, &velocity, &[mu; 2]).unwrap()
+}
+
+#[test]
+fn a_wedge_in_space_is_that_in_the_plane() {
+    let critical = 0.2f64.tan();
+    for angle in [0.0, 0.1, 0.25, std::f64::consts::FRAC_PI_4] {
+        for mu in [0.0, 0.05, 0.9 * critical, critical * (1.0 - 1e-4)] {
+            let plane = ContactCone::of(&wedge(mu)).unwrap();
+            let space = ContactCone::of(&wedge_in_space(mu, angle)).unwrap();
+            assert!(space.is_pointed());
+            let off = space.margin() / plane.margin() - 1.0;
+            // impulses of size 1/δ² cancel
+            let rounding = 1e-9 + 1e-14 / plane.margin().powi(2);
+            assert!(off.abs() < rounding, "{angle} {mu}: {off:e}");
+            let norms = [space, plane].map(|cone| cone.euclidean_norm().unwrap());
+            assert!((norms[0] / norms[1] - 1.0).abs() < rounding);
+        }
+        let jammed = ContactCone::of(&wedge_in_space(critical * (1.0 + 1e-4), angle)).unwrap();
+        assert!(!jammed.is_pointed());
+    }
+}
+
+/// Impulses in the round cones whose force is a direction for all generators have the margin of the
+/// round cone: the least distance is not less than 1/|r|, and they are a point at that distance.
+#[test]
+fn in_space_the_margin_is_that_of_the_round_cone() {
+    let mut random = SplitMix64(31);
+    let mut pointed = 0;
+    for case in 0..60 {
+        let m = 2 + case % 3;
+        let d = 3 * m - random.next() as usize % m;
+        let root = DMatrix::from_fn(3 * m, d, |_, _| random.between(-1.0, 1.0));
+        let g = &root * root.transpose();
+        let large = if case % 10 == 9 { 1e5 } else { 1.0 };
+        let mu: Vec<f64> = (0..m).map(|_| large * random.unit()).collect();
+        let velocity = DVector::from_fn(d, |_, _| random.between(-1.0, 1.0));
+        let problem = ImpactProblem::with_tangents(g.clone(), &root * velocity, &mu).unwrap();
+        let cone = ContactCone::of(&problem).unwrap();
+        if !cone.is_pointed() {
+            continue;
+        }
+        pointed += 1;
+        let p = cone.direction();
+        let moved = &g * p;
+        for i in 0..m {
+            let along = moved.rows(m + 2 * i, 2).norm();
+            let rounding = 1e-15 * (g.abs() * p.abs()).rows(m + 2 * i, 2).norm();
+            let least = moved[i] - mu[i] * (along - rounding).max(0.0);
+            assert!(least > 1.0 - 1e-8, "{case}: {least}");
+            let friction = p.rows(m + 2 * i, 2).norm();
+            assert!(p[i] >= 0.0 && friction <= mu[i] * p[i] * (1.0 + 1e-12) + 1e-12);
+        }
+        let norm = p.dot(&moved).sqrt();
+        assert!((norm * cone.margin() - 1.0).abs() < 1e-9, "{case}");
+        let off = p.rows(0, m).sum() / norm.powi(2) - 1.0;
+        assert!(off.abs() < 1e-8, "{case}: {off:e}");
+    }
+    assert!(pointed > 40, "{pointed}");
 }
 
 #[test]
@@ -174,4 +216,68 @@ fn directions_that_overflow_are_zero() {
     let cone = ContactCone::of(&problem).unwrap();
     assert!(!cone.is_pointed());
     assert_eq!(cone.direction(), &dvector![0.0, 0.0]);
+}
+
+/// `A X = B` in rational numbers; `A` is regular.
+fn solve_exactly(
+    mut a: Vec<Vec<BigRational>>,
+    mut b: Vec<Vec<BigRational>>,
+) -> Vec<Vec<BigRational>> {
+    for k in 0..a.len() {
+        let pivot = (k..a.len()).find(|&i| !a[i][k].is_zero()).unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        let (row, right) = (a[k].clone(), b[k].clone());
+        for i in (0..a.len()).filter(|&i| i != k) {
+            let factor = &a[i][k] / &row[k];
+            let of_row = a[i].iter_mut().zip(&row);
+            for (x, y) in of_row.chain(b[i].iter_mut().zip(&right)) {
+                *x -= &factor * y;
+            }
+        }
+    }
+    let rows = b.into_iter().enumerate();
+    rows.map(|(k, row)| row.into_iter().map(|x| x / &a[k][k]).collect())
+        .collect()
+}
+
+/// The rows of the reference for `ramone` combine generators that cancel. Exactly: impulses
+/// `G Λ = (1, 1, 0, 0)` lie inside of the cones, so they are the minimiser and `δ⁻² = Σ Λn`; the
+/// same with `J M⁻² Jᵀ` for the Euclidean norm.
+#[test]
+fn the_margin_of_ramone_in_rational_numbers() {
+    let case = Case::named("ramone");
+    let exact = |matrix: DMatrix<f64>| -> Vec<Vec<BigRational>> {
+        let of = |x: &f64| BigRational::from_float(*x).unwrap();
+        matrix
+            .row_iter()
+            .map(|row| row.iter().map(of).collect())
+            .collect()
+    };
+    let mut jacobian = exact(case.matrix("Jn"));
+    jacobian.extend(exact(case.matrix("Jt")));
+    let transposed: Vec<Vec<BigRational>> = (0..7)
+        .map(|k| jacobian.iter().map(|row| row[k].clone()).collect())
+        .collect();
+    let response = solve_exactly(exact(case.matrix("M")), transposed.clone());
+    let product = |a: &[Vec<BigRational>], b: &[Vec<BigRational>]| -> Vec<Vec<BigRational>> {
+        let entry = |i: usize, j: usize| a.iter().zip(b).map(|(a, b)| &a[i] * &b[j]).sum();
+        (0..4)
+            .map(|i| (0..4).map(|j| entry(i, j)).collect())
+            .collect()
+    };
+    let mu = case.vector("mu");
+    let sum = |gram: Vec<Vec<BigRational>>| {
+        let ones = [1, 1, 0, 0].map(|x| vec![BigRational::from_integer(x.into())]);
+        let impulses = solve_exactly(gram, ones.to_vec());
+        for i in 0..2 {
+            let bound = BigRational::from_float(mu[i]).unwrap() * &impulses[i][0];
+            assert!(impulses[2 + i][0].abs() < bound);
+        }
+        (&impulses[0][0] + &impulses[1][0]).to_f64().unwrap()
+    };
+    let margin = sum(product(&transposed, &response)).sqrt().recip();
+    let norm = sum(product(&response, &response)).sqrt();
+    assert!((margin - 0.6027097255447168).abs() < 1e-15, "{margin}");
+    assert!((norm - 0.41704070762558704).abs() < 1e-15, "{norm}");
 }

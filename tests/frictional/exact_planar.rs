@@ -3,7 +3,7 @@
 use crate::random_bits::SplitMix64;
 use crate::support::{Row, case, problem};
 use saltation::InputError;
-use saltation::impact::{ExactPlanar, Failure, ImpactProblem, OutcomeSet};
+use saltation::impact::{EventExact, ExactPlanar, Failure, ImpactProblem, OutcomeSet};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 /// The vertices of the file, polytope by polytope.
@@ -18,7 +18,7 @@ fn polytopes(rows: &[Row]) -> Vec<Vec<Vec<f64>>> {
     all
 }
 
-fn far(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn far(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
         .zip(b)
         .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
@@ -110,7 +110,7 @@ fn pieces_have_lengths_and_areas() {
 }
 
 /// Spec 9.3: two contacts without friction, by hand.
-fn frictionless_ends(a: f64, b: f64, c: f64, p: f64, q: f64) -> Vec<[[f64; 2]; 2]> {
+pub(crate) fn frictionless_ends(a: f64, b: f64, c: f64, p: f64, q: f64) -> Vec<[[f64; 2]; 2]> {
     let origin = [0.0, 0.0];
     if c <= 0.0 {
         return vec![[origin, origin]];
@@ -257,4 +257,42 @@ fn a_velocity_without_an_impact_keeps_its_bits() {
         let vertices: Vec<&[f64]> = set.pieces().iter().flat_map(|p| p.vertices()).collect();
         assert_eq!(vertices, [problem.speeds().as_slice()]);
     }
+}
+
+/// Two contacts alternate without end: each round turns the slip again and adds vertices. The set is
+/// not closed, and what is found of it is nearly all.
+#[test]
+fn a_set_with_vertices_without_end_is_not_closed() {
+    let delassus = dmatrix![
+        1.1356, -0.6157, -0.7016, -0.4102;
+        -0.6157, 0.6382, 0.1206, 0.0725;
+        -0.7016, 0.1206, 1.2122, 0.6798;
+        -0.4102, 0.0725, 0.6798, 0.9161];
+    let speeds = dvector![0.0585, -0.8253, 0.2352, 0.0009];
+    let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.7234, 1.1102]).unwrap();
+    let mut bounds: Vec<(f64, f64)> = Vec::new();
+    for cap in [20, 40, 60] {
+        let set = ExactPlanar::new().cap(cap).resolve(&problem).unwrap();
+        assert!(!set.is_closed() && set.effort() == cap);
+        // more effort finds no less
+        for (few, many) in bounds.iter().zip(set.bounds()) {
+            assert!(many.0 <= few.0 + 1e-11 && many.1 >= few.1 - 1e-11, "{cap}");
+        }
+        bounds = set.bounds();
+    }
+    let set = ExactPlanar::new().cap(60).resolve(&problem).unwrap();
+    let mut simulation = EventExact::new(1.0).most_legs(100).start(&problem).unwrap();
+    let (mut u, mut p) = ([0.0; 4], [0.0; 4]);
+    let (mut worst, mut finished) = (0.0_f64, 0);
+    for sample in 0..300 {
+        if simulation
+            .simulate(sample, &mut u, &mut p)
+            .unwrap()
+            .finished
+        {
+            finished += 1;
+            worst = worst.max(set.distance(&u));
+        }
+    }
+    assert!(finished > 290 && worst < 1e-11, "{finished} {worst:e}");
 }

@@ -20,12 +20,14 @@ mod exact_planar;
 mod extremes;
 mod mirrored;
 mod models;
+mod inclusion;
 mod modes;
 #[path = "../common/extremes.rs"]
 mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod rational;
 mod reachable;
 mod reference;
 mod restitution;
@@ -36,4 +38,5 @@ mod steps;
 mod stick_slip;
 mod support;
 mod timeline;
+mod three_contacts;
 mod uneven_rows;

@@ -173,6 +173,88 @@ impl Sequences<'_> {
     }
 }
 
+impl Location {
+    fn holds(&self, u: &[f64; 4]) -> bool {
+        let is_kept = |&(row, sign): &(usize, i8)| match sign {
+            0 => u[row] == 0.0,
+            _ => f64::from(sign) * u[row] >= 0.0,
+        };
+        self.signs.iter().all(is_kept)
+    }
+
+    /// Rates with which slips that vanish stay so: rays, and combinations of two.
+    fn steady(&self) -> Vec<[f64; 4]> {
+        let mut rays = self.rays.clone();
+        for &(row, _) in self.signs.iter().filter(|sign| sign.1 == 0) {
+            let is_zero = |ray: &&[f64; 4]| ray[row].abs() < 1e-12;
+            let mut steady: Vec<[f64; 4]> = rays.iter().filter(is_zero).copied().collect();
+            for p in rays.iter().filter(|ray| ray[row] >= 1e-12) {
+                for q in rays.iter().filter(|ray| ray[row] <= -1e-12) {
+                    let mix = |k: usize| p[k] * -q[row] + q[k] * p[row];
+                    steady.push(std::array::from_fn(mix));
+                }
+            }
+            rays = steady;
+        }
+        rays
+    }
+}
+
+/// The end of a random path: in each leg a location that holds the speeds, a combination of its
+/// rates, and a length at which it is left or earlier. None where it does not end.
+fn random_end(
+    start: [f64; 4],
+    locations: &[Location],
+    random: &mut SplitMix64,
+) -> Option<[f64; 4]> {
+    let size = start.iter().fold(0.0f64, |most, u| most.max(u.abs()));
+    let mut u = start;
+    for _ in 0..2000 {
+        if u[0] >= 0.0 && u[1] >= 0.0 {
+            return Some(u);
+        }
+        let location = &locations[(random.next() % locations.len() as u64) as usize];
+        if !location.holds(&u) {
+            continue;
+        }
+        let rays = location.steady();
+        if rays.is_empty() {
+            continue;
+        }
+        let mut rate = [0.0; 4];
+        let only = random.next() % (2 * rays.len() as u64);
+        for (k, ray) in rays.iter().enumerate() {
+            let is_out = only < rays.len() as u64 && only != k as u64;
+            let weight = if is_out { 0.0 } else { random.unit() };
+            (0..4).for_each(|row| rate[row] += weight * ray[row]);
+        }
+        let fastest = rate.iter().fold(0.0f64, |most, r| most.max(r.abs()));
+        let mut length = f64::INFINITY;
+        for &(row, sign) in &location.signs {
+            // a rate that is rounding keeps its speed
+            if sign == 0 || rate[row].abs() < 1e-12 * fastest {
+                rate[row] = 0.0;
+            }
+            if f64::from(sign) * rate[row] < 0.0 {
+                length = length.min(-u[row] / rate[row]);
+            }
+        }
+        if !length.is_finite() {
+            continue;
+        }
+        if random.next().is_multiple_of(2) {
+            length *= random.unit();
+        }
+        for (u, rate) in u.iter_mut().zip(rate) {
+            *u += length * rate;
+            if u.abs() < 1e-13 * size {
+                *u = 0.0;
+            }
+        }
+    }
+    None
+}
+
 /// Vertices shown to be reached, and those for which the budget did not suffice.
 fn vertices_reached(problem: &ImpactProblem, vertices: &[&[f64]]) -> (usize, usize) {
     let locations = locations(problem);
@@ -234,6 +316,35 @@ fn campaign(count: usize) {
         "{open} {not_closed}"
     );
     assert!(finished > 17 * count, "{finished}");
+}
+
+/// Exact sets hold the ends of random paths, found from signs and rays alone.
+#[test]
+fn exact_sets_of_a_thousand_problems_hold_the_ends_of_random_paths() {
+    let mut random = SplitMix64(1000);
+    let (mut closed, mut ended, mut worst) = (0, 0, 0.0f64);
+    for case in 0..1000 {
+        let mu = [random.between(0.0, 1.2), random.between(0.0, 1.2)];
+        let problem = random_problem(&mut random, mu);
+        let set = ExactPlanar::new().cap(60).resolve(&problem).unwrap();
+        if !set.is_closed() {
+            continue;
+        }
+        closed += 1;
+        let locations = locations(&problem);
+        let start: [f64; 4] = std::array::from_fn(|row| problem.speeds()[row]);
+        for _ in 0..8 {
+            let Some(u) = random_end(start, &locations, &mut random) else {
+                continue;
+            };
+            ended += 1;
+            let outside = set.distance(&u) / problem.speeds().amax();
+            worst = worst.max(outside);
+            assert!(outside < 1e-10, "{case}: {outside:e} {u:?}");
+        }
+    }
+    println!("{closed} closed, {ended} paths, worst {worst:e}");
+    assert!(closed > 930 && ended > 7 * closed, "{closed} {ended}");
 }
 
 #[test]

@@ -127,20 +127,6 @@ impl Blocks {
         self.matrix.view((m, m), (n, n)).into_owned()
     }
 
-    /// `W` of the convex problem `min ½ λᵀ G λ − Σ λn` over the cones of friction: without bounds,
-    /// and with the least slip acting on the normals.
-    pub(crate) fn of_cones(&self) -> DMatrix<f64> {
-        let mut matrix = self.unbounded();
-        let (m, k) = (self.contacts, self.slopes.len());
-        if k > 0 {
-            for i in 0..m {
-                let gamma = m + k * m + i;
-                matrix[(i, gamma)] = -matrix[(gamma, i)];
-            }
-        }
-        matrix
-    }
-
     /// `q` with bounds.
     pub(crate) fn right_side(&self, most: &[f64], speeds: &[f64], q: &mut [f64]) {
         let (bounds, rest) = q.split_at_mut(self.contacts);

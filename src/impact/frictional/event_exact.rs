@@ -168,9 +168,7 @@ impl EventExactSimulation<'_> {
         }
         // afresh from the impulses; what was zero is zero but for rounding
         speeds.copy_from_slice(self.problem.speeds().as_slice());
-        for (column, push) in self.problem.delassus().column_iter().zip(&*impulses) {
-            add(speeds, *push, column.iter());
-        }
+        add_product(self.problem, impulses, speeds);
         Ok(ended)
     }
 
@@ -205,8 +203,8 @@ impl EventExactSimulation<'_> {
             }
             let length = self.until_event(speeds, left);
             left -= length;
-            add(speeds, length, self.rates.iter());
-            add(impulses, length, self.push.iter());
+            add(speeds, length, &self.rates);
+            add(impulses, length, &self.push);
             self.settle(speeds);
         }
         Ok(())
@@ -234,9 +232,7 @@ impl EventExactSimulation<'_> {
         };
         self.push.copy_from_slice(push);
         self.rates.fill(0.0);
-        for (column, push) in self.problem.delassus().column_iter().zip(&self.push) {
-            add(&mut self.rates, *push, column.iter());
-        }
+        add_product(self.problem, &self.push, &mut self.rates);
         Ok(true)
     }
 
@@ -260,8 +256,16 @@ fn sign(speed: f64) -> i8 {
 }
 
 /// `to += factor · v`.
-fn add<'v>(to: &mut [f64], factor: f64, v: impl Iterator<Item = &'v f64>) {
+fn add(to: &mut [f64], factor: f64, v: &[f64]) {
     if factor != 0.0 {
         to.iter_mut().zip(v).for_each(|(to, v)| *to += factor * v);
+    }
+}
+
+/// `to += G p`.
+fn add_product(problem: &ImpactProblem, impulses: &[f64], to: &mut [f64]) {
+    let columns = problem.delassus().as_slice().chunks_exact(to.len().max(1));
+    for (column, p) in columns.zip(impulses) {
+        add(to, *p, column);
     }
 }

@@ -34,7 +34,7 @@ const MOST_CONTACTS: usize = 5;
 /// Cosines between rows below this are rounding.
 const ZERO: f64 = 1e-15;
 
-/// Most generators of a polytope on the way.
+/// Most generators of a polytope on the way, before redundant ones are dropped.
 const GENERATORS: usize = 200;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
@@ -64,9 +64,15 @@ const GENERATORS: usize = 200;
 /// than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12 of
 /// it are lost.
 ///
-/// Two contacts take a few milliseconds. Three are practical. With four or five the work list may
-/// reach its cap; then the set is a part of the exact one and [`is_closed`](OutcomeSet::is_closed)
-/// is false.
+/// Where a contact is closed (`u_n = 0`) and none approaches, the inclusion may end the impact or go
+/// on: pushing contacts can stop each other's slip. This set holds both, as the definition of the
+/// inclusion does; samplers end there.
+///
+/// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds. Some
+/// sets have vertices without end: two contacts alternate, and each round moves the velocity by a
+/// little less than the one before (one in a hundred random problems with two contacts). There, and
+/// with four or five contacts, the search reaches a cap. Then the result is a part of the exact set,
+/// and [`is_closed`](OutcomeSet::is_closed) is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactPlanar {
     cap: usize,

@@ -7,7 +7,8 @@
 //! * `one_contact`: Routh's impact in the plane; `keller`: the same in space.
 //! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
 //!   solutions in the plane.
-//! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
+//! * `cone`: how pointed the cone of contact forces is, and how soon impacts end; `least_norm`: the
+//!   convex problem behind it.
 //! * `settings`, `simulation`: samples of outcomes by steps of bounded impulses; `bounds`: how the
 //!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
@@ -28,6 +29,7 @@ mod exact_planar;
 mod generators;
 pub(crate) mod keller;
 mod lcp_step;
+mod least_norm;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
 mod polytope;

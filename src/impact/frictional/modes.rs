@@ -519,9 +519,9 @@ impl State {
 /// `out = start + G λ`.
 fn add_product(gram: &DMatrix<f64>, lambda: &[f64], start: &[f64], out: &mut [f64]) {
     out.copy_from_slice(start);
-    for (column, l) in gram.column_iter().zip(lambda) {
+    for (column, l) in gram.as_slice().chunks_exact(start.len().max(1)).zip(lambda) {
         if *l != 0.0 {
-            for (to, g) in out.iter_mut().zip(column.iter()) {
+            for (to, g) in out.iter_mut().zip(column) {
                 *to += g * l;
             }
         }
