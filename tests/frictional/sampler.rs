@@ -80,6 +80,21 @@ fn threads_do_not_change_a_bit() {
     }
 }
 
+#[cfg(feature = "parallel")]
+#[test]
+fn threads_have_a_cap() {
+    let problem = compass();
+    for (threads, works) in [(1024, true), (1025, false), (usize::MAX, false)] {
+        let simulation = EventExact::new(0.5).start(&problem).unwrap();
+        let sampler = Sampler::new(simulation).threads(threads);
+        let sampled = sampler.sample(0..1);
+        assert_eq!(sampled.is_ok(), works, "{threads}");
+        if let Err(error) = sampled {
+            assert!(error.to_string().contains("at most 1024"), "{error}");
+        }
+    }
+}
+
 #[test]
 fn statistics_grow_with_the_samples_and_the_caller_may_end() {
     let problem = compass();

@@ -18,15 +18,39 @@ pub enum BoundLaw {
     Faces,
 }
 
+/// The draws of all samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundDraws {
+    pub(super) law: BoundLaw,
+    pub(super) seed: u64,
+    /// The greatest bound (N s).
+    pub(super) bound: f64,
+}
+
+impl BoundDraws {
+    /// Draws the bounds of one step of a sample into `most` (N s); gives the other draws of the
+    /// step. `speeds` are those before it, normals first, `stored` as for [`draw`].
+    pub(super) fn of_step(
+        self,
+        sample: u64,
+        step: usize,
+        speeds: &[f64],
+        stored: &[f64],
+        most: &mut [f64],
+    ) -> Draws {
+        let (seed, step) = (self.seed, step as u64);
+        let draws = Draws { seed, sample, step };
+        draw(self.law, draws, &speeds[..most.len()], stored, most);
+        for most in most {
+            *most *= self.bound;
+        }
+        draws
+    }
+}
+
 /// Draws the bounds of one step, in (0, 1) or zero. `speeds` are the normal speeds, `stored` the
 /// energies stored at contacts; none where it is empty.
-pub(crate) fn draw(
-    law: BoundLaw,
-    draws: Draws,
-    speeds: &[f64],
-    stored: &[f64],
-    bounds: &mut [f64],
-) {
+fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], stored: &[f64], bounds: &mut [f64]) {
     draws.fill_open(Stream::Bounds, bounds);
     let m = bounds.len();
     if law == BoundLaw::Uniform || m < 2 {

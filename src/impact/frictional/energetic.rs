@@ -6,10 +6,9 @@
 //! the kinetic energy and the stores together never rise, and one contact without friction leaves
 //! with `−r un`.
 
-use super::bounds::draw;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps, SolutionRule};
-use super::simulation::{Ended, draws, is_over, start};
+use super::simulation::{Ended, is_over, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
 
@@ -103,21 +102,15 @@ impl<'p> EnergeticSimulation<'p> {
         speeds: &mut [f64],
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
-        start(self.step.problem, speeds, impulses)?;
+        let mut ended = start(self.step.problem, speeds, impulses)?;
         self.stored.fill(0.0);
-        let mut ended = Ended {
-            steps: 0,
-            finished: self.is_over(speeds),
-            residual: 0.0,
-        };
-        let m = self.most.len();
+        ended.finished = self.is_over(speeds);
+        let bounds = self.settings.bounds();
         while !ended.finished && ended.steps < self.settings.most_steps {
             self.step.problem.check_interrupt()?;
-            let draws = draws(&self.settings, sample, ended.steps);
-            let law = self.settings.law;
-            draw(law, draws, &speeds[..m], &self.stored, &mut self.most);
-            for i in 0..m {
-                self.most[i] *= self.settings.bound;
+            let (step, stored) = (ended.steps, &self.stored);
+            let draws = bounds.of_step(sample, step, speeds, stored, &mut self.most);
+            for i in 0..self.most.len() {
                 self.restores[i] = self.stored[i] > 0.0 && speeds[i] >= -self.eps[i];
             }
             for cut in 0..=CUTS {

@@ -1,6 +1,6 @@
 //! Samples of the set of outcomes by steps of bounded impulses (Halm & Posa, Algorithms 1 and 2).
 
-use super::bounds::BoundLaw;
+use super::bounds::{BoundDraws, BoundLaw};
 use super::modes::Modes;
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
@@ -37,9 +37,11 @@ pub enum Finish {
     #[default]
     Drop,
     /// Every sample makes one more step, in which each contact may push by `ε/(3ψ)`,
-    /// `ψ = σ m (1 + max μ) + 1`, σ² the greatest eigenvalue of `A`; unfinished are those that
-    /// approach after it. It moves the velocity by less than ε/3 in the metric of kinetic energy
-    /// (√J).
+    /// `ψ = σ m (1 + max μ) + 1`; unfinished are those that approach after it. Of a problem made
+    /// with its motion, σ is the greatest singular value of `M⁻¹ J̄ᵀ`, `J̄` the rows of normals and
+    /// directions, and the step moves the velocity by less than ε/3 (Algorithm 2 of the paper).
+    /// Where only contact space is known, σ² is the greatest eigenvalue of `A`, and ε/3 bounds the
+    /// change in the metric of kinetic energy (√J).
     SmallStep(f64),
 }
 
@@ -161,6 +163,15 @@ impl LcpSteps {
     pub const fn dictionary(mut self, samples: u64) -> Self {
         self.dictionary = samples;
         self
+    }
+
+    /// How its bounds are drawn.
+    pub(super) const fn bounds(&self) -> BoundDraws {
+        BoundDraws {
+            law: self.law,
+            seed: self.seed,
+            bound: self.bound,
+        }
     }
 
     /// Refuses settings out of their ranges, and problems that they are not for.

@@ -1,9 +1,6 @@
 //! Samples of the set of outcomes (Halm & Posa, Algorithms 1 and 2).
 
-use nalgebra::DMatrix;
-
-use super::blocks::Blocks;
-use super::bounds::draw;
+use super::blocks::{force_rows, slopes};
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use crate::impact::{Failure, ImpactProblem};
@@ -96,25 +93,17 @@ impl<'p> LcpSimulation<'p> {
         speeds: &mut [f64],
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
-        start(self.step.problem, speeds, impulses)?;
-        let mut ended = Ended {
-            steps: 0,
-            finished: self.is_over(speeds),
-            residual: 0.0,
-        };
-        let m = self.most.len();
+        let mut ended = start(self.step.problem, speeds, impulses)?;
+        ended.finished = self.is_over(speeds);
+        let bounds = self.settings.bounds();
         while !ended.finished && ended.steps < self.settings.most_steps {
             self.step.problem.check_interrupt()?;
-            let draws = draws(&self.settings, sample, ended.steps);
-            draw(self.settings.law, draws, &speeds[..m], &[], &mut self.most);
-            for most in &mut self.most {
-                *most *= self.settings.bound;
-            }
+            let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
             self.make_step(draws, speeds, impulses, &mut ended)?;
         }
         if matches!(self.settings.finish, Finish::SmallStep(_)) {
+            let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
             self.most.fill(self.small);
-            let draws = draws(&self.settings, sample, ended.steps);
             self.make_step(draws, speeds, impulses, &mut ended)?;
         }
         Ok(ended)
@@ -141,24 +130,22 @@ impl<'p> LcpSimulation<'p> {
     }
 }
 
-/// Sets a sample to the start.
+/// Sets a sample to the start. Whether it is over is the caller's to say.
 pub(super) fn start(
     problem: &ImpactProblem,
     speeds: &mut [f64],
     impulses: &mut [f64],
-) -> Result<(), Failure> {
+) -> Result<Ended, Failure> {
     let before = problem.speeds();
     validate::length("speeds", before.len(), speeds.len())?;
     validate::length("impulses", before.len(), impulses.len())?;
     speeds.copy_from_slice(before.as_slice());
     impulses.fill(0.0);
-    Ok(())
-}
-
-/// The draws of one step.
-pub(super) fn draws(settings: &LcpSteps, sample: u64, step: usize) -> Draws {
-    let (seed, step) = (settings.seed, step as u64);
-    Draws { seed, sample, step }
+    Ok(Ended {
+        steps: 0,
+        finished: false,
+        residual: 0.0,
+    })
 }
 
 /// True when no normal speed is below minus its rounding.
@@ -171,15 +158,18 @@ fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<f64, Fail
     let Finish::SmallStep(size) = settings.finish else {
         return Ok(0.0);
     };
-    let blocks = Blocks::of(problem.delassus(), problem.friction(), settings.directions);
-    let m = problem.contacts();
-    let forces = blocks.size() - m - if problem.tangents() > 0 { m } else { 0 };
-    let matrix: DMatrix<f64> = blocks.bounded().view((m, m), (forces, forces)).into();
-    validate::finite(
-        "Delassus matrix of normals and directions",
-        matrix.as_slice(),
-    )?;
-    let sigma = Spectrum::of(&matrix).greatest().max(0.0).sqrt();
+    let (m, t) = (problem.contacts(), problem.tangents());
+    // M⁻¹ J̄ᵀ, or A where only G is known
+    let rows = force_rows(m, t, &slopes(t, settings.directions));
+    let squares = match problem.response() {
+        Some(response) => {
+            let response = response * rows.transpose();
+            response.tr_mul(&response)
+        }
+        None => &rows * problem.delassus() * rows.transpose(),
+    };
+    validate::finite("squares of normals and directions", squares.as_slice())?;
+    let sigma = Spectrum::of(&squares).greatest().max(0.0).sqrt();
     let mu = problem
         .friction()
         .iter()
