@@ -8,6 +8,7 @@
     reason = "small whole numbers, exactly"
 )]
 
+mod branches;
 mod comparison;
 mod cone;
 #[path = "../common/contacts.rs"]

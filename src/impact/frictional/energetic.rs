@@ -7,7 +7,7 @@
 //! with `−r un`.
 
 use super::lcp_step::LcpStep;
-use super::settings::{Finish, LcpSteps, SolutionRule};
+use super::settings::{Finish, LcpSteps};
 use super::simulation::{Ended, is_over, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
@@ -46,16 +46,13 @@ impl LcpSteps {
     ///
     /// # Errors
     /// Those of [`start`](Self::start), and
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for [`SolutionRule::PickUniform`],
-    /// [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for rules that enumerate contact modes, [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
     pub fn start_energetic<'p>(
         &self,
         problem: &'p ImpactProblem,
     ) -> Result<EnergeticSimulation<'p>, Failure> {
         self.check(problem)?;
-        let kept = self.rule != SolutionRule::PickUniform
-            && self.finish == Finish::Drop
-            && self.dictionary == 0;
+        let kept = !self.rule.enumerates() && self.finish == Finish::Drop && self.dictionary == 0;
         let rule = "must be without enumeration, small step and dictionary";
         validate::unless(kept, "steps with restitution", 0.0, rule)?;
         let rule = "must lie in [0, 1]";

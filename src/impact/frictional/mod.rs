@@ -8,7 +8,7 @@
 //! * `blocks`: the complementarity problem of a step, with and without bounds; `modes`: all its
 //!   solutions in the plane.
 //! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
-//! * `settings`, `simulation`: samples of outcomes by steps of bounded impulses; `bounds`: how the
+//! * `settings`, `simulation`, `branches`: samples of outcomes by steps of bounded impulses; `bounds`: how the
 //!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
@@ -20,6 +20,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
+mod branches;
 mod cone;
 mod elimination;
 mod energetic;
@@ -40,6 +41,7 @@ mod span;
 mod statistics;
 
 pub use bounds::BoundLaw;
+pub use branches::Branch;
 pub use cone::ContactCone;
 pub use energetic::EnergeticSimulation;
 pub use event_exact::{EventExact, EventExactSimulation};

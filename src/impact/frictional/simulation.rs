@@ -21,16 +21,16 @@ pub struct Ended {
 }
 
 /// The workspace of [`LcpSteps`] for one problem: samples allocate nothing, except where
-/// [`SolutionRule::PickUniform`](super::SolutionRule::PickUniform) meets a singular mode.
+/// contact modes are enumerated and one is singular.
 #[derive(Clone, Debug)]
 pub struct LcpSimulation<'p> {
-    settings: LcpSteps,
-    step: LcpStep<'p>,
+    pub(super) settings: LcpSteps,
+    pub(super) step: LcpStep<'p>,
     /// The bound of the last, small step.
     small: f64,
     /// The normal speeds below minus which contacts approach.
     eps: Vec<f64>,
-    most: Vec<f64>,
+    pub(super) most: Vec<f64>,
 }
 
 impl LcpSteps {
@@ -38,9 +38,8 @@ impl LcpSteps {
     ///
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
-    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
-    /// [`SolutionRule::PickUniform`](super::SolutionRule::PickUniform) in space or with more than
-    /// five contacts; [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for
+    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for rules that
+    /// enumerate contact modes in space or with more than five contacts; [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for
     /// friction without tangents; those of [`LcpSimulation::simulate`] while a dictionary is
     /// learnt.
     pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
@@ -95,38 +94,55 @@ impl<'p> LcpSimulation<'p> {
     ) -> Result<Ended, Failure> {
         let mut ended = start(self.step.problem, speeds, impulses)?;
         ended.finished = self.is_over(speeds);
-        let bounds = self.settings.bounds();
-        while !ended.finished && ended.steps < self.settings.most_steps {
+        let mut is_last = false;
+        while let Some(draws) = self.next_bounds(sample, speeds, ended, &mut is_last) {
             self.step.problem.check_interrupt()?;
-            let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
-            self.make_step(draws, speeds, impulses, &mut ended)?;
-        }
-        if matches!(self.settings.finish, Finish::SmallStep(_)) {
-            let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
-            self.most.fill(self.small);
-            self.make_step(draws, speeds, impulses, &mut ended)?;
+            let residual = self.step.solve(draws, speeds, &self.most, None)?;
+            self.count_step(residual, speeds, impulses, &mut ended);
         }
         Ok(ended)
     }
 
-    fn is_over(&self, speeds: &[f64]) -> bool {
+    pub(super) fn is_over(&self, speeds: &[f64]) -> bool {
         is_over(&speeds[..self.most.len()], &self.eps)
     }
 
-    /// One step with the bounds in `most`.
-    fn make_step(
+    /// The bounds of the next step, in `most`, and its draws; none after the last one.
+    pub(super) fn next_bounds(
         &mut self,
-        draws: Draws,
+        sample: u64,
+        speeds: &[f64],
+        ended: Ended,
+        is_last: &mut bool,
+    ) -> Option<Draws> {
+        if *is_last {
+            return None;
+        }
+        let over = ended.finished || ended.steps >= self.settings.most_steps;
+        if over && self.settings.finish == Finish::Drop {
+            return None;
+        }
+        let bounds = self.settings.bounds();
+        let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
+        if over {
+            *is_last = true;
+            self.most.fill(self.small);
+        }
+        Some(draws)
+    }
+
+    /// Adds the step that was solved last.
+    pub(super) fn count_step(
+        &self,
+        residual: f64,
         speeds: &mut [f64],
         impulses: &mut [f64],
         ended: &mut Ended,
-    ) -> Result<(), Failure> {
-        let residual = self.step.solve(draws, speeds, &self.most, None)?;
+    ) {
         self.step.apply(speeds, impulses);
         ended.residual = ended.residual.max(residual);
         ended.steps += 1;
         ended.finished = self.is_over(speeds);
-        Ok(())
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use nalgebra::DVector;
 
 use crate::impact::{
-    Failure, ImpactLaw, ImpactProblem, LcpSteps, Order, Outcome, OutcomeSimulation, Outcomes,
-    Remark,
+    Ended, Failure, ImpactLaw, ImpactProblem, LcpSteps, Order, Outcome, OutcomeSimulation,
+    Outcomes, Remark,
 };
 use crate::random::{symmetric, word};
 use crate::validate;
@@ -21,17 +21,19 @@ const NUMBERS: usize = 10_000_000;
 ///
 /// The samples are those of [`LcpSteps`] with the numbers 0, 1, …. Unfinished ones are dropped.
 /// Those of which a step was not solved are dropped too, and the first outcome says how many they
-/// are ([`Remark::UnsolvedSamples`]). Each velocity is listed once (to 1e-8 of the greatest speed),
-/// in the order of the samples. The set is never complete: a run needs a [`Selection`](crate::impact::Selection) other than
-/// `Single`. For many samples [`LcpSteps::start`] is cheaper: it keeps nothing.
+/// are ([`Remark::UnsolvedSamples`]). With
+/// [`SolutionRule::EnumerateAll`](crate::impact::SolutionRule::EnumerateAll) the outcomes are those
+/// of all branches. Each velocity is listed once (to 1e-8 of the greatest speed), in the order of
+/// the samples. The set is never complete: a run needs a
+/// [`Selection`](crate::impact::Selection) other than `Single`. For many samples [`LcpSteps::start`] is cheaper: it keeps nothing.
 ///
 /// Coefficients of restitution are not read. [`Outcomes::effort`] is the number of steps.
 ///
 /// # Errors
 /// Those of [`LcpSteps::start`]; [`Failure::Interrupted`]; [`Failure::Lcp`], that of the first
 /// sample not solved, where no sample finishes;
-/// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than 10⁷ numbers of samples
-/// times rows.
+/// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than 10⁷ numbers: samples
+/// times rows, times the cap on branches.
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, LcpSteps, RouthInclusion};
@@ -68,56 +70,109 @@ impl ImpactLaw for RouthInclusion {
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         let size = problem.speeds().len();
         let count = usize::try_from(self.samples).unwrap_or(usize::MAX);
-        let kept = count.saturating_mul(size) <= NUMBERS;
+        let branches = self.steps.most_branches().unwrap_or(1);
+        let kept = count.saturating_mul(size).saturating_mul(branches) <= NUMBERS;
         let rule = "must make at most 10000000 numbers with the rows of the problem";
         validate::unless(kept, "samples", self.samples as f64, rule)?;
-        distinct(problem, &mut self.steps.start(problem)?, self.samples)
+        let mut simulation = self.steps.start(problem)?;
+        let mut listing = Listing::new(problem);
+        if self.steps.most_branches().is_some() {
+            for sample in 0..self.samples {
+                let mut added = Ok(());
+                let followed = simulation.branches(sample, |branch| {
+                    if added.is_ok() {
+                        added = listing.add(branch.ended, &branch.speeds, &branch.impulses);
+                    }
+                });
+                added?;
+                listing.check(followed.map(drop))?;
+            }
+            return listing.end();
+        }
+        listing.add_samples(&mut simulation, self.samples)?;
+        listing.end()
     }
 }
 
-/// The distinct outcomes of the samples below a number.
-fn distinct(
-    problem: &ImpactProblem,
-    simulation: &mut dyn OutcomeSimulation,
-    samples: u64,
-) -> Result<Outcomes, Failure> {
-    let size = problem.speeds().len();
-    let mut list: Vec<Outcome> = Vec::new();
-    let mut grid = Grid::new(size, MERGED * problem.speeds().amax());
-    let (mut effort, mut count, mut failure) = (0, 0, None);
-    let (mut speeds, mut impulses) = (DVector::zeros(size), DVector::zeros(size));
-    for sample in 0..samples {
-        let ended = simulation.simulate(sample, speeds.as_mut_slice(), impulses.as_mut_slice());
-        let ended = match ended {
-            Ok(ended) => ended,
-            Err(error @ (Failure::Interrupted | Failure::Input(_))) => return Err(error),
-            Err(error) => {
-                count += 1;
-                failure.get_or_insert(error);
-                continue;
-            }
-        };
-        effort += ended.steps;
-        if ended.finished && grid.is_new(&speeds, &list) {
-            let order = Order::Together;
-            list.push(Outcome::of_impulses(
-                problem,
-                impulses.clone(),
-                order,
-                Vec::new(),
-            )?);
+/// The distinct outcomes of samples.
+struct Listing<'p> {
+    problem: &'p ImpactProblem,
+    list: Vec<Outcome>,
+    grid: Grid,
+    steps: usize,
+    unsolved: u64,
+    /// The first failure.
+    failure: Option<Failure>,
+}
+
+impl<'p> Listing<'p> {
+    fn new(problem: &'p ImpactProblem) -> Self {
+        let speeds = problem.speeds();
+        Self {
+            problem,
+            list: Vec::new(),
+            grid: Grid::new(speeds.len(), MERGED * speeds.amax()),
+            steps: 0,
+            unsolved: 0,
+            failure: None,
         }
     }
-    match (list.first_mut(), failure) {
-        (_, None) => {}
-        (Some(first), _) => first.remarks.push(Remark::UnsolvedSamples { count }),
-        (None, Some(failure)) => return Err(failure),
+
+    /// Adds the samples below a number.
+    fn add_samples(
+        &mut self,
+        simulation: &mut dyn OutcomeSimulation,
+        samples: u64,
+    ) -> Result<(), Failure> {
+        let size = self.problem.speeds().len();
+        let (mut speeds, mut impulses) = (vec![0.0; size], vec![0.0; size]);
+        for sample in 0..samples {
+            match simulation.simulate(sample, &mut speeds, &mut impulses) {
+                Ok(ended) => self.add(ended, &speeds, &impulses)?,
+                Err(failure) => self.check(Err(failure))?,
+            }
+        }
+        Ok(())
     }
-    Ok(Outcomes {
-        list,
-        is_complete: false,
-        effort,
-    })
+
+    /// Adds an outcome, unless it is unfinished or known.
+    fn add(&mut self, ended: Ended, speeds: &[f64], impulses: &[f64]) -> Result<(), Failure> {
+        self.steps += ended.steps;
+        if ended.finished && self.grid.is_new(speeds, &self.list) {
+            let impulses = DVector::from_column_slice(impulses);
+            let order = Order::Together;
+            let outcome = Outcome::of_impulses(self.problem, impulses, order, Vec::new())?;
+            self.list.push(outcome);
+        }
+        Ok(())
+    }
+
+    /// Counts a sample that failed; passes on what ends the law.
+    fn check(&mut self, simulated: Result<(), Failure>) -> Result<(), Failure> {
+        match simulated {
+            Err(error @ (Failure::Interrupted | Failure::Input(_))) => Err(error),
+            Err(error) => {
+                self.unsolved += 1;
+                self.failure.get_or_insert(error);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn end(mut self) -> Result<Outcomes, Failure> {
+        let count = self.unsolved;
+        match (self.list.first_mut(), self.failure) {
+            (_, None) => {}
+            (Some(first), _) => first.remarks.push(Remark::UnsolvedSamples { count }),
+            (None, Some(failure)) => return Err(failure),
+        }
+        Ok(Outcomes {
+            list: self.list,
+            is_complete: false,
+            effort: self.steps,
+        })
+    }
 }
 
 /// Outcomes by their place along one direction of contact space, in cells: those near a new one
@@ -126,33 +181,38 @@ struct Grid {
     /// Outcomes this near in every speed are one.
     distance: f64,
     /// Its entries are irregular: different outcomes hardly ever share a cell.
-    direction: DVector<f64>,
+    direction: Vec<f64>,
     cell: f64,
     places: HashMap<i64, Vec<usize>>,
 }
 
 impl Grid {
     fn new(size: usize, distance: f64) -> Self {
-        let direction = DVector::from_fn(size, |i, _| symmetric(word(0, i as u64)));
+        let direction: Vec<f64> = (0..size).map(|i| symmetric(word(0, i as u64))).collect();
+        let width: f64 = direction.iter().map(|d| d.abs()).sum();
         Self {
             distance,
             // Wider than the places of near outcomes are apart, rounding included.
-            cell: 1.001 * distance * direction.lp_norm(1),
+            cell: 1.001 * distance * width,
             direction,
             places: HashMap::new(),
         }
     }
 
     /// Whether no outcome of the list is near these speeds; then they are those of the next one.
-    fn is_new(&mut self, speeds: &DVector<f64>, list: &[Outcome]) -> bool {
+    fn is_new(&mut self, speeds: &[f64], list: &[Outcome]) -> bool {
+        let along = self.direction.iter().zip(speeds).map(|(d, u)| d * u);
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-        let place = (self.direction.dot(speeds) / self.cell).floor() as i64;
+        let place = (along.sum::<f64>() / self.cell).floor() as i64;
         let cells = [place.saturating_sub(1), place, place.saturating_add(1)];
         let mut known = cells
             .iter()
             .filter_map(|cell| self.places.get(cell))
             .flatten();
-        let near = |&k: &usize| (&list[k].speeds - speeds).amax() <= self.distance;
+        let near = |&k: &usize| {
+            let mut pairs = list[k].speeds.iter().zip(speeds);
+            pairs.all(|(a, b)| (a - b).abs() <= self.distance)
+        };
         if known.any(near) {
             return false;
         }
@@ -164,7 +224,6 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::impact::Ended;
     use crate::lcp;
     use nalgebra::{DMatrix, dvector};
 
@@ -208,6 +267,16 @@ mod tests {
         }
     }
 
+    fn distinct(
+        problem: &ImpactProblem,
+        given: &mut Given<'_>,
+        samples: u64,
+    ) -> Result<Outcomes, Failure> {
+        let mut listing = Listing::new(problem);
+        listing.add_samples(given, samples)?;
+        listing.end()
+    }
+
     fn problem() -> ImpactProblem {
         ImpactProblem::new(DMatrix::identity(2, 2), dvector![-1.0, -1.0]).unwrap()
     }
@@ -220,8 +289,8 @@ mod tests {
             speeds: &[None, Some(0.0), Some(0.2), None, Some(0.2)],
         };
         let outcomes = distinct(&problem, &mut given, 10).unwrap();
-        let speeds: Vec<f64> = outcomes.list.iter().map(|o| o.speeds[0]).collect();
-        assert_eq!((speeds, outcomes.effort), (vec![0.0, 0.2], 6));
+        assert_eq!((outcomes.list.len(), outcomes.effort), (2, 6));
+        assert!((outcomes.list[1].speeds[0] - 0.2).abs() < 1e-15);
         let count = 4;
         assert_eq!(
             outcomes.list[0].remarks,
