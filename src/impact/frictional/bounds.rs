@@ -16,6 +16,16 @@ pub enum BoundLaw {
     /// subset are such, only one contact keeps its bound: of those that can push, the one of the
     /// least normal speed.
     Faces,
+    /// Sobol's sequence with random scrambles (Owen; those of Burley, "Practical hash-based Owen
+    /// scrambling", 2020): sample k has point k of a sequence of dimension m N, one component for
+    /// each contact and step, so that many samples fill the set more evenly than uniform draws.
+    /// Each seed has its own scrambles.
+    ///
+    /// A sequence has 2¹⁶ points and 256 dimensions. The samples of every further 2¹⁶ numbers have
+    /// a sequence of other scrambles; the bounds beyond dimension 256 are uniform. With the feature
+    /// `sobol`.
+    #[cfg(feature = "sobol")]
+    Sobol,
 }
 
 /// The draws of all samples.
@@ -52,8 +62,12 @@ impl BoundDraws {
 /// energies stored at contacts; none where it is empty.
 fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], stored: &[f64], bounds: &mut [f64]) {
     draws.fill_open(Stream::Bounds, bounds);
+    #[cfg(feature = "sobol")]
+    if law == BoundLaw::Sobol {
+        super::sobol::fill(draws, bounds);
+    }
     let m = bounds.len();
-    if law == BoundLaw::Uniform || m < 2 {
+    if law != BoundLaw::Faces || m < 2 {
         return;
     }
     let [whole, subset, ..] = draws.block(Stream::Faces, 0);

@@ -9,7 +9,7 @@
 //!   solutions in the plane.
 //! * `cone`: how pointed the cone of contact forces is, and how soon impacts end.
 //! * `settings`, `simulation`, `branches`: samples of outcomes by steps of bounded impulses; `bounds`: how the
-//!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
+//!   bounds are drawn, `sobol` by Sobol's sequence; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
 //!   convex sets by points and rays; `span`: rows that depend on others; `polytope`: what a user
@@ -37,6 +37,8 @@ mod sampler;
 mod samples;
 mod settings;
 mod simulation;
+#[cfg(feature = "sobol")]
+mod sobol;
 mod span;
 mod statistics;
 
