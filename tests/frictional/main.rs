@@ -17,6 +17,7 @@ mod contacts;
 mod event_exact;
 mod exact_planar;
 mod extremes;
+mod fixtures;
 mod modes;
 #[path = "../common/extremes.rs"]
 mod numbers;
@@ -24,11 +25,11 @@ mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reachable;
-mod reference;
 mod restitution;
 mod routh;
 mod sampler;
 mod space;
 mod steps;
-mod support;
 mod uneven_rows;
+
+use fixtures::{reference, support};

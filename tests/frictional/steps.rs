@@ -189,7 +189,7 @@ fn in_space_polygons_have_the_error_of_the_reference() {
     let problem = case.one_contact(case.value("mu"));
     let exact = case.vector("u_post");
     for row in case.of("polygon_error_inf") {
-        let directions: usize = row.k.parse().unwrap();
+        let directions = row.k;
         let settings = LcpSteps::new(0.1).most_steps(1000).directions(directions);
         let mut simulation = settings.start(&problem).unwrap();
         let (mut u, mut p) = (DVector::zeros(3), DVector::zeros(3));
