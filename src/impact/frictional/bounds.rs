@@ -39,18 +39,17 @@ pub(super) struct BoundDraws {
 
 impl BoundDraws {
     /// Draws the bounds of one step of a sample into `most` (N s); gives the other draws of the
-    /// step. `speeds` are those before it, normals first, `stored` as for [`draw`].
+    /// step.
     pub(super) fn of_step(
         self,
         sample: u64,
         step: usize,
-        speeds: &[f64],
-        stored: &[f64],
+        pushing: Pushing<'_>,
         most: &mut [f64],
     ) -> Draws {
         let (seed, step) = (self.seed, step as u64);
         let draws = Draws { seed, sample, step };
-        draw(self.law, draws, &speeds[..most.len()], stored, most);
+        draw(self.law, draws, pushing, most);
         for most in most {
             *most *= self.bound;
         }
@@ -58,9 +57,25 @@ impl BoundDraws {
     }
 }
 
-/// Draws the bounds of one step, in (0, 1) or zero. `speeds` are the normal speeds, `stored` the
-/// energies stored at contacts; none where it is empty.
-fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], stored: &[f64], bounds: &mut [f64]) {
+/// What tells which contacts can push.
+#[derive(Clone, Copy)]
+pub(super) struct Pushing<'s> {
+    /// Speeds before the step, normals first.
+    pub(super) speeds: &'s [f64],
+    /// The normal speeds below minus which contacts approach.
+    pub(super) eps: &'s [f64],
+    /// The energies stored at contacts; none where it is empty.
+    pub(super) stored: &'s [f64],
+}
+
+impl Pushing<'_> {
+    fn can(&self, i: usize) -> bool {
+        self.speeds[i] < -self.eps[i] || self.stored.get(i).is_some_and(|&e| e > 0.0)
+    }
+}
+
+/// Draws the bounds of one step, in (0, 1) or zero.
+fn draw(law: BoundLaw, draws: Draws, pushing: Pushing<'_>, bounds: &mut [f64]) {
     draws.fill_open(Stream::Bounds, bounds);
     #[cfg(feature = "sobol")]
     if law == BoundLaw::Sobol {
@@ -83,8 +98,7 @@ fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], stored: &[f64], bounds: &mu
     };
     let subset = word_below(subset, proper) + usize::from(drawn == m);
     let keeps = |i: usize| i >= drawn || subset >> i & 1 == 1;
-    let can_push = |i: usize| speeds[i] < 0.0 || stored.get(i).is_some_and(|&e| e > 0.0);
-    if (0..m).any(|i| keeps(i) && can_push(i)) {
+    if (0..m).any(|i| keeps(i) && pushing.can(i)) {
         for (i, bound) in bounds.iter_mut().enumerate() {
             if !keeps(i) {
                 *bound = 0.0;
@@ -92,8 +106,9 @@ fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], stored: &[f64], bounds: &mu
         }
         return;
     }
+    let speeds = pushing.speeds;
     let most = (0..m)
-        .filter(|&i| can_push(i))
+        .filter(|&i| pushing.can(i))
         .min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]));
     for (i, bound) in bounds.iter_mut().enumerate() {
         if Some(i) != most {
@@ -106,6 +121,14 @@ fn draw(law: BoundLaw, draws: Draws, speeds: &[f64], stored: &[f64], bounds: &mu
 mod tests {
     use super::*;
 
+    fn of(speeds: &[f64]) -> Pushing<'_> {
+        Pushing {
+            speeds,
+            eps: &[1e-8; 3],
+            stored: &[],
+        }
+    }
+
     #[test]
     fn half_of_the_steps_keep_a_proper_subset() {
         let (mut whole, mut kept) = (0, [0; 3]);
@@ -113,7 +136,7 @@ mod tests {
             let (seed, step) = (1, 0);
             let draws = Draws { seed, sample, step };
             let mut bounds = [0.0; 3];
-            draw(BoundLaw::Faces, draws, &[-1.0; 3], &[], &mut bounds);
+            draw(BoundLaw::Faces, draws, of(&[-1.0; 3]), &mut bounds);
             let zeros = bounds.iter().filter(|&&b| b == 0.0).count();
             assert!(zeros < 3);
             whole += usize::from(zeros == 0);
@@ -132,7 +155,7 @@ mod tests {
             let (seed, step) = (1, 0);
             let mut bounds = [0.0; 3];
             let draws = Draws { seed, sample, step };
-            draw(BoundLaw::Faces, draws, &[0.2, 0.5, -1.0], &[], &mut bounds);
+            draw(BoundLaw::Faces, draws, of(&[0.2, -1e-17, -1.0]), &mut bounds);
             assert!(bounds[2] > 0.0);
         }
     }

@@ -6,6 +6,7 @@
 //! the kinetic energy and the stores together never rise, and one contact without friction leaves
 //! with `−r un`.
 
+use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use super::simulation::{Ended, is_over, start};
@@ -105,8 +106,12 @@ impl<'p> EnergeticSimulation<'p> {
         let bounds = self.settings.bounds();
         while !ended.finished && ended.steps < self.settings.most_steps {
             self.step.problem.check_interrupt()?;
-            let (step, stored) = (ended.steps, &self.stored);
-            let draws = bounds.of_step(sample, step, speeds, stored, &mut self.most);
+            let pushing = Pushing {
+                speeds,
+                eps: &self.eps,
+                stored: &self.stored,
+            };
+            let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
             for i in 0..self.most.len() {
                 self.restores[i] = self.stored[i] > 0.0 && speeds[i] >= -self.eps[i];
             }

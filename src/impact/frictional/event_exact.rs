@@ -1,7 +1,7 @@
 //! Samples of the set of outcomes without the error of a step: in the plane the impact inclusion is
 //! piecewise constant, so a path goes from event to event.
 
-use super::bounds::{BoundDraws, BoundLaw};
+use super::bounds::{BoundDraws, BoundLaw, Pushing};
 use super::modes::{Known, Modes};
 use super::simulation::{Ended, start};
 use crate::impact::{Failure, ImpactProblem};
@@ -152,7 +152,12 @@ impl EventExactSimulation<'_> {
         let bounds = BoundDraws { law, seed, bound };
         while !ended.finished && ended.steps < self.settings.most_legs {
             self.problem.check_interrupt()?;
-            let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
+            let pushing = Pushing {
+                speeds,
+                eps: &self.zero,
+                stored: &[],
+            };
+            let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
             self.leg(draws, speeds, impulses)?;
             ended.steps += 1;
             ended.finished = self.is_over(speeds);

@@ -1,6 +1,7 @@
 //! Samples of the set of outcomes (Halm & Posa, Algorithms 1 and 2).
 
 use super::blocks::{force_rows, slopes};
+use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use crate::impact::{Failure, ImpactProblem};
@@ -122,8 +123,13 @@ impl<'p> LcpSimulation<'p> {
         if over && self.settings.finish == Finish::Drop {
             return None;
         }
+        let pushing = Pushing {
+            speeds,
+            eps: &self.eps,
+            stored: &[],
+        };
         let bounds = self.settings.bounds();
-        let draws = bounds.of_step(sample, ended.steps, speeds, &[], &mut self.most);
+        let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
         if over {
             *is_last = true;
             self.most.fill(self.small);
