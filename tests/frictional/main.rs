@@ -27,8 +27,10 @@ mod random_bits;
 mod reachable;
 mod restitution;
 mod routh;
+mod rows;
 mod sampler;
 mod space;
+mod statistics;
 mod steps;
 mod uneven_rows;
 

@@ -155,7 +155,12 @@ mod tests {
             let (seed, step) = (1, 0);
             let mut bounds = [0.0; 3];
             let draws = Draws { seed, sample, step };
-            draw(BoundLaw::Faces, draws, of(&[0.2, -1e-17, -1.0]), &mut bounds);
+            draw(
+                BoundLaw::Faces,
+                draws,
+                of(&[0.2, -1e-17, -1.0]),
+                &mut bounds,
+            );
             assert!(bounds[2] > 0.0);
         }
     }
