@@ -16,7 +16,12 @@ fn compass() -> ImpactProblem {
 /// Both kinds of simulations.
 fn samplers(problem: &ImpactProblem) -> Vec<Sampler<'_>> {
     let steps = LcpSteps::new(0.25).most_steps(5).seed(1);
+    #[cfg(feature = "sobol")]
+    let law = saltation::impact::BoundLaw::Sobol;
+    #[cfg(not(feature = "sobol"))]
+    let law = saltation::impact::BoundLaw::Faces;
     vec![
+        Sampler::new(steps.law(law).start(problem).unwrap()),
         Sampler::new(EventExact::new(0.5).seed(3).start(problem).unwrap()),
         Sampler::new(steps.start(problem).unwrap()),
         Sampler::new(
