@@ -8,6 +8,7 @@
     reason = "small whole numbers, exactly"
 )]
 
+mod agreement;
 mod branches;
 mod comparison;
 mod cone;
@@ -32,6 +33,7 @@ mod sampler;
 mod space;
 mod statistics;
 mod steps;
+mod stepwise;
 mod uneven_rows;
 
 use fixtures::{reference, support};
