@@ -203,12 +203,16 @@ impl<'p> LcpStep<'p> {
 
     /// Adds the impulses of the last step to a sum, and their effect to the speeds.
     pub(super) fn apply(&self, speeds: &mut [f64], impulses: &mut [f64]) {
-        for (sum, push) in impulses.iter_mut().zip(&self.push) {
+        for (sum, push) in impulses.iter_mut().zip(self.push.as_slice()) {
             *sum += push;
         }
-        let delassus = self.problem.delassus();
-        for (column, push) in delassus.column_iter().zip(&self.push) {
-            for (u, g) in speeds.iter_mut().zip(column.iter()) {
+        let columns = self
+            .problem
+            .delassus()
+            .as_slice()
+            .chunks_exact(speeds.len().max(1));
+        for (column, push) in columns.zip(self.push.as_slice()) {
+            for (u, g) in speeds.iter_mut().zip(column) {
                 *u += g * push;
             }
         }
