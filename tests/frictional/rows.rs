@@ -318,7 +318,7 @@ impl Example {
                 check.holds((found - value).abs() <= allowed, &found);
             }
             "max_residual" => {
-                check.holds(value <= 1e-10 && found.residual <= 1e-10, &found.residual)
+                check.holds(value <= 1e-10 && found.residual <= 1e-10, &found.residual);
             }
             "maxstep_dK" => {
                 let gained = gain_of_steps(&self.case, sampler, 16);

@@ -182,7 +182,7 @@ impl<'p> Sampler<'p> {
                 impulses: &mut samples.impulses[known * rows..],
                 ends: &mut samples.ends[known..],
             };
-            self.fill(part, workspace.as_mut(), &threads)?;
+            self.fill(part, workspace.as_mut(), threads.as_ref())?;
             next += left as u64;
             if statistics.rows() != 0 {
                 statistics.add(&samples, known);
@@ -197,8 +197,8 @@ impl<'p> Sampler<'p> {
     #[cfg(not(feature = "parallel"))]
     #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
     #[expect(clippy::unnecessary_wraps, reason = "as with threads")]
-    const fn start_threads(&self) -> Result<(), Failure> {
-        Ok(())
+    const fn start_threads(&self) -> Result<Option<NoThreads>, Failure> {
+        Ok(None)
     }
 
     #[cfg(not(feature = "parallel"))]
@@ -207,7 +207,7 @@ impl<'p> Sampler<'p> {
         &self,
         part: Part<'_>,
         workspace: &mut dyn OutcomeSimulation,
-        (): &(),
+        _: Option<&NoThreads>,
     ) -> Result<(), Failure> {
         part.fill(workspace)
     }
@@ -228,7 +228,7 @@ impl<'p> Sampler<'p> {
         &self,
         part: Part<'_>,
         workspace: &mut dyn OutcomeSimulation,
-        threads: &Option<rayon::ThreadPool>,
+        threads: Option<&rayon::ThreadPool>,
     ) -> Result<(), Failure> {
         use rayon::prelude::*;
         if self.threads == 1 {
@@ -271,6 +271,10 @@ impl<'p> Sampler<'p> {
         }
     }
 }
+
+/// Stands for threads without the feature `parallel`.
+#[cfg(not(feature = "parallel"))]
+enum NoThreads {}
 
 /// Room for consecutive samples.
 struct Part<'a> {

@@ -38,6 +38,12 @@ pub(super) fn fill(draws: Draws, to: &mut [f64]) {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::float_cmp,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the same bits; places of numbers in (0, 1)"
+)]
 mod tests {
     use super::*;
 
