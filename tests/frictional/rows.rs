@@ -618,9 +618,9 @@ fn every_row_is_read() {
     println!("{here} rows here, {elsewhere} elsewhere");
 }
 
-/// With all samples of the reference: about 5 minutes without optimization.
+/// With all samples of the reference.
 #[test]
-#[ignore = "a campaign"]
+#[ignore = "takes minutes: cargo test --release --test frictional -- --ignored"]
 fn every_row_is_read_with_all_samples() {
     check_all(ALL);
 }
