@@ -8,37 +8,53 @@
 //! [`FieldTable`] (piecewise constant fields of any dimension). Impacts (Seghete & Murphey, arXiv
 //! 1709.02296): [`Cradle`], [`ThreeBalls`]. Bodies that touch (Pace & Burden, arXiv 1609.04056):
 //! [`RigidTrot`], which is also a block that rocks ([`RigidTrot::block`]), [`SoftTrot`];
-//! [`BouncingBall`], [`DoublePendulum`]. Our own: [`ContactChain`] (many states, many contacts
+//! [`BouncingBall`], [`DoublePendulum`]. Impacts with friction (Halm & Posa, IJRR 2024):
+//! [`RockingBlock`], [`CompassGait`], [`BoxAndWall`], [`RamOne`], [`DiskStack`]; [`SlidingRod`]
+//! (impact without collision) and [`Wedge`] (contacts that can jam a body). Our own: [`ContactChain`] (many states, many contacts
 //! nearly at once), [`IntegrateAndFire`] (resets that set off further resets; Mirollo & Strogatz
 //! 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs). Inside: `spring_row`
-//! (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
+//! (sums over the springs in contact), `linkage` (rigid links in the plane against walls),
+//! `contact_problem` (the impact of a model at a configuration), `slices` (slices to arrays and
+//! back).
 
 mod affine;
 mod ball;
 mod billiards;
+mod box_and_wall;
 mod chain;
+mod compass_gait;
+mod contact_problem;
 mod cradle;
+mod disk_stack;
 mod field_table;
 mod hopper;
 mod integrate_and_fire;
+mod linkage;
 mod pendulum;
 mod plate;
 mod plate_normal;
 mod plate_plain;
 mod plate_vertical;
+mod ramone;
 mod rocking;
+mod rocking_block;
 mod slices;
+mod sliding_rod;
 mod spring_row;
 #[cfg(test)]
 mod test_support;
 mod thermostat;
 mod trot;
+mod wedge;
 
 pub use affine::Affine;
 pub use ball::BouncingBall;
 pub use billiards::ThreeBalls;
+pub use box_and_wall::BoxAndWall;
 pub use chain::ContactChain;
+pub use compass_gait::CompassGait;
 pub use cradle::Cradle;
+pub use disk_stack::DiskStack;
 pub use field_table::FieldTable;
 pub use hopper::Hopper;
 pub use integrate_and_fire::IntegrateAndFire;
@@ -49,5 +65,9 @@ pub use plate_normal::NormalPlate;
 #[doc(hidden)]
 pub use plate_plain::PlainPlate;
 pub use plate_vertical::VerticalPlate;
+pub use ramone::{RamOne, RamOneLink};
+pub use rocking_block::RockingBlock;
+pub use sliding_rod::SlidingRod;
 pub use thermostat::Thermostat;
 pub use trot::{RigidTrot, SoftTrot};
+pub use wedge::Wedge;

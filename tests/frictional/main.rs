@@ -11,6 +11,7 @@
 mod agreement;
 mod branches;
 mod comparison;
+mod compliant;
 mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
@@ -19,6 +20,7 @@ mod event_exact;
 mod exact_planar;
 mod extremes;
 mod fixtures;
+mod models;
 mod modes;
 #[path = "../common/extremes.rs"]
 mod numbers;
