@@ -24,6 +24,9 @@ pub(crate) enum Stream {
     Choice = 3,
     /// Everything that is numbered by one index alone.
     Index = 4,
+    /// Scrambles of Sobol's sequence.
+    #[cfg(feature = "sobol")]
+    Scramble = 5,
 }
 
 /// The draws of one step of one sample.

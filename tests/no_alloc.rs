@@ -306,7 +306,12 @@ fn complementarity_problems_allocate_nothing() {
 /// cone, and with restitution.
 #[test]
 fn samples_of_impacts_allocate_nothing() {
-    use saltation::impact::{ImpactProblem, LcpSteps};
+    use saltation::impact::{BoundLaw, ImpactProblem, LcpSteps, SolutionRule};
+    #[cfg(feature = "sobol")]
+    let law = BoundLaw::Sobol;
+    #[cfg(not(feature = "sobol"))]
+    let law = BoundLaw::Faces;
+    let cover = SolutionRule::LemkeRandomCover { spread: 10.0 };
     let mut index = 0;
     let foot = contacts::Contacts::foot(3, &mut || {
         index += 1;
@@ -315,6 +320,7 @@ fn samples_of_impacts_allocate_nothing() {
     let block = contacts::Contacts::block(1.0);
     for (contacts, steps) in [
         (&block, LcpSteps::new(0.3)),
+        (&block, LcpSteps::new(0.3).law(law).rule(cover)),
         (&block, LcpSteps::new(0.3).dictionary(20)),
         (&foot, LcpSteps::new(0.5).round_cone()),
     ] {

@@ -10,7 +10,7 @@
 //! to 1300 µs. They are not measured here.
 
 #[allow(dead_code, reason = "tests take more of it")]
-#[path = "../../tests/frictional/reference.rs"]
+#[path = "../../tests/frictional/fixtures/reference.rs"]
 mod reference;
 
 use std::hint::black_box;

@@ -54,10 +54,10 @@ pub fn law_as_it_comes(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
 
 /// How bounds are drawn.
 pub fn bound_law(draw: &mut Draw) -> BoundLaw {
-    if draw.chance(0.5) {
-        BoundLaw::Uniform
-    } else {
-        BoundLaw::Faces
+    match draw.below(5) {
+        0 => BoundLaw::Sobol,
+        1 | 2 => BoundLaw::Uniform,
+        _ => BoundLaw::Faces,
     }
 }
 
@@ -81,13 +81,17 @@ pub fn steps(draw: &mut Draw, problem: &ImpactProblem) -> LcpSteps {
         .most_steps(draw.size(most))
         .seed(draw.word())
         .law(bound_law(draw));
-    steps = match draw.below(6) {
+    steps = match draw.below(7) {
         0 => steps.rule(SolutionRule::PickUniform),
         1 => {
             let spread = 1.0 + draw.number().abs();
             steps.rule(SolutionRule::LemkeRandomCover { spread })
         }
         2 => steps.dictionary(draw.size(8) as u64),
+        3 => {
+            let branches = draw.size(9);
+            steps.rule(SolutionRule::EnumerateAll { branches })
+        }
         _ => steps,
     };
     if draw.chance(0.2) {

@@ -31,7 +31,7 @@ mod velocity;
 
 pub use failure::Failure;
 pub use frictional::{
-    BoundLaw, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
+    BoundLaw, Branch, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
     ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, OutcomeSimulation, Polytope,
     SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
 };

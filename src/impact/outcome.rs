@@ -106,6 +106,13 @@ pub enum Remark {
         /// The one used.
         used: f64,
     },
+    /// Samples of the set are left out because a step was not solved. The first outcome of a list
+    /// has this remark.
+    #[error("{count} samples were not solved")]
+    UnsolvedSamples {
+        /// How many.
+        count: u64,
+    },
 }
 
 impl Outcome {

@@ -27,7 +27,7 @@ const MOST_PIVOTS: usize = 1000;
 /// hundred.
 ///
 /// The solver is a workspace: after the first problem of a size, solving allocates nothing. It
-/// holds about 72 n² bytes up to n = 200 and 40 n² beyond. The answer depends on the problem alone,
+/// holds about 80 n² bytes up to n = 200 and 48 n² beyond. The answer depends on the problem alone,
 /// not on what was solved before.
 ///
 /// ```

@@ -54,10 +54,10 @@ fn two_integrations_of_compliant_corners_agree() {
     let mut compared = 0;
     for name in ["log10_kA_over_kB", "theta0_deg"] {
         for row in case.of(name) {
-            let value: f64 = row.k.parse().unwrap();
+            let value: f64 = row.indices[0].parse().unwrap();
             let of = |impact: &&Impact| impact.sweep == name && (impact.value - value).abs() < 1e-9;
             let impact = table.iter().find(of).unwrap();
-            let speed = impact.speeds[usize::from(row.component() == "un_B")];
+            let speed = impact.speeds[usize::from(row.indices[2] == "un_B")];
             assert!(
                 (speed - row.value()).abs() <= row.tolerance(),
                 "{name} {value}: {speed} {}",

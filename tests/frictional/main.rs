@@ -8,6 +8,8 @@
     reason = "small whole numbers, exactly"
 )]
 
+mod agreement;
+mod branches;
 mod comparison;
 mod compliant;
 mod cone;
@@ -18,9 +20,10 @@ mod dropped;
 mod event_exact;
 mod exact_planar;
 mod extremes;
+mod fixtures;
+mod inclusion;
 mod mirrored;
 mod models;
-mod inclusion;
 mod modes;
 #[path = "../common/extremes.rs"]
 mod numbers;
@@ -29,14 +32,17 @@ mod properties;
 mod random_bits;
 mod rational;
 mod reachable;
-mod reference;
 mod restitution;
 mod routh;
+mod rows;
 mod sampler;
 mod space;
+mod statistics;
 mod steps;
+mod stepwise;
 mod stick_slip;
-mod support;
-mod timeline;
 mod three_contacts;
+mod timeline;
 mod uneven_rows;
+
+use fixtures::{reference, support};

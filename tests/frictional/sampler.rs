@@ -16,7 +16,12 @@ fn compass() -> ImpactProblem {
 /// Both kinds of simulations.
 fn samplers(problem: &ImpactProblem) -> Vec<Sampler<'_>> {
     let steps = LcpSteps::new(0.25).most_steps(5).seed(1);
+    #[cfg(feature = "sobol")]
+    let law = saltation::impact::BoundLaw::Sobol;
+    #[cfg(not(feature = "sobol"))]
+    let law = saltation::impact::BoundLaw::Faces;
     vec![
+        Sampler::new(steps.law(law).start(problem).unwrap()),
         Sampler::new(EventExact::new(0.5).seed(3).start(problem).unwrap()),
         Sampler::new(steps.start(problem).unwrap()),
         Sampler::new(
@@ -77,6 +82,21 @@ fn threads_do_not_change_a_bit() {
         let two = one.threads(2);
         assert_eq!(bits(&two.sample(0..300).unwrap()), expected);
         assert_eq!(bits(&two.threads(7).sample(0..300).unwrap()), expected);
+    }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn threads_have_a_cap() {
+    let problem = compass();
+    for (threads, works) in [(1024, true), (1025, false), (usize::MAX, false)] {
+        let simulation = EventExact::new(0.5).start(&problem).unwrap();
+        let sampler = Sampler::new(simulation).threads(threads);
+        let sampled = sampler.sample(0..1);
+        assert_eq!(sampled.is_ok(), works, "{threads}");
+        if let Err(error) = sampled {
+            assert!(error.to_string().contains("at most 1024"), "{error}");
+        }
     }
 }
 

@@ -189,7 +189,7 @@ fn in_space_polygons_have_the_error_of_the_reference() {
     let problem = case.one_contact(case.value("mu"));
     let exact = case.vector("u_post");
     for row in case.of("polygon_error_inf") {
-        let directions: usize = row.k.parse().unwrap();
+        let directions = row.k;
         let settings = LcpSteps::new(0.1).most_steps(1000).directions(directions);
         let mut simulation = settings.start(&problem).unwrap();
         let (mut u, mut p) = (DVector::zeros(3), DVector::zeros(3));
@@ -233,6 +233,37 @@ fn a_small_step_ends_what_is_left() {
         assert!(moved < 10.0);
     }
     assert!(dropped > 50 && ended > 200 - dropped, "{dropped} {ended}");
+}
+
+/// The change of the velocity itself, not of its kinetic energy: bodies may be light.
+#[test]
+fn the_small_step_moves_the_velocity_by_less_than_a_third() {
+    for mass in [1e-4, 1.0, 1e4] {
+        let masses = DMatrix::identity(2, 2) * mass;
+        let rows = dmatrix![0.0, 1.0; 1.0, 0.0];
+        let before = dvector![3.0, -1.0];
+        let problem =
+            ImpactProblem::from_mechanics_with_tangents(&masses, &rows, &before, &[0.5]).unwrap();
+        let size = 0.3;
+        let steps = LcpSteps::new(1e-9)
+            .most_steps(1)
+            .finish(Finish::SmallStep(size));
+        let mut simulation = steps.start(&problem).unwrap();
+        let (mut u, mut p) = (DVector::zeros(2), DVector::zeros(2));
+        simulation
+            .simulate(0, u.as_mut_slice(), p.as_mut_slice())
+            .unwrap();
+        let moved = (rows.transpose() * p / mass).norm();
+        // ψ = σ m (1 + μ) + 1 with σ² = 2/mass² for + and − along the tangent
+        let psi = 2.0f64.sqrt() / mass * 1.5 + 1.0;
+        let push = size / (3.0 * psi);
+        let expected = 1.25f64.sqrt() * push / mass;
+        assert!(moved < size / 3.0, "{moved}");
+        assert!(
+            (moved - expected).abs() < 1e-3 * expected,
+            "{moved} {expected}"
+        );
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use saltation::impact::{
-    Ended, EnergeticSimulation, EventExact, EventExactSimulation, ExactPlanar, Facet, Failure,
-    ImpactProblem, LcpSimulation, OutcomeSet, OutcomeSimulation, Polytope, SampleEnd,
+    Branch, Ended, EnergeticSimulation, EventExact, EventExactSimulation, ExactPlanar, Facet,
+    Failure, ImpactProblem, LcpSimulation, OutcomeSet, OutcomeSimulation, Polytope, SampleEnd,
     SampleStatistics, Sampler, Samples,
 };
 
@@ -21,7 +21,8 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let exact = exact(&mut draw, trial, &rough);
     let settings = steps(&mut draw, problem);
     if let Some(simulation) = trial.door("steps", settings.start(problem)) {
-        let simulation: LcpSimulation<'_> = simulation;
+        let mut simulation: LcpSimulation<'_> = simulation;
+        branches(&mut draw, trial, &rough, &mut simulation);
         sampled(&mut draw, trial, &rough, simulation, Kind::Steps);
     }
     let settings = settings.dictionary(0).finish(Default::default());
@@ -40,6 +41,26 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         sampled(&mut draw, trial, &rough, simulation, kind);
     }
     statistics(&mut draw, trial);
+}
+
+/// All branches of a sample, where the rule has them.
+fn branches(draw: &mut Draw, trial: &mut Trial, rough: &Rough, simulation: &mut LcpSimulation<'_>) {
+    let mut list: Vec<Branch> = Vec::new();
+    let all = simulation.branches(draw.word(), |branch| list.push(branch));
+    let Some(all) = trial.result("branches", all) else {
+        return;
+    };
+    trial.note("all branches", &(all, list.len()));
+    trial.expect(!list.is_empty(), || "no branch".to_owned());
+    for Branch {
+        speeds,
+        impulses,
+        ended,
+        ..
+    } in list
+    {
+        look(trial, rough, ended, (&speeds, &impulses), Kind::Steps);
+    }
 }
 
 /// Which simulation, for what is expected of it.

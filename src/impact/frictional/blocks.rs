@@ -64,22 +64,10 @@ impl Blocks {
     pub(crate) fn of(delassus: &DMatrix<f64>, friction: &[f64], directions: usize) -> Self {
         let m = friction.len();
         let t = delassus.nrows() / m.max(1) - 1;
-        let slopes: Vec<[f64; 2]> = match t {
-            0 => Vec::new(),
-            1 => vec![[1.0, 0.0], [-1.0, 0.0]],
-            _ => (0..directions).map(|j| unit(j, directions)).collect(),
-        };
+        let slopes = slopes(t, directions);
         let k = slopes.len();
         let forces = m + k * m;
-        let mut rows = DMatrix::zeros(forces, m + t * m);
-        for i in 0..m {
-            rows[(i, i)] = 1.0;
-            for (j, slope) in slopes.iter().enumerate() {
-                for (axis, part) in slope.iter().enumerate().take(t) {
-                    rows[(m + k * i + j, m + t * i + axis)] = *part;
-                }
-            }
-        }
+        let rows = force_rows(m, t, &slopes);
         let inner = &rows * delassus * rows.transpose();
         let n = m + forces + if k > 0 { m } else { 0 };
         let mut matrix = DMatrix::zeros(n, n);
@@ -221,6 +209,30 @@ fn row_scales(problem: &ImpactProblem) -> Vec<f64> {
         }
     };
     sizes.into_iter().map(scale).collect()
+}
+
+/// The directions of friction of a contact, for a number of tangents.
+pub(super) fn slopes(tangents: usize, directions: usize) -> Vec<[f64; 2]> {
+    match tangents {
+        0 => Vec::new(),
+        1 => vec![[1.0, 0.0], [-1.0, 0.0]],
+        _ => (0..directions).map(|j| unit(j, directions)).collect(),
+    }
+}
+
+/// The rows of normals and directions by those of normals and tangents.
+pub(super) fn force_rows(contacts: usize, t: usize, slopes: &[[f64; 2]]) -> DMatrix<f64> {
+    let (m, k) = (contacts, slopes.len());
+    let mut rows = DMatrix::zeros(m + k * m, m + t * m);
+    for i in 0..m {
+        rows[(i, i)] = 1.0;
+        for (j, slope) in slopes.iter().enumerate() {
+            for (axis, part) in slope.iter().enumerate().take(t) {
+                rows[(m + k * i + j, m + t * i + axis)] = *part;
+            }
+        }
+    }
+    rows
 }
 
 /// Direction j of k, with exact zeros and ones.

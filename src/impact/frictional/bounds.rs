@@ -16,20 +16,73 @@ pub enum BoundLaw {
     /// subset are such, only one contact keeps its bound: of those that can push, the one of the
     /// least normal speed.
     Faces,
+    /// Sobol's sequence with random scrambles (Owen; those of Burley, "Practical hash-based Owen
+    /// scrambling", 2020): sample k has point k of a sequence of dimension m N, one component for
+    /// each contact and step, so that many samples fill the set more evenly than uniform draws.
+    /// Each seed has its own scrambles.
+    ///
+    /// A sequence has 2¹⁶ points and 256 dimensions. The samples of every further 2¹⁶ numbers have
+    /// a sequence of other scrambles; the bounds beyond dimension 256 are uniform. With the feature
+    /// `sobol`.
+    #[cfg(feature = "sobol")]
+    Sobol,
 }
 
-/// Draws the bounds of one step, in (0, 1) or zero. `speeds` are the normal speeds, `stored` the
-/// energies stored at contacts; none where it is empty.
-pub(crate) fn draw(
-    law: BoundLaw,
-    draws: Draws,
-    speeds: &[f64],
-    stored: &[f64],
-    bounds: &mut [f64],
-) {
+/// The draws of all samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundDraws {
+    pub(super) law: BoundLaw,
+    pub(super) seed: u64,
+    /// The greatest bound (N s).
+    pub(super) bound: f64,
+}
+
+impl BoundDraws {
+    /// Draws the bounds of one step of a sample into `most` (N s); gives the other draws of the
+    /// step.
+    pub(super) fn of_step(
+        self,
+        sample: u64,
+        step: usize,
+        pushing: Pushing<'_>,
+        most: &mut [f64],
+    ) -> Draws {
+        let (seed, step) = (self.seed, step as u64);
+        let draws = Draws { seed, sample, step };
+        draw(self.law, draws, pushing, most);
+        for most in most {
+            *most *= self.bound;
+        }
+        draws
+    }
+}
+
+/// What tells which contacts can push.
+#[derive(Clone, Copy)]
+pub(super) struct Pushing<'s> {
+    /// Speeds before the step, normals first.
+    pub(super) speeds: &'s [f64],
+    /// The normal speeds below minus which contacts approach.
+    pub(super) eps: &'s [f64],
+    /// The energies stored at contacts; none where it is empty.
+    pub(super) stored: &'s [f64],
+}
+
+impl Pushing<'_> {
+    fn can(&self, i: usize) -> bool {
+        self.speeds[i] < -self.eps[i] || self.stored.get(i).is_some_and(|&e| e > 0.0)
+    }
+}
+
+/// Draws the bounds of one step, in (0, 1) or zero.
+fn draw(law: BoundLaw, draws: Draws, pushing: Pushing<'_>, bounds: &mut [f64]) {
     draws.fill_open(Stream::Bounds, bounds);
+    #[cfg(feature = "sobol")]
+    if law == BoundLaw::Sobol {
+        super::sobol::fill(draws, bounds);
+    }
     let m = bounds.len();
-    if law == BoundLaw::Uniform || m < 2 {
+    if law != BoundLaw::Faces || m < 2 {
         return;
     }
     let [whole, subset, ..] = draws.block(Stream::Faces, 0);
@@ -45,8 +98,7 @@ pub(crate) fn draw(
     };
     let subset = word_below(subset, proper) + usize::from(drawn == m);
     let keeps = |i: usize| i >= drawn || subset >> i & 1 == 1;
-    let can_push = |i: usize| speeds[i] < 0.0 || stored.get(i).is_some_and(|&e| e > 0.0);
-    if (0..m).any(|i| keeps(i) && can_push(i)) {
+    if (0..m).any(|i| keeps(i) && pushing.can(i)) {
         for (i, bound) in bounds.iter_mut().enumerate() {
             if !keeps(i) {
                 *bound = 0.0;
@@ -54,8 +106,9 @@ pub(crate) fn draw(
         }
         return;
     }
+    let speeds = pushing.speeds;
     let most = (0..m)
-        .filter(|&i| can_push(i))
+        .filter(|&i| pushing.can(i))
         .min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]));
     for (i, bound) in bounds.iter_mut().enumerate() {
         if Some(i) != most {
@@ -68,6 +121,14 @@ pub(crate) fn draw(
 mod tests {
     use super::*;
 
+    fn of(speeds: &[f64]) -> Pushing<'_> {
+        Pushing {
+            speeds,
+            eps: &[1e-8; 3],
+            stored: &[],
+        }
+    }
+
     #[test]
     fn half_of_the_steps_keep_a_proper_subset() {
         let (mut whole, mut kept) = (0, [0; 3]);
@@ -75,7 +136,7 @@ mod tests {
             let (seed, step) = (1, 0);
             let draws = Draws { seed, sample, step };
             let mut bounds = [0.0; 3];
-            draw(BoundLaw::Faces, draws, &[-1.0; 3], &[], &mut bounds);
+            draw(BoundLaw::Faces, draws, of(&[-1.0; 3]), &mut bounds);
             let zeros = bounds.iter().filter(|&&b| b == 0.0).count();
             assert!(zeros < 3);
             whole += usize::from(zeros == 0);
@@ -94,7 +155,12 @@ mod tests {
             let (seed, step) = (1, 0);
             let mut bounds = [0.0; 3];
             let draws = Draws { seed, sample, step };
-            draw(BoundLaw::Faces, draws, &[0.2, 0.5, -1.0], &[], &mut bounds);
+            draw(
+                BoundLaw::Faces,
+                draws,
+                of(&[0.2, -1e-17, -1.0]),
+                &mut bounds,
+            );
             assert!(bounds[2] > 0.0);
         }
     }

@@ -6,10 +6,10 @@
 //! the kinetic energy and the stores together never rise, and one contact without friction leaves
 //! with `−r un`.
 
-use super::bounds::draw;
+use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
-use super::settings::{Finish, LcpSteps, SolutionRule};
-use super::simulation::{Ended, draws, is_over, start};
+use super::settings::{Finish, LcpSteps};
+use super::simulation::{Ended, is_over, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
 
@@ -47,16 +47,13 @@ impl LcpSteps {
     ///
     /// # Errors
     /// Those of [`start`](Self::start), and
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for [`SolutionRule::PickUniform`],
-    /// [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for rules that enumerate contact modes, [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
     pub fn start_energetic<'p>(
         &self,
         problem: &'p ImpactProblem,
     ) -> Result<EnergeticSimulation<'p>, Failure> {
         self.check(problem)?;
-        let kept = self.rule != SolutionRule::PickUniform
-            && self.finish == Finish::Drop
-            && self.dictionary == 0;
+        let kept = !self.rule.enumerates() && self.finish == Finish::Drop && self.dictionary == 0;
         let rule = "must be without enumeration, small step and dictionary";
         validate::unless(kept, "steps with restitution", 0.0, rule)?;
         let rule = "must lie in [0, 1]";
@@ -103,21 +100,19 @@ impl<'p> EnergeticSimulation<'p> {
         speeds: &mut [f64],
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
-        start(self.step.problem, speeds, impulses)?;
+        let mut ended = start(self.step.problem, speeds, impulses)?;
         self.stored.fill(0.0);
-        let mut ended = Ended {
-            steps: 0,
-            finished: self.is_over(speeds),
-            residual: 0.0,
-        };
-        let m = self.most.len();
+        ended.finished = self.is_over(speeds);
+        let bounds = self.settings.bounds();
         while !ended.finished && ended.steps < self.settings.most_steps {
             self.step.problem.check_interrupt()?;
-            let draws = draws(&self.settings, sample, ended.steps);
-            let law = self.settings.law;
-            draw(law, draws, &speeds[..m], &self.stored, &mut self.most);
-            for i in 0..m {
-                self.most[i] *= self.settings.bound;
+            let pushing = Pushing {
+                speeds,
+                eps: &self.eps,
+                stored: &self.stored,
+            };
+            let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
+            for i in 0..self.most.len() {
                 self.restores[i] = self.stored[i] > 0.0 && speeds[i] >= -self.eps[i];
             }
             for cut in 0..=CUTS {

@@ -1,7 +1,7 @@
 //! Samples of the set of outcomes without the error of a step: in the plane the impact inclusion is
 //! piecewise constant, so a path goes from event to event.
 
-use super::bounds::{BoundLaw, draw};
+use super::bounds::{BoundDraws, BoundLaw, Pushing};
 use super::modes::{Known, Modes};
 use super::simulation::{Ended, start};
 use crate::impact::{Failure, ImpactProblem};
@@ -143,25 +143,21 @@ impl EventExactSimulation<'_> {
         speeds: &mut [f64],
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
-        start(self.problem, speeds, impulses)?;
+        let mut ended = start(self.problem, speeds, impulses)?;
         self.settle(speeds);
-        let mut ended = Ended {
-            steps: 0,
-            finished: self.is_over(speeds),
-            residual: 0.0,
-        };
-        let m = self.known.len();
+        ended.finished = self.is_over(speeds);
+        let EventExact {
+            bound, seed, law, ..
+        } = self.settings;
+        let bounds = BoundDraws { law, seed, bound };
         while !ended.finished && ended.steps < self.settings.most_legs {
             self.problem.check_interrupt()?;
-            let draws = Draws {
-                seed: self.settings.seed,
-                sample,
-                step: ended.steps as u64,
+            let pushing = Pushing {
+                speeds,
+                eps: &self.zero,
+                stored: &[],
             };
-            draw(self.settings.law, draws, &speeds[..m], &[], &mut self.most);
-            for most in &mut self.most {
-                *most *= self.settings.bound;
-            }
+            let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
             self.leg(draws, speeds, impulses)?;
             ended.steps += 1;
             ended.finished = self.is_over(speeds);

@@ -15,7 +15,7 @@ const MOST_MET: usize = 4096;
 const MOST_BASES: usize = 64;
 
 /// The workspace of steps of one problem: they allocate nothing, except where
-/// [`SolutionRule::PickUniform`] meets a singular mode.
+/// enumeration meets a singular mode.
 #[derive(Clone, Debug)]
 pub(super) struct LcpStep<'p> {
     pub(super) problem: &'p ImpactProblem,
@@ -40,7 +40,7 @@ impl<'p> LcpStep<'p> {
     pub(super) fn new(settings: &LcpSteps, problem: &'p ImpactProblem) -> Self {
         let blocks = Blocks::new(problem, settings.directions);
         let n = blocks.size();
-        let by_modes = settings.rule == SolutionRule::PickUniform;
+        let by_modes = settings.rule.enumerates();
         let round = settings.round && problem.tangents() > 1;
         Self {
             problem,
@@ -87,15 +87,13 @@ impl<'p> LcpStep<'p> {
         most: &[f64],
         pressed: Option<&[bool]>,
     ) -> Result<f64, Failure> {
-        if let Some(modes) = &mut self.modes {
-            modes.find(speeds, Some(most), self.problem.interrupt())?;
-            let chosen = word_below(draws.block(Stream::Choice, 0)[0], modes.count());
-            if let Some(push) = modes.impulses(chosen) {
-                self.push.copy_from_slice(push);
-                self.blocks.right_side(most, speeds, &mut self.q);
-                let (z, slack) = (&mut self.z, &mut self.slack);
-                return Ok(self.blocks.residual(push, &self.q, z, slack));
-            }
+        let count = self.enumerate(speeds, most)?;
+        if count > 0 {
+            let chosen = match self.rule {
+                SolutionRule::PickUniform => word_below(draws.block(Stream::Choice, 0)[0], count),
+                _ => 0,
+            };
+            return Ok(self.take(chosen));
         }
         let residual = self.solve_lcp(draws, speeds, most, pressed)?;
         let Some(cone) = &mut self.cone else {
@@ -114,6 +112,35 @@ impl<'p> LcpStep<'p> {
             (&self.low, most),
             self.push.as_mut_slice(),
         )
+    }
+
+    /// Finds all solutions of a step by their modes; how many, 0 without enumeration.
+    pub(super) fn enumerate(&mut self, speeds: &[f64], most: &[f64]) -> Result<usize, Failure> {
+        let Some(modes) = &mut self.modes else {
+            return Ok(0);
+        };
+        modes.find(speeds, Some(most), self.problem.interrupt())?;
+        self.blocks.right_side(most, speeds, &mut self.q);
+        Ok(modes.count())
+    }
+
+    /// True when the solutions enumerated last are all there are.
+    pub(super) fn has_all(&self) -> bool {
+        self.modes.as_ref().is_some_and(Modes::is_complete)
+    }
+
+    /// Takes the impulses of one of the solutions enumerated last; gives the residual.
+    pub(super) fn take(&mut self, solution: usize) -> f64 {
+        let push = self
+            .modes
+            .as_ref()
+            .and_then(|modes| modes.impulses(solution));
+        let Some(push) = push else {
+            return f64::INFINITY;
+        };
+        self.push.copy_from_slice(push);
+        let (z, slack) = (&mut self.z, &mut self.slack);
+        self.blocks.residual(push, &self.q, z, slack)
     }
 
     fn solve_lcp(
@@ -176,12 +203,16 @@ impl<'p> LcpStep<'p> {
 
     /// Adds the impulses of the last step to a sum, and their effect to the speeds.
     pub(super) fn apply(&self, speeds: &mut [f64], impulses: &mut [f64]) {
-        for (sum, push) in impulses.iter_mut().zip(&self.push) {
+        for (sum, push) in impulses.iter_mut().zip(self.push.as_slice()) {
             *sum += push;
         }
-        let delassus = self.problem.delassus();
-        for (column, push) in delassus.column_iter().zip(&self.push) {
-            for (u, g) in speeds.iter_mut().zip(column.iter()) {
+        let columns = self
+            .problem
+            .delassus()
+            .as_slice()
+            .chunks_exact(speeds.len().max(1));
+        for (column, push) in columns.zip(self.push.as_slice()) {
+            for (u, g) in speeds.iter_mut().zip(column) {
                 *u += g * push;
             }
         }

@@ -9,8 +9,9 @@
 //!   solutions in the plane.
 //! * `cone`: how pointed the cone of contact forces is, and how soon impacts end; `least_norm`: the
 //!   convex problem behind it.
-//! * `settings`, `simulation`: samples of outcomes by steps of bounded impulses; `bounds`: how the
-//!   bounds are drawn; `lcp_step`: one step; `proximal`: the same with a round cone; `energetic`:
+//! * `settings`, `simulation`, `branches`: samples of outcomes by steps of bounded impulses;
+//!   `bounds`: how the bounds are drawn, `sobol` by Sobol's sequence; `lcp_step`: one step;
+//!   `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
 //!   convex sets by points and rays; `span`: rows that depend on others; `polytope`: what a user
@@ -21,6 +22,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod bounds;
+mod branches;
 mod cone;
 pub(crate) mod elimination;
 mod energetic;
@@ -38,10 +40,13 @@ mod sampler;
 mod samples;
 mod settings;
 mod simulation;
+#[cfg(feature = "sobol")]
+mod sobol;
 mod span;
 mod statistics;
 
 pub use bounds::BoundLaw;
+pub use branches::Branch;
 pub use cone::ContactCone;
 pub use energetic::EnergeticSimulation;
 pub use event_exact::{EventExact, EventExactSimulation};

@@ -16,6 +16,9 @@ const REPORT: usize = 4096;
 /// Samples that a thread takes at a time.
 #[cfg(feature = "parallel")]
 const PART: usize = 64;
+/// Most threads of a call.
+#[cfg(feature = "parallel")]
+const MOST_THREADS: usize = 1024;
 /// Most numbers that one call keeps: 2 GiB.
 const MOST_NUMBERS: u64 = 1 << 28;
 
@@ -113,7 +116,8 @@ impl<'p> Sampler<'p> {
         }
     }
 
-    /// Number of threads; default 0, the choice of rayon.
+    /// Number of threads, at most 1024; default 0, the choice of rayon. Each call of the sampler
+    /// starts its own.
     #[cfg(feature = "parallel")]
     #[must_use]
     pub const fn threads(mut self, threads: usize) -> Self {
@@ -126,7 +130,7 @@ impl<'p> Sampler<'p> {
     /// # Errors
     /// [`Failure::Interrupted`];
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a range so long that its
-    /// samples take more than 2 GiB.
+    /// samples take more than 2 GiB, and for more than 1024 threads.
     pub fn sample(&self, numbers: Range<u64>) -> Result<Samples, Failure> {
         let mut statistics = SampleStatistics::new(0, f64::INFINITY)?;
         self.sample_with(numbers, &mut statistics, |_| ControlFlow::Continue(()))
@@ -153,6 +157,7 @@ impl<'p> Sampler<'p> {
         let rule = "the samples of one call take more than 2 GiB: split the range";
         let kept = count.saturating_mul(2 * rows as u64) <= MOST_NUMBERS;
         validate::unless(kept, "samples", count as f64, rule)?;
+        let threads = self.start_threads()?;
         let mut samples = Samples {
             first: numbers.start,
             rows,
@@ -177,7 +182,7 @@ impl<'p> Sampler<'p> {
                 impulses: &mut samples.impulses[known * rows..],
                 ends: &mut samples.ends[known..],
             };
-            self.fill(part, workspace.as_mut())?;
+            self.fill(part, workspace.as_mut(), threads.as_ref())?;
             next += left as u64;
             if statistics.rows() != 0 {
                 statistics.add(&samples, known);
@@ -191,12 +196,40 @@ impl<'p> Sampler<'p> {
 
     #[cfg(not(feature = "parallel"))]
     #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
-    fn fill(&self, part: Part<'_>, workspace: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
+    #[expect(clippy::unnecessary_wraps, reason = "as with threads")]
+    const fn start_threads(&self) -> Result<Option<NoThreads>, Failure> {
+        Ok(None)
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
+    fn fill(
+        &self,
+        part: Part<'_>,
+        workspace: &mut dyn OutcomeSimulation,
+        _: Option<&NoThreads>,
+    ) -> Result<(), Failure> {
         part.fill(workspace)
     }
 
+    /// The threads of a call, where it has its own.
     #[cfg(feature = "parallel")]
-    fn fill(&self, part: Part<'_>, workspace: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
+    fn start_threads(&self) -> Result<Option<rayon::ThreadPool>, Failure> {
+        let kept = self.threads <= MOST_THREADS;
+        let rule = "must be at most 1024";
+        validate::unless(kept, "threads", self.threads as f64, rule)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
+        // Where they cannot be started, those of rayon give the same samples.
+        Ok((self.threads > 1).then(|| pool.build().ok()).flatten())
+    }
+
+    #[cfg(feature = "parallel")]
+    fn fill(
+        &self,
+        part: Part<'_>,
+        workspace: &mut dyn OutcomeSimulation,
+        threads: Option<&rayon::ThreadPool>,
+    ) -> Result<(), Failure> {
         use rayon::prelude::*;
         if self.threads == 1 {
             return part.fill(workspace);
@@ -232,15 +265,16 @@ impl<'p> Sampler<'p> {
             // the first in the order of numbers
             ended.into_iter().collect()
         };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
-        let own = (self.threads > 0).then(|| pool.build().ok()).flatten();
-        // without threads of its own the result is the same
-        match own {
+        match threads {
             Some(own) => own.install(work),
             None => work(),
         }
     }
 }
+
+/// Stands for threads without the feature `parallel`.
+#[cfg(not(feature = "parallel"))]
+enum NoThreads {}
 
 /// Room for consecutive samples.
 struct Part<'a> {

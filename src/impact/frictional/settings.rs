@@ -1,12 +1,14 @@
 //! Samples of the set of outcomes by steps of bounded impulses (Halm & Posa, Algorithms 1 and 2).
 
-use super::bounds::BoundLaw;
+use super::bounds::{BoundDraws, BoundLaw};
 use super::modes::Modes;
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
 
 /// Largest complementarity problem of a step.
 const MOST_UNKNOWNS: usize = 1000;
+/// Most branches of a sample.
+const MOST_BRANCHES: usize = 10_000;
 /// Most samples a dictionary is learnt from.
 const MOST_LEARNT: u64 = 100_000;
 
@@ -27,6 +29,24 @@ pub enum SolutionRule {
     /// All velocities are found by their contact modes, and one is drawn, each as likely. In the
     /// plane, up to five contacts; 7ᵐ modes a step.
     PickUniform,
+    /// All velocities are found likewise, and [`LcpSimulation::branches`] follows each of them:
+    /// one sample has several outcomes. [`LcpSimulation::simulate`] follows the first that is
+    /// found in each step, which is the first branch; a [`Sampler`](super::Sampler) has one
+    /// outcome a sample, and [`PickUniform`](Self::PickUniform) reaches all with it.
+    ///
+    /// [`LcpSimulation::branches`]: super::LcpSimulation::branches
+    /// [`LcpSimulation::simulate`]: super::LcpSimulation::simulate
+    EnumerateAll {
+        /// Most branches of a sample, 1 to 10 000.
+        branches: usize,
+    },
+}
+
+impl SolutionRule {
+    /// Whether it needs all solutions.
+    pub(super) const fn enumerates(self) -> bool {
+        matches!(self, Self::PickUniform | Self::EnumerateAll { .. })
+    }
 }
 
 /// What becomes of a sample after its steps.
@@ -37,9 +57,11 @@ pub enum Finish {
     #[default]
     Drop,
     /// Every sample makes one more step, in which each contact may push by `ε/(3ψ)`,
-    /// `ψ = σ m (1 + max μ) + 1`, σ² the greatest eigenvalue of `A`; unfinished are those that
-    /// approach after it. It moves the velocity by less than ε/3 in the metric of kinetic energy
-    /// (√J).
+    /// `ψ = σ m (1 + max μ) + 1`; unfinished are those that approach after it. Of a problem made
+    /// with its motion, σ is the greatest singular value of `M⁻¹ J̄ᵀ`, `J̄` the rows of normals and
+    /// directions, and the step moves the velocity by less than ε/3 (Algorithm 2 of the paper).
+    /// Where only contact space is known, σ² is the greatest eigenvalue of `A`, and ε/3 bounds the
+    /// change in the metric of kinetic energy (√J).
     SmallStep(f64),
 }
 
@@ -163,6 +185,23 @@ impl LcpSteps {
         self
     }
 
+    /// Most branches of a sample, where all are followed.
+    pub(crate) const fn most_branches(&self) -> Option<usize> {
+        match self.rule {
+            SolutionRule::EnumerateAll { branches } => Some(branches),
+            _ => None,
+        }
+    }
+
+    /// How its bounds are drawn.
+    pub(super) const fn bounds(&self) -> BoundDraws {
+        BoundDraws {
+            law: self.law,
+            seed: self.seed,
+            bound: self.bound,
+        }
+    }
+
     /// Refuses settings out of their ranges, and problems that they are not for.
     pub(super) fn check(&self, problem: &ImpactProblem) -> Result<(), Failure> {
         problem.refuse_friction_without_tangents("LcpSteps")?;
@@ -185,6 +224,12 @@ impl LcpSteps {
                 validate::unless(kept, "spread", spread, "must be at least 1")?;
             }
             SolutionRule::PickUniform => Modes::refuse(problem)?,
+            SolutionRule::EnumerateAll { branches } => {
+                let kept = (1..=MOST_BRANCHES).contains(&branches);
+                let rule = "must be at least 1 and at most 10000";
+                validate::unless(kept, "branches", branches as f64, rule)?;
+                Modes::refuse(problem)?;
+            }
         }
         if let Finish::SmallStep(size) = self.finish {
             validate::positive("size of the last step", &[size])?;

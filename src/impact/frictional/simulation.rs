@@ -1,9 +1,7 @@
 //! Samples of the set of outcomes (Halm & Posa, Algorithms 1 and 2).
 
-use nalgebra::DMatrix;
-
-use super::blocks::Blocks;
-use super::bounds::draw;
+use super::blocks::{force_rows, slopes};
+use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use crate::impact::{Failure, ImpactProblem};
@@ -24,16 +22,16 @@ pub struct Ended {
 }
 
 /// The workspace of [`LcpSteps`] for one problem: samples allocate nothing, except where
-/// [`SolutionRule::PickUniform`](super::SolutionRule::PickUniform) meets a singular mode.
+/// contact modes are enumerated and one is singular.
 #[derive(Clone, Debug)]
 pub struct LcpSimulation<'p> {
-    settings: LcpSteps,
-    step: LcpStep<'p>,
+    pub(super) settings: LcpSteps,
+    pub(super) step: LcpStep<'p>,
     /// The bound of the last, small step.
     small: f64,
     /// The normal speeds below minus which contacts approach.
     eps: Vec<f64>,
-    most: Vec<f64>,
+    pub(super) most: Vec<f64>,
 }
 
 impl LcpSteps {
@@ -41,9 +39,8 @@ impl LcpSteps {
     ///
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
-    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for
-    /// [`SolutionRule::PickUniform`](super::SolutionRule::PickUniform) in space or with more than
-    /// five contacts; [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for
+    /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for rules that
+    /// enumerate contact modes in space or with more than five contacts; [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for
     /// friction without tangents; those of [`LcpSimulation::simulate`] while a dictionary is
     /// learnt.
     pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
@@ -96,69 +93,81 @@ impl<'p> LcpSimulation<'p> {
         speeds: &mut [f64],
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
-        start(self.step.problem, speeds, impulses)?;
-        let mut ended = Ended {
-            steps: 0,
-            finished: self.is_over(speeds),
-            residual: 0.0,
-        };
-        let m = self.most.len();
-        while !ended.finished && ended.steps < self.settings.most_steps {
+        let mut ended = start(self.step.problem, speeds, impulses)?;
+        ended.finished = self.is_over(speeds);
+        let mut is_last = false;
+        while let Some(draws) = self.next_bounds(sample, speeds, ended, &mut is_last) {
             self.step.problem.check_interrupt()?;
-            let draws = draws(&self.settings, sample, ended.steps);
-            draw(self.settings.law, draws, &speeds[..m], &[], &mut self.most);
-            for most in &mut self.most {
-                *most *= self.settings.bound;
-            }
-            self.make_step(draws, speeds, impulses, &mut ended)?;
-        }
-        if matches!(self.settings.finish, Finish::SmallStep(_)) {
-            self.most.fill(self.small);
-            let draws = draws(&self.settings, sample, ended.steps);
-            self.make_step(draws, speeds, impulses, &mut ended)?;
+            let residual = self.step.solve(draws, speeds, &self.most, None)?;
+            self.count_step(residual, speeds, impulses, &mut ended);
         }
         Ok(ended)
     }
 
-    fn is_over(&self, speeds: &[f64]) -> bool {
+    pub(super) fn is_over(&self, speeds: &[f64]) -> bool {
         is_over(&speeds[..self.most.len()], &self.eps)
     }
 
-    /// One step with the bounds in `most`.
-    fn make_step(
+    /// The bounds of the next step, in `most`, and its draws; none after the last one.
+    pub(super) fn next_bounds(
         &mut self,
-        draws: Draws,
+        sample: u64,
+        speeds: &[f64],
+        ended: Ended,
+        is_last: &mut bool,
+    ) -> Option<Draws> {
+        if *is_last {
+            return None;
+        }
+        let over = ended.finished || ended.steps >= self.settings.most_steps;
+        if over && self.settings.finish == Finish::Drop {
+            return None;
+        }
+        let pushing = Pushing {
+            speeds,
+            eps: &self.eps,
+            stored: &[],
+        };
+        let bounds = self.settings.bounds();
+        let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
+        if over {
+            *is_last = true;
+            self.most.fill(self.small);
+        }
+        Some(draws)
+    }
+
+    /// Adds the step that was solved last.
+    pub(super) fn count_step(
+        &self,
+        residual: f64,
         speeds: &mut [f64],
         impulses: &mut [f64],
         ended: &mut Ended,
-    ) -> Result<(), Failure> {
-        let residual = self.step.solve(draws, speeds, &self.most, None)?;
+    ) {
         self.step.apply(speeds, impulses);
         ended.residual = ended.residual.max(residual);
         ended.steps += 1;
         ended.finished = self.is_over(speeds);
-        Ok(())
     }
 }
 
-/// Sets a sample to the start.
+/// Sets a sample to the start. Whether it is over is the caller's to say.
 pub(super) fn start(
     problem: &ImpactProblem,
     speeds: &mut [f64],
     impulses: &mut [f64],
-) -> Result<(), Failure> {
+) -> Result<Ended, Failure> {
     let before = problem.speeds();
     validate::length("speeds", before.len(), speeds.len())?;
     validate::length("impulses", before.len(), impulses.len())?;
     speeds.copy_from_slice(before.as_slice());
     impulses.fill(0.0);
-    Ok(())
-}
-
-/// The draws of one step.
-pub(super) fn draws(settings: &LcpSteps, sample: u64, step: usize) -> Draws {
-    let (seed, step) = (settings.seed, step as u64);
-    Draws { seed, sample, step }
+    Ok(Ended {
+        steps: 0,
+        finished: false,
+        residual: 0.0,
+    })
 }
 
 /// True when no normal speed is below minus its rounding.
@@ -171,15 +180,18 @@ fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<f64, Fail
     let Finish::SmallStep(size) = settings.finish else {
         return Ok(0.0);
     };
-    let blocks = Blocks::of(problem.delassus(), problem.friction(), settings.directions);
-    let m = problem.contacts();
-    let forces = blocks.size() - m - if problem.tangents() > 0 { m } else { 0 };
-    let matrix: DMatrix<f64> = blocks.bounded().view((m, m), (forces, forces)).into();
-    validate::finite(
-        "Delassus matrix of normals and directions",
-        matrix.as_slice(),
-    )?;
-    let sigma = Spectrum::of(&matrix).greatest().max(0.0).sqrt();
+    let (m, t) = (problem.contacts(), problem.tangents());
+    // M⁻¹ J̄ᵀ, or A where only G is known
+    let rows = force_rows(m, t, &slopes(t, settings.directions));
+    let squares = match problem.response() {
+        Some(response) => {
+            let response = response * rows.transpose();
+            response.tr_mul(&response)
+        }
+        None => &rows * problem.delassus() * rows.transpose(),
+    };
+    validate::finite("squares of normals and directions", squares.as_slice())?;
+    let sigma = Spectrum::of(&squares).greatest().max(0.0).sqrt();
     let mu = problem
         .friction()
         .iter()

@@ -7,8 +7,9 @@ use super::samples::{SampleEnd, Samples};
 use crate::impact::Failure;
 use crate::validate;
 
-/// Most cells that are counted.
+/// Most cubes that are counted, and most coordinates of all of them: 128 MiB.
 const MOST_CELLS: usize = 1 << 20;
+const MOST_COORDINATES: usize = 1 << 24;
 /// Most rows: the directions of the reach then take 32 MB.
 const MOST_ROWS: usize = 1000;
 
@@ -32,8 +33,10 @@ pub struct SampleStatistics {
 }
 
 impl SampleStatistics {
-    /// For samples with so many rows, at most 1000; coverage by cubes of side `cell` (m/s). At most
-    /// 2²⁰ cubes are counted.
+    /// For samples with so many rows, at most 1000; coverage by cubes of side `cell` (m/s).
+    ///
+    /// For n rows at most 2²⁰ cubes are counted, and at most 2²⁴/n: the cubes take at most 256 MiB,
+    /// and the reach takes 32 n² bytes.
     ///
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more rows, and unless
@@ -78,7 +81,7 @@ impl SampleStatistics {
         self.steps as f64 / (self.finished + self.unfinished) as f64
     }
 
-    /// Cubes with a sample.
+    /// Cubes with a sample, up to the cap of [`new`](Self::new).
     pub fn cells(&self) -> usize {
         self.cells.len()
     }
@@ -142,13 +145,46 @@ impl SampleStatistics {
                 see(a - b);
             }
         }
+        self.add_cell(u, place);
+    }
+
+    fn add_cell(&mut self, u: &[f64], place: &mut Box<[i64]>) {
         for (place, u) in place.iter_mut().zip(u) {
             #[expect(clippy::cast_possible_truncation, reason = "saturates")]
             let cell = (u / self.cell).floor() as i64;
             *place = cell;
         }
-        if self.cells.len() < MOST_CELLS && !self.cells.contains(&*place) {
+        let most = MOST_CELLS.min(MOST_COORDINATES / self.rows.max(1));
+        if self.cells.len() < most && !self.cells.contains(&*place) {
             self.cells.insert(place.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_cubes_is_capped() {
+        let rows = 1000;
+        let count = MOST_COORDINATES / rows + 100;
+        let mut samples = Samples {
+            first: 0,
+            rows,
+            speeds: vec![0.0; rows],
+            impulses: vec![0.0; rows],
+            ends: vec![SampleEnd::Finished { steps: 1 }],
+        };
+        let mut statistics = SampleStatistics::new(rows, 1.0).unwrap();
+        let mut place = vec![0; rows].into_boxed_slice();
+        for k in 0..count {
+            samples.speeds[0] = 0.5 + k as f64;
+            let point = samples.speeds(0);
+            statistics.add_cell(point, &mut place);
+        }
+        assert_eq!(statistics.cells(), MOST_COORDINATES / rows);
+        statistics.add(&samples, 0);
+        assert_eq!(statistics.finished(), 1);
     }
 }
