@@ -123,6 +123,7 @@ pub mod prelude;
 mod quantity;
 mod random;
 mod validate;
+pub mod variational;
 
 pub use derivative::{
     Derivative, DerivativeReport, NoDerivative, Sensitivities, Verdict, check_derivatives,

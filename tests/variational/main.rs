@@ -1,0 +1,3 @@
+//! The variational driver.
+
+mod midpoint;
