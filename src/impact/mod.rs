@@ -19,7 +19,7 @@
 #![doc = include_str!("guide.md")]
 
 mod failure;
-mod frictional;
+pub(crate) mod frictional;
 mod law;
 mod laws;
 mod normal_space;

@@ -8,7 +8,7 @@
 //! [`FieldTable`] (piecewise constant fields of any dimension). Impacts (Seghete & Murphey, arXiv
 //! 1709.02296): [`Cradle`], [`ThreeBalls`]. Bodies that touch (Pace & Burden, arXiv 1609.04056):
 //! [`RigidTrot`], which is also a block that rocks ([`RigidTrot::block`]), [`SoftTrot`];
-//! [`BouncingBall`], [`DoublePendulum`]. Our own: [`ContactChain`] (many states, many contacts
+//! [`BouncingBall`], [`DoublePendulum`], [`SlidingBlock`]. Our own: [`ContactChain`] (many states, many contacts
 //! nearly at once), [`IntegrateAndFire`] (resets that set off further resets; Mirollo & Strogatz
 //! 1990), [`Thermostat`] (a guard reset matrix that is not made of pairs). Inside: `spring_row`
 //! (sums over the springs in contact), `check` (refusals), `slices` (slices to arrays and back).
@@ -28,6 +28,7 @@ mod plate_plain;
 mod plate_vertical;
 mod rocking;
 mod slices;
+mod sliding_block;
 mod spring_row;
 #[cfg(test)]
 mod test_support;
@@ -49,5 +50,6 @@ pub use plate_normal::NormalPlate;
 #[doc(hidden)]
 pub use plate_plain::PlainPlate;
 pub use plate_vertical::VerticalPlate;
+pub use sliding_block::SlidingBlock;
 pub use thermostat::Thermostat;
 pub use trot::{RigidTrot, SoftTrot};

@@ -65,7 +65,12 @@ impl DiscreteLagrangian {
         times(&self.mass, &self.v, &mut self.momentum);
         system.effort(self.t, &self.q, &self.v, &mut self.force);
         if !system.constant_mass() {
-            add_kinetic_gradient(system, (&self.q, &self.v), &mut self.force, &mut work.kinetic);
+            add_kinetic_gradient(
+                system,
+                (&self.q, &self.v),
+                &mut self.force,
+                &mut work.kinetic,
+            );
         }
     }
 

@@ -203,7 +203,12 @@ impl Step {
         for start in [t, t + 0.5 * h] {
             let half = 0.5 * h;
             made = self.velocity(system, start, &at, &with).and_then(|()| {
-                let task = Task { t: start, h: half, q: &at, p: &with };
+                let task = Task {
+                    t: start,
+                    h: half,
+                    q: &at,
+                    p: &with,
+                };
                 let solved = self.newton.solve(system, task);
                 solved.map_err(|fault| self.explain(fault, (t, h), q))
             });

@@ -6,12 +6,21 @@
 //!
 //! * `discrete_lagrangian`: the derivatives of the discrete Lagrangian; `newton`: the equations of
 //!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
-//! * `failure`: why a step cannot be made.
+//! * `driver`: [`Variational`], its settings and its loop; `advance`: a step with the impacts inside
+//!   it; `impact`: an impact; `held`: a step with closed contacts.
+//! * `run`: what a run computed; `failure`: why it ended early.
 
+mod advance;
 mod discrete_lagrangian;
+mod driver;
 mod failure;
+mod held;
+mod impact;
 mod midpoint;
 mod newton;
+mod run;
 
+pub use driver::{Chatter, Variational};
 pub use failure::Failure;
 pub use midpoint::Midpoint;
+pub use run::VariationalRun;

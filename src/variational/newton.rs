@@ -106,7 +106,8 @@ impl Newton {
             }
             if correction <= ENOUGH * self.size(task) {
                 // The terms belong to the velocity before a correction below the tolerance.
-                self.terms.evaluate(system, (task.t, task.q, h), &mut self.work);
+                self.terms
+                    .evaluate(system, (task.t, task.q, h), &mut self.work);
                 return self.check();
             }
             if correction > CONTRACTS * last {
@@ -124,7 +125,8 @@ impl Newton {
         system: &S,
         task: Task<'_>,
     ) -> Result<(), Fault> {
-        self.terms.evaluate(system, (task.t, task.q, task.h), &mut self.work);
+        self.terms
+            .evaluate(system, (task.t, task.q, task.h), &mut self.work);
         self.check()?;
         let (momentum, force) = (&self.terms.momentum, &self.terms.force);
         for i in 0..task.p.len() {
@@ -171,7 +173,8 @@ impl Newton {
             self.half.fill(0.0);
             self.unit[k] = 1.0;
             self.half[k] = 0.5 * h;
-            self.terms.along(system, (&self.half, &self.unit), &mut self.work);
+            self.terms
+                .along(system, (&self.half, &self.unit), &mut self.work);
             let column = self.factors.column(k);
             for i in 0..column.len() {
                 column[i] = self.work.dmomentum[i] - 0.5 * h * self.work.dforce[i];

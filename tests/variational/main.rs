@@ -1,3 +1,8 @@
 //! The variational driver.
 
+#[path = "../impact/fixtures/reference.rs"]
+mod reference;
+
+mod closed;
+mod impacts;
 mod midpoint;

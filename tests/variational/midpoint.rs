@@ -22,7 +22,10 @@ fn stepped<S: MechanicalSystem>(
 fn assert_near(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
     let near = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance;
-    assert!(found.iter().zip(expected).all(near), "{found:?} {expected:?}");
+    assert!(
+        found.iter().zip(expected).all(near),
+        "{found:?} {expected:?}"
+    );
 }
 
 /// A double pendulum that dissipates, is pushed by the clock, and has nothing written.
@@ -57,7 +60,12 @@ fn sixty_steps_of_a_double_pendulum() {
     let mut midpoint = Midpoint::new(DoublePendulum::default()).unwrap();
     let x = stepped(&mut midpoint, (0.01, 60), &[1.0, 0.5, 0.0, 0.0]);
     // propagative_reference.csv, case vi_pend2
-    let expected = [-0.149417452053, 0.516046028895, -5.08052789925, -3.76955354868];
+    let expected = [
+        -0.149417452053,
+        0.516046028895,
+        -5.08052789925,
+        -3.76955354868,
+    ];
     assert_near(&x, &expected, 1e-11);
 }
 
@@ -99,7 +107,9 @@ fn the_order_is_two_and_steps_can_be_undone() {
     let fine = stepped(&mut midpoint, (1.0 / 1600.0, 1600), &start);
     let error = |midpoint: &mut Midpoint<Bare>, steps: usize| {
         let x = stepped(midpoint, (1.0 / steps as f64, steps), &start);
-        x.iter().zip(&fine).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()))
+        x.iter()
+            .zip(&fine)
+            .fold(0.0f64, |most, (a, b)| most.max((a - b).abs()))
     };
     let (coarse, half) = (error(&mut midpoint, 25), error(&mut midpoint, 50));
     // The finest run has an error too, of 1/1024 of the half one.
@@ -132,7 +142,10 @@ fn energy_stays_within_the_square_of_the_step_for_a_long_time() {
             *worst = worst.max((energy(&mut midpoint, &x) - before).abs());
         }
     }
-    assert!(worst[0] < 0.01 && (worst[0] / worst[1] - 4.0).abs() < 0.5, "{worst:?}");
+    assert!(
+        worst[0] < 0.01 && (worst[0] / worst[1] - 4.0).abs() < 0.5,
+        "{worst:?}"
+    );
 }
 
 #[test]
@@ -160,7 +173,9 @@ fn the_derivative_of_a_step_is_that_of_differences() {
             let (a, b) = (derivative.columns(0, 2), derivative.columns(2, 2));
             for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let form = |x: usize, y: usize| {
-                    (0..2).map(|k| a[(k, x)] * b[(2 + k, y)] - a[(2 + k, x)] * b[(k, y)]).sum::<f64>()
+                    (0..2)
+                        .map(|k| a[(k, x)] * b[(2 + k, y)] - a[(2 + k, x)] * b[(k, y)])
+                        .sum::<f64>()
                 };
                 let expected = f64::from(u8::from(i == j));
                 assert!((form(i, j) - expected).abs() < 1e-9);
@@ -206,20 +221,46 @@ impl MechanicalSystem for Edge {
 #[test]
 fn what_cannot_be_done_is_said_and_the_state_is_kept() {
     let (mut q, mut p) = ([1e-3], [0.0]);
-    let failure = Midpoint::new(Stiff).unwrap().step(0.0, 1.0, &mut q, &mut p).unwrap_err();
-    assert!(matches!(failure, Failure::NewtonFailed { t: 0.0, step: 1.0, .. }), "{failure}");
+    let failure = Midpoint::new(Stiff)
+        .unwrap()
+        .step(0.0, 1.0, &mut q, &mut p)
+        .unwrap_err();
+    assert!(
+        matches!(
+            failure,
+            Failure::NewtonFailed {
+                t: 0.0,
+                step: 1.0,
+                ..
+            }
+        ),
+        "{failure}"
+    );
     assert_eq!((q, p), ([1e-3], [0.0]));
 
     let mut edge = Midpoint::new(Edge).unwrap();
     let (mut q, mut p) = ([0.9], [10.0]);
     let failure = edge.step(0.5, 1.0, &mut q, &mut p).unwrap_err();
-    assert!(matches!(failure, Failure::NotFinite { t: 0.5, .. }), "{failure}");
+    assert!(
+        matches!(failure, Failure::NotFinite { t: 0.5, .. }),
+        "{failure}"
+    );
     let failure = edge.step(0.5, 1.0, &mut [4.0], &mut p).unwrap_err();
     assert!(matches!(failure, Failure::Mass { .. }), "{failure}");
-    for (t, h, q) in [(f64::NAN, 0.1, 0.0), (0.0, f64::INFINITY, 0.0), (0.0, 0.1, f64::NAN)] {
+    for (t, h, q) in [
+        (f64::NAN, 0.1, 0.0),
+        (0.0, f64::INFINITY, 0.0),
+        (0.0, 0.1, f64::NAN),
+    ] {
         let failure = edge.step(t, h, &mut [q], &mut p).unwrap_err();
-        assert!(matches!(failure, Failure::Input(InputError::NotFinite { .. })), "{failure}");
+        assert!(
+            matches!(failure, Failure::Input(InputError::NotFinite { .. })),
+            "{failure}"
+        );
     }
     let failure = edge.step(0.0, 0.1, &mut [0.0, 0.0], &mut p).unwrap_err();
-    assert!(matches!(failure, Failure::Input(InputError::WrongLength { .. })), "{failure}");
+    assert!(
+        matches!(failure, Failure::Input(InputError::WrongLength { .. })),
+        "{failure}"
+    );
 }

@@ -31,7 +31,7 @@ mod lcp_step;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
 mod polytope;
-mod proximal;
+pub(crate) mod proximal;
 mod sampler;
 mod samples;
 mod settings;
