@@ -98,6 +98,21 @@ pub enum Failure {
         state: Vec<f64>,
     },
 
+    /// No posture and design near the start makes two contacts touch with orthogonal normals.
+    #[error(
+        "no posture and design with orthogonal contacts {contacts:?} was found near the start: the best has gaps {gaps:?} and cosine {cosine:e}"
+    )]
+    NoDesign {
+        /// The contacts.
+        contacts: [usize; 2],
+        /// Their gaps at the best posture and design (m).
+        gaps: [f64; 2],
+        /// The cosine between their normals there.
+        cosine: f64,
+        /// The best posture and design found.
+        best: Vec<f64>,
+    },
+
     /// An [`Interrupt`](crate::Interrupt) was set.
     #[error("interrupted")]
     Interrupted,

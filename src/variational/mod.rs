@@ -8,6 +8,7 @@
 //!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
 //! * `driver`: [`Variational`], its settings and its loop; `advance`: a step with the impacts inside
 //!   it; `impact`: an impact; `held`: a step with closed contacts.
+//! * `orthogonality`: postures and designs whose landings have one outcome.
 //! * `run`: what a run computed; `failure`: why it ended early.
 
 mod advance;
@@ -18,9 +19,11 @@ mod held;
 mod impact;
 mod midpoint;
 mod newton;
+mod orthogonality;
 mod run;
 
 pub use driver::{Chatter, Variational};
 pub use failure::Failure;
 pub use midpoint::Midpoint;
+pub use orthogonality::{Meeting, OrthogonalDesign, Orthogonality};
 pub use run::VariationalRun;

@@ -6,3 +6,5 @@ mod reference;
 mod closed;
 mod impacts;
 mod midpoint;
+mod orthogonal;
+mod trex;
