@@ -5,6 +5,7 @@
 //! thrown off is zero at `h' = 0`: it is bracketed from the first `h'` at which it is positive. A
 //! gap that closes and opens again has its least value where its rate changes sign.
 
+use super::derivative::Part;
 use super::driver::Settings;
 use super::failure::Failure;
 use super::held::{Bodies, Held};
@@ -50,6 +51,8 @@ pub(super) struct Runner<'a> {
     /// Impacts so far.
     pub(super) number: usize,
     pub(super) run: VariationalRun,
+    /// The parts of the run, where its derivative is asked for.
+    pub(super) parts: Option<Vec<Part>>,
     trial: State,
     row: Vec<f64>,
     work: Vec<f64>,
@@ -73,6 +76,7 @@ impl<'a> Runner<'a> {
             system,
             step: Step::new(system)?,
             held: Held::default(),
+            parts: None,
             trial: state.clone(),
             state,
             touches: vec![open; system.contacts()],
@@ -126,6 +130,7 @@ impl<'a> Runner<'a> {
             let h = end - self.state.t;
             self.map(h)?;
             let Some((first, contact)) = self.first_root(h)? else {
+                self.keep(h, None);
                 self.accept(end);
                 self.release()?;
                 return self.record();
@@ -133,6 +138,7 @@ impl<'a> Runner<'a> {
             if first < h {
                 self.map(first)?;
             }
+            self.keep(first, Some(contact));
             self.accept(self.state.t + first);
             self.impact(Some(contact))?;
             if self.state.t >= end {
@@ -166,6 +172,18 @@ impl<'a> Runner<'a> {
         } else {
             self.held
                 .advance(&mut self.step, bodies, (t, h), (q, p), &self.closed)
+        }
+    }
+
+    /// Keeps a part of the run for its derivative.
+    fn keep(&mut self, h: f64, hit: Option<usize>) {
+        let (state, held) = (&self.state, !self.closed.is_empty());
+        if let Some(parts) = &mut self.parts {
+            parts.push(if held {
+                Part::Held(state.clone())
+            } else {
+                Part::Free(state.clone(), h, hit)
+            });
         }
     }
 

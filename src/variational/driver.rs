@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use nalgebra::DMatrix;
+
 use super::advance::Runner;
 use super::failure::Failure;
 use super::run::VariationalRun;
@@ -224,7 +226,45 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<VariationalRun, Failure> {
-        self.settings.integrate(&self.system, (t0, q, v), tf)
+        let (run, _) = self
+            .settings
+            .integrate(&self.system, (t0, q, v), tf, false)?;
+        Ok(run)
+    }
+
+    /// The run, and the derivative of its end `(q, v)` by its start: `2d × 2d`.
+    ///
+    /// Steps are differentiated by the implicit function theorem, impacts by differences of the
+    /// law at the same contacts, their times by the rate of the gap. Errors are about 1e-8 of the
+    /// entries. A run with several contacts that close at one instant, with a touch, or with
+    /// closed contacts has none here: the event-driven driver and its Bouligand derivative know
+    /// these.
+    ///
+    /// ```
+    /// use saltation::models::DoublePendulum;
+    /// use saltation::variational::Variational;
+    /// let mut driver = Variational::new(DoublePendulum::default())?.step(0.01);
+    /// let (run, derivative) = driver.derivative(0.0, &[1.0, 0.5], &[0.0; 2], 1.5)?;
+    /// assert_eq!((run.events().len(), derivative.shape()), (1, (4, 4)));
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`integrate`](Self::integrate), what ended the run early, and
+    /// [`Failure::NoDerivative`].
+    pub fn derivative(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<(VariationalRun, DMatrix<f64>), Failure> {
+        let made = self
+            .settings
+            .integrate(&self.system, (t0, q, v), tf, true)?;
+        let (run, derivative) = made;
+        let run = run.completed()?;
+        derivative.map(|derivative| (run, derivative))
     }
 }
 
@@ -262,7 +302,8 @@ impl Settings {
         system: &dyn Mechanism,
         (t0, q, v): (f64, &[f64], &[f64]),
         tf: f64,
-    ) -> Result<VariationalRun, Failure> {
+        derive: bool,
+    ) -> Result<(VariationalRun, Result<DMatrix<f64>, Failure>), Failure> {
         let d = system.dof();
         check_input((d, d), t0, q, v)?;
         validate::finite("tf", &[tf])?;
@@ -275,6 +316,7 @@ impl Settings {
         let rule = "must give at most 1e9 steps";
         validate::unless(steps <= MOST_STEPS, "step", self.step, rule)?;
         let mut runner = Runner::new(self, system)?;
+        runner.parts = derive.then(Vec::new);
         runner.start(t0, q, v)?;
         // At most MOST_STEPS.
         #[expect(
@@ -290,9 +332,14 @@ impl Settings {
                 t0 + k as f64 * self.step
             };
             if let Err(failure) = runner.step_to(end) {
-                return Ok(runner.finish(Some(failure)));
+                let none = Err(failure.clone());
+                return Ok((runner.finish(Some(failure)), none));
             }
         }
-        Ok(runner.finish(None))
+        let derivative = match runner.parts.take() {
+            Some(parts) => runner.derivative(&parts),
+            None => Ok(DMatrix::zeros(0, 0)),
+        };
+        Ok((runner.finish(None), derivative))
     }
 }

@@ -98,6 +98,15 @@ pub enum Failure {
         state: Vec<f64>,
     },
 
+    /// The run has no derivative, or not one that this driver knows.
+    #[error("t = {t}: no derivative: {why}")]
+    NoDerivative {
+        /// Time (s).
+        t: f64,
+        /// Why.
+        why: &'static str,
+    },
+
     /// No posture and design near the start makes two contacts touch with orthogonal normals.
     #[error(
         "no posture and design with orthogonal contacts {contacts:?} was found near the start: the best has gaps {gaps:?} and cosine {cosine:e}"

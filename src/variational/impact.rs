@@ -1,6 +1,7 @@
 //! What happens at the start of a run and at an impact inside a step.
 
 use super::advance::Runner;
+use super::derivative::Part;
 use super::failure::Failure;
 use super::held::refused;
 use crate::impact::{ImpactLaw, Occasion, Selection, Unilateral};
@@ -9,6 +10,18 @@ use crate::mechanics::delassus::{Mass, impact_problem};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::validate;
+
+/// The impact of some contacts.
+#[derive(Clone, Debug)]
+pub(super) struct Blow {
+    touching: Vec<usize>,
+    /// Places in `touching` of contacts that were open.
+    fresh: Vec<usize>,
+    /// Contacts that do not rebound.
+    plastic: Vec<usize>,
+    /// Impacts before.
+    number: usize,
+}
 
 /// A rebound below this part of the approach is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -64,10 +77,24 @@ impl Runner<'_> {
         }
         if !activated.is_empty() {
             let plastic = self.chatters(&activated);
-            self.resolve(&touching, &plastic, &mut event)?;
-            if !plastic.is_empty() {
+            let blow = Blow {
+                fresh: (0..touching.len())
+                    .filter(|&i| !self.touches[touching[i]].closed)
+                    .collect(),
+                touching: touching.clone(),
+                plastic,
+                number: self.number,
+            };
+            let before = self.state.clone();
+            let mut p = before.p.clone();
+            self.resolve(&blow, (t, &before.q, &mut p), &mut event)?;
+            self.state.p = p;
+            if !blow.plastic.is_empty() {
                 event.kind = ContactEventKind::ZenoAbsorbed;
                 self.run.guaranteed = false;
+            }
+            if let Some(parts) = &mut self.parts {
+                parts.push(Part::Impact(before, blow, activated.len()));
             }
             self.number += 1;
         } else if hit.is_some() {
@@ -133,22 +160,19 @@ impl Runner<'_> {
         activated.iter().copied().filter(chatters).collect()
     }
 
-    /// Changes the momentum by the law; contacts in `plastic` do not rebound.
-    fn resolve(
+    /// The momentum after a blow, by the law; notes in `event` what it did.
+    pub(super) fn resolve(
         &mut self,
-        touching: &[usize],
-        plastic: &[usize],
+        blow: &Blow,
+        (t, q, p): (f64, &[f64], &mut [f64]),
         event: &mut ContactEvent,
     ) -> Result<(), Failure> {
         let (settings, system) = (self.settings, self.system);
-        let (t, q) = (self.state.t, &self.state.q);
+        // Leaves the factor of the mass matrix.
+        self.step.velocity(system, t, q, p)?;
         let v = self.step.newton.terms.v.clone();
-        let occasion = Occasion {
-            t,
-            number: self.number,
-        };
-        let fail = |reason| refused(reason, (t, q, &v), touching);
-        let (law, selection): (&dyn ImpactLaw, _) = if plastic.is_empty() {
+        let fail = |reason| refused(reason, (t, q, &v), &blow.touching);
+        let (law, selection): (&dyn ImpactLaw, _) = if blow.plastic.is_empty() {
             (&*settings.law, &settings.selection)
         } else {
             (&Unilateral, &Selection::Single)
@@ -159,45 +183,41 @@ impl Runner<'_> {
             ..Wanted::default()
         };
         let mut contacts = Contacts::new();
-        system.fill(q, ContactSet::Listed(touching), wanted, &mut contacts)?;
-        let restitution: Vec<f64> = contacts
-            .all_parameters()
-            .iter()
-            .map(|of| {
-                if plastic.contains(&of.contact) {
-                    0.0
-                } else {
-                    of.restitution
-                }
-            })
-            .collect();
+        let set = ContactSet::Listed(&blow.touching);
+        system.fill(q, set, wanted, &mut contacts)?;
+        let rebounds = contacts.all_parameters().iter().map(|of| {
+            if blow.plastic.contains(&of.contact) {
+                0.0
+            } else {
+                of.restitution
+            }
+        });
+        let restitution: Vec<f64> = rebounds.collect();
         let mut response = vec![0.0; contacts.rows() * v.len()];
-        let momentum = dot(&self.state.p, &v).max(0.0).sqrt();
-        // `rates` left the factor of the mass matrix.
+        let momentum = dot(p, &v).max(0.0).sqrt();
         let mass = Mass::Factor(&self.step.newton.terms.mass);
-        let made = impact_problem(&contacts, &mass, (&v, momentum), &mut response);
-        let problem = made.and_then(|problem| problem.with_restitutions(&restitution));
-        let fresh: Vec<usize> = (0..touching.len())
-            .filter(|&i| !self.touches[touching[i]].closed)
-            .collect();
-        let problem = problem
-            .and_then(|problem| problem.with_new_contacts(&fresh))
-            .map_err(fail)?;
-        let problem = problem.with_interrupt(&settings.interrupt);
+        let problem = impact_problem(&contacts, &mass, (&v, momentum), &mut response)
+            .and_then(|problem| problem.with_restitutions(&restitution))
+            .and_then(|problem| problem.with_new_contacts(&blow.fresh))
+            .map_err(fail)?
+            .with_interrupt(&settings.interrupt);
         let outcomes = law.resolve(&problem).map_err(fail)?;
         event.outcomes = outcomes.list.len();
+        let occasion = Occasion {
+            t,
+            number: blow.number,
+        };
         let outcome = selection.select(outcomes, occasion).map_err(fail)?;
-        event.contacts = touching.to_vec();
-        event
-            .approach
-            .extend(problem.speeds().iter().take(touching.len()));
-        event.impulses.extend(&outcome.impulses);
+        event.contacts.clone_from(&blow.touching);
+        let speeds = problem.speeds().iter();
+        event.approach = speeds.take(blow.touching.len()).copied().collect();
+        event.impulses = outcome.impulses.iter().copied().collect();
         event.remarks = outcome.remarks;
         event.order = Some(outcome.order);
         let mut rows = vec![0.0; response.len()];
         contacts.add_rows(&mut rows);
         for (y, row) in event.impulses.iter().zip(rows.chunks_exact(v.len())) {
-            for (p, entry) in self.state.p.iter_mut().zip(row) {
+            for (p, entry) in p.iter_mut().zip(row) {
                 *p += y * entry;
             }
         }

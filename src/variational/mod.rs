@@ -8,10 +8,12 @@
 //!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
 //! * `driver`: [`Variational`], its settings and its loop; `advance`: a step with the impacts inside
 //!   it; `impact`: an impact; `held`: a step with closed contacts.
+//! * `derivative`: the derivative of a run.
 //! * `orthogonality`: postures and designs whose landings have one outcome.
 //! * `run`: what a run computed; `failure`: why it ended early.
 
 mod advance;
+mod derivative;
 mod discrete_lagrangian;
 mod driver;
 mod failure;

@@ -4,6 +4,7 @@
 mod reference;
 
 mod closed;
+mod derivative;
 mod impacts;
 mod midpoint;
 mod orthogonal;
