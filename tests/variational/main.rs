@@ -3,6 +3,7 @@
 #[path = "../impact/fixtures/reference.rs"]
 mod reference;
 
+mod campaign;
 mod closed;
 mod derivative;
 mod impacts;
