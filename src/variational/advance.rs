@@ -54,6 +54,12 @@ pub(super) struct Runner<'a> {
     /// The parts of the run, where its derivative is asked for.
     pub(super) parts: Option<Vec<Part>>,
     trial: State,
+    /// The gaps at the end of a part of a step.
+    ends: Vec<f64>,
+    /// Which of them may have been closed in between.
+    dips: Vec<bool>,
+    /// Velocities at the start and the end of a part of a step.
+    velocities: [Vec<f64>; 2],
     row: Vec<f64>,
     work: Vec<f64>,
 }
@@ -91,6 +97,9 @@ impl<'a> Runner<'a> {
                 failure: None,
                 guaranteed: true,
             },
+            ends: vec![0.0; system.contacts()],
+            dips: vec![false; system.contacts()],
+            velocities: [vec![0.0; d], vec![0.0; d]],
             row: vec![0.0; d],
             work: vec![0.0; work_size(system)],
         })
@@ -194,56 +203,33 @@ impl<'a> Runner<'a> {
         self.state.t = t;
     }
 
-    /// The rate of a gap at a state, and the gap.
-    fn rate(&mut self, contact: usize, at_trial: bool) -> Result<f64, Failure> {
-        let state = if at_trial { &self.trial } else { &self.state };
-        self.step
-            .velocity(self.system, state.t, &state.q, &state.p)?;
-        gap_row(
-            self.system,
-            contact,
-            &state.q,
-            &mut self.row,
-            &mut self.work,
-        );
-        Ok(dot(&self.row, &self.step.newton.terms.v))
-    }
-
     /// The first partial step, up to `h`, at the end of which an open contact closes. The trial is
     /// the state after `h`, and stays it.
     fn first_root(&mut self, h: f64) -> Result<Option<(f64, usize)>, Failure> {
-        let ends: Vec<f64> = (0..self.touches.len())
-            .map(|j| self.system.gap(j, &self.trial.q))
-            .collect();
-        if ends.iter().any(|gap| gap.is_nan()) {
+        for j in 0..self.ends.len() {
+            self.ends[j] = self.system.gap(j, &self.trial.q);
+        }
+        if self.ends.iter().any(|gap| gap.is_nan()) {
             return Err(Failure::NotFinite {
                 t: self.state.t,
                 state: [&self.trial.q[..], &self.step.newton.terms.v].concat(),
             });
         }
+        self.find_dips()?;
         let mut first: Option<(f64, usize)> = None;
         let mut moved = false;
-        for j in 0..ends.len() {
-            if self.touches[j].closed {
+        for j in 0..self.touches.len() {
+            let (end, dips) = (self.ends[j], self.dips[j]);
+            if self.touches[j].closed || end > 0.0 && !dips {
                 continue;
             }
             let before = self.system.gap(j, &self.state.q);
-            let dips = ends[j] > 0.0 && before > 0.0 && {
-                if moved {
-                    self.map(h)?;
-                    moved = false;
-                }
-                self.rate(j, false)? < 0.0 && self.rate(j, true)? > 0.0
-            };
-            if ends[j] > 0.0 && !dips {
-                continue;
-            }
             moved = true;
             let until = first.map_or(h, |(found, _)| found);
             let found = if dips {
-                self.dip(j, before, (h, ends[j]), until)?
+                self.dip(j, before, (h, end), until)?
             } else {
-                self.closing(j, before, (h, ends[j]), until)?
+                self.closing(j, before, (h, end), until)?
             };
             if let Some(found) = found {
                 first = Some((found, j));
@@ -253,6 +239,32 @@ impl<'a> Runner<'a> {
             self.map(h)?;
         }
         Ok(first)
+    }
+
+    /// Which gaps are open at both ends of a step, but approach at its start and part at its end.
+    fn find_dips(&mut self) -> Result<(), Failure> {
+        let (state, trial, system) = (&self.state, &self.trial, self.system);
+        self.dips.fill(false);
+        let open = |j: usize| {
+            !self.touches[j].closed && self.ends[j] > 0.0 && system.gap(j, &state.q) > 0.0
+        };
+        if !(0..self.touches.len()).any(open) {
+            return Ok(());
+        }
+        for (v, at) in self.velocities.iter_mut().zip([state, trial]) {
+            self.step.velocity(system, at.t, &at.q, &at.p)?;
+            v.copy_from_slice(&self.step.newton.terms.v);
+        }
+        let (row, work) = (&mut self.row, &mut self.work);
+        let mut rate = |j: usize, at: &State, v: &[f64]| {
+            gap_row(system, j, &at.q, row, work);
+            dot(row, v)
+        };
+        let [first, last] = &self.velocities;
+        for j in (0..self.dips.len()).filter(|&j| open(j)) {
+            self.dips[j] = rate(j, state, first) < 0.0 && rate(j, trial, last) > 0.0;
+        }
+        Ok(())
     }
 
     /// The root of a gap that is closed at the end, if it lies before `until`.

@@ -34,15 +34,31 @@ where
     let mut errors = [0.0; 2];
     for (error, h) in errors.iter_mut().zip([h, h / 2.0]) {
         let mut driver = Variational::new(system.clone()).unwrap().step(h);
-        let run = driver.integrate(0.0, q, v, tf).unwrap().completed().unwrap();
+        let run = driver
+            .integrate(0.0, q, v, tf)
+            .unwrap()
+            .completed()
+            .unwrap();
         let impacts = |n: usize| n > 0;
-        let count = run.events().iter().filter(|event| impacts(event.activated.len())).count();
-        let expected = exact.events().iter().filter(|event| impacts(event.activated.len())).count();
+        let count = run
+            .events()
+            .iter()
+            .filter(|event| impacts(event.activated.len()))
+            .count();
+        let expected = exact
+            .events()
+            .iter()
+            .filter(|event| impacts(event.activated.len()))
+            .count();
         if count != expected || !run.is_guaranteed() {
             return None;
         }
         let state = exact.trajectory().state();
-        let apart = run.state().iter().zip(state.iter()).map(|(a, b)| (a - b).abs());
+        let apart = run
+            .state()
+            .iter()
+            .zip(state.iter())
+            .map(|(a, b)| (a - b).abs());
         *error = apart.fold(0.0, f64::max);
     }
     Some(errors)
@@ -88,7 +104,10 @@ fn runs_of_trots_converge_to_those_of_the_event_driven_driver() {
                 slow.push((case, coarse, fine));
             }
         }
-        let trot = RigidTrot { restitution: draws.within(0.2, 1.0), ..RigidTrot::default() };
+        let trot = RigidTrot {
+            restitution: draws.within(0.2, 1.0),
+            ..RigidTrot::default()
+        };
         let (q, v) = RigidTrot::start(draws.within(-0.2, 0.2));
         if let Some([coarse, fine]) = errors(trot, (&q, &v), 0.5, 2e-3) {
             compared += 1;

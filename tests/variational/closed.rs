@@ -201,3 +201,158 @@ fn bad_starts_are_refused() {
         );
     }
 }
+
+/// A puck on a floor, in space.
+#[derive(Clone, Copy)]
+struct Puck {
+    friction: f64,
+    slope: [f64; 2],
+}
+
+impl mechanics::MechanicalSystem for Puck {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        for i in 0..3 {
+            mass[4 * i] = 2.0;
+        }
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[self.slope[0], self.slope[1], -2.0 * 9.81]);
+    }
+}
+
+impl mechanics::UnilateralConstraints for Puck {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[2]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    }
+}
+
+#[test]
+fn the_cone_of_friction_is_round_in_space() {
+    for k in 0..7 {
+        let (sin, cos) = f64::from(k).sin_cos();
+        let puck = Puck {
+            friction: 0.2,
+            slope: [0.0; 2],
+        };
+        let mut driver = Variational::new(puck)
+            .unwrap()
+            .step(0.01)
+            .frictionless_impacts();
+        let run = driver
+            .integrate(0.0, &[0.0; 3], &[cos, sin, 0.0], 1.0)
+            .unwrap();
+        let run = run.completed().unwrap();
+        for (k, &t) in run.times().iter().enumerate() {
+            let speed = (1.0 - 0.2 * 9.81 * t).max(0.0);
+            assert!((run.v(k)[0] - speed * cos).abs() < 1e-11, "{t}");
+            assert!((run.v(k)[1] - speed * sin).abs() < 1e-11, "{t}");
+        }
+        // A push of less than the friction moves nothing, in any direction.
+        for (part, sticks) in [(0.999, true), (1.001, false)] {
+            let push = part * 0.2 * 2.0 * 9.81;
+            let puck = Puck {
+                friction: 0.2,
+                slope: [push * cos, push * sin],
+            };
+            let mut driver = Variational::new(puck)
+                .unwrap()
+                .step(0.01)
+                .frictionless_impacts();
+            let run = driver.integrate(0.0, &[0.0; 3], &[0.0; 3], 1.0).unwrap();
+            let moved = run.completed().unwrap();
+            let moved = moved.state()[0].hypot(moved.state()[1]);
+            assert_eq!(moved < 1e-12, sticks, "{k} {part} {moved}");
+        }
+    }
+}
+
+/// A ladder that leans: two contacts, one at the floor and one at the wall, with friction.
+#[derive(Clone, Copy)]
+struct Ladder {
+    friction: f64,
+}
+
+impl mechanics::MechanicalSystem for Ladder {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 / 3.0]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, -9.81, 0.0]);
+    }
+}
+
+impl mechanics::UnilateralConstraints for Ladder {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        // The foot is to the right, the wall at x = 0.
+        if j == 0 {
+            q[1] - q[2].sin()
+        } else {
+            q[0] - q[2].cos()
+        }
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        if j == 0 {
+            rows.copy_from_slice(&[1.0, 0.0, -q[2].sin()]);
+        } else {
+            rows.copy_from_slice(&[0.0, 1.0, q[2].cos()]);
+        }
+    }
+}
+
+#[test]
+fn a_ladder_stands_above_the_angle_of_friction_and_falls_below() {
+    // With friction μ at both ends it stands for tan θ ≥ (1 − μ²)/(2 μ).
+    let friction: f64 = 0.4;
+    let critical = ((1.0 - friction * friction) / (2.0 * friction)).atan();
+    for (angle, stands) in [(critical + 0.02, true), (critical - 0.02, false)] {
+        let q = [angle.cos(), angle.sin(), angle];
+        let mut driver = Variational::new(Ladder { friction }).unwrap().step(0.002);
+        driver = driver.frictionless_impacts();
+        let run = driver
+            .integrate(0.0, &q, &[0.0; 3], 0.3)
+            .unwrap()
+            .completed()
+            .unwrap();
+        let turned = (run.state()[2] - angle).abs();
+        assert_eq!(turned < 1e-9, stands, "{angle} {turned:e}");
+        let ladder = Ladder { friction };
+        for j in [0, 1] {
+            let gap = mechanics::UnilateralConstraints::gap(&ladder, j, &run.state()[..3]);
+            assert!(gap > -1e-12);
+        }
+    }
+}
