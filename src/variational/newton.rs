@@ -34,8 +34,8 @@ pub(super) struct Newton {
     pub(super) terms: DiscreteLagrangian,
     pub(super) work: Work,
     factors: Lu,
-    /// Step (s) that the factors belong to; 0 where there are none.
-    step: f64,
+    /// Step (s) that the factors belong to.
+    step: Option<f64>,
     delta: Vec<f64>,
     unit: Vec<f64>,
     half: Vec<f64>,
@@ -57,7 +57,7 @@ impl Newton {
             terms: DiscreteLagrangian::new(d),
             work: Work::new(d),
             factors: Lu::new(d),
-            step: 0.0,
+            step: None,
             delta: vec![0.0; d],
             unit: vec![0.0; d],
             half: vec![0.0; d],
@@ -66,7 +66,7 @@ impl Newton {
 
     /// Forgets the factors, so that what follows depends on nothing before.
     pub(super) fn forget(&mut self) {
-        self.step = 0.0;
+        self.step = None;
     }
 
     /// Guesses the velocity of a step by `M(q₀)⁻¹ p₀`.
@@ -83,7 +83,12 @@ impl Newton {
         cholesky::factor(&mut self.terms.mass, d).ok_or(Fault::Singular)?;
         self.terms.v.copy_from_slice(p);
         cholesky::solve(&self.terms.mass, d, &mut self.terms.v);
-        Ok(())
+        let mut values = self.terms.v.iter().chain(q).chain(p);
+        if values.all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err(Fault::NotFinite)
+        }
     }
 
     /// Solves the step from the guess in `terms.v`, and leaves its terms there.
@@ -96,7 +101,7 @@ impl Newton {
         let mut last = f64::INFINITY;
         for _ in 0..ITERATIONS {
             self.residual(system, task)?;
-            if self.step != h {
+            if self.step != Some(h) {
                 self.factorise(system, task)?;
             }
             self.factors.solve(&mut self.delta);
@@ -108,14 +113,15 @@ impl Newton {
                 // The terms belong to the velocity before a correction below the tolerance.
                 self.terms
                     .evaluate(system, (task.t, task.q, h), &mut self.work);
-                return self.check();
+                self.check()?;
+                return self.check_end(task);
             }
             if correction > CONTRACTS * last {
-                self.step = 0.0;
+                self.step = None;
             }
             last = correction;
         }
-        self.step = 0.0;
+        self.step = None;
         Err(Fault::Diverged(last))
     }
 
@@ -138,6 +144,19 @@ impl Newton {
     fn check(&self) -> Result<(), Fault> {
         let mut values = self.terms.momentum.iter().chain(&self.terms.force);
         if values.all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err(Fault::NotFinite)
+        }
+    }
+
+    /// Refuses ends that are not finite.
+    fn check_end(&self, task: Task<'_>) -> Result<(), Fault> {
+        let is_finite = |i: usize| {
+            let (q, p) = (task.h * self.terms.v[i], task.h * self.terms.force[i]);
+            (task.q[i] + q).is_finite() && (task.p[i] + p).is_finite()
+        };
+        if (0..task.p.len()).all(is_finite) {
             Ok(())
         } else {
             Err(Fault::NotFinite)
@@ -180,11 +199,11 @@ impl Newton {
                 column[i] = self.work.dmomentum[i] - 0.5 * h * self.work.dforce[i];
             }
         }
-        self.step = 0.0;
+        self.step = None;
         if !self.factors.factor() {
             return Err(Fault::Singular);
         }
-        self.step = h;
+        self.step = Some(h);
         Ok(())
     }
 

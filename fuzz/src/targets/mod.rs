@@ -13,6 +13,7 @@ mod point;
 mod runs;
 mod smooth;
 mod values;
+mod variational;
 
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -29,7 +30,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 13] = [
+pub static TARGETS: [Target; 14] = [
     target(
         "integrate",
         "random systems and settings, kept and observed runs",
@@ -82,5 +83,10 @@ pub static TARGETS: [Target; 13] = [
         "values",
         "modes, guards, re-arming matrices, sizes",
         values::run,
+    ),
+    target(
+        "variational",
+        "steps, runs, derivatives and designs of the variational driver",
+        variational::run,
     ),
 ];
