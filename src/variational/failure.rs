@@ -11,15 +11,6 @@ pub enum Failure {
     #[error(transparent)]
     Input(#[from] InputError),
 
-    /// A gap is negative at the start.
-    #[error("the gap of contact {contact} is {gap:e} at the start: bodies overlap")]
-    Penetrates {
-        /// The contact.
-        contact: usize,
-        /// Its gap (m).
-        gap: f64,
-    },
-
     /// Newton's method did not solve the equations of a step, nor those of its halves.
     #[error(
         "t = {t}: no step of {step:e} s was found after {iterations} Newton iterations, nor in two halves: the last correction moves coordinates by {correction:e}; take shorter steps"

@@ -9,7 +9,7 @@ use crate::linalg::dot;
 use crate::mechanics::delassus::{Mass, impact_problem};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
-use crate::validate;
+use crate::{InputError, validate};
 
 /// The impact of some contacts.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Runner<'_> {
             let gap = self.system.gap(j, q);
             validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
             if gap < -self.settings.gap_tolerance {
-                return Err(Failure::Penetrates { contact: j, gap });
+                return Err(InputError::NegativeGap { contact: j, gap, t }.into());
             }
         }
         self.impact(None)?;

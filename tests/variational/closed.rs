@@ -174,7 +174,10 @@ fn bad_starts_are_refused() {
         .integrate(0.0, &[0.0, -0.1], &[0.0; 2], 1.0)
         .unwrap_err();
     assert!(
-        matches!(failure, Failure::Penetrates { contact: 0, .. }),
+        matches!(
+            failure,
+            Failure::Input(InputError::NegativeGap { contact: 0, .. })
+        ),
         "{failure}"
     );
     for (q, v, tf) in [
