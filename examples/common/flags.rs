@@ -79,6 +79,12 @@ impl Flags {
         self.0.contains(name)
     }
 
+    /// The first argument, if it is not a flag.
+    #[allow(dead_code, reason = "few examples have one")]
+    pub(crate) fn word(&mut self) -> Outcome<Option<String>> {
+        Ok(self.0.subcommand()?)
+    }
+
     /// The value of `name` as `read` understands it, if the flag was passed.
     pub(crate) fn read<T, E: Display>(
         &mut self,

@@ -6,7 +6,7 @@
 //! * `problem`: the problem in contact space, and `normal_space`, its normal block with unit
 //!   normals.
 //! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
-//!   `failure`: why there is none.
+//!   `failure`: why there is none; `velocity`: from contact speeds back to velocities.
 //! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
 //!   `routh`, `anitescu_potra`, `in_order`,
 //!   `inclusion`.
@@ -27,6 +27,7 @@ mod outcome;
 mod problem;
 mod selection;
 mod sets;
+mod velocity;
 
 pub use failure::Failure;
 pub use frictional::{

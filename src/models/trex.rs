@@ -1,9 +1,25 @@
 //! A robot designed so that its landing is predictable.
 
-use super::linkage::{Body, Linkage, Segment};
+use super::linkage::{Angle, Arm, Body, LineContact, Linkage, Point};
+use super::linkage::{coriolis, kinetic_gradient, mass, weight, weight_along};
 use super::slices::load;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
+
+/// The angle `θ`, and those of the tail, the thighs and the shanks: sums of coordinates.
+const BODY_ANGLE: Angle = 1 << 2;
+const TAIL_ANGLE: Angle = BODY_ANGLE | 1 << 7;
+const LEFT: [Angle; 2] = [BODY_ANGLE | 1 << 3, BODY_ANGLE | 1 << 3 | 1 << 4];
+const RIGHT: [Angle; 2] = [BODY_ANGLE | 1 << 5, BODY_ANGLE | 1 << 5 | 1 << 6];
+
+/// A point of a leg, so far along thigh and shank (along `e(α + π)`).
+fn leg([thigh, shank]: [Angle; 2], upper: f64, lower: f64) -> Point {
+    Point::reached_by([
+        Arm::new([-upper, 0.0], thigh),
+        Arm::new([-lower, 0.0], shank),
+        Arm::default(),
+    ])
+}
 
 /// Density of a body (g/cm³), and of a limb per length (g/cm).
 const BODY: f64 = 1.0;
@@ -31,10 +47,12 @@ const LIMB: f64 = 2.5;
 /// assert!((trex.tail() - 14.6666666667).abs() < 1e-9 && (trex.total_mass() - 1831.504).abs() < 1e-3);
 /// # Ok::<(), saltation::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trex {
-    linkage: Linkage,
-    tips: [Vec<Segment>; 3],
+    /// Radii of the front and the rear sphere (cm).
+    radii: [f64; 2],
+    /// Lengths of thigh and shank (cm).
+    legs: [f64; 2],
     /// The posture at which springs and hips are at rest (rad; the first three are not read).
     pub posture: [f64; 8],
     /// Stiffness of a knee and of the tail (dyn cm/rad).
@@ -58,57 +76,16 @@ impl Trex {
     pub fn new(radii: [f64; 2], legs: [f64; 2]) -> Result<Self, InputError> {
         validate::positive("radius", &radii)?;
         validate::positive("length of a leg", &legs)?;
-        let ([front, rear], [upper, lower]) = (radii, legs);
+        let [front, rear] = radii;
         validate::unless(
             front > rear,
             "rear radius",
             rear,
             "must be less than the front one",
         )?;
-        let pi = std::f64::consts::PI;
-        let sphere = |r: f64| BODY * 4.0 / 3.0 * pi * r * r * r;
-        let tail = rear * (front + rear) / (front - rear);
-        let body = |mass: f64, inertia: f64, centre: Vec<Segment>, spin: &[usize]| Body {
-            mass,
-            inertia,
-            centre,
-            spin: spin.to_vec(),
-        };
-        let ball = |r: f64, centre: Vec<Segment>, spin: &[usize]| {
-            body(sphere(r), 0.4 * sphere(r) * r * r, centre, spin)
-        };
-        let rod = |l: f64, centre: Vec<Segment>, spin: &[usize]| {
-            body(LIMB * l, LIMB * l * l * l / 12.0, centre, spin)
-        };
-        let back = || Segment::new(front + rear, 0.0, &[2]);
-        let mut bodies = vec![
-            ball(front, vec![], &[2]),
-            ball(rear, vec![back()], &[2, 7]),
-            rod(
-                tail,
-                vec![back(), Segment::new(tail / 2.0, 0.0, &[2, 7])],
-                &[2, 7],
-            ),
-        ];
-        let mut tips = [
-            vec![],
-            vec![],
-            vec![back(), Segment::new(tail, 0.0, &[2, 7])],
-        ];
-        for (tip, hip) in tips.iter_mut().zip([3, 5]) {
-            let thigh = |part: f64| Segment::new(part * upper, pi, &[2, hip]);
-            let shank = |part: f64| Segment::new(part * lower, pi, &[2, hip, hip + 1]);
-            bodies.push(rod(upper, vec![thigh(0.5)], &[2, hip]));
-            bodies.push(rod(lower, vec![thigh(1.0), shank(0.5)], &[2, hip, hip + 1]));
-            *tip = vec![thigh(1.0), shank(1.0)];
-        }
         Ok(Self {
-            linkage: Linkage {
-                dof: 8,
-                free: true,
-                bodies,
-            },
-            tips,
+            radii,
+            legs,
             posture: [0.0, 0.0, 0.0, 5.13, 5.24, 1.99, 5.24, 0.0],
             stiffness: [2e7, 5e7],
             damping: [2e5, 5e5],
@@ -127,33 +104,40 @@ impl Trex {
 
     /// Length of the tail (cm).
     pub fn tail(&self) -> f64 {
-        self.tips[2].last().map_or(f64::NAN, |tail| tail.length)
+        let [front, rear] = self.radii;
+        rear * (front + rear) / (front - rear)
     }
 
     /// Mass of the robot (g).
     pub fn total_mass(&self) -> f64 {
-        self.linkage.bodies.iter().map(|body| body.mass).sum()
+        self.bodies().into_iter().map(|body| body.mass).sum()
     }
 
     /// Places of the joints and tips at a configuration, for pictures (cm): both spheres, then knee
     /// and foot of the left and the right leg, then the tip of the tail.
-    pub fn points(&self, q: &[f64]) -> Vec<[f64; 2]> {
-        let place = |point: &[Segment]| {
-            [
-                self.linkage.abscissa(point, q),
-                self.linkage.height(point, q),
-            ]
-        };
-        let [left, right, tail] = &self.tips;
-        vec![
-            place(&[]),
-            place(&tail[..1]),
-            place(&left[..1]),
-            place(left),
-            place(&right[..1]),
-            place(right),
-            place(tail),
-        ]
+    pub fn points(&self, q: &[f64]) -> [[f64; 2]; 7] {
+        let [upper, lower] = self.legs;
+        let points = [
+            Point::base(),
+            Point::at(self.back()),
+            Point::at(Arm::new([-upper, 0.0], LEFT[0])),
+            leg(LEFT, upper, lower),
+            Point::at(Arm::new([-upper, 0.0], RIGHT[0])),
+            leg(RIGHT, upper, lower),
+            self.tail_to(self.tail()),
+        ];
+        points.map(|point| point.position(q))
+    }
+
+    /// From the front sphere to the rear one.
+    fn back(&self) -> Arm {
+        Arm::new([self.radii[0] + self.radii[1], 0.0], BODY_ANGLE)
+    }
+
+    /// A point of the tail.
+    fn tail_to(&self, length: f64) -> Point {
+        let tail = Arm::new([length, 0.0], TAIL_ANGLE);
+        Point::reached_by([self.back(), tail, Arm::default()])
     }
 
     /// Stiffness, damping and rest angle of each joint, with its coordinate.
@@ -170,24 +154,74 @@ impl Trex {
     }
 }
 
+impl Linkage for Trex {
+    const DOF: usize = 8;
+    const CONTACTS: usize = 3;
+
+    fn gravity(&self) -> f64 {
+        self.gravity
+    }
+
+    fn friction(&self) -> f64 {
+        0.0
+    }
+
+    fn bodies(&self) -> impl IntoIterator<Item = Body> {
+        let ([front, rear], [upper, lower]) = (self.radii, self.legs);
+        let ball = |r: f64, centre: Point, angle: Angle| {
+            let mass = BODY * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
+            let inertia = 0.4 * mass * r * r;
+            Body {
+                mass,
+                inertia,
+                centre,
+                angle,
+            }
+        };
+        let rod = |l: f64, centre: Point, angle: Angle| Body {
+            mass: LIMB * l,
+            inertia: LIMB * l * l * l / 12.0,
+            centre,
+            angle,
+        };
+        let tail = self.tail();
+        [
+            ball(front, Point::base(), BODY_ANGLE),
+            ball(rear, Point::at(self.back()), TAIL_ANGLE),
+            rod(tail, self.tail_to(0.5 * tail), TAIL_ANGLE),
+            rod(upper, leg(LEFT, 0.5 * upper, 0.0), LEFT[0]),
+            rod(lower, leg(LEFT, upper, 0.5 * lower), LEFT[1]),
+            rod(upper, leg(RIGHT, 0.5 * upper, 0.0), RIGHT[0]),
+            rod(lower, leg(RIGHT, upper, 0.5 * lower), RIGHT[1]),
+        ]
+    }
+
+    fn contact(&self, j: usize) -> LineContact {
+        let [upper, lower] = self.legs;
+        LineContact::on_floor(match j {
+            0 => leg(LEFT, upper, lower),
+            1 => leg(RIGHT, upper, lower),
+            _ => self.tail_to(self.tail()),
+        })
+    }
+}
+
 impl MechanicalSystem for Trex {
     fn dof(&self) -> usize {
         8
     }
 
-    fn mass(&self, q: &[f64], mass: &mut [f64]) {
-        self.linkage.mass(q, mass);
+    fn mass(&self, q: &[f64], m: &mut [f64]) {
+        mass(self, 8, q, m);
     }
 
     fn effort(&self, _t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
         let (q, v): ([f64; 8], [f64; 8]) = (load(q), load(v));
-        effort.fill(0.0);
-        if effort.len() != 8 {
-            return;
-        }
-        self.linkage.add_weights(self.gravity, &q, effort);
+        weight(self, &q, effort);
         for (j, stiffness, damping) in self.joints() {
-            effort[j] -= stiffness * (q[j] - self.posture[j]) + damping * v[j];
+            if let Some(effort) = effort.get_mut(j) {
+                *effort -= stiffness * (q[j] - self.posture[j]) + damping * v[j];
+            }
         }
     }
 
@@ -199,9 +233,8 @@ impl MechanicalSystem for Trex {
     ) -> bool {
         let q: [f64; 8] = load(q);
         for (along, out) in directions.chunks_exact(16).zip(out.chunks_exact_mut(8)) {
-            out.fill(0.0);
             let (dq, dv) = along.split_at(8);
-            self.linkage.add_weights_along(self.gravity, &q, dq, out);
+            weight_along(self, &q, dq, out);
             for (j, stiffness, damping) in self.joints() {
                 out[j] -= stiffness * dq[j] + damping * dv[j];
             }
@@ -210,13 +243,12 @@ impl MechanicalSystem for Trex {
     }
 
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
-        force.fill(0.0);
-        self.linkage.add_coriolis(q, v, force);
+        coriolis(self, q, v, force);
         true
     }
 
     fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
-        self.linkage.kinetic_gradient(q, v, gradient);
+        kinetic_gradient(self, q, v, gradient);
         true
     }
 
@@ -231,20 +263,16 @@ impl UnilateralConstraints for Trex {
     }
 
     fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        self.tips
-            .get(j)
-            .map_or(f64::NAN, |tip| self.linkage.height(tip, q))
+        self.contact(j).gap(q)
     }
 
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
-        if let (Some(tip), 8) = (self.tips.get(j), row.len()) {
-            self.linkage.rows(tip, q, &mut [0.0; 8], row);
-        }
+        self.contact(j).normal_row(q, row);
         true
     }
 
     fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
-        self.tips.get(j).map(|tip| Linkage::bend(tip, q, v)[1])
+        Some(self.contact(j).curvature(q, v))
     }
 
     fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {

@@ -9,6 +9,7 @@
 )]
 
 mod comparison;
+mod compliant;
 mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
@@ -16,6 +17,7 @@ mod contacts;
 mod event_exact;
 mod exact_planar;
 mod extremes;
+mod models;
 mod modes;
 #[path = "../common/extremes.rs"]
 mod numbers;

@@ -25,6 +25,11 @@ impl Row {
         self.tolerance.parse().unwrap()
     }
 
+    /// The name of the component, where rows have one.
+    pub(crate) fn component(&self) -> &'static str {
+        self.j
+    }
+
     fn at(&self) -> [usize; 2] {
         [self.i, self.j].map(|field| field.parse().unwrap_or(0))
     }

@@ -1,5 +1,6 @@
 //! The variational driver.
 
+#[allow(dead_code, reason = "each of those who share it takes what it needs")]
 #[path = "../impact/fixtures/reference.rs"]
 mod reference;
 

@@ -209,6 +209,10 @@ fn look(trial: &mut Trial, problem: &ImpactProblem, outcome: &Outcome) {
         .velocity_after(outcome)
         .map(|v| v.as_slice().to_vec());
     trial.numbers("velocity after", after);
+    let again = problem
+        .velocity_with_speeds(outcome.speeds.as_slice())
+        .map(|v| v.as_slice().to_vec());
+    trial.numbers("velocity with these speeds", again);
 }
 
 fn reflections(draw: &mut Draw, trial: &mut Trial, problem: &ImpactProblem) {

@@ -5,9 +5,10 @@ use saltation::event_driven::{Breakdown, EventDriven, Simulation, Zeno};
 use saltation::impact::{Failure, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
-    Affine, BouncingBall, ContactChain, Cradle, DoublePendulum, FieldTable, Hopper,
-    IntegrateAndFire, NormalPlate, PlainPlate, PlateParameters, RigidTrot, SoftTrot, Thermostat,
-    ThreeBalls, VerticalPlate,
+    Affine, BouncingBall, BoxAndWall, CompassGait, ContactChain, Cradle, DiskStack, DoublePendulum,
+    FieldTable, Hopper, IntegrateAndFire, NormalPlate, PlainPlate, PlateParameters, RamOne,
+    RamOneLink, RigidTrot, RockingBlock, SlidingRod, SoftTrot, Thermostat, ThreeBalls,
+    VerticalPlate, Wedge,
 };
 use saltation::nalgebra::DMatrix;
 use saltation::{EventFunction, Flow, Integrator, Rearm};
@@ -18,7 +19,7 @@ use crate::trial::Trial;
 
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     let draw = &mut draw;
-    match draw.below(14) {
+    match draw.below(16) {
         0 => affine(draw, trial),
         1 => ball(draw, trial),
         2 => billiards(draw, trial),
@@ -30,6 +31,8 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         8 => pendulum(draw, trial),
         9..=11 => plate(draw, trial),
         12 => thermostat(draw, trial),
+        13 => rough_body(draw, trial),
+        14 => rough_linkage(draw, trial),
         _ => trot(draw, trial),
     }
 }
@@ -93,6 +96,8 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
 fn impact(trial: &mut Trial, problem: Result<ImpactProblem, Failure>) {
     if let Some(problem) = trial.result("impact", problem) {
         trial.finite("speeds", problem.speeds().as_slice());
+        let before = problem.velocity_with_speeds(problem.speeds().as_slice());
+        trial.numbers("velocity before", before);
     }
 }
 
@@ -356,4 +361,112 @@ fn trot(draw: &mut Draw, trial: &mut Trial) {
     }
     let (q, v) = RigidTrot::start(theta);
     swing(draw, trial, RigidTrot::default(), &q, &v);
+}
+
+/// Rigid bodies with friction.
+fn rough_body(draw: &mut Draw, trial: &mut Trial) {
+    let friction = *draw.pick(&[0.0, 0.3, 1e5]);
+    match draw.below(4) {
+        0 => {
+            let block = RockingBlock {
+                width: draw.positive(),
+                height: draw.positive(),
+                mass: draw.positive(),
+                friction: draw.number(),
+                gravity: draw.number(),
+                drop: draw.number(),
+            };
+            trial.note("landing", &block.landing());
+            impact(trial, block.impact());
+            let block = RockingBlock {
+                friction,
+                ..RockingBlock::default()
+            };
+            let (q, v) = block.pivoting(0.1 * draw.number(), draw.number());
+            swing(draw, trial, block, &q, &v);
+        }
+        1 => {
+            let rod = SlidingRod {
+                half_length: draw.positive(),
+                mass: draw.positive(),
+                friction: draw.number(),
+                gravity: draw.number(),
+            };
+            trial.note("critical", &rod.critical_friction(draw.number()));
+            impact(trial, rod.impact());
+            let rod = SlidingRod {
+                friction,
+                ..SlidingRod::default()
+            };
+            let (q, v) = rod.sliding(draw.unit(), draw.number());
+            swing(draw, trial, rod, &q, &v);
+        }
+        2 => {
+            let sliding = BoxAndWall {
+                side: draw.positive(),
+                mass: draw.positive(),
+                tilt: draw.number(),
+                speed: draw.number(),
+                friction: draw.number(),
+                gravity: draw.number(),
+            };
+            trial.note("sliding", &sliding.sliding());
+            impact(trial, sliding.impact());
+        }
+        _ => {
+            let wedge = Wedge {
+                half_angle: draw.number(),
+                radius: draw.positive(),
+                mass: draw.positive(),
+                friction: draw.number(),
+                gravity: draw.number(),
+            };
+            trial.note("landing", &wedge.landing(draw.number()));
+            impact(trial, wedge.impact());
+        }
+    }
+}
+
+/// Bodies with several links or parts, and friction.
+fn rough_linkage(draw: &mut Draw, trial: &mut Trial) {
+    match draw.below(3) {
+        0 => {
+            let gait = CompassGait {
+                leg: draw.positive(),
+                mass_to_foot: draw.number(),
+                mass: draw.positive(),
+                spread: draw.number(),
+                rate: draw.number(),
+                friction: draw.number(),
+                gravity: draw.number(),
+            };
+            trial.note("stepping", &gait.stepping());
+            impact(trial, gait.impact());
+        }
+        1 => {
+            let mut link = || RamOneLink {
+                mass: draw.positive(),
+                inertia: draw.positive(),
+                length: draw.positive(),
+                centre: draw.number(),
+            };
+            let mut robot = RamOne::default();
+            [robot.trunk, robot.thigh, robot.shank] = [link(), link(), link()];
+            (robot.foot, robot.friction) = (draw.positive(), draw.number());
+            trial.note("footfall", &robot.footfall());
+            impact(trial, robot.impact());
+        }
+        _ => {
+            let stack = DiskStack {
+                radius: draw.positive(),
+                mass: draw.positive(),
+                speed: draw.number(),
+                friction: draw.number(),
+                gravity: draw.number(),
+            };
+            trial.note("landing", &stack.landing());
+            impact(trial, stack.impact());
+            impact(trial, stack.impact_as_coded());
+        }
+    }
 }
