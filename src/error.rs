@@ -1,7 +1,7 @@
 //! One error over those of all rooms, for `?` in programs that use several.
 
 use crate::event_driven::Breakdown;
-use crate::{InputError, NoDerivative, Stop, impact, lcp};
+use crate::{InputError, NoDerivative, Stop, impact, lcp, variational};
 
 /// Any error of this crate.
 ///
@@ -43,6 +43,9 @@ pub enum Error {
     /// A linear complementarity problem was not solved.
     #[error(transparent)]
     Lcp(lcp::Failure),
+    /// A step of the variational integrator could not be made.
+    #[error(transparent)]
+    Variational(variational::Failure),
 }
 
 impl From<Stop> for Error {
@@ -90,6 +93,16 @@ impl From<lcp::Failure> for Error {
             lcp::Failure::Input(error) => Self::Input(error),
             lcp::Failure::Interrupted => Self::Interrupted,
             failure => Self::Lcp(failure),
+        }
+    }
+}
+
+impl From<variational::Failure> for Error {
+    fn from(failure: variational::Failure) -> Self {
+        match failure {
+            variational::Failure::Input(error) => Self::Input(error),
+            variational::Failure::Interrupted => Self::Interrupted,
+            failure => Self::Variational(failure),
         }
     }
 }

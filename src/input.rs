@@ -129,6 +129,12 @@ pub enum InputError {
     )]
     CoriolisUnwritten,
 
+    /// Velocities are not the rates of the coordinates, and the driver needs `q̇ = v`.
+    #[error(
+        "the velocities are not the rates of the coordinates (configuration_rate is written): this driver needs coordinates with q' = v"
+    )]
+    NotCoordinateRates,
+
     /// Contacts of one problem have different numbers of tangents, or more than two.
     #[error(
         "contact {contact} has {found} tangents where {expected} are possible: all contacts of a problem have 0, all have 1 (in the plane) or all have 2 (in space)"

@@ -63,6 +63,8 @@
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
 //!   ([`event_driven::Simulation`]); with friction in the plane, and time as a state
 //!   ([`event_driven::Timeline`]).
+//! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
+//!   inside the steps ([`variational::Variational`]).
 //! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
 //!   laws that return sets of outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the
@@ -90,8 +92,8 @@
 //! Bad input is refused before any work begins, with an [`InputError`]. What a run meets on its way
 //! ends it with [`Status::Refused`] and a [`Stop`], which says where; a reset may refuse with a
 //! reason of its own ([`Stop::model`]). Each room has one error of its own beside these:
-//! [`NoDerivative`], [`event_driven::Breakdown`], [`impact::Failure`], [`lcp::Failure`]. [`Error`]
-//! is over all of them, for `?`.
+//! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::Failure`], [`impact::Failure`],
+//! [`lcp::Failure`]. [`Error`] is over all of them, for `?`.
 //!
 //! # When not to use it
 //!
@@ -124,6 +126,7 @@ pub mod prelude;
 mod quantity;
 mod random;
 mod validate;
+pub mod variational;
 
 pub use derivative::{
     Derivative, DerivativeReport, NoDerivative, Sensitivities, Verdict, check_derivatives,

@@ -15,9 +15,10 @@ use std::cell::Cell;
 
 use saltation::lcp::{Attempt, LcpSolver};
 use saltation::models::{
-    Affine, ContactChain, FieldTable, Hopper, NormalPlate, PlateParameters, Thermostat,
-    VerticalPlate,
+    Affine, ContactChain, DoublePendulum, FieldTable, Hopper, NormalPlate, PlateParameters,
+    Thermostat, VerticalPlate,
 };
+use saltation::variational::{Midpoint, Variational};
 use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities, Status};
 
 thread_local! {
@@ -585,3 +586,32 @@ fn contacts_are_refilled_without_allocating() {
 /// Both halves of a hybrid system behind one reference.
 trait FlowAndEvents: Flow + EventFunction {}
 impl<S: Flow + EventFunction> FlowAndEvents for S {}
+
+#[test]
+fn steps_of_the_variational_driver_allocate_nothing_but_the_log() {
+    let mut midpoint = Midpoint::new(DoublePendulum::default()).unwrap();
+    let (mut q, mut p) = ([1.0, 0.5], [0.0; 2]);
+    midpoint.step(0.0, 0.01, &mut q, &mut p).unwrap();
+    let steps = || {
+        for k in 0..100 {
+            midpoint
+                .step(0.01 * f64::from(k), 0.01, &mut q, &mut p)
+                .unwrap();
+        }
+    };
+    assert_eq!(allocations(steps), 0);
+    // Runs without impacts, of different length: the lists of times and states grow by doubling.
+    let pendulum = DoublePendulum {
+        wall: -10.0,
+        ..DoublePendulum::default()
+    };
+    let mut driver = Variational::new(pendulum).unwrap().step(0.001);
+    let mut of = |tf: f64| {
+        allocations(|| {
+            driver.integrate(0.0, &[1.0, 0.5], &[0.0; 2], tf).unwrap();
+        })
+    };
+    let (short, long) = (of(0.1), of(6.4));
+    // Six doublings of two lists.
+    assert!(long <= short + 14, "{short} {long}");
+}

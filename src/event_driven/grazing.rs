@@ -2,10 +2,10 @@
 //! releases without a rate, open contacts with negative gaps.
 
 use super::breakdown::Breakdown;
-use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
+use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// What to do with a gap that comes to zero too slowly for an impact. A gap counts as touched when

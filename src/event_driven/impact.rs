@@ -10,6 +10,7 @@ use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::Trouble;
 use crate::mechanics::delassus;
+use crate::mechanics::log::ContactEvent;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
@@ -458,6 +459,16 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// Writes what the contacts did into the log's entry.
+    pub(crate) fn tell(&self, entry: &mut ContactEvent) {
+        entry.contacts.clone_from(&self.touching);
+        entry.impulses.clone_from(&self.impulses);
+        entry.approach.clone_from(&self.approach);
+        entry.remarks.clone_from(&self.remarks);
+        entry.order.clone_from(&self.order);
+        entry.outcomes = self.outcomes;
+    }
+
     /// An event of these contacts, of which `new` were open until then.
     pub(crate) fn of(touching: &[usize], new: Vec<bool>) -> Self {
         Self {

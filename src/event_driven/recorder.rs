@@ -3,10 +3,10 @@
 
 use super::Start;
 use super::impact::Event;
-use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::{Accumulation, Detector};
 use crate::event_driven::Model;
 use crate::hybrid::trajectory::Path;
+use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
 /// The path, the log and the accumulations of a run.
@@ -54,7 +54,7 @@ impl ContactRecorder {
             state_after: start.state.clone(),
             ..ContactEvent::new(t, kind)
         };
-        event.take(impact);
+        impact.tell(&mut event);
         self.push(event);
     }
 
@@ -142,8 +142,8 @@ impl Observer for ContactRecorder {
             state_after: set.state.to_vec(),
             ..ContactEvent::new(set.t, ContactEventKind::Contact)
         };
-        if let Some(done) = set.record.get() {
-            event.take(done);
+        if let Some(done) = set.record.get::<Event>() {
+            done.tell(&mut event);
         }
         self.push(event);
     }

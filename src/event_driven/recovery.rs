@@ -3,10 +3,10 @@
 
 use super::breakdown::Breakdown;
 use super::impact::Event;
-use super::log::{ContactEvent, ContactEventKind};
 use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::impact::{Failure, Occasion};
+use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::rates::change_rates;
 use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,
@@ -215,7 +215,7 @@ impl Model<'_> {
         self.update_contacts(t, state, &touching, &[], mode)?;
         let approaches = touching.iter().zip(&impact.new).filter(|(_, new)| **new);
         event.activated = approaches.map(|(&j, _)| j).collect();
-        event.take(&impact);
+        impact.tell(&mut event);
         Ok(Some(self.finished(event, place)))
     }
 

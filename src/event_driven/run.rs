@@ -1,7 +1,7 @@
 //! What a run of the event-driven driver computed.
 
 use super::breakdown::Breakdown;
-use super::log::{ContactEvent, ContactMode, sequence};
+use crate::mechanics::log::{ContactEvent, ContactMode, sequence};
 use crate::{Status, Trajectory};
 
 /// Everything a mechanical run computed: complete up to the time at which it ended, whatever the

@@ -4,6 +4,7 @@
 //! * `cholesky`: factors of definite matrices, of a whole one and row by row.
 //! * `double_double`: numbers of twice the precision.
 //! * `least_norm`: the solution of least norm of a semidefinite system.
+//! * `lu`: factors of any matrix, in place.
 //! * `nearest`: distances from convex hulls.
 //! * `spectrum`: symmetric matrices with a unit diagonal, and eigenvalues in order.
 //! * `symmetric`: what keeps a matrix from being symmetric with a positive diagonal.
@@ -12,6 +13,7 @@
 pub(crate) mod cholesky;
 pub(crate) mod double_double;
 pub(crate) mod least_norm;
+pub(crate) mod lu;
 pub(crate) mod nearest;
 pub(crate) mod scratch;
 pub(crate) mod spectrum;

@@ -17,6 +17,7 @@
 //!   blocks of the mass matrix.
 //! * `linearised`: the derivative of the motion with closed contacts.
 //! * `mode_problem`: which contacts stay closed.
+//! * `log`: what happened to the contacts of a run, for all drivers.
 //! * `check`: what the user wrote against differences.
 //!
 //! Who runs it: [`event_driven`](crate::event_driven).
@@ -33,6 +34,7 @@ mod forward;
 pub(crate) mod gaps;
 pub(crate) mod kinetic;
 mod linearised;
+pub(crate) mod log;
 mod mechanism;
 pub(crate) mod mode_problem;
 pub(crate) mod rates;

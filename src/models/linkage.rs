@@ -1,4 +1,5 @@
-//! Rigid links in the plane against straight walls: what the models of Halm & Posa share.
+//! Rigid links in the plane against straight walls: what the models of Halm & Posa share, and the
+//! robot of Seghete & Murphey.
 //!
 //! Coordinates are the position of a base point (`x`, `y`) and angles. A point is the base plus
 //! arms, each turned by the sum of some angles.
@@ -59,7 +60,7 @@ impl Point {
         Self(arms)
     }
 
-    fn position(&self, q: &[f64]) -> [f64; 2] {
+    pub(super) fn position(&self, q: &[f64]) -> [f64; 2] {
         let base = super::slices::load::<2>(q);
         self.0.iter().fold(base, |[x, y], arm| {
             let [along, across] = arm.turned(q);

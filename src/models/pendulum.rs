@@ -109,6 +109,13 @@ impl MechanicalSystem for DoublePendulum {
         true
     }
 
+    fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
+        let ([first, second], [v, w]) = (load(q), load(v));
+        let turn = self.coupling() * (first - second).sin() * v * w;
+        store(gradient, [-turn, turn]);
+        true
+    }
+
     fn potential(&self, q: &[f64]) -> Option<f64> {
         let ([first, second], [a, b]) = (load(q), self.weights());
         Some(-a * first.cos() - b * second.cos())

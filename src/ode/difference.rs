@@ -2,7 +2,7 @@
 
 /// Cube root of the rounding unit: the step of a central difference that balances rounding and
 /// truncation.
-pub(super) const CENTRAL: f64 = 6.055454452393343e-6;
+pub(crate) const CENTRAL: f64 = 6.055454452393343e-6;
 
 pub(super) fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |most, entry| entry.abs().max(most))

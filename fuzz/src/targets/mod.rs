@@ -14,6 +14,7 @@ mod runs;
 mod smooth;
 mod timelines;
 mod values;
+mod variational;
 
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -88,5 +89,10 @@ pub static TARGETS: [Target; 14] = [
         "values",
         "modes, guards, re-arming matrices, sizes",
         values::run,
+    ),
+    target(
+        "variational",
+        "steps, runs, derivatives and designs of the variational driver",
+        variational::run,
     ),
 ];

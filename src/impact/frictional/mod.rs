@@ -35,7 +35,7 @@ mod least_norm;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
 mod polytope;
-mod proximal;
+pub(crate) mod proximal;
 mod sampler;
 mod samples;
 mod settings;

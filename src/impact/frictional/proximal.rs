@@ -28,7 +28,7 @@ const ROUNDS: usize = 20;
 
 /// Workspace; steps allocate nothing.
 #[derive(Clone, Debug)]
-pub(super) struct ConeStep {
+pub(crate) struct ConeStep {
     contacts: usize,
     tangents: usize,
     /// What brings a speed of each row to an impulse.
@@ -41,7 +41,7 @@ pub(super) struct ConeStep {
 }
 
 impl ConeStep {
-    pub(super) fn new(problem: &ImpactProblem) -> Self {
+    pub(crate) fn new(problem: &ImpactProblem) -> Self {
         let (m, t) = (problem.contacts(), problem.tangents());
         let g = problem.delassus();
         let size = m + t * m;
@@ -72,7 +72,7 @@ impl ConeStep {
     }
 
     /// Solves from the impulses in `lambda`, which get the solution; gives the residual (N s).
-    pub(super) fn solve(
+    pub(crate) fn solve(
         &mut self,
         problem: &ImpactProblem,
         speeds: &[f64],

@@ -1,7 +1,6 @@
 //! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact
 //! modes.
 
-use super::impact::Event;
 use crate::impact::{Order, Remark};
 
 /// What kind of event.
@@ -53,7 +52,7 @@ pub struct ContactEvent {
     /// How many outcomes the law of impact gave, of which this is one; 0 without it.
     pub outcomes: usize,
     /// Number of the cluster. Successive events closer in time than
-    /// [`cluster_time`](super::Simulation::cluster_time) share one.
+    /// [`cluster_time`](crate::event_driven::Simulation::cluster_time) share one.
     pub cluster: usize,
 }
 
@@ -67,16 +66,6 @@ impl ContactEvent {
         size_of::<Self>()
             + (changed + modes + taking_part + states) * size_of::<f64>()
             + self.remarks.len() * size_of::<Remark>()
-    }
-
-    /// Takes in what the contacts did.
-    pub(crate) fn take(&mut self, event: &Event) {
-        self.contacts.clone_from(&event.touching);
-        self.impulses.clone_from(&event.impulses);
-        self.approach.clone_from(&event.approach);
-        self.remarks.clone_from(&event.remarks);
-        self.order.clone_from(&event.order);
-        self.outcomes = event.outcomes;
     }
 
     /// An event at which nothing has happened yet.

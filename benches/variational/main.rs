@@ -1,0 +1,71 @@
+//! Steps of the variational driver (criterion).
+//!
+//! Targets: a step of two links within 5 µs, of ten links within 100 µs. Times hold for a machine,
+//! ratios of one run for others too.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use saltation::models::{DoublePendulum, LinkChain, SlidingBlock, Trex};
+use saltation::variational::{Midpoint, Variational};
+
+fn steps(c: &mut Criterion) {
+    let mut group = c.benchmark_group("step");
+    let mut pendulum = Midpoint::new(DoublePendulum::default()).expect("two angles");
+    let (mut q, mut p) = ([1.0, 0.5], [0.0; 2]);
+    group.bench_function("double pendulum", |b| {
+        b.iter(|| pendulum.step(0.0, 0.01, black_box(&mut q), &mut p));
+    });
+    for links in [2, 10, 30] {
+        // A run, so that factors are kept from step to step.
+        let chain = LinkChain::new(links).expect("links");
+        let mut driver = Variational::new(chain).expect("a chain").step(0.001);
+        let (q, v) = (vec![0.3; links], vec![0.0; links]);
+        group.bench_function(BenchmarkId::new("1000 steps of links", links), |b| {
+            b.iter(|| {
+                driver
+                    .integrate(0.0, black_box(&q), &v, 1.0)
+                    .map(|run| run.t())
+            });
+        });
+    }
+    group.finish();
+}
+
+fn closed(c: &mut Criterion) {
+    let mut group = c.benchmark_group("closed contact");
+    let mut driver = Variational::new(SlidingBlock::default())
+        .expect("a block")
+        .step(0.001)
+        .frictionless_impacts();
+    group.bench_function("1000 steps of a sliding block", |b| {
+        b.iter(|| {
+            driver
+                .integrate(0.0, black_box(&[0.0; 2]), &[9.0, 0.0], 1.0)
+                .map(|run| run.t())
+        });
+    });
+    group.finish();
+}
+
+fn landing(c: &mut Criterion) {
+    let mut group = c.benchmark_group("landing");
+    group.sample_size(20);
+    let trex = Trex::new([7.0, 4.0], [8.0, 10.0]).expect("Table I");
+    let mut driver = Variational::new(trex).expect("a robot").step(5e-4);
+    // Feet and tail some cm above the floor, falling.
+    let q = [0.0, 14.0, 5.782, 5.13, 5.24, 1.9932, 5.243, 0.0];
+    let mut v = [0.0; 8];
+    v[1] = -180.0;
+    group.bench_function("60 steps of TREX with impacts", |b| {
+        b.iter(|| {
+            driver
+                .integrate(0.0, black_box(&q), &v, 0.03)
+                .map(|run| run.t())
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, steps, closed, landing);
+criterion_main!(benches);

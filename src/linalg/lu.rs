@@ -1,0 +1,126 @@
+//! Factorisation of small dense matrices with row exchanges, `P A = L U`, in place.
+
+/// A pivot below this part of its column is zero.
+const SINGULAR: f64 = 1e-13;
+
+/// `L` and `U` of a matrix in one array, column after column, and the rows that were exchanged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lu {
+    values: Vec<f64>,
+    exchanged: Vec<usize>,
+    n: usize,
+}
+
+impl Lu {
+    /// Space for the factors of an `n × n` matrix.
+    pub(crate) fn new(n: usize) -> Self {
+        Self {
+            values: vec![0.0; n * n],
+            exchanged: vec![0; n],
+            n,
+        }
+    }
+
+    /// Column `k` of the matrix that [`factor`](Self::factor) factorises.
+    pub(crate) fn column(&mut self, k: usize) -> &mut [f64] {
+        &mut self.values[k * self.n..(k + 1) * self.n]
+    }
+
+    /// Replaces the matrix by its factors; false when it is singular or not finite.
+    pub(crate) fn factor(&mut self) -> bool {
+        let (n, a) = (self.n, &mut self.values);
+        for k in 0..n {
+            let whole = a[k * n..(k + 1) * n]
+                .iter()
+                .fold(0.0f64, |most, entry| most.max(entry.abs()));
+            let pivot = (k..n).max_by(|&i, &j| a[k * n + i].abs().total_cmp(&a[k * n + j].abs()));
+            let Some(pivot) = pivot.filter(|&p| {
+                let size = a[k * n + p].abs();
+                size.is_finite() && size > SINGULAR * whole && size > 0.0
+            }) else {
+                return false;
+            };
+            self.exchanged[k] = pivot;
+            if pivot != k {
+                for j in 0..n {
+                    a.swap(j * n + pivot, j * n + k);
+                }
+            }
+            let (left, right) = a.split_at_mut((k + 1) * n);
+            let column = &mut left[k * n..];
+            let inverse = 1.0 / column[k];
+            for entry in &mut column[k + 1..] {
+                *entry *= inverse;
+            }
+            for other in right.chunks_exact_mut(n) {
+                let factor = other[k];
+                if factor != 0.0 {
+                    for (entry, l) in other[k + 1..].iter_mut().zip(&column[k + 1..]) {
+                        *entry -= factor * l;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Replaces `b` by `A⁻¹ b`.
+    pub(crate) fn solve(&self, b: &mut [f64]) {
+        let (n, a) = (self.n, &self.values);
+        for k in 0..n {
+            b.swap(k, self.exchanged[k]);
+        }
+        for k in 0..n {
+            let value = b[k];
+            for i in k + 1..n {
+                b[i] -= a[k * n + i] * value;
+            }
+        }
+        for k in (0..n).rev() {
+            b[k] /= a[k * n + k];
+            let value = b[k];
+            for i in 0..k {
+                b[i] -= a[k * n + i] * value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{fraction, word};
+
+    #[test]
+    fn factors_solve_and_singular_matrices_are_told() {
+        for n in 1..9 {
+            for case in 0..50 {
+                let draw = |k: usize| fraction(word(7, (1000 * n + 97 * case + k) as u64)) - 0.5;
+                let mut lu = Lu::new(n);
+                let matrix: Vec<f64> = (0..n * n).map(draw).collect();
+                for k in 0..n {
+                    lu.column(k).copy_from_slice(&matrix[k * n..(k + 1) * n]);
+                }
+                assert!(lu.factor());
+                let x: Vec<f64> = (0..n).map(|k| draw(n * n + k)).collect();
+                let mut b = vec![0.0; n];
+                for k in 0..n {
+                    for i in 0..n {
+                        b[i] += matrix[k * n + i] * x[k];
+                    }
+                }
+                lu.solve(&mut b);
+                for (b, x) in b.iter().zip(&x) {
+                    assert!((b - x).abs() < 1e-9, "{n} {case}");
+                }
+            }
+        }
+        let mut singular = Lu::new(2);
+        singular.column(0).copy_from_slice(&[1.0, 2.0]);
+        singular.column(1).copy_from_slice(&[2.0, 4.0]);
+        assert!(!singular.factor());
+        let mut lost = Lu::new(1);
+        lost.column(0)[0] = f64::NAN;
+        assert!(!lost.factor());
+    }
+}

@@ -1,0 +1,196 @@
+//! The derivative of a run: of its steps, and of the impacts inside them.
+//!
+//! A part of a step that starts at `t` and lasts `h` has the map `S(t, h, x)`, `x = (q, p)`. When
+//! its ends move with the start `x₀` by `τ₀` and `τ₁` (zero at the ends of steps),
+//!
+//! ```text
+//!     dx₁ = S_x dx₀ + S_t τ₀ + S_h (τ₁ − τ₀)        Dφ(q₁) dq₁ = 0 at an impact, which gives τ₁
+//! ```
+
+use nalgebra::{DMatrix, DVector, RowDVector};
+
+use super::advance::{Runner, State};
+use super::failure::Failure;
+use super::impact::Blow;
+use crate::linalg::dot;
+use crate::linalg::lu::Lu;
+use crate::mechanics::gaps::{gap_row, work_size};
+use crate::mechanics::log::{ContactEvent, ContactEventKind};
+use crate::ode::difference::CENTRAL;
+
+/// A part of a run.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// From this state on for so long (s), without closed contacts. At its end a contact closes, or
+    /// a step is complete.
+    Free(State, f64, Option<usize>),
+    /// An impact at this state, of so many new contacts.
+    Impact(State, Blow, usize),
+    /// A step with closed contacts.
+    Held(State),
+}
+
+impl Runner<'_> {
+    /// The derivative of the end `(q, v)` by the start `(q, v)`.
+    pub(super) fn derivative(&mut self, parts: &[Part]) -> Result<DMatrix<f64>, Failure> {
+        let d = self.state.q.len();
+        let first = match parts.first() {
+            Some(Part::Free(state, ..) | Part::Impact(state, ..) | Part::Held(state)) => {
+                state.clone()
+            }
+            None => self.state.clone(),
+        };
+        let mut whole = self.momenta_by_velocities(&first)?;
+        let mut shift = RowDVector::zeros(2 * d);
+        for part in parts {
+            match part {
+                Part::Held(state) => {
+                    return Err(Failure::NoDerivative {
+                        t: state.t,
+                        why: "contacts are closed",
+                    });
+                }
+                Part::Free(state, h, hit) => {
+                    let map =
+                        self.step
+                            .derivative(self.system, (state.t, *h), &state.q, &state.p)?;
+                    let by_time = self.by_time(state, *h, (1.0, 0.0))?;
+                    let by_length = self.by_time(state, *h, (0.0, 1.0))?;
+                    whole = map * whole + (by_time - &by_length) * &shift;
+                    shift.fill(0.0);
+                    if let Some(contact) = hit {
+                        shift = self.shift(state, (*h, *contact), &whole, &by_length)?;
+                        whole += by_length * &shift;
+                    }
+                }
+                Part::Impact(state, blow, new) => {
+                    if *new > 1 {
+                        return Err(Failure::NoDerivative {
+                            t: state.t,
+                            why: "contacts close at once",
+                        });
+                    }
+                    whole = self.by_impact(state, blow)? * whole;
+                }
+            }
+        }
+        let end = self.state.clone();
+        let back = self.momenta_by_velocities(&end)?;
+        let mut lu = Lu::new(2 * d);
+        for k in 0..2 * d {
+            lu.column(k).copy_from_slice(back.column(k).as_slice());
+        }
+        if !lu.factor() {
+            return Err(Failure::Mass { t: end.t, q: end.q });
+        }
+        for mut column in whole.column_iter_mut() {
+            lu.solve(column.as_mut_slice());
+        }
+        Ok(whole)
+    }
+
+    /// `∂(q, p)/∂(q, v)` with `p = M(q) v`.
+    fn momenta_by_velocities(&mut self, state: &State) -> Result<DMatrix<f64>, Failure> {
+        let d = state.q.len();
+        self.step
+            .velocity(self.system, state.t, &state.q, &state.p)?;
+        let newton = &mut self.step.newton;
+        newton
+            .terms
+            .evaluate(self.system, (state.t, &state.q, 0.0), &mut newton.work);
+        let mut whole = DMatrix::identity(2 * d, 2 * d);
+        let mut direction = vec![0.0; 2 * d];
+        for k in 0..2 * d {
+            direction.fill(0.0);
+            direction[k] = 1.0;
+            let along = direction.split_at(d);
+            newton.terms.along(self.system, along, &mut newton.work);
+            for i in 0..d {
+                whole[(d + i, k)] = newton.work.dmomentum[i];
+            }
+        }
+        Ok(whole)
+    }
+
+    /// The derivative of the end of a part by its start time and its length, by differences.
+    fn by_time(
+        &mut self,
+        state: &State,
+        h: f64,
+        (start, length): (f64, f64),
+    ) -> Result<DVector<f64>, Failure> {
+        let step = CENTRAL
+            * if start > 0.0 {
+                state.t.abs().max(1e-3)
+            } else {
+                h.abs().max(1e-3)
+            };
+        let mut ends = [Vec::new(), Vec::new()];
+        for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
+            let (mut q, mut p) = (state.q.clone(), state.p.clone());
+            let (t, h) = (state.t + sign * start * step, h + sign * length * step);
+            self.step.advance(self.system, (t, h), &mut q, &mut p)?;
+            *end = [q, p].concat();
+        }
+        let [ahead, behind] = ends.map(DVector::from_vec);
+        Ok((ahead - behind) / (2.0 * step))
+    }
+
+    /// How the time of an impact moves with the start.
+    fn shift(
+        &mut self,
+        state: &State,
+        (h, contact): (f64, usize),
+        whole: &DMatrix<f64>,
+        by_length: &DVector<f64>,
+    ) -> Result<RowDVector<f64>, Failure> {
+        let d = state.q.len();
+        let (mut q, mut p) = (state.q.clone(), state.p.clone());
+        self.step
+            .advance(self.system, (state.t, h), &mut q, &mut p)?;
+        let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(self.system)]);
+        gap_row(self.system, contact, &q, &mut row, &mut work);
+        let rate = dot(&row, &by_length.as_slice()[..d]);
+        if rate > -self.settings.rate_tolerance {
+            return Err(Failure::NoDerivative {
+                t: state.t + h,
+                why: "a contact is only touched",
+            });
+        }
+        let along = whole
+            .column_iter()
+            .map(|column| dot(&row, &column.as_slice()[..d]));
+        Ok(RowDVector::from_iterator(
+            2 * d,
+            along.map(|gap| -gap / rate),
+        ))
+    }
+
+    /// The derivative of an impact at its configuration, by differences of the law.
+    fn by_impact(&mut self, state: &State, blow: &Blow) -> Result<DMatrix<f64>, Failure> {
+        let d = state.q.len();
+        let x = [&state.q[..], &state.p].concat();
+        let size = |part: &[f64]| {
+            part.iter()
+                .fold(0.0f64, |most, x| most.max(x.abs()))
+                .max(1e-3)
+        };
+        let sizes = [size(&state.q).max(1.0), size(&state.p)];
+        let mut whole = DMatrix::zeros(2 * d, 2 * d);
+        for k in 0..2 * d {
+            let step = CENTRAL * sizes[k / d];
+            for sign in [1.0, -1.0] {
+                let mut moved = x.clone();
+                moved[k] += sign * step;
+                let (q, p) = moved.split_at_mut(d);
+                let mut event = ContactEvent::new(state.t, ContactEventKind::Contact);
+                self.resolve(blow, (state.t, q, p), &mut event)?;
+                for i in 0..d {
+                    whole[(i, k)] += sign * q[i] / (2.0 * step);
+                    whole[(d + i, k)] += sign * p[i] / (2.0 * step);
+                }
+            }
+        }
+        Ok(whole)
+    }
+}

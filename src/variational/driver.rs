@@ -1,0 +1,345 @@
+//! The variational driver: its settings, and the loop over steps.
+
+use std::sync::Arc;
+
+use nalgebra::DMatrix;
+
+use super::advance::Runner;
+use super::failure::Failure;
+use super::run::VariationalRun;
+use crate::impact::{ImpactLaw, Selection, Unilateral};
+use crate::mechanics::configuration::check_input;
+use crate::mechanics::contacts::common_tangents;
+use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::{InputError, Interrupt, validate};
+
+/// Most steps of a run.
+const MOST_STEPS: f64 = 1e9;
+
+/// When a chattering contact comes to rest: its impact is then plastic, and it stays closed.
+///
+/// Times between impacts shrink geometrically where restitution is less than one, and steps cannot
+/// follow them to the end. The paper says only "faster than the time-step frequency".
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Chatter {
+    /// Two impacts of a contact closer than this (s) are chatter; none: one step.
+    pub time: Option<f64>,
+    /// More impacts of a contact within one step than this are chatter.
+    pub impacts: usize,
+}
+
+impl Default for Chatter {
+    /// One step, three impacts.
+    fn default() -> Self {
+        Self {
+            time: None,
+            impacts: 3,
+        }
+    }
+}
+
+impl Chatter {
+    /// With another time (s).
+    #[must_use]
+    pub fn time(mut self, time: f64) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// With another number of impacts in a step.
+    #[must_use]
+    pub fn impacts(mut self, impacts: usize) -> Self {
+        self.impacts = impacts;
+        self
+    }
+}
+
+/// The variational driver: steps of one length by the midpoint rule ([`Midpoint`](super::Midpoint)),
+/// with impacts at their times inside the steps, and contacts that stay closed.
+///
+/// An impact inside a step is found as the first root of a gap along the discrete motion: the step
+/// is made up to the root, the impact law acts on the momentum there, and the rest of the step
+/// follows. A gap that closes and opens again within a step is found by its rate at both ends.
+///
+/// Closed contacts push with impulses at both ends of a step, with Coulomb friction in the sense of
+/// greatest dissipation (in the plane and in space, with a round cone); their gaps are zero at the
+/// ends of steps. A contact opens when it needs no impulse.
+///
+/// The order is two, through impacts too. Energy stays within `O(h²)` between impacts for any time,
+/// and the kinetic energy of an elastic impact is kept to rounding. Steps without closed contacts
+/// and impacts allocate nothing but the log.
+///
+/// ```
+/// use saltation::models::DoublePendulum;
+/// use saltation::variational::Variational;
+/// let mut driver = Variational::new(DoublePendulum::default())?.step(0.0025); // an elastic wall
+/// let run = driver.integrate(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?.completed()?;
+/// assert!((run.events()[0].t - 0.755987814701).abs() < 4e-6);
+/// assert_eq!(run.times().len(), 601);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Variational<S> {
+    pub(super) settings: Settings,
+    system: S,
+}
+
+/// What a run reads beside the system.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub(super) law: Arc<dyn ImpactLaw + Send + Sync>,
+    pub(super) selection: Selection,
+    pub(super) step: f64,
+    pub(super) chatter: Option<Chatter>,
+    pub(super) friction: bool,
+    pub(super) frictionless_impacts: bool,
+    pub(super) gap_tolerance: f64,
+    pub(super) rate_tolerance: f64,
+    pub(super) max_impacts: usize,
+    pub(super) interrupt: Interrupt,
+}
+
+impl<S> Variational<S>
+where
+    S: MechanicalSystem + UnilateralConstraints,
+{
+    /// With the default law, [`Unilateral`].
+    ///
+    /// # Errors
+    /// [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`].
+    pub fn new(system: S) -> Result<Self, InputError> {
+        Self::with_law(system, Unilateral)
+    }
+
+    /// With a law of one's choice. One that gives several outcomes wants a
+    /// [`selection`](Self::selection).
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn with_law(
+        system: S,
+        law: impl ImpactLaw + Send + Sync + 'static,
+    ) -> Result<Self, InputError> {
+        super::midpoint::Step::new(&system)?;
+        Ok(Self {
+            settings: Settings {
+                law: Arc::new(law),
+                selection: Selection::default(),
+                step: 1e-3,
+                chatter: Some(Chatter::default()),
+                friction: true,
+                frictionless_impacts: false,
+                gap_tolerance: 1e-10,
+                rate_tolerance: 1e-8,
+                max_impacts: 1000,
+                interrupt: Interrupt::new(),
+            },
+            system,
+        })
+    }
+
+    /// Length of a step (s); default 1 ms.
+    #[must_use]
+    pub fn step(mut self, step: f64) -> Self {
+        self.settings.step = step;
+        self
+    }
+
+    /// Which outcome is taken where the law has several. Default [`Selection::Single`].
+    #[must_use]
+    pub fn selection(mut self, selection: Selection) -> Self {
+        self.settings.selection = selection;
+        self
+    }
+
+    /// When impacts that follow each other closely are made plastic; none: never, so that a run
+    /// with an accumulation ends with [`Failure::TooManyImpacts`]. Default: closer than a step, or
+    /// more than three in a step.
+    #[must_use]
+    pub fn chatter(mut self, rule: Option<Chatter>) -> Self {
+        self.settings.chatter = rule;
+        self
+    }
+
+    /// Says that coefficients of friction do not matter, in impacts and between them.
+    #[must_use]
+    pub fn frictionless(mut self) -> Self {
+        self.settings.friction = false;
+        self
+    }
+
+    /// Says that impacts are without friction, as in the paper, while closed contacts have it.
+    /// Without this a law that ignores friction is refused for a system with friction.
+    #[must_use]
+    pub fn frictionless_impacts(mut self) -> Self {
+        self.settings.frictionless_impacts = true;
+        self
+    }
+
+    /// Gaps within this of zero are zero (m); default 1e-10.
+    #[must_use]
+    pub fn gap_tolerance(mut self, tolerance: f64) -> Self {
+        self.settings.gap_tolerance = tolerance;
+        self
+    }
+
+    /// Contacts that part no faster than this after an impact stay closed (m/s); default 1e-8.
+    #[must_use]
+    pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
+        self.settings.rate_tolerance = tolerance;
+        self
+    }
+
+    /// Most impacts in one step; default 1000.
+    #[must_use]
+    pub fn max_impacts(mut self, most: usize) -> Self {
+        self.settings.max_impacts = most;
+        self
+    }
+
+    /// Ends runs, and searches of the law, when `interrupt` is set.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.settings.interrupt = interrupt.clone();
+        self
+    }
+
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// Integrates from `(q, v)` at `t0` to `tf`, in steps of equal length but for the last one,
+    /// which may be shorter. At most 1e9 steps.
+    ///
+    /// Contacts with gaps of zero take part at the start: an impact where one approaches, closed
+    /// where none parts. Gaps below zero by more than the tolerance are refused.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for bad lengths, numbers, settings and starts. What the run meets on its
+    /// way is the [`failure`](VariationalRun::failure) of the run.
+    pub fn integrate(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<VariationalRun, Failure> {
+        let (run, _) = self
+            .settings
+            .integrate(&self.system, (t0, q, v), tf, false)?;
+        Ok(run)
+    }
+
+    /// The run, and the derivative of its end `(q, v)` by its start: `2d × 2d`.
+    ///
+    /// Steps are differentiated by the implicit function theorem, impacts by differences of the
+    /// law at the same contacts, their times by the rate of the gap. Errors are about 1e-8 of the
+    /// entries. A run with several contacts that close at one instant, with a touch, or with
+    /// closed contacts has none here: the event-driven driver and its Bouligand derivative know
+    /// these.
+    ///
+    /// ```
+    /// use saltation::models::DoublePendulum;
+    /// use saltation::variational::Variational;
+    /// let mut driver = Variational::new(DoublePendulum::default())?.step(0.01);
+    /// let (run, derivative) = driver.derivative(0.0, &[1.0, 0.5], &[0.0; 2], 1.5)?;
+    /// assert_eq!((run.events().len(), derivative.shape()), (1, (4, 4)));
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`integrate`](Self::integrate), what ended the run early, and
+    /// [`Failure::NoDerivative`].
+    pub fn derivative(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<(VariationalRun, DMatrix<f64>), Failure> {
+        let made = self
+            .settings
+            .integrate(&self.system, (t0, q, v), tf, true)?;
+        let (run, derivative) = made;
+        let run = run.completed()?;
+        derivative.map(|derivative| (run, derivative))
+    }
+}
+
+impl Settings {
+    /// Refuses what makes no sense: settings, contacts that differ in tangents, friction that
+    /// nothing honours.
+    fn check(&self, system: &dyn Mechanism) -> Result<(), InputError> {
+        validate::positive("step", &[self.step])?;
+        validate::not_negative("gap_tolerance", &[self.gap_tolerance])?;
+        validate::positive("rate_tolerance", &[self.rate_tolerance])?;
+        if let Some(time) = self.chatter.and_then(|rule| rule.time) {
+            validate::not_negative("chatter time", &[time])?;
+        }
+        let tangents = common_tangents(system)?;
+        let mut coefficients = (0..system.contacts()).map(|j| (j, system.friction(j)));
+        let rough = coefficients.find(|(_, friction)| *friction != 0.0);
+        let honoured = !self.friction || self.frictionless_impacts || self.law.honours_friction();
+        match rough {
+            Some((contact, friction)) if !honoured => Err(InputError::FrictionIgnored {
+                law: self.law.name(),
+                contact,
+                friction,
+            }),
+            Some((contact, _)) if self.friction && tangents == 0 => Err(InputError::Tangents {
+                contact,
+                expected: 1,
+                found: 0,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn integrate(
+        &self,
+        system: &dyn Mechanism,
+        (t0, q, v): (f64, &[f64], &[f64]),
+        tf: f64,
+        derive: bool,
+    ) -> Result<(VariationalRun, Result<DMatrix<f64>, Failure>), Failure> {
+        let d = system.dof();
+        check_input((d, d), t0, q, v)?;
+        validate::finite("tf", &[tf])?;
+        if tf < t0 {
+            return Err(InputError::TimeReversed { t0, tf }.into());
+        }
+        self.check(system)?;
+        // A step that ends within rounding of the end is the last one.
+        let steps = ((tf - t0) / self.step - 1e-9).ceil().max(0.0);
+        let rule = "must give at most 1e9 steps";
+        validate::unless(steps <= MOST_STEPS, "step", self.step, rule)?;
+        let mut runner = Runner::new(self, system)?;
+        runner.parts = derive.then(Vec::new);
+        runner.start(t0, q, v)?;
+        // At most MOST_STEPS.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked above"
+        )]
+        let steps = steps as usize;
+        for k in 1..=steps {
+            let end = if k == steps {
+                tf
+            } else {
+                t0 + k as f64 * self.step
+            };
+            if let Err(failure) = runner.step_to(end) {
+                let none = Err(failure.clone());
+                return Ok((runner.finish(Some(failure)), none));
+            }
+        }
+        let derivative = match runner.parts.take() {
+            Some(parts) => runner.derivative(&parts),
+            None => Ok(DMatrix::zeros(0, 0)),
+        };
+        Ok((runner.finish(None), derivative))
+    }
+}

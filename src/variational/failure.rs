@@ -1,0 +1,125 @@
+//! Why a variational run ends early.
+
+use crate::interrupt::Interrupted;
+use crate::{InputError, impact};
+
+/// Why a step could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Bad input.
+    #[error(transparent)]
+    Input(#[from] InputError),
+
+    /// Newton's method did not solve the equations of a step, nor those of its halves.
+    #[error(
+        "t = {t}: no step of {step:e} s was found after {iterations} Newton iterations, nor in two halves: the last correction moves coordinates by {correction:e}; take shorter steps"
+    )]
+    NewtonFailed {
+        /// Start of the step (s).
+        t: f64,
+        /// Its length (s).
+        step: f64,
+        /// Iterations.
+        iterations: usize,
+        /// The last correction of the coordinates.
+        correction: f64,
+        /// The state `(q, v)` at the start of the step.
+        state: Vec<f64>,
+    },
+
+    /// The mass matrix of a state is not positive definite.
+    #[error("t = {t}: the mass matrix is not positive definite")]
+    Mass {
+        /// Time (s).
+        t: f64,
+        /// The coordinates.
+        q: Vec<f64>,
+    },
+
+    /// The mass matrix, the effort or a gap is not finite.
+    #[error("t = {t}: the mass matrix, the effort or a gap is NaN or infinite")]
+    NotFinite {
+        /// Time (s).
+        t: f64,
+        /// The state `(q, v)` of which it was asked.
+        state: Vec<f64>,
+    },
+
+    /// An impact, or the forces of closed contacts, could not be resolved.
+    #[error("t = {t}, contacts {contacts:?}: {reason}")]
+    Impact {
+        /// Time (s).
+        t: f64,
+        /// The contacts.
+        contacts: Vec<usize>,
+        /// The state `(q, v)` just before.
+        state: Vec<f64>,
+        /// Why.
+        reason: Box<impact::Failure>,
+    },
+
+    /// The forces of closed contacts with friction did not settle.
+    #[error(
+        "t = {t}: the forces of contacts {contacts:?} did not settle in {rounds} rounds; take shorter steps"
+    )]
+    ContactsNotSettled {
+        /// Start of the step (s).
+        t: f64,
+        /// The closed contacts.
+        contacts: Vec<usize>,
+        /// Rounds.
+        rounds: usize,
+        /// The state `(q, v)` at the start of the step.
+        state: Vec<f64>,
+    },
+
+    /// More impacts in one step than are followed.
+    #[error(
+        "t = {t}: more than {limit} impacts within one step; the last ones were of contacts {contacts:?}"
+    )]
+    TooManyImpacts {
+        /// Time of the last one (s).
+        t: f64,
+        /// The limit.
+        limit: usize,
+        /// The contacts of the last one.
+        contacts: Vec<usize>,
+        /// The state `(q, v)` after it.
+        state: Vec<f64>,
+    },
+
+    /// The run has no derivative, or not one that this driver knows.
+    #[error("t = {t}: no derivative: {why}")]
+    NoDerivative {
+        /// Time (s).
+        t: f64,
+        /// Why.
+        why: &'static str,
+    },
+
+    /// No posture and design near the start makes two contacts touch with orthogonal normals.
+    #[error(
+        "no posture and design with orthogonal contacts {contacts:?} was found near the start: the best has gaps {gaps:?} and cosine {cosine:e}"
+    )]
+    NoDesign {
+        /// The contacts.
+        contacts: [usize; 2],
+        /// Their gaps at the best posture and design (m).
+        gaps: [f64; 2],
+        /// The cosine between their normals there.
+        cosine: f64,
+        /// The best posture and design found.
+        best: Vec<f64>,
+    },
+
+    /// An [`Interrupt`](crate::Interrupt) was set.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<Interrupted> for Failure {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}

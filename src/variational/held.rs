@@ -1,0 +1,278 @@
+//! A step with closed contacts, and plastic impacts with friction.
+//!
+//! Impulses act at both ends of the step, along the normals and tangents of the configuration
+//! there:
+//!
+//! ```text
+//!     p₀ + D₁L_d + f⁻ + J(q₀)ᵀ y⁻ = 0      0 ≤ y⁻_n ⊥ φ(q₁) ≥ 0        |y⁻_t| ≤ μ y⁻_n, against the slip of the step
+//!     p₁ = D₂L_d + f⁺ + J(q₁)ᵀ y⁺          0 ≤ y⁺_n ⊥ Dφ(q₁) v₁ ≥ 0    |y⁺_t| ≤ μ y⁺_n, against the slip at the end
+//! ```
+//!
+//! Both are the inelastic impact with the round cone of friction. The first one sees the system
+//! through the derivative `K` of the step's equations instead of the mass matrix, `G = J K⁻¹ Jᵀ`,
+//! and is solved again until the step agrees with it.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::failure::Failure;
+use super::midpoint::Step;
+use super::newton::{Fault, Task};
+use crate::Interrupt;
+use crate::impact::ImpactProblem;
+use crate::impact::frictional::proximal::ConeStep;
+use crate::linalg::cholesky::norm_in;
+use crate::linalg::dot;
+use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, Wanted};
+
+/// Most rounds in which the impulses of a step and its motion settle.
+const ROUNDS: usize = 50;
+/// Changes of coordinates below this part of them end the rounds.
+const ENOUGH: f64 = 1e-13;
+
+/// The impulses on the closed contacts of a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    contacts: Contacts,
+    rows: Vec<f64>,
+    /// `y⁻`: normals, then tangents.
+    pub(super) before: Vec<f64>,
+    /// `y⁺`.
+    pub(super) after: Vec<f64>,
+    loaded: Vec<f64>,
+    response: Vec<f64>,
+}
+
+/// What closed contacts are resolved with.
+#[derive(Clone, Copy)]
+pub(super) struct Bodies<'a> {
+    pub(super) system: &'a dyn Mechanism,
+    /// Coefficients of friction of closed contacts are taken into account.
+    pub(super) friction: bool,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Bodies<'_> {
+    /// Fills in the rows of contacts at a configuration, and zeros for their impulses.
+    pub(super) fn rows(
+        &self,
+        q: &[f64],
+        list: &[usize],
+        (contacts, rows): (&mut Contacts, &mut Vec<f64>),
+    ) -> Result<(), Failure> {
+        let wanted = Wanted {
+            friction: self.friction,
+            ..Wanted::default()
+        };
+        let set = ContactSet::Listed(list);
+        self.system.fill(q, set, wanted, contacts)?;
+        rows.clear();
+        rows.resize(contacts.rows() * q.len(), 0.0);
+        contacts.add_rows(rows);
+        Ok(())
+    }
+}
+
+impl Held {
+    /// Makes a step of `(q, p)` with the contacts of `closed`, in place. Leaves the impulses.
+    pub(super) fn advance(
+        &mut self,
+        step: &mut Step,
+        bodies: Bodies<'_>,
+        (t, h): (f64, f64),
+        (q, p): (&mut [f64], &mut [f64]),
+        closed: &[usize],
+    ) -> Result<(), Failure> {
+        step.velocity(bodies.system, t, q, p)?;
+        self.solve(step, bodies, (t, h), (q, p), closed)?;
+        for (p, loaded) in p.iter_mut().zip(&self.loaded) {
+            *p = *loaded;
+        }
+        step.finish(h, q, p);
+        self.stop(step, bodies, (t + h, q, p), closed)
+    }
+
+    /// Finds `y⁻` and the velocity of the step.
+    fn solve(
+        &mut self,
+        step: &mut Step,
+        bodies: Bodies<'_>,
+        (t, h): (f64, f64),
+        (q, p): (&[f64], &[f64]),
+        closed: &[usize],
+    ) -> Result<(), Failure> {
+        bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
+        let (d, m, n) = (q.len(), self.contacts.rows(), closed.len());
+        self.before.clear();
+        self.before.resize(m, 0.0);
+        self.loaded.clear();
+        self.loaded.extend_from_slice(p);
+        let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let mut cone = None;
+        let mut end = q.to_vec();
+        for _ in 0..ROUNDS {
+            bodies.interrupt.check()?;
+            let task = Task {
+                t,
+                h,
+                q,
+                p: &self.loaded,
+            };
+            match step.newton.solve(bodies.system, task) {
+                Ok(()) => {}
+                Err(Fault::Diverged(_)) => break,
+                Err(fault) => return Err(step.explain(fault, (t, h), q)),
+            }
+            let v = &step.newton.terms.v;
+            for i in 0..d {
+                end[i] = q[i] + h * v[i];
+            }
+            let mut speeds = DVector::zeros(m);
+            for row in 0..m {
+                speeds[row] = if row < n {
+                    bodies.system.gap(closed[row], &end) / h
+                } else {
+                    dot(&self.rows[row * d..(row + 1) * d], v)
+                };
+            }
+            if cone.is_none() {
+                let gram = self.gram(step);
+                let momentum = norm_in(&step.newton.terms.mass, v).max(f64::MIN_POSITIVE);
+                cone =
+                    Some(self.problem((gram, &speeds), momentum, bodies.interrupt, t, (q, v))?);
+            }
+            let Some((problem, cone)) = &mut cone else {
+                break;
+            };
+            // What the speeds were without the impulses.
+            let gram = problem.delassus();
+            let mut free = speeds;
+            for (k, y) in self.before.iter().enumerate() {
+                free.axpy(-y, &gram.column(k), 1.0);
+            }
+            let mut settled = self.before.clone();
+            let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
+            let found = cone.solve(problem, free.as_slice(), bounds, &mut settled);
+            found.map_err(|reason| refused(reason, (t, q, v), closed))?;
+            let mut moved = DVector::zeros(m);
+            for (k, (new, old)) in settled.iter().zip(&self.before).enumerate() {
+                moved.axpy(new - old, &gram.column(k), 1.0);
+            }
+            for (row, (new, old)) in settled.iter().zip(&self.before).enumerate() {
+                for i in 0..d {
+                    self.loaded[i] += (new - old) * self.rows[row * d + i];
+                }
+            }
+            self.before = settled;
+            let enough = ENOUGH * (size(q) + h.abs() * size(v));
+            if h.abs() * moved.amax() <= enough {
+                let task = Task {
+                    t,
+                    h,
+                    q,
+                    p: &self.loaded,
+                };
+                let solved = step.newton.solve(bodies.system, task);
+                return solved.map_err(|fault| step.explain(fault, (t, h), q));
+            }
+        }
+        Err(Failure::ContactsNotSettled {
+            t,
+            contacts: closed.to_vec(),
+            rounds: ROUNDS,
+            state: [q, &step.newton.terms.v].concat(),
+        })
+    }
+
+    /// `J K⁻¹ Jᵀ`, made symmetric.
+    fn gram(&mut self, step: &Step) -> DMatrix<f64> {
+        let d = step.newton.terms.v.len();
+        let m = self.rows.len() / d;
+        let mut gram = DMatrix::zeros(m, m);
+        for k in 0..m {
+            self.response.clear();
+            self.response
+                .extend_from_slice(&self.rows[k * d..(k + 1) * d]);
+            step.newton.response(&mut self.response);
+            for i in 0..m {
+                let entry = 0.5 * dot(&self.rows[i * d..(i + 1) * d], &self.response);
+                gram[(i, k)] += entry;
+                gram[(k, i)] += entry;
+            }
+        }
+        gram
+    }
+
+    /// The problem of closed contacts in contact space, and what solves it.
+    fn problem(
+        &self,
+        (gram, speeds): (DMatrix<f64>, &DVector<f64>),
+        momentum: f64,
+        interrupt: &Interrupt,
+        t: f64,
+        state: (&[f64], &[f64]),
+    ) -> Result<(ImpactProblem, ConeStep), Failure> {
+        let parameters = self.contacts.all_parameters();
+        let friction = parameters.iter().map(|of| of.friction).collect();
+        let problem = ImpactProblem::of_motion((gram, speeds.clone(), friction), momentum);
+        let list: Vec<usize> = parameters.iter().map(|of| of.contact).collect();
+        let problem = problem.map_err(|reason| refused(reason, (t, state.0, state.1), &list))?;
+        let cone = ConeStep::new(&problem);
+        Ok((problem.with_interrupt(interrupt), cone))
+    }
+
+    /// Finds `y⁺`: an inelastic impact of the contacts of `closed` at `(q, p)`, in place.
+    pub(super) fn stop(
+        &mut self,
+        step: &mut Step,
+        bodies: Bodies<'_>,
+        (t, q, p): (f64, &[f64], &mut [f64]),
+        closed: &[usize],
+    ) -> Result<(), Failure> {
+        step.velocity(bodies.system, t, q, p)?;
+        bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
+        let (d, m, n) = (q.len(), self.contacts.rows(), closed.len());
+        let terms = &step.newton.terms;
+        // `velocity` leaves the factor of the mass matrix.
+        let mut gram = DMatrix::zeros(m, m);
+        let mut response = vec![0.0; m * d];
+        let mass = crate::mechanics::delassus::Mass::Factor(&terms.mass);
+        let out = gram.as_mut_slice();
+        crate::mechanics::delassus::delassus(&mass, d, &self.rows, &mut response, out);
+        let rows = self.rows.chunks_exact(d);
+        let speeds = DVector::from_iterator(m, rows.map(|row| dot(row, &terms.v)));
+        let momentum = dot(p, &terms.v).max(0.0).sqrt();
+        let state = (q, &terms.v[..]);
+        let made = self.problem((gram, &speeds), momentum, bodies.interrupt, t, state)?;
+        let (problem, mut cone) = made;
+        self.after.clear();
+        self.after.resize(m, 0.0);
+        let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
+        let found = cone.solve(&problem, speeds.as_slice(), bounds, &mut self.after);
+        found.map_err(|reason| refused(reason, (t, q, &terms.v), closed))?;
+        for (y, row) in self.after.iter().zip(self.rows.chunks_exact(d)) {
+            for (p, entry) in p.iter_mut().zip(row) {
+                *p += y * entry;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A refused impact with its time, contacts and state.
+#[cold]
+pub(super) fn refused(
+    reason: crate::impact::Failure,
+    (t, q, v): (f64, &[f64], &[f64]),
+    contacts: &[usize],
+) -> Failure {
+    match reason {
+        crate::impact::Failure::Input(error) => Failure::Input(error),
+        crate::impact::Failure::Interrupted => Failure::Interrupted,
+        reason => Failure::Impact {
+            t,
+            contacts: contacts.to_vec(),
+            state: [q, v].concat(),
+            reason: Box::new(reason),
+        },
+    }
+}

@@ -1,0 +1,288 @@
+//! One step of the midpoint rule without contacts, and its derivative.
+
+use nalgebra::DMatrix;
+
+use super::discrete_lagrangian::times;
+use super::failure::Failure;
+use super::newton::{Fault, ITERATIONS, Newton, Task};
+use crate::mechanics::MechanicalSystem;
+use crate::mechanics::configuration::{check_input, is_identity};
+use crate::{InputError, validate};
+
+/// The midpoint variational integrator in momentum form, for one step at a time and without
+/// contacts (Seghete & Murphey, section 6 of our specification).
+///
+/// A step takes `(q₀, p₀)` to `(q₁, p₁)`, with `p = M(q) v`:
+///
+/// ```text
+///     p₀ + D₁L_d(q₀, q₁) + f⁻ = 0        p₁ = D₂L_d(q₀, q₁) + f⁺
+/// ```
+///
+/// It is of second order, symmetric in time, keeps the momenta of symmetries to rounding, and
+/// energy to `O(h²)` over any time when no force dissipates. Steps allocate nothing.
+///
+/// ```
+/// use saltation::models::DoublePendulum;
+/// use saltation::variational::Midpoint;
+/// let mut midpoint = Midpoint::new(DoublePendulum::default())?;
+/// let (mut q, mut p) = ([1.0, 0.5], [0.0, 0.0]);
+/// for k in 0..60 {
+///     midpoint.step(0.01 * f64::from(k), 0.01, &mut q, &mut p)?;
+/// }
+/// assert!((q[0] + 0.149417452053).abs() < 1e-9);
+/// // And back.
+/// for k in (0..60).rev() {
+///     midpoint.step(0.01 * f64::from(k + 1), -0.01, &mut q, &mut p)?;
+/// }
+/// assert!((q[0] - 1.0).abs() < 1e-11 && p[0].abs() < 1e-11);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Midpoint<S> {
+    system: S,
+    step: Step,
+}
+
+impl<S: MechanicalSystem> Midpoint<S> {
+    /// The integrator of a system.
+    ///
+    /// # Errors
+    /// Those of a system without coordinates or with velocities that are not the rates of its
+    /// coordinates: [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`].
+    pub fn new(system: S) -> Result<Self, InputError> {
+        let step = Step::new(&system)?;
+        Ok(Self { system, step })
+    }
+
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// Replaces `(q, p)` at `t` by those at `t + h`; `h` (s) may be negative. The state is left as
+    /// it was where there is an error. Where Newton's method fails, the step is made in two halves.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for wrong lengths and numbers that are not finite, [`Failure::Mass`],
+    /// [`Failure::NotFinite`], [`Failure::NewtonFailed`].
+    pub fn step(&mut self, t: f64, h: f64, q: &mut [f64], p: &mut [f64]) -> Result<(), Failure> {
+        self.check(t, h, q, p)?;
+        self.step.newton.forget();
+        self.step.advance(&self.system, (t, h), q, p)
+    }
+
+    /// The derivative of `(q₁, p₁)` by `(q₀, p₀)` of the step from `(q, p)` at `t` to `t + h`:
+    /// `2d × 2d`. Efforts are differentiated as written or by differences; masses that change
+    /// by differences, with an error of about 1e-9.
+    ///
+    /// # Errors
+    /// Those of [`step`](Self::step); a step that needs halves is refused as
+    /// [`Failure::NewtonFailed`].
+    pub fn derivative(
+        &mut self,
+        t: f64,
+        h: f64,
+        q: &[f64],
+        p: &[f64],
+    ) -> Result<DMatrix<f64>, Failure> {
+        self.check(t, h, q, p)?;
+        self.step.newton.forget();
+        self.step.derivative(&self.system, (t, h), q, p)
+    }
+
+    /// `p = M(q) v`.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`].
+    pub fn momentum(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<f64>, InputError> {
+        let d = self.system.dof();
+        check_input((d, d), 0.0, q, v)?;
+        let mut p = vec![0.0; d];
+        self.system.mass(q, &mut self.step.newton.terms.mass);
+        times(&self.step.newton.terms.mass, v, &mut p);
+        Ok(p)
+    }
+
+    /// `v = M(q)⁻¹ p`.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for wrong lengths and numbers that are not finite, [`Failure::Mass`].
+    pub fn velocity(&mut self, q: &[f64], p: &[f64]) -> Result<Vec<f64>, Failure> {
+        self.check(0.0, 0.0, q, p)?;
+        self.step.velocity(&self.system, 0.0, q, p)?;
+        Ok(self.step.newton.terms.v.clone())
+    }
+
+    fn check(&self, t: f64, h: f64, q: &[f64], p: &[f64]) -> Result<(), InputError> {
+        let d = self.system.dof();
+        validate::length("q", d, q.len())?;
+        validate::length("p", d, p.len())?;
+        for (name, values) in [("t", &[t][..]), ("h", &[h]), ("q", q), ("p", p)] {
+            validate::finite(name, values)?;
+        }
+        Ok(())
+    }
+}
+
+/// Steps with the memory that they need.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) newton: Newton,
+    /// A state between two halves of a step.
+    between: [Vec<f64>; 2],
+}
+
+impl Step {
+    /// Refuses systems without coordinates, and `q̇ = N(q) v`.
+    pub(super) fn new<S: MechanicalSystem + ?Sized>(system: &S) -> Result<Self, InputError> {
+        let d = system.dof();
+        if d == 0 {
+            return Err(InputError::EmptySystem);
+        }
+        if system.coordinates() != d || !is_identity(system, &vec![0.0; d]) {
+            return Err(InputError::NotCoordinateRates);
+        }
+        Ok(Self {
+            newton: Newton::new(d),
+            between: [vec![0.0; d], vec![0.0; d]],
+        })
+    }
+
+    /// `M(q)⁻¹ p` into `terms.v`.
+    pub(super) fn velocity<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        t: f64,
+        q: &[f64],
+        p: &[f64],
+    ) -> Result<(), Failure> {
+        let found = self.newton.guess(system, (q, p));
+        found.map_err(|fault| self.explain(fault, (t, 0.0), q))
+    }
+
+    /// A step, in two halves where Newton's method fails.
+    pub(super) fn advance<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        (t, h): (f64, f64),
+        q: &mut [f64],
+        p: &mut [f64],
+    ) -> Result<(), Failure> {
+        self.velocity(system, t, q, p)?;
+        match self.newton.solve(system, Task { t, h, q, p }) {
+            Ok(()) => {
+                self.finish(h, q, p);
+                Ok(())
+            }
+            Err(Fault::Diverged(_)) => self.halves(system, (t, h), q, p),
+            Err(fault) => Err(self.explain(fault, (t, h), q)),
+        }
+    }
+
+    /// `q₁ = q₀ + h v` and `p₁ = p₀ + h F`: what no force acts on is kept to rounding.
+    pub(super) fn finish(&self, h: f64, q: &mut [f64], p: &mut [f64]) {
+        let terms = &self.newton.terms;
+        for i in 0..q.len() {
+            q[i] += h * terms.v[i];
+            p[i] += h * terms.force[i];
+        }
+    }
+
+    #[cold]
+    fn halves<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        (t, h): (f64, f64),
+        q: &mut [f64],
+        p: &mut [f64],
+    ) -> Result<(), Failure> {
+        let [mut at, mut with] = std::mem::take(&mut self.between);
+        at.copy_from_slice(q);
+        with.copy_from_slice(p);
+        let mut made = Ok(());
+        for start in [t, t + 0.5 * h] {
+            let half = 0.5 * h;
+            made = self.velocity(system, start, &at, &with).and_then(|()| {
+                let task = Task {
+                    t: start,
+                    h: half,
+                    q: &at,
+                    p: &with,
+                };
+                let solved = self.newton.solve(system, task);
+                solved.map_err(|fault| self.explain(fault, (t, h), q))
+            });
+            if made.is_err() {
+                break;
+            }
+            self.finish(half, &mut at, &mut with);
+        }
+        if made.is_ok() {
+            q.copy_from_slice(&at);
+            p.copy_from_slice(&with);
+        }
+        self.between = [at, with];
+        made
+    }
+
+    /// The derivative of the step, by the implicit function theorem.
+    pub(super) fn derivative<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        (t, h): (f64, f64),
+        q: &[f64],
+        p: &[f64],
+    ) -> Result<DMatrix<f64>, Failure> {
+        let d = q.len();
+        self.velocity(system, t, q, p)?;
+        let task = Task { t, h, q, p };
+        let newton = &mut self.newton;
+        let solved = newton.solve(system, task);
+        let factored = solved.and_then(|()| newton.factorise(system, task));
+        factored.map_err(|fault| self.explain(fault, (t, h), q))?;
+        let newton = &mut self.newton;
+        let mut whole = DMatrix::zeros(2 * d, 2 * d);
+        let (mut dq, mut dm, mut dv) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
+        for k in 0..2 * d {
+            dq.fill(0.0);
+            let mut dp = vec![0.0; d];
+            if k < d {
+                dq[k] = 1.0;
+            } else {
+                dp[k - d] = 1.0;
+            }
+            // ∂R/∂v dv = dp₀ − ∂R/∂q₀ dq₀
+            dv.fill(0.0);
+            newton.terms.along(system, (&dq, &dv), &mut newton.work);
+            for i in 0..d {
+                dv[i] = dp[i] - newton.work.dmomentum[i] + 0.5 * h * newton.work.dforce[i];
+            }
+            newton.response(&mut dv);
+            for i in 0..d {
+                dm[i] = dq[i] + 0.5 * h * dv[i];
+            }
+            newton.terms.along(system, (&dm, &dv), &mut newton.work);
+            for i in 0..d {
+                whole[(i, k)] = dq[i] + h * dv[i];
+                whole[(d + i, k)] = dp[i] + h * newton.work.dforce[i];
+            }
+        }
+        Ok(whole)
+    }
+
+    #[cold]
+    pub(super) fn explain(&self, fault: Fault, (t, step): (f64, f64), q: &[f64]) -> Failure {
+        let state = [q, &self.newton.terms.v].concat();
+        match fault {
+            Fault::Singular => Failure::Mass { t, q: q.to_vec() },
+            Fault::NotFinite => Failure::NotFinite { t, state },
+            Fault::Diverged(correction) => Failure::NewtonFailed {
+                t,
+                step,
+                iterations: ITERATIONS,
+                correction,
+                state,
+            },
+        }
+    }
+}

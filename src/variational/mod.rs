@@ -1,0 +1,65 @@
+//! The variational driver: mechanical systems in steps of the midpoint rule, with impacts inside
+//! the steps.
+//!
+//! # Which driver
+//!
+//! | | [`event_driven`](crate::event_driven) | `variational` |
+//! |---|---|---|
+//! | steps | as long as a tolerance allows; fifth order | of one length; second order |
+//! | impacts | at their times, to rounding | at the times of the discrete motion, `O(h²)` off |
+//! | energy without dissipation | drifts with the tolerance, steadily | stays within `O(h²)` for any time |
+//! | momenta of symmetries | kept to the tolerance | kept to rounding |
+//! | friction of closed contacts | refused | Coulomb, with sticking |
+//! | impacts that accumulate | detected, absorbed at their limit | plastic when closer than a step |
+//! | derivative | Bouligand, through corners, with a verdict | of runs with single impacts |
+//!
+//! Take this one for long times, for control at a fixed rate, and where contacts stick and slide;
+//! the other for exact times, for simultaneous impacts with derivatives, and for efforts that change
+//! quickly.
+//!
+//! # The method
+//!
+//! ```text
+//!     L_d(q₀, q₁, h) = h L(m, v)        m = (q₀ + q₁)/2,  v = (q₁ − q₀)/h
+//!     p₀ + D₁L_d + f⁻ + J(q₀)ᵀ y⁻ = 0   p₁ = D₂L_d + f⁺ + J(q₁)ᵀ y⁺      f^± = (h/2) f(t + h/2, m, v)
+//! ```
+//!
+//! with the impulses `y` of closed contacts at both ends of the step. Friction opposes the slip of
+//! the step and of its end, so that a block on a slope sticks up to the full angle of friction.
+//! Impacts are those of the chosen law; the paper has none with friction, and a law without it is
+//! refused for a system with friction unless [`Variational::frictionless_impacts`] says so. Two
+//! impacts of a contact closer than a step, or more than three within one, are taken as rest
+//! ([`Chatter`]); the paper says only "faster than the time-step frequency".
+//!
+//! The paper says that the integrator conserves energy: it does at elastic impacts; along the motion
+//! the error stays bounded. A step that is cut by an impact is not symplectic as a whole.
+//!
+//! Serves Seghete & Murphey, "A propagative model of simultaneous impact: existence, uniqueness,
+//! and design consequences" (arXiv 1709.02296), with its errors mended.
+//!
+//! * `discrete_lagrangian`: the derivatives of the discrete Lagrangian; `newton`: the equations of
+//!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
+//! * `driver`: [`Variational`], its settings and its loop; `advance`: a step with the impacts inside
+//!   it; `impact`: an impact; `held`: a step with closed contacts.
+//! * `derivative`: the derivative of a run.
+//! * `orthogonality`: postures and designs whose landings have one outcome.
+//! * `run`: what a run computed; `failure`: why it ended early.
+
+mod advance;
+mod derivative;
+mod discrete_lagrangian;
+mod driver;
+mod failure;
+mod held;
+mod impact;
+mod midpoint;
+mod newton;
+mod orthogonality;
+mod run;
+
+pub use crate::mechanics::log::{ContactEvent, ContactEventKind, ContactMode};
+pub use driver::{Chatter, Variational};
+pub use failure::Failure;
+pub use midpoint::Midpoint;
+pub use orthogonality::{Meeting, OrthogonalDesign, Orthogonality};
+pub use run::VariationalRun;

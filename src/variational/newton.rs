@@ -1,0 +1,214 @@
+//! Newton's method for a step: the velocity `v` of the step for which
+//!
+//! ```text
+//!     R(v) = M(m) v − (h/2) F(m, v) − p₀ = 0        m = q₀ + (h/2) v,  q₁ = q₀ + h v,  p₁ = p₀ + h F
+//! ```
+//!
+//! The factors of its derivative are kept as long as they contract, over steps too.
+
+use super::discrete_lagrangian::{DiscreteLagrangian, Work};
+use crate::linalg::cholesky;
+use crate::linalg::lu::Lu;
+use crate::mechanics::MechanicalSystem;
+
+/// Most iterations of a step.
+pub(super) const ITERATIONS: usize = 30;
+/// Corrections of coordinates below this part of them end the iteration.
+const ENOUGH: f64 = 1e-13;
+/// Corrections that shrink by less than this ask for new factors.
+const CONTRACTS: f64 = 0.1;
+
+/// Why there is no step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Fault {
+    /// No convergence; the last correction of the coordinates.
+    Diverged(f64),
+    /// The derivative, or the mass matrix, is singular.
+    Singular,
+    NotFinite,
+}
+
+/// What Newton's method keeps between steps.
+#[derive(Clone, Debug)]
+pub(super) struct Newton {
+    pub(super) terms: DiscreteLagrangian,
+    pub(super) work: Work,
+    factors: Lu,
+    /// Step (s) that the factors belong to.
+    step: Option<f64>,
+    delta: Vec<f64>,
+    unit: Vec<f64>,
+    half: Vec<f64>,
+}
+
+/// A step to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task<'a> {
+    pub(super) t: f64,
+    pub(super) h: f64,
+    pub(super) q: &'a [f64],
+    /// `p₀` with the impulses at the start of the step.
+    pub(super) p: &'a [f64],
+}
+
+impl Newton {
+    pub(super) fn new(d: usize) -> Self {
+        Self {
+            terms: DiscreteLagrangian::new(d),
+            work: Work::new(d),
+            factors: Lu::new(d),
+            step: None,
+            delta: vec![0.0; d],
+            unit: vec![0.0; d],
+            half: vec![0.0; d],
+        }
+    }
+
+    /// Forgets the factors, so that what follows depends on nothing before.
+    pub(super) fn forget(&mut self) {
+        self.step = None;
+    }
+
+    /// Guesses the velocity of a step by `M(q₀)⁻¹ p₀`.
+    pub(super) fn guess<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        (q, p): (&[f64], &[f64]),
+    ) -> Result<(), Fault> {
+        let d = p.len();
+        system.mass(q, &mut self.terms.mass);
+        if self.terms.mass.iter().any(|entry| !entry.is_finite()) {
+            return Err(Fault::NotFinite);
+        }
+        cholesky::factor(&mut self.terms.mass, d).ok_or(Fault::Singular)?;
+        self.terms.v.copy_from_slice(p);
+        cholesky::solve(&self.terms.mass, d, &mut self.terms.v);
+        let mut values = self.terms.v.iter().chain(q).chain(p);
+        if values.all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err(Fault::NotFinite)
+        }
+    }
+
+    /// Solves the step from the guess in `terms.v`, and leaves its terms there.
+    pub(super) fn solve<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        task: Task<'_>,
+    ) -> Result<(), Fault> {
+        let h = task.h;
+        let mut last = f64::INFINITY;
+        for _ in 0..ITERATIONS {
+            self.residual(system, task)?;
+            if self.step != Some(h) {
+                self.factorise(system, task)?;
+            }
+            self.factors.solve(&mut self.delta);
+            let correction = self.correct(h);
+            if !correction.is_finite() {
+                return Err(Fault::NotFinite);
+            }
+            if correction <= ENOUGH * self.size(task) {
+                // The terms belong to the velocity before a correction below the tolerance.
+                self.terms
+                    .evaluate(system, (task.t, task.q, h), &mut self.work);
+                self.check()?;
+                return self.check_end(task);
+            }
+            if correction > CONTRACTS * last {
+                self.step = None;
+            }
+            last = correction;
+        }
+        self.step = None;
+        Err(Fault::Diverged(last))
+    }
+
+    /// `−R` into `delta`.
+    fn residual<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        task: Task<'_>,
+    ) -> Result<(), Fault> {
+        self.terms
+            .evaluate(system, (task.t, task.q, task.h), &mut self.work);
+        self.check()?;
+        let (momentum, force) = (&self.terms.momentum, &self.terms.force);
+        for i in 0..task.p.len() {
+            self.delta[i] = task.p[i] - momentum[i] + 0.5 * task.h * force[i];
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let mut values = self.terms.momentum.iter().chain(&self.terms.force);
+        if values.all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err(Fault::NotFinite)
+        }
+    }
+
+    /// Refuses ends that are not finite.
+    fn check_end(&self, task: Task<'_>) -> Result<(), Fault> {
+        let is_finite = |i: usize| {
+            let (q, p) = (task.h * self.terms.v[i], task.h * self.terms.force[i]);
+            (task.q[i] + q).is_finite() && (task.p[i] + p).is_finite()
+        };
+        if (0..task.p.len()).all(is_finite) {
+            Ok(())
+        } else {
+            Err(Fault::NotFinite)
+        }
+    }
+
+    /// Adds `delta` to the velocity; the largest change of a coordinate.
+    fn correct(&mut self, h: f64) -> f64 {
+        let mut largest = 0.0f64;
+        for (v, delta) in self.terms.v.iter_mut().zip(&self.delta) {
+            *v += delta;
+            // NaN is kept.
+            let moved = (h * delta).abs();
+            largest = if moved <= largest { largest } else { moved };
+        }
+        largest
+    }
+
+    fn size(&self, task: Task<'_>) -> f64 {
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        largest(task.q) + task.h.abs() * largest(&self.terms.v)
+    }
+
+    /// Factorises the derivative of `R` at the terms.
+    pub(super) fn factorise<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        task: Task<'_>,
+    ) -> Result<(), Fault> {
+        let h = task.h;
+        for k in 0..task.p.len() {
+            self.unit.fill(0.0);
+            self.half.fill(0.0);
+            self.unit[k] = 1.0;
+            self.half[k] = 0.5 * h;
+            self.terms
+                .along(system, (&self.half, &self.unit), &mut self.work);
+            let column = self.factors.column(k);
+            for i in 0..column.len() {
+                column[i] = self.work.dmomentum[i] - 0.5 * h * self.work.dforce[i];
+            }
+        }
+        self.step = None;
+        if !self.factors.factor() {
+            return Err(Fault::Singular);
+        }
+        self.step = Some(h);
+        Ok(())
+    }
+
+    /// Replaces `force` by `(∂R/∂v)⁻¹ force`, with the factors that are kept.
+    pub(super) fn response(&self, force: &mut [f64]) {
+        self.factors.solve(force);
+    }
+}

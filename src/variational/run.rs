@@ -1,0 +1,97 @@
+//! What a variational run computed.
+
+use super::failure::Failure;
+use crate::mechanics::log::{ContactEvent, ContactMode, sequence};
+
+/// The states of a run at the ends of its steps, and its events; complete up to the time at which
+/// it ended, whatever the reason.
+#[derive(Clone, Debug)]
+pub struct VariationalRun {
+    pub(super) dof: usize,
+    pub(super) times: Vec<f64>,
+    /// `q`, `v` and `p` of each time.
+    pub(super) states: Vec<f64>,
+    pub(super) events: Vec<ContactEvent>,
+    pub(super) initial: Vec<usize>,
+    pub(super) failure: Option<Failure>,
+    pub(super) guaranteed: bool,
+}
+
+impl VariationalRun {
+    /// Times (s), the start included.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// Time of the last state (s).
+    pub fn t(&self) -> f64 {
+        self.times.last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// Coordinates at time number `k`; empty where there is none.
+    pub fn q(&self, k: usize) -> &[f64] {
+        self.part(k, 0)
+    }
+
+    /// Velocities at time number `k`; empty where there is none.
+    pub fn v(&self, k: usize) -> &[f64] {
+        self.part(k, 1)
+    }
+
+    /// Momenta `p = M v` at time number `k`; empty where there is none.
+    pub fn p(&self, k: usize) -> &[f64] {
+        self.part(k, 2)
+    }
+
+    /// The last state `(q, v)`.
+    pub fn state(&self) -> &[f64] {
+        let first = self.times.len().saturating_sub(1) * 3 * self.dof;
+        self.states
+            .get(first..first + 2 * self.dof)
+            .unwrap_or_default()
+    }
+
+    fn part(&self, k: usize, which: usize) -> &[f64] {
+        let first = k
+            .saturating_mul(3)
+            .saturating_add(which)
+            .saturating_mul(self.dof);
+        let part = self.states.get(first..first.saturating_add(self.dof));
+        part.unwrap_or_default()
+    }
+
+    /// The events, in order of time; several contacts at one instant are one event. Impacts have
+    /// the time of the impact; releases are found at the end of a step.
+    pub fn events(&self) -> &[ContactEvent] {
+        &self.events
+    }
+
+    /// The contact mode sequence: modes in which positive time is spent.
+    pub fn modes(&self) -> Vec<ContactMode> {
+        let start = self.times.first().copied().unwrap_or(f64::NAN);
+        sequence((start, self.t()), &self.initial, &self.events)
+    }
+
+    /// Why the run ended early; none when it reached its end.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// This run, if it reached its end.
+    ///
+    /// # Errors
+    /// The reason why it did not.
+    pub fn completed(mut self) -> Result<Self, Failure> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(self),
+        }
+    }
+
+    /// False when impacts that follow each other too closely were made plastic
+    /// ([`Chatter`](super::Chatter)), or a contact closed too slowly for an impact and stayed
+    /// closed.
+    pub fn is_guaranteed(&self) -> bool {
+        self.guaranteed
+    }
+}

@@ -1,0 +1,163 @@
+//! Postures and designs with orthogonal contacts.
+
+use saltation::InputError;
+use saltation::impact::{Propagative, ReflectionOrder, Uniqueness, indeterminacy};
+use saltation::models::Trex;
+use saltation::variational::{Failure, OrthogonalDesign, Orthogonality, Variational};
+
+use crate::reference::{one, propagative};
+use crate::trex::{NAMES, landing, robot};
+
+const SCALES: [f64; 12] = [1.0, 1.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0];
+
+fn build(design: &[f64]) -> Result<Trex, InputError> {
+    Trex::new([design[0], design[1]], [design[2], design[3]])
+}
+
+fn found_from(name: &str) -> OrthogonalDesign {
+    let rows = propagative(name);
+    let z = NAMES.map(|name| one(&rows, name).value());
+    let tool = Orthogonality::new(build, [1, 2])
+        .scales(&SCALES)
+        .fixed(&[0]);
+    tool.solve(&z[..8], &z[8..]).unwrap()
+}
+
+#[test]
+fn trex_becomes_that_of_the_reference() {
+    for start in ["table1", "straight"] {
+        let found = found_from(&format!("trex_{start}_projected"));
+        let rows = propagative(&format!("trex_{start}_optimised"));
+        assert!(found.after.cosine.abs() <= 1e-12);
+        assert!(found.after.gaps.iter().all(|gap| gap.abs() < 1e-12));
+        assert_eq!(found.before.uniqueness, Uniqueness::Unknown);
+        assert_eq!(found.after.uniqueness, Uniqueness::Orthogonal);
+        let z = [&found.q[..], &found.design].concat();
+        for (name, z) in NAMES.iter().zip(z) {
+            let expected = one(&rows, name).value();
+            // The file has the start in twelve digits, and differences behind it.
+            assert!((z - expected).abs() < 1e-7, "{start} {name} {z} {expected}");
+        }
+        // The indeterminacy of the first impact of a fall of 17 cm.
+        let mut v = [0.0; 8];
+        v[1] = -(2.0 * 981.0 * 17.0f64).sqrt();
+        let of = |trex: &Trex, q: &[f64]| {
+            let problem = landing(trex, q, &v).with_restitution(1.0).unwrap();
+            indeterminacy(&problem).unwrap()
+        };
+        let (q, before) = robot(&propagative(&format!("trex_{start}_projected")));
+        let after = build(&found.design).unwrap();
+        assert!(of(&after, &found.q) <= 1e-5 * of(&before, &q));
+    }
+}
+
+#[test]
+fn bounds_hold_and_what_cannot_be_is_said() {
+    let rows = propagative("trex_table1_projected");
+    let z = NAMES.map(|name| one(&rows, name).value());
+    let free = [f64::NEG_INFINITY, f64::INFINITY];
+    let mut bounds = [free; 12];
+    (bounds[8], bounds[9]) = ([6.9, 8.0], [2.0, 4.1]);
+    let tool = Orthogonality::new(build, [1, 2])
+        .scales(&SCALES)
+        .fixed(&[0]);
+    let found = tool
+        .clone()
+        .bounds(&bounds)
+        .solve(&z[..8], &z[8..])
+        .unwrap();
+    assert!(found.after.cosine.abs() <= 1e-12);
+    assert!((6.9..=8.0).contains(&found.design[0]) && (2.0..=4.1).contains(&found.design[1]));
+
+    // Posture alone.
+    let found = tool
+        .clone()
+        .fixed(&[0, 8, 9, 10, 11])
+        .solve(&z[..8], &z[8..])
+        .unwrap();
+    assert_eq!(found.design, [7.0, 4.0, 8.0, 10.0]);
+    assert!(found.after.cosine.abs() <= 1e-12);
+
+    // Only the height: two gaps and an angle want more.
+    let all_but_height: Vec<usize> = (0..12).filter(|&i| i != 1).collect();
+    let failure = tool
+        .clone()
+        .fixed(&all_but_height)
+        .solve(&z[..8], &z[8..])
+        .unwrap_err();
+    assert!(
+        matches!(
+            failure,
+            Failure::NoDesign {
+                contacts: [1, 2],
+                ..
+            }
+        ),
+        "{failure}"
+    );
+    let refused = |failure: Failure| assert!(matches!(failure, Failure::Input(_)), "{failure}");
+    refused(
+        tool.clone()
+            .fixed(&[12])
+            .solve(&z[..8], &z[8..])
+            .unwrap_err(),
+    );
+    refused(
+        tool.clone()
+            .scales(&[0.0; 12])
+            .solve(&z[..8], &z[8..])
+            .unwrap_err(),
+    );
+    refused(
+        tool.clone()
+            .scales(&[1.0; 3])
+            .solve(&z[..8], &z[8..])
+            .unwrap_err(),
+    );
+    refused(tool.clone().solve(&z[..7], &z[8..]).unwrap_err());
+    refused(tool.solve(&z[..8], &[4.0, 7.0, 8.0, 10.0]).unwrap_err());
+}
+
+/// How far apart two orders of reflection take the robot after a fall of 17 cm: the distance of
+/// momenta over that of the first impact, at several times.
+fn spread(trex: &Trex, q: &[f64]) -> Vec<f64> {
+    let mut v = [0.0; 8];
+    v[1] = -(2.0 * 981.0 * 17.0f64).sqrt();
+    let runs = [ReflectionOrder::ArgMin, ReflectionOrder::ArgMax].map(|order| {
+        let driver = Variational::with_law(trex.clone(), Propagative::new(order)).unwrap();
+        let mut driver = driver.step(5e-4).chatter(None);
+        driver
+            .integrate(0.0, q, &v, 0.03)
+            .unwrap()
+            .completed()
+            .unwrap()
+    });
+    let p0 = kinetic(runs[0].v(0), runs[0].p(0)).sqrt();
+    [1, 20, 40, 60]
+        .map(|k| {
+            let difference = |a: &[f64], b: &[f64]| -> Vec<f64> {
+                a.iter().zip(b).map(|(a, b)| a - b).collect()
+            };
+            let v = difference(runs[0].v(k), runs[1].v(k));
+            let p = difference(runs[0].p(k), runs[1].p(k));
+            kinetic(&v, &p).abs().sqrt() / p0
+        })
+        .to_vec()
+}
+
+fn kinetic(v: &[f64], p: &[f64]) -> f64 {
+    v.iter().zip(p).map(|(v, p)| v * p).sum()
+}
+
+#[test]
+fn the_orders_of_reflection_agree_after_the_design_and_not_before() {
+    let (q, trex) = robot(&propagative("trex_table1_projected"));
+    let before = spread(&trex, &q);
+    let found = found_from("trex_table1_projected");
+    let posture: [f64; 8] = found.q[..].try_into().unwrap();
+    let after = spread(&build(&found.design).unwrap().posture(&posture), &found.q);
+    println!("{before:?} {after:?}");
+    for (before, after) in before.iter().zip(&after) {
+        assert!(*after <= 1e-5 * before, "{before:e} {after:e}");
+    }
+}
