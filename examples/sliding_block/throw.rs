@@ -91,7 +91,7 @@ impl Throw {
                 let [place, _] = self.exact(stop);
                 format!("stops at {stop:.9} s, {place:.9} m, and {then}")
             }
-            _ => "does not stop".to_owned(),
+            _ => format!("does not stop within {} s", self.tf),
         }
     }
 

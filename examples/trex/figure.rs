@@ -17,6 +17,8 @@ const TAIL: RGBColor = PALETTE[3];
 const CONTACT: RGBColor = PALETTE[6];
 const FLOOR: RGBColor = grey(120);
 const FAINT: RGBColor = grey(205);
+/// Cosines below this are rounding.
+const ROUNDING: f64 = 1e-12;
 /// Height of the picture.
 const HEIGHT: u32 = 876;
 /// Width and height of the plot in a column of 900 (units): what the axes leave. Both axes have the
@@ -24,7 +26,7 @@ const HEIGHT: u32 = 876;
 const PLOT: [f64; 2] = [668.0, HEIGHT as f64 - 250.0];
 
 /// `trex.svg`.
-pub(crate) fn draw(folder: &Path, robots: &[Robot; 2]) -> Outcome<PathBuf> {
+pub(crate) fn draw(folder: &Path, robots: &[Robot]) -> Outcome<PathBuf> {
     picture(folder, "trex.svg", HEIGHT, |area| {
         let keys = [
             (30, Key::new("bodies", BODY, (60, 6))),
@@ -45,7 +47,7 @@ pub(crate) fn draw(folder: &Path, robots: &[Robot; 2]) -> Outcome<PathBuf> {
     })
 }
 
-fn column(area: &Area, robots: &[Robot; 2], which: usize) -> Outcome<()> {
+fn column(area: &Area, robots: &[Robot], which: usize) -> Outcome<()> {
     let reach = robots.iter().flat_map(|robot| {
         let points = robot.system.points(&robot.q);
         let radius = robot.design[0];
@@ -73,9 +75,16 @@ fn column(area: &Area, robots: &[Robot; 2], which: usize) -> Outcome<()> {
     let plot = chart.plotting_area().strip_coord_spec();
     let [r_1, r_2, l_u, l_l] = robot.design;
     let words = [
-        format!("{}: cosine between the normals {cosine:.1e}", robot.name),
-        format!("spheres {r_1:.2} and {r_2:.2} cm, legs {l_u:.2} + {l_l:.2} cm"),
-        format!("tail {:.2} cm", robot.system.tail()),
+        if cosine.abs() < ROUNDING {
+            format!("{}: the normals are orthogonal", robot.name)
+        } else {
+            format!("{}: cosine between the normals {cosine:.1e}", robot.name)
+        },
+        format!(
+            "spheres {r_1:.2} and {r_2:.2} cm, tail {:.2} cm",
+            robot.system.tail()
+        ),
+        format!("legs {l_u:.2} + {l_l:.2} cm"),
     ];
     for (k, words) in (0..).zip(words) {
         plot.draw_text(&words, &text(28, grey(30)), (24, 30 + 36 * k))?;

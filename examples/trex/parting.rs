@@ -9,7 +9,7 @@ use crate::common::flags::Outcome;
 use crate::landing::Landing;
 use crate::{Setup, linear, logarithmic};
 
-const COLOURS: [RGBColor; 2] = [PALETTE[6], PALETTE[5]];
+const COLOURS: [RGBColor; 3] = [PALETTE[6], PALETTE[5], PALETTE[3]];
 /// Smaller values are drawn here: rounding, or zero.
 const ZERO: f64 = 1e-17;
 
@@ -19,9 +19,10 @@ pub(crate) fn draw(folder: &Path, landings: &[Landing], setup: &Setup) -> Outcom
         let keys = [
             (30, Key::new("before the search", COLOURS[0], (60, 6))),
             (420, Key::new("after", COLOURS[1], (60, 6))),
+            (630, Key::new("after, built to 0.1 mm", COLOURS[2], (60, 6))),
             (
-                640,
-                Key::new("that of the first impact alone", grey(150), (60, 3)),
+                1090,
+                Key::new("of the first impact alone", grey(150), (60, 3)),
             ),
         ];
         let title = format!(

@@ -11,17 +11,19 @@ use crate::robot::{PRINTED, PRINTED_PRODUCTS, Robot};
 
 /// Table I, and what our model makes of its rows.
 pub(crate) fn table(
-    start: &Robot,
-    robots: &[Robot; 2],
+    robots: &[Robot; 3],
     found: &OrthogonalDesign,
     out: &mut dyn Write,
 ) -> Outcome<()> {
-    let printed = |i: usize, name| Robot::new(name, PRINTED[i].0, PRINTED[i].1);
+    let printed = |i: usize| Robot::new("", PRINTED[i].0, PRINTED[i].1);
+    let [initial, optimised] = [printed(0)?, printed(1)?];
+    let [before, after, built] = robots;
     let rows = [
-        (printed(0, "paper, initial")?, Some(PRINTED_PRODUCTS[0])),
-        (start.clone().named("ours, before"), None),
-        (robots[1].clone().named("ours, after"), None),
-        (printed(1, "paper, optimised")?, Some(PRINTED_PRODUCTS[1])),
+        ("paper, initial", &initial, Some(PRINTED_PRODUCTS[0])),
+        ("ours, before", before, None),
+        ("ours, after", after, None),
+        ("ours, built", built, None),
+        ("paper, optimised", &optimised, Some(PRINTED_PRODUCTS[1])),
     ];
     writeln!(
         out,
@@ -39,10 +41,10 @@ pub(crate) fn table(
         write!(out, "{name:>9}")?;
     }
     writeln!(out)?;
-    for (robot, _) in &rows {
+    for (name, robot, _) in &rows {
         let [x, y, theta, phi_l, gamma_l, phi_r, gamma_r, phi_t] = robot.q;
         let angles = [theta, phi_l, phi_r, gamma_l, gamma_r, phi_t];
-        write!(out, "{:<18}{x:>9.4}{y:>9.4}", robot.name)?;
+        write!(out, "{name:<18}{x:>9.4}{y:>9.4}")?;
         for value in angles.iter().chain(&robot.design) {
             write!(out, "{value:>9.4}")?;
         }
@@ -58,13 +60,12 @@ pub(crate) fn table(
         "\n{:<18}{:>13}{:>13}{:>15}{:>15}{:>19}",
         "", "foot gap cm", "tail gap cm", "cos(u, v)", "<u,v> 1/g", "<u,v> of the paper"
     )?;
-    for (robot, product) in &rows {
+    for (name, robot, product) in &rows {
         let problem = robot.impact(0.0)?;
         let gaps = robot.gaps();
         writeln!(
             out,
-            "{:<18}{:>13.1e}{:>13.1e}{:>15.6e}{:>15.6e}{:>19}",
-            robot.name,
+            "{name:<18}{:>13.1e}{:>13.1e}{:>15.6e}{:>15.6e}{:>19}",
             gaps[0],
             gaps[1],
             problem.cosines()[(0, 1)],
@@ -82,7 +83,7 @@ pub(crate) fn table(
 
 /// Indeterminacy over time.
 pub(crate) fn landings(
-    robots: &[Robot; 2],
+    robots: &[Robot; 3],
     landings: &[Landing],
     setup: &Setup,
     out: &mut dyn Write,
@@ -121,13 +122,16 @@ pub(crate) fn landings(
             }
         )?;
     }
-    if let [before, after] = landings {
-        writeln!(
-            out,
-            "after over before: {:.1e} at the first impact, {:.1e} for the greatest",
-            after.first / before.first,
-            after.greatest() / before.greatest()
-        )?;
+    if let [before, rest @ ..] = landings {
+        for landing in rest {
+            writeln!(
+                out,
+                "{} over before: {:.1e} at the first impact, {:.1e} for the greatest",
+                landing.name,
+                landing.first / before.first,
+                landing.greatest() / before.greatest()
+            )?;
+        }
     }
     Ok(())
 }

@@ -9,6 +9,8 @@ use saltation::nalgebra::{DMatrix, DVector};
 use saltation::variational::{Failure, OrthogonalDesign, Orthogonality};
 use saltation::{Error, InputError};
 
+use crate::common::flags::Outcome;
+
 /// The contacts that land: right foot and tail.
 pub(crate) const LANDING: [usize; 2] = [1, 2];
 
@@ -30,35 +32,14 @@ pub(crate) const PRINTED: [Shape; 2] = [
 /// ⟨u, v⟩ of the paper, of its own model and in an unknown unit.
 pub(crate) const PRINTED_PRODUCTS: [f64; 2] = [1.65e-3, -2.28e-7];
 
-/// The first row of Table I, moved onto the floor: as printed, the right foot is 0.12 cm above it.
-pub(crate) const TABLE: Shape = (
-    [
-        0.0,
-        12.3413314982,
-        5.78198580717,
-        5.13,
-        5.24,
-        1.99321956944,
-        5.24299693043,
-        -0.000705006731236,
-    ],
+/// Straight knees, legs half a turn apart.
+pub(crate) const STRAIGHT: Shape = (
+    [0.0, 12.38, 5.78, -6.5385, 0.0, -9.68, 0.0, 0.0],
     PRINTED[0].1,
 );
 
-/// Straight knees, legs half a turn apart, on the floor.
-pub(crate) const STRAIGHT: Shape = (
-    [
-        0.0,
-        12.3798639978,
-        5.77991915606,
-        -6.5384233516,
-        0.0,
-        -9.6799462748,
-        3.8739101344e-05,
-        -8.6042468396e-05,
-    ],
-    PRINTED[0].1,
-);
+/// What counts as a change of one: cm and rad of posture and design.
+const SCALES: [f64; 12] = [1.0, 1.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0];
 
 /// A robot and the posture in which it lands, which is also that of its springs at rest.
 #[derive(Clone)]
@@ -83,25 +64,50 @@ impl Robot {
         })
     }
 
-    pub(crate) fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
+    /// The nearest posture in which foot and tail touch the floor, by Newton's method with the
+    /// corrections of least norm; the abscissa is held.
+    pub(crate) fn on_floor(&self) -> Outcome<Self> {
+        let mut q = DVector::from_column_slice(&self.q);
+        for _ in 0..20 {
+            let gaps = DVector::from_fn(2, |i, _| self.system.gap(LANDING[i], q.as_slice()));
+            if gaps.amax() <= 1e-13 {
+                break;
+            }
+            // rows of the gaps by the scaled variables
+            let mut rows = DMatrix::zeros(2, q.len());
+            let mut row = vec![0.0; q.len()];
+            for (i, contact) in LANDING.into_iter().enumerate() {
+                self.system.gap_row(contact, q.as_slice(), &mut row);
+                for k in 1..q.len() {
+                    rows[(i, k)] = row[k] * SCALES[k];
+                }
+            }
+            let change = rows.svd(true, true).solve(&gaps, 1e-12)?;
+            for k in 1..q.len() {
+                q[k] -= change[k] * SCALES[k];
+            }
+        }
+        Ok(Self::new(self.name, q.as_slice().try_into()?, self.design)?)
     }
 
     /// The nearest posture and design with orthogonal contacts: 0.1 rad is worth as much as 1 cm,
     /// the abscissa is held.
     pub(crate) fn orthogonal(&self) -> Result<OrthogonalDesign, Failure> {
-        const ANGLE: f64 = 0.1;
-        let mut scales = [1.0; 12];
-        scales[2..8].fill(ANGLE);
         let mut bounds = [[f64::NEG_INFINITY, f64::INFINITY]; 12];
         for (bounds, least) in bounds[8..].iter_mut().zip([2.5, 2.0, 4.0, 4.0]) {
             bounds[0] = least;
         }
         Orthogonality::new(build, LANDING)
-            .scales(&scales)
+            .scales(&SCALES)
             .bounds(&bounds)
             .fixed(&[0])
             .solve(&self.q, &self.design)
+    }
+
+    /// The robot with radii and lengths rounded to 0.1 mm, in the nearest posture of a landing.
+    pub(crate) fn built(&self) -> Outcome<Self> {
+        let design = self.design.map(|length| (100.0 * length).round() / 100.0);
+        Self::new("built", self.q, design)?.on_floor()
     }
 
     /// The impact of foot and tail after a drop with speed `v` (cm/s).
