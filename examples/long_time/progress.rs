@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
-/// Nothing is shown before.
+/// Nothing is shown of runs that take less.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two updates.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -12,7 +12,8 @@ const WIDTH: usize = 40;
 /// A bar on the standard error.
 pub(crate) struct Progress {
     label: String,
-    last: Instant,
+    /// Nothing is shown before this.
+    next: Instant,
     shown: bool,
     terminal: bool,
 }
@@ -21,7 +22,7 @@ impl Progress {
     pub(crate) fn new(label: String) -> Self {
         Self {
             label,
-            last: Instant::now() + PATIENCE - PAUSE,
+            next: Instant::now() + PATIENCE,
             shown: false,
             terminal: stderr().is_terminal(),
         }
@@ -34,10 +35,10 @@ impl Progress {
         reason = "a share of 1"
     )]
     pub(crate) fn show(&mut self, share: f64) {
-        if !self.terminal || self.last.elapsed() < PAUSE {
+        if !self.terminal || Instant::now() < self.next {
             return;
         }
-        self.last = Instant::now();
+        self.next = Instant::now() + PAUSE;
         self.shown = true;
         let done = ((share * WIDTH as f64) as usize).min(WIDTH);
         let (full, rest) = ("#".repeat(done), ".".repeat(WIDTH - done));

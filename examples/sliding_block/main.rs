@@ -23,10 +23,10 @@ use throw::{Errors, PHASES, Throw};
 const HELP: &str = "\
 A block with Coulomb friction on a slope: when does it stop, stay, or slide back, and how exact is the variational driver?
 
-The block is thrown along the slope, for each coefficient of friction. The table gives the largest errors at the nodes for halved
-steps, against the closed form; they depend on where within a step the block stops, so that they are the largest of 16 throws at
-speeds from V to 1.1 V. Driver: the block may turn at the ends of steps only, so that sliding back is of order one. The last table lets the block start from rest on slopes just below and just above
-the angle at which friction no longer holds it.
+The block is thrown along the slope, for each coefficient of friction. The tables give the largest errors at the nodes for halved
+steps, against the closed form. They depend on where within a step the block stops, so that they are the largest of 16 throws at
+speeds from V to 1.1 V. Friction has one direction in each half of a step: coming to rest is of order two, turning round of order
+one. The last table lets the block start from rest, just below and just above the angle at which friction no longer holds it.
 
   cargo run --release --example sliding_block -- [FLAGS]
 

@@ -15,7 +15,7 @@ const COLOURS: [RGBColor; 4] = [PALETTE[5], PALETTE[6], PALETTE[3], PALETTE[1]];
 /// Errors below this are drawn there (m).
 const ROUNDING: f64 = 1e-16;
 /// Points of a closed form.
-const POINTS: u32 = 800;
+const POINTS: u32 = 160;
 /// Slopes at which the block is let go.
 const SLOPES: u32 = 24;
 

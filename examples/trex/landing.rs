@@ -7,7 +7,7 @@ use saltation::variational::{Chatter, Variational, VariationalRun};
 
 use crate::Setup;
 use crate::common::flags::Outcome;
-use crate::robot::Robot;
+use crate::robot::{Robot, falling};
 
 /// How two runs of a robot part.
 pub(crate) struct Landing {
@@ -31,7 +31,7 @@ impl Landing {
             let run = Variational::with_law(robot.system.clone(), Propagative::new(order))?
                 .step(1e-3 * setup.step)
                 .chatter(setup.chatter.then(Chatter::default))
-                .integrate(0.0, &robot.q, &robot.falling(speed), 1e-3 * setup.tf)?;
+                .integrate(0.0, &robot.q, &falling(speed), 1e-3 * setup.tf)?;
             Ok(run.completed()?)
         };
         let runs = [run(ReflectionOrder::ArgMin)?, run(ReflectionOrder::ArgMax)?];

@@ -27,9 +27,9 @@ use robot::{PRINTED, Robot, STRAIGHT};
 const HELP: &str = "\
 A robot whose landing has one outcome: foot and tail meet the floor with orthogonal normals (Seghete & Murphey, Table I, Figures 7 and 8).
 
-The start is the first row of Table I, or the same robot with straight legs half a turn apart; both moved onto the floor. The search
-changes posture and geometry as little as possible (after); built: with radii and lengths rounded to 0.1 mm, in the posture that lands.
-Then each robot drops onto the floor, twice: the contact that approaches fastest is reflected first (ArgMin), or the slowest (ArgMax).
+The start is the first row of Table I, or the same robot with straight legs half a turn apart; both moved onto the floor (before).
+The search changes posture and geometry as little as possible (after). Built: radii and lengths rounded to 0.1 mm, in the posture that
+lands. Each robot drops onto the floor twice: the contact that approaches fastest is reflected first (ArgMin), or the slowest (ArgMax).
 xi is the distance between the momenta of the two runs, over the momentum.
 
   cargo run --release --example trex -- [FLAGS]

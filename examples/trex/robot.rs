@@ -119,7 +119,7 @@ impl Robot {
             .fill(&self.q, landing, Wanted::default(), &mut contacts)?;
         let mut mass = DMatrix::zeros(d, d);
         self.system.mass(&self.q, mass.as_mut_slice());
-        let velocity = DVector::from_column_slice(&self.falling(speed));
+        let velocity = DVector::from_column_slice(&falling(speed));
         let problem = ImpactProblem::from_contacts(&contacts, &mass, &velocity)?;
         Ok(problem.with_restitution(1.0)?)
     }
@@ -128,16 +128,16 @@ impl Robot {
     pub(crate) fn gaps(&self) -> [f64; 2] {
         LANDING.map(|contact| self.system.gap(contact, &self.q))
     }
-
-    /// Velocities of a robot that falls at `speed` (cm/s).
-    pub(crate) fn falling(&self, speed: f64) -> [f64; 8] {
-        let mut v = [0.0; 8];
-        v[1] = -speed;
-        v
-    }
 }
 
-/// The robot of radii r_1, r_2 and legs l_u, l_l.
+/// Velocities of a robot that falls at `speed` (cm/s).
+pub(crate) fn falling(speed: f64) -> [f64; 8] {
+    let mut v = [0.0; 8];
+    v[1] = -speed;
+    v
+}
+
+/// The robot of the design: radii of the spheres, lengths of thigh and shank.
 fn build(design: &[f64]) -> Result<Trex, InputError> {
     Trex::new([design[0], design[1]], [design[2], design[3]])
 }
