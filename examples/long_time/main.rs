@@ -34,10 +34,13 @@ Dormand-Prince, tight: with the tolerance of --rtol, if there is one. A period i
   --periods N       length of the runs, 1000; 100000 takes minutes
   --steps N         of the midpoint rule in a period, 40
   --links N         of the chain, 3
-  --angle A         of all rods at the start, from the vertical, 0.5 rad
+  --angle A         of all rods at the start, from the vertical, 0.5 rad; wide swings want more --steps
   --rtol R          relative tolerance of a third run, none; 1e-9 is slow
   --pictures DIR    folder for pictures, target/pictures
 ";
+
+/// Errors of the energy beyond this call for shorter steps.
+const COARSE: f64 = 0.1;
 
 fn main() -> ExitCode {
     common::flags::run(HELP, |mut flags, out| {
@@ -105,6 +108,12 @@ fn report(study: &Study, out: &mut dyn Write) -> Outcome<()> {
             run.evaluations / run.ledger.reached(),
             run.seconds,
         )?;
+        if run.ledger.worst() > COARSE {
+            writeln!(
+                out,
+                "    the steps are too long for these swings: --steps, --rtol"
+            )?;
+        }
     }
     writeln!(out)?;
     Ok(())
