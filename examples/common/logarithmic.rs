@@ -34,10 +34,14 @@ pub(crate) fn axis(label: &str, range: Range<f64>) -> Axis<'_> {
     }
 }
 
-/// `10⁻³` for 0.001; plain digits for 1 and 10.
+/// `10⁻³` for 0.001, `5·10⁻³` for 0.005; plain digits for 1 and 10.
 fn power_of_ten(value: f64) -> String {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let exponent = rounded(value.log10());
+    let exponent = rounded((value.log10() + 1e-9).floor());
+    let digit = rounded(value / 10f64.powi(exponent));
+    if digit != 1 {
+        return format!("{digit}·{}", power_of_ten(10f64.powi(exponent)));
+    }
     if exponent == 0 || exponent == 1 {
         return format!("{value:.0}");
     }
