@@ -8,5 +8,6 @@ mod closed;
 mod derivative;
 mod impacts;
 mod midpoint;
+mod newton;
 mod orthogonal;
 mod trex;
