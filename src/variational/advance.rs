@@ -151,6 +151,8 @@ impl<'a> Runner<'a> {
             self.accept(self.state.t + first);
             self.impact(Some(contact))?;
             if self.state.t >= end {
+                // What the time of the impact moves.
+                self.keep(0.0, None);
                 return self.record();
             }
         }

@@ -94,6 +94,10 @@ impl Runner<'_> {
                 self.run.guaranteed = false;
             }
             if let Some(parts) = &mut self.parts {
+                if hit.is_none() {
+                    // The time of an impact at the start moves with the start.
+                    parts.push(Part::Free(before.clone(), 0.0, activated.first().copied()));
+                }
                 parts.push(Part::Impact(before, blow, activated.len()));
             }
             self.number += 1;
