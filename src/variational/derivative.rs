@@ -37,6 +37,7 @@ impl Runner<'_> {
     /// The derivative of the end `(q, v)` by the start `(q, v)`.
     pub(super) fn derivative(&mut self, parts: &[Part]) -> Result<DMatrix<f64>, Failure> {
         let d = self.state.q.len();
+        self.step.newton.terms.closed.clear();
         let first = match parts.first() {
             Some(Part::Free(state, ..) | Part::Impact(state, ..) | Part::Held(state)) => {
                 state.clone()

@@ -44,14 +44,6 @@ impl Runner<'_> {
         }
         self.impact(None)?;
         self.run.initial.clone_from(&self.closed);
-        if self
-            .run
-            .events
-            .last()
-            .is_some_and(|event| event.activated.is_empty())
-        {
-            self.run.events.clear();
-        }
         self.record()
     }
 
@@ -113,7 +105,10 @@ impl Runner<'_> {
         let (approach, (after, rates)) = (rates, self.rates(&touching)?);
         for ((&j, rate), approach) in touching.iter().zip(&rates).zip(&approach) {
             let was = self.touches[j].closed;
-            let closed = *rate <= self.settings.rate_tolerance;
+            // A touch closes a contact whatever its rate: it did not open by as much as rounding,
+            // and one that leaves is free to go.
+            let touched = hit == Some(j) && !activated.contains(&j);
+            let closed = touched || *rate <= self.settings.rate_tolerance;
             // A rebound below the tolerance of rates is the end of an accumulation.
             if closed && activated.contains(&j) && *rate > ROUNDING * approach.abs() {
                 self.run.guaranteed = false;

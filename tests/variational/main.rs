@@ -10,4 +10,6 @@ mod impacts;
 mod midpoint;
 mod newton;
 mod orthogonal;
+mod parts;
+mod standing;
 mod trex;
