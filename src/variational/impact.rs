@@ -106,9 +106,10 @@ impl Runner<'_> {
         for ((&j, rate), approach) in touching.iter().zip(&rates).zip(&approach) {
             let was = self.touches[j].closed;
             // A touch closes a contact whatever its rate: it did not open by as much as rounding,
-            // and one that leaves is free to go.
+            // and one that leaves is free to go. Without an impact nothing opens.
             let touched = hit == Some(j) && !activated.contains(&j);
-            let closed = touched || *rate <= self.settings.rate_tolerance;
+            let kept = touched || was && activated.is_empty();
+            let closed = kept || *rate <= self.settings.rate_tolerance;
             // A rebound below the tolerance of rates is the end of an accumulation.
             if closed && activated.contains(&j) && *rate > ROUNDING * approach.abs() {
                 self.run.guaranteed = false;

@@ -138,7 +138,7 @@ where
         for iterations in 0..=ITERATIONS {
             let residual = residual_of(&at, size);
             if residual.amax() <= ENOUGH {
-                return Ok(finish(z, d, (before, at), iterations));
+                return Ok(finish(&z, d, (before, at), iterations));
             }
             let jacobian = self.jacobian(&z, at, (d, size), &free)?;
             let better = self
@@ -161,7 +161,7 @@ where
                 Some((moved, there)) => (z, at) = (moved, there),
                 // Rounding keeps the residual from falling.
                 None if residual.amax() <= ACCEPTED => {
-                    return Ok(finish(z, d, (before, at), iterations));
+                    return Ok(finish(&z, d, (before, at), iterations));
                 }
                 None => break,
             }
@@ -337,7 +337,7 @@ fn residual_of(at: &Meeting, size: f64) -> Vector3<f64> {
 }
 
 fn finish(
-    z: Vec<f64>,
+    z: &[f64],
     d: usize,
     (before, after): (Meeting, Meeting),
     iterations: usize,

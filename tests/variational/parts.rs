@@ -320,3 +320,49 @@ fn heavy_and_light_bodies_rest_side_by_side() {
         }
     }
 }
+
+#[test]
+fn points_that_know_nothing_of_each_other_fall_as_if_alone() {
+    for (restitution, h) in [(1.0, 0.4), (0.0, 0.3), (0.6, 0.4)] {
+        for case in 0..3 {
+            let n = 6;
+            let draw = |k: usize| (f64::from(case) + 1.7 * k as f64).sin().abs();
+            // Some of them land together, some stand already.
+            let floors: Vec<f64> = (0..n).map(|k| 0.3 * draw(k / 2)).collect();
+            let heights: Vec<f64> = (0..n)
+                .map(|k| if k == 4 { 0.0 } else { draw(20 + k / 2) })
+                .collect();
+            let q: Vec<f64> = floors.iter().zip(&heights).map(|(f, h)| f + h).collect();
+            let run = |floors: &[f64], q: &[f64]| {
+                let mut points = Points::new(floors);
+                points.restitution = restitution;
+                let driver = Variational::new(points).unwrap().step(h).chatter(None);
+                let mut driver = driver.max_impacts(300);
+                let run = driver.integrate(0.0, q, &vec![0.0; q.len()], 2.0).unwrap();
+                run.completed().unwrap()
+            };
+            let together = run(&floors, &q);
+            for i in 0..n {
+                let alone = run(&floors[i..=i], &q[i..=i]);
+                for k in 0..alone.times().len() {
+                    let apart = (alone.q(k)[0] - together.q(k)[i]).abs();
+                    assert!(apart < 1e-7, "{restitution} {h} {case} {i} {k} {apart:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_fourth_impact_within_a_step_is_plastic() {
+    use saltation::event_driven::ContactEventKind;
+    use saltation::variational::Chatter;
+    let rule = Chatter::default().time(0.0);
+    let mut driver = Variational::new(BouncingBall::default()).unwrap().step(2.0);
+    driver = driver.chatter(Some(rule));
+    let run = driver.integrate(0.0, &[0.1], &[0.0], 2.0).unwrap();
+    let run = run.completed().unwrap();
+    assert_eq!(run.events().len(), 4);
+    assert_eq!(run.events()[3].kind, ContactEventKind::ZenoAbsorbed);
+    assert_eq!(run.events()[2].kind, ContactEventKind::Contact);
+}
