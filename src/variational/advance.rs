@@ -108,6 +108,7 @@ impl<'a> Runner<'a> {
     pub(super) fn bodies(&self) -> Bodies<'a> {
         Bodies {
             system: self.system,
+            step: self.settings.step,
             friction: self.settings.friction,
             interrupt: &self.settings.interrupt,
         }
@@ -149,8 +150,11 @@ impl<'a> Runner<'a> {
             }
             self.keep(first, Some(contact));
             self.accept(self.state.t + first);
+            self.release()?;
             self.impact(Some(contact))?;
             if self.state.t >= end {
+                // What the time of the impact moves.
+                self.keep(0.0, None);
                 return self.record();
             }
         }
@@ -170,11 +174,20 @@ impl<'a> Runner<'a> {
         }
     }
 
+    #[cold]
+    fn no_number(&self) -> Failure {
+        Failure::NotFinite {
+            t: self.state.t,
+            state: [&self.trial.q[..], &self.step.newton.terms.v].concat(),
+        }
+    }
+
     /// The state after a partial step into `trial`.
     fn map(&mut self, h: f64) -> Result<(), Failure> {
         self.trial.q.copy_from_slice(&self.state.q);
         self.trial.p.copy_from_slice(&self.state.p);
         let (t, bodies) = (self.state.t, self.bodies());
+        self.step.newton.terms.closed.clone_from(&self.closed);
         let (q, p) = (&mut self.trial.q, &mut self.trial.p);
         if self.closed.is_empty() {
             self.step.advance(self.system, (t, h), q, p)
@@ -210,10 +223,7 @@ impl<'a> Runner<'a> {
             self.ends[j] = self.system.gap(j, &self.trial.q);
         }
         if self.ends.iter().any(|gap| gap.is_nan()) {
-            return Err(Failure::NotFinite {
-                t: self.state.t,
-                state: [&self.trial.q[..], &self.step.newton.terms.v].concat(),
-            });
+            return Err(self.no_number());
         }
         self.find_dips()?;
         let mut first: Option<(f64, usize)> = None;
@@ -267,7 +277,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The root of a gap that is closed at the end, if it lies before `until`.
+    /// The root of a gap that is closed at the end, if it lies before `until`; 0 where the gap never
+    /// opens.
     fn closing(
         &mut self,
         contact: usize,
@@ -374,7 +385,11 @@ impl<'a> Runner<'a> {
 
     fn gap_after(&mut self, contact: usize, h: f64) -> Result<f64, Failure> {
         self.map(h)?;
-        Ok(self.system.gap(contact, &self.trial.q))
+        let gap = self.system.gap(contact, &self.trial.q);
+        if gap.is_nan() {
+            return Err(self.no_number());
+        }
+        Ok(gap)
     }
 
     /// Opens closed contacts that needed no impulse in the step and have left.

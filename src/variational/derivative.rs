@@ -18,6 +18,9 @@ use crate::mechanics::gaps::{gap_row, work_size};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::ode::difference::CENTRAL;
 
+/// Step of differences by time, as a part of the step of the run.
+const PART: f64 = 1e-4;
+
 /// A part of a run.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
@@ -34,6 +37,7 @@ impl Runner<'_> {
     /// The derivative of the end `(q, v)` by the start `(q, v)`.
     pub(super) fn derivative(&mut self, parts: &[Part]) -> Result<DMatrix<f64>, Failure> {
         let d = self.state.q.len();
+        self.step.newton.terms.closed.clear();
         let first = match parts.first() {
             Some(Part::Free(state, ..) | Part::Impact(state, ..) | Part::Held(state)) => {
                 state.clone()
@@ -119,12 +123,10 @@ impl Runner<'_> {
         h: f64,
         (start, length): (f64, f64),
     ) -> Result<DVector<f64>, Failure> {
-        let step = CENTRAL
-            * if start > 0.0 {
-                state.t.abs().max(1e-3)
-            } else {
-                h.abs().max(1e-3)
-            };
+        // Efforts change little within a step, and times are rounded.
+        let whole = self.settings.step;
+        let rounded = (f64::EPSILON * state.t.abs() * start * whole * whole).cbrt();
+        let step = (PART * whole).max(CENTRAL * 1e-3).max(rounded);
         let mut ends = [Vec::new(), Vec::new()];
         for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
             let (mut q, mut p) = (state.q.clone(), state.p.clone());

@@ -35,6 +35,8 @@ pub(super) struct DiscreteLagrangian {
     pub(super) momentum: Vec<f64>,
     /// `F`.
     pub(super) force: Vec<f64>,
+    /// The closed contacts, for efforts that depend on them.
+    pub(super) closed: Vec<usize>,
 }
 
 impl DiscreteLagrangian {
@@ -46,6 +48,7 @@ impl DiscreteLagrangian {
             mass: vec![0.0; d * d],
             momentum: vec![0.0; d],
             force: vec![0.0; d],
+            closed: Vec::new(),
         }
     }
 
@@ -64,6 +67,7 @@ impl DiscreteLagrangian {
         system.mass(&self.q, &mut self.mass);
         times(&self.mass, &self.v, &mut self.momentum);
         system.effort(self.t, &self.q, &self.v, &mut self.force);
+        system.contact_effort((self.t, &self.q, &self.v), &self.closed, &mut self.force);
         if !system.constant_mass() {
             add_kinetic_gradient(
                 system,
@@ -145,10 +149,15 @@ impl DiscreteLagrangian {
         work.direction[..d].copy_from_slice(dm);
         work.direction[d..].copy_from_slice(dv);
         let state = (self.t, &self.q[..], &self.v[..]);
-        if system.effort_along(state, &work.direction, &mut work.dforce) {
+        let written = system.effort_along(state, &work.direction, &mut work.dforce);
+        if !written {
+            work.dforce.fill(0.0);
+        }
+        work.gradient.fill(0.0);
+        let switched = system.contact_effort(state, &self.closed, &mut work.gradient);
+        if written && !switched {
             return;
         }
-        work.dforce.fill(0.0);
         // Coordinates and velocities apart: their sizes have nothing to do with each other.
         for (from, along, of_coordinates) in [(&self.q, dm, true), (&self.v, dv, false)] {
             if along.iter().all(|&entry| entry == 0.0) {
@@ -164,7 +173,11 @@ impl DiscreteLagrangian {
                 } else {
                     (&self.q, &work.point)
                 };
-                system.effort(self.t, q, v, &mut work.gradient);
+                work.gradient.fill(0.0);
+                if !written {
+                    system.effort(self.t, q, v, &mut work.gradient);
+                }
+                system.contact_effort((self.t, q, v), &self.closed, &mut work.gradient);
                 for i in 0..d {
                     work.dforce[i] += sign * work.gradient[i] / (2.0 * step);
                 }

@@ -64,7 +64,8 @@ impl Chatter {
 ///
 /// Closed contacts push with impulses at both ends of a step, with Coulomb friction in the sense of
 /// greatest dissipation (in the plane and in space, with a round cone); their gaps are zero at the
-/// ends of steps. A contact opens when it needs no impulse.
+/// ends of steps. A contact opens when it needs no impulse. Efforts that depend on which contacts are
+/// closed are those of the contacts closed at the start of a part of a step.
 ///
 /// The order is two, through impacts too. Energy stays within `O(h²)` between impacts for any time,
 /// and the kinetic energy of an elastic impact is kept to rounding. Steps without closed contacts
@@ -312,7 +313,8 @@ impl Settings {
         }
         self.check(system)?;
         // A step that ends within rounding of the end is the last one.
-        let steps = ((tf - t0) / self.step - 1e-9).ceil().max(0.0);
+        let least = f64::from(u8::from(tf > t0));
+        let steps = ((tf - t0) / self.step - 1e-9).ceil().max(least);
         let rule = "must give at most 1e9 steps";
         validate::unless(steps <= MOST_STEPS, "step", self.step, rule)?;
         let mut runner = Runner::new(self, system)?;

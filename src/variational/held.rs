@@ -8,6 +8,10 @@
 //!     p₁ = D₂L_d + f⁺ + J(q₁)ᵀ y⁺          0 ≤ y⁺_n ⊥ Dφ(q₁) v₁ ≥ 0    |y⁺_t| ≤ μ y⁺_n, against the slip at the end
 //! ```
 //!
+//! A part `h'` of a step makes up for its part of a gap that is not quite zero at its start,
+//! `φ(q₁) ≥ (1 − h'/h) φ(q₀)`: a contact never moves faster than `φ(q₀)/h` to close it, however
+//! short the part is.
+//!
 //! Both are the inelastic impact with the round cone of friction. The first one sees the system
 //! through the derivative `K` of the step's equations instead of the mass matrix, `G = J K⁻¹ Jᵀ`,
 //! and is solved again until the step agrees with it.
@@ -28,6 +32,8 @@ use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, Wanted};
 const ROUNDS: usize = 50;
 /// Changes of coordinates below this part of them end the rounds.
 const ENOUGH: f64 = 1e-13;
+/// In parts of a step shorter than this the difference of two gaps is rounding: their rates count.
+const SHORT: f64 = 1e-3;
 
 /// The impulses on the closed contacts of a step.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +52,8 @@ pub(super) struct Held {
 #[derive(Clone, Copy)]
 pub(super) struct Bodies<'a> {
     pub(super) system: &'a dyn Mechanism,
+    /// Length of a whole step (s).
+    pub(super) step: f64,
     /// Coefficients of friction of closed contacts are taken into account.
     pub(super) friction: bool,
     pub(super) interrupt: &'a Interrupt,
@@ -107,6 +115,12 @@ impl Held {
         self.loaded.clear();
         self.loaded.extend_from_slice(p);
         let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let gaps: Vec<f64> = self
+            .contacts
+            .all_parameters()
+            .iter()
+            .map(|of| of.gap)
+            .collect();
         let mut cone = None;
         let mut end = q.to_vec();
         for _ in 0..ROUNDS {
@@ -128,10 +142,12 @@ impl Held {
             }
             let mut speeds = DVector::zeros(m);
             for row in 0..m {
-                speeds[row] = if row < n {
-                    bodies.system.gap(closed[row], &end) / h
+                speeds[row] = if row < n && h >= SHORT * bodies.step {
+                    let left = (1.0 - h / bodies.step) * gaps[row];
+                    (bodies.system.gap(closed[row], &end) - left) / h
                 } else {
-                    dot(&self.rows[row * d..(row + 1) * d], v)
+                    let made_up = gaps.get(row).map_or(0.0, |gap| gap / bodies.step);
+                    dot(&self.rows[row * d..(row + 1) * d], v) + made_up
                 };
             }
             if cone.is_none() {

@@ -44,14 +44,6 @@ impl Runner<'_> {
         }
         self.impact(None)?;
         self.run.initial.clone_from(&self.closed);
-        if self
-            .run
-            .events
-            .last()
-            .is_some_and(|event| event.activated.is_empty())
-        {
-            self.run.events.clear();
-        }
         self.record()
     }
 
@@ -94,6 +86,10 @@ impl Runner<'_> {
                 self.run.guaranteed = false;
             }
             if let Some(parts) = &mut self.parts {
+                if hit.is_none() {
+                    // The time of an impact at the start moves with the start.
+                    parts.push(Part::Free(before.clone(), 0.0, activated.first().copied()));
+                }
                 parts.push(Part::Impact(before, blow, activated.len()));
             }
             self.number += 1;
@@ -109,7 +105,11 @@ impl Runner<'_> {
         let (approach, (after, rates)) = (rates, self.rates(&touching)?);
         for ((&j, rate), approach) in touching.iter().zip(&rates).zip(&approach) {
             let was = self.touches[j].closed;
-            let closed = *rate <= self.settings.rate_tolerance;
+            // A touch closes a contact whatever its rate: it did not open by as much as rounding,
+            // and one that leaves is free to go. Without an impact nothing opens.
+            let touched = hit == Some(j) && !activated.contains(&j);
+            let kept = touched || was && activated.is_empty();
+            let closed = kept || *rate <= self.settings.rate_tolerance;
             // A rebound below the tolerance of rates is the end of an accumulation.
             if closed && activated.contains(&j) && *rate > ROUNDING * approach.abs() {
                 self.run.guaranteed = false;

@@ -15,15 +15,20 @@ use crate::mechanics::MechanicalSystem;
 pub(super) const ITERATIONS: usize = 30;
 /// Corrections of coordinates below this part of them end the iteration.
 const ENOUGH: f64 = 1e-13;
+/// Corrections below this part of the coordinates (or of 1, when they are smaller) end it too where
+/// new factors make them no smaller: they are rounding of the forces.
+const ROUNDING: f64 = 1e-10;
+/// Factors serve for steps whose lengths differ by less than this part.
+const NEAR: f64 = 1e-6;
 /// Corrections that shrink by less than this ask for new factors.
 const CONTRACTS: f64 = 0.1;
 
 /// Why there is no step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// No convergence; the last correction of the coordinates.
+    /// No convergence, or a singular derivative; the last correction of the coordinates.
     Diverged(f64),
-    /// The derivative, or the mass matrix, is singular.
+    /// The mass matrix is singular.
     Singular,
     NotFinite,
 }
@@ -101,7 +106,8 @@ impl Newton {
         let mut last = f64::INFINITY;
         for _ in 0..ITERATIONS {
             self.residual(system, task)?;
-            if self.step != Some(h) {
+            let fresh = self.step.is_none_or(|of| (of - h).abs() > NEAR * h.abs());
+            if fresh {
                 self.factorise(system, task)?;
             }
             self.factors.solve(&mut self.delta);
@@ -109,7 +115,10 @@ impl Newton {
             if !correction.is_finite() {
                 return Err(Fault::NotFinite);
             }
-            if correction <= ENOUGH * self.size(task) {
+            let size = self.size(task);
+            let is_rounding =
+                fresh && correction > 0.5 * last && correction <= ROUNDING * size.max(1.0);
+            if correction <= ENOUGH * size || is_rounding {
                 // The terms belong to the velocity before a correction below the tolerance.
                 self.terms
                     .evaluate(system, (task.t, task.q, h), &mut self.work);
@@ -201,7 +210,7 @@ impl Newton {
         }
         self.step = None;
         if !self.factors.factor() {
-            return Err(Fault::Singular);
+            return Err(Fault::Diverged(f64::INFINITY));
         }
         self.step = Some(h);
         Ok(())

@@ -138,9 +138,9 @@ where
         for iterations in 0..=ITERATIONS {
             let residual = residual_of(&at, size);
             if residual.amax() <= ENOUGH {
-                return Ok(finish(z, d, (before, at), iterations));
+                return Ok(finish(&z, d, (before, at), iterations));
             }
-            let jacobian = self.jacobian(&z, (d, size), &free)?;
+            let jacobian = self.jacobian(&z, at, (d, size), &free)?;
             let better = self
                 .correction(&z, &free, &jacobian, residual)
                 .and_then(|delta| {
@@ -161,7 +161,7 @@ where
                 Some((moved, there)) => (z, at) = (moved, there),
                 // Rounding keeps the residual from falling.
                 None if residual.amax() <= ACCEPTED => {
-                    return Ok(finish(z, d, (before, at), iterations));
+                    return Ok(finish(&z, d, (before, at), iterations));
                 }
                 None => break,
             }
@@ -177,6 +177,9 @@ where
     /// Refuses bad input; which variables are free.
     fn check(&self, start: &[f64], n: usize) -> Result<Vec<bool>, InputError> {
         validate::finite("posture and design", start)?;
+        let [first, second] = self.contacts;
+        let rule = "must be two different ones";
+        validate::unless(first != second, "contacts", second as f64, rule)?;
         if !self.scales.is_empty() {
             validate::length("scales", n, self.scales.len())?;
             validate::positive("scales", &self.scales)?;
@@ -220,6 +223,17 @@ where
         let system = (self.build)(design)?;
         let dof = system.dof();
         validate::length("posture", system.coordinates(), d)?;
+        for index in self.contacts {
+            let count = system.contacts();
+            if index >= count {
+                return Err(InputError::NoSuch {
+                    what: "contact",
+                    index,
+                    count,
+                }
+                .into());
+            }
+        }
         let mut contacts = Contacts::new();
         let set = ContactSet::Listed(&self.contacts);
         system.fill(q, set, Wanted::default(), &mut contacts)?;
@@ -239,6 +253,7 @@ where
     fn jacobian(
         &self,
         z: &[f64],
+        here: Meeting,
         (d, size): (usize, f64),
         free: &[bool],
     ) -> Result<Vec<Vector3<f64>>, Failure> {
@@ -246,12 +261,23 @@ where
         let mut moved = z.to_vec();
         for i in (0..z.len()).filter(|&i| free[i]) {
             let step = CENTRAL * z[i].abs().max(self.scale(i));
-            moved[i] = z[i] + step;
-            let ahead = residual_of(&self.meet(&moved, d)?, size);
-            moved[i] = z[i] - step;
-            let behind = residual_of(&self.meet(&moved, d)?, size);
+            let mut there = [here; 2];
+            let mut width = 0.0;
+            let mut refused = None;
+            for (there, by) in there.iter_mut().zip([step, -step]) {
+                moved[i] = z[i] + by;
+                match self.meet(&moved, d) {
+                    Ok(meeting) => (*there, width) = (meeting, width + step),
+                    // At the edge of what can be built one side is enough.
+                    Err(reason) => refused = Some(reason),
+                }
+            }
             moved[i] = z[i];
-            columns[i] = (ahead - behind) / (2.0 * step);
+            if let Some(reason) = refused.filter(|_| width == 0.0) {
+                return Err(reason);
+            }
+            let [ahead, behind] = there.map(|at| residual_of(&at, size));
+            columns[i] = (ahead - behind) / width;
         }
         Ok(columns)
     }
@@ -311,7 +337,7 @@ fn residual_of(at: &Meeting, size: f64) -> Vector3<f64> {
 }
 
 fn finish(
-    z: Vec<f64>,
+    z: &[f64],
     d: usize,
     (before, after): (Meeting, Meeting),
     iterations: usize,

@@ -1,6 +1,7 @@
 //! The derivative of runs, against differences of runs.
 
 use saltation::impact::Propagative;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SlidingBlock};
 use saltation::variational::{Failure, Variational};
 
@@ -72,4 +73,149 @@ fn what_has_no_derivative_here_says_so() {
         .derivative(0.0, &[0.0; 2], &[1.0, 0.0], 0.1)
         .unwrap_err();
     assert!(matches!(failure, Failure::NoDerivative { .. }), "{failure}");
+}
+
+#[test]
+fn an_impact_at_the_start_has_the_derivative_of_impacts() {
+    let ball = BouncingBall::default();
+    let mut driver = Variational::new(ball).unwrap().step(0.01);
+    let (_, derivative) = driver.derivative(0.0, &[0.0], &[-1.0], 0.05).unwrap();
+    let s = 1e-6;
+    let mut end = |q: f64, v: f64| {
+        let run = driver.integrate(0.0, &[q], &[v], 0.05).unwrap();
+        let run = run.completed().unwrap();
+        [run.state()[0], run.state()[1]]
+    };
+    let here = end(0.0, -1.0);
+    let columns = [end(s, -1.0), end(0.0, -1.0 + s)];
+    for k in 0..2 {
+        for i in 0..2 {
+            let expected = (columns[k][i] - here[i]) / s;
+            assert!(
+                (derivative[(i, k)] - expected).abs() < 1e-4,
+                "{i} {k} {} {expected}",
+                derivative[(i, k)]
+            );
+        }
+    }
+}
+
+#[test]
+fn an_impact_at_the_end_has_the_derivative_of_impacts() {
+    // The fall ends at the end of a step; at that of the run the derivative is that from the side
+    // after the impact.
+    let ball = BouncingBall {
+        gravity: 0.0,
+        ..BouncingBall::default()
+    };
+    let e = ball.restitution;
+    for tf in [1.0, 1.1, 1.5] {
+        let mut driver = Variational::new(ball).unwrap().step(0.25);
+        let (run, derivative) = driver.derivative(0.0, &[1.0], &[-1.0], tf).unwrap();
+        assert_eq!(run.events().len(), 1);
+        assert!((derivative[(0, 0)] + e).abs() < 1e-6, "{derivative}");
+        assert!((derivative[(0, 1)] + e * tf).abs() < 1e-6, "{derivative}");
+    }
+}
+
+/// A driven ball.
+struct Driven {
+    rate: f64,
+}
+
+impl MechanicalSystem for Driven {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -9.81 + 5.0 * (self.rate * t).sin();
+    }
+}
+
+impl UnilateralConstraints for Driven {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.8
+    }
+}
+
+#[test]
+fn the_derivative_knows_driven_efforts_at_late_times() {
+    for t0 in [0.0, 1000.0] {
+        let mut driver = Variational::new(Driven { rate: 20.0 }).unwrap().step(0.02);
+        let (_, derivative) = driver.derivative(t0, &[1.0], &[0.3], t0 + 1.2).unwrap();
+        let s = 1e-5;
+        let mut end = |q: f64, v: f64| {
+            let run = driver.integrate(t0, &[q], &[v], t0 + 1.2).unwrap();
+            let run = run.completed().unwrap();
+            [run.state()[0], run.state()[1]]
+        };
+        let pairs = [
+            [end(1.0 + s, 0.3), end(1.0 - s, 0.3)],
+            [end(1.0, 0.3 + s), end(1.0, 0.3 - s)],
+        ];
+        for (k, [ahead, behind]) in pairs.iter().enumerate() {
+            for i in 0..2 {
+                let expected = (ahead[i] - behind[i]) / (2.0 * s);
+                let error = (derivative[(i, k)] - expected).abs();
+                assert!(
+                    error < 1e-6 * expected.abs().max(1.0),
+                    "{t0} {i} {k} {error:e} {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// Restitution that depends on the speed.
+struct Soft;
+
+impl MechanicalSystem for Soft {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -9.81;
+    }
+}
+
+impl UnilateralConstraints for Soft {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], v: &[f64]) -> f64 {
+        0.8 / (1.0 + 0.1 * v[0].abs())
+    }
+}
+
+#[test]
+fn the_derivative_knows_restitution_that_depends_on_speed() {
+    let mut driver = Variational::new(Soft).unwrap().step(0.01);
+    let (_, derivative) = driver.derivative(0.0, &[1.0], &[0.0], 0.8).unwrap();
+    let mut end = |q: f64| {
+        driver
+            .integrate(0.0, &[q], &[0.0], 0.8)
+            .unwrap()
+            .state()
+            .to_vec()
+    };
+    let (ahead, behind) = (end(1.00001), end(0.99999));
+    for i in 0..2 {
+        let expected = (ahead[i] - behind[i]) / 2e-5;
+        assert!((derivative[(i, 0)] - expected).abs() < 1e-6, "{i}");
+    }
 }

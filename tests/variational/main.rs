@@ -9,5 +9,8 @@ mod closed;
 mod derivative;
 mod impacts;
 mod midpoint;
+mod newton;
 mod orthogonal;
+mod parts;
+mod standing;
 mod trex;

@@ -2,6 +2,7 @@
 
 use saltation::InputError;
 use saltation::impact::{Propagative, ReflectionOrder, Uniqueness, indeterminacy};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Trex;
 use saltation::variational::{Failure, OrthogonalDesign, Orthogonality, Variational};
 
@@ -160,4 +161,54 @@ fn the_orders_of_reflection_agree_after_the_design_and_not_before() {
     for (before, after) in before.iter().zip(&after) {
         assert!(*after <= 1e-5 * before, "{before:e} {after:e}");
     }
+}
+
+#[test]
+fn a_contact_with_itself_and_one_that_is_not_there_are_refused() {
+    for contacts in [[0, 0], [0, 5]] {
+        let build = |_: &[f64]| Ok(Coupled(1.0));
+        let failure = Orthogonality::new(build, contacts)
+            .solve(&[0.1, 0.2], &[])
+            .unwrap_err();
+        assert!(matches!(failure, Failure::Input(_)), "{failure}");
+    }
+}
+
+/// Two feet that meet the floor, with a design that may not be less than its start.
+#[derive(Clone)]
+struct Coupled(f64);
+
+impl MechanicalSystem for Coupled {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, self.0 - 1.5, self.0 - 1.5, 2.0]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(0.0);
+    }
+}
+
+impl UnilateralConstraints for Coupled {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j]
+    }
+}
+
+#[test]
+fn a_design_at_the_edge_of_what_can_be_built_is_a_start() {
+    let build = |design: &[f64]| {
+        if design[0] < 1.0 {
+            return Err(InputError::EmptySystem);
+        }
+        Ok(Coupled(design[0]))
+    };
+    let found = Orthogonality::new(build, [0, 1])
+        .solve(&[0.1, 0.2], &[1.0])
+        .unwrap();
+    assert!((found.design[0] - 1.5).abs() < 1e-9);
 }

@@ -1,0 +1,132 @@
+//! Newton's method for a step: where it ends, and what it keeps.
+
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::models::LinkChain;
+use saltation::variational::{Failure, Midpoint, Variational};
+
+/// `q̈ = k q`.
+struct Falls(f64);
+
+impl MechanicalSystem for Falls {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = self.0 * q[0];
+    }
+    fn effort_along(
+        &self,
+        _at: (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        out[0] = self.0 * directions[0];
+        true
+    }
+}
+
+#[test]
+fn a_step_whose_equations_are_singular_is_not_blamed_on_the_mass() {
+    // 1 − h² k/4 = 0
+    let mut midpoint = Midpoint::new(Falls(4.0)).unwrap();
+    let (mut q, mut p) = ([1.0], [0.0]);
+    let made = midpoint.step(0.0, 1.0, &mut q, &mut p);
+    assert!(!matches!(made, Err(Failure::Mass { .. })), "{made:?}");
+}
+
+/// A pendulum, and a cart that knows nothing of it.
+struct PendulumAndCart;
+
+impl MechanicalSystem for PendulumAndCart {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[-9.81 * q[0].sin(), 0.0]);
+    }
+}
+
+#[test]
+fn coordinates_far_from_the_origin_leave_others_their_precision() {
+    let run = |x: f64| {
+        let mut midpoint = Midpoint::new(PendulumAndCart).unwrap();
+        let (mut q, mut p) = ([1.5, x], [0.0, 0.0]);
+        for _ in 0..200 {
+            midpoint.step(0.0, 0.02, &mut q, &mut p).unwrap();
+        }
+        q[0]
+    };
+    for x in [1e3, 1e6, 1e9] {
+        let error = (run(x) - run(0.0)).abs();
+        assert!(error < 1e-12, "{x} {error:e}");
+    }
+}
+
+#[test]
+fn long_chains_through_the_origin_converge() {
+    for links in [10, 30] {
+        for scale in [1.0, 1e-9, 1e-12, 0.0] {
+            let mut driver = Variational::new(LinkChain::new(links).unwrap())
+                .unwrap()
+                .step(1e-3);
+            let v: Vec<f64> = (0..links).map(|i| scale * (7.0 * i as f64).sin()).collect();
+            let run = driver.integrate(0.0, &vec![0.0; links], &v, 5e-3).unwrap();
+            let run = run.completed();
+            assert!(run.is_ok(), "{links} {scale} {}", run.unwrap_err());
+        }
+    }
+}
+
+/// A pendulum that counts how often its effort is differentiated.
+struct Counted(std::cell::Cell<usize>);
+
+impl MechanicalSystem for Counted {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -q[0].sin();
+    }
+    fn effort_along(
+        &self,
+        (_, q, _): (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        self.0.set(self.0.get() + 1);
+        out[0] = -q[0].cos() * directions[0];
+        true
+    }
+}
+
+impl UnilateralConstraints for Counted {
+    fn contacts(&self) -> usize {
+        0
+    }
+    fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn factors_serve_for_many_steps() {
+    let mut driver = Variational::new(Counted(std::cell::Cell::new(0)))
+        .unwrap()
+        .step(0.01);
+    let run = driver.integrate(0.0, &[1.0], &[0.0], 10.0).unwrap();
+    assert_eq!(run.completed().unwrap().times().len(), 1001);
+    let calls = driver.system().0.get();
+    assert!(calls < 100, "{calls}");
+}
