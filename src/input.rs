@@ -123,6 +123,19 @@ pub enum InputError {
         friction: f64,
     },
 
+    /// A coefficient of restitution is not zero, and the impact law knows none.
+    #[error(
+        "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0"
+    )]
+    RestitutionIgnored {
+        /// The impact law.
+        law: &'static str,
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of restitution.
+        restitution: f64,
+    },
+
     /// Velocities are not the rates of the coordinates, and the Coriolis force is not written.
     #[error(
         "the velocities are not the rates of the coordinates (configuration_rate is written): the mass matrix alone does not tell the Coriolis force; write MechanicalSystem::coriolis"

@@ -605,7 +605,7 @@ fn steps_of_the_variational_driver_allocate_nothing_but_the_log() {
         wall: -10.0,
         ..DoublePendulum::default()
     };
-    let mut driver = Variational::new(pendulum).unwrap().step(0.001);
+    let mut driver = Variational::new(pendulum).unwrap().time_step(0.001);
     let mut of = |tf: f64| {
         allocations(|| {
             driver.integrate(0.0, &[1.0, 0.5], &[0.0; 2], tf).unwrap();

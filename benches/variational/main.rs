@@ -19,7 +19,7 @@ fn steps(c: &mut Criterion) {
     for links in [2, 10, 30] {
         // A run, so that factors are kept from step to step.
         let chain = LinkChain::new(links).expect("links");
-        let mut driver = Variational::new(chain).expect("a chain").step(0.001);
+        let mut driver = Variational::new(chain).expect("a chain").time_step(0.001);
         let (q, v) = (vec![0.3; links], vec![0.0; links]);
         group.bench_function(BenchmarkId::new("1000 steps of links", links), |b| {
             b.iter(|| {
@@ -36,7 +36,7 @@ fn closed(c: &mut Criterion) {
     let mut group = c.benchmark_group("closed contact");
     let mut driver = Variational::new(SlidingBlock::default())
         .expect("a block")
-        .step(0.001)
+        .time_step(0.001)
         .frictionless_impacts();
     group.bench_function("1000 steps of a sliding block", |b| {
         b.iter(|| {
@@ -52,7 +52,7 @@ fn landing(c: &mut Criterion) {
     let mut group = c.benchmark_group("landing");
     group.sample_size(20);
     let trex = Trex::new([7.0, 4.0], [8.0, 10.0]).expect("Table I");
-    let mut driver = Variational::new(trex).expect("a robot").step(5e-4);
+    let mut driver = Variational::new(trex).expect("a robot").time_step(5e-4);
     // Feet and tail some cm above the floor, falling.
     let q = [0.0, 14.0, 5.782, 5.13, 5.24, 1.9932, 5.243, 0.0];
     let mut v = [0.0; 8];

@@ -98,7 +98,7 @@ impl Throw {
     /// The run with a step (s).
     pub(crate) fn run(&self, step: f64) -> Result<VariationalRun, Failure> {
         Variational::new(self.block())?
-            .step(step)
+            .time_step(step)
             .frictionless_impacts()
             .integrate(0.0, &[0.0, 0.0], &[self.speed, 0.0], self.tf)?
             .completed()

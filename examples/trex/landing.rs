@@ -29,7 +29,7 @@ impl Landing {
         let speed = (2.0 * robot.system.gravity * setup.drop).sqrt();
         let run = |order| -> Outcome<VariationalRun> {
             let run = Variational::with_law(robot.system.clone(), Propagative::new(order))?
-                .step(1e-3 * setup.step)
+                .time_step(1e-3 * setup.step)
                 .chatter(setup.chatter.then(Chatter::default))
                 .integrate(0.0, &robot.q, &falling(speed), 1e-3 * setup.tf)?;
             Ok(run.completed()?)

@@ -60,7 +60,7 @@ impl Robot {
             name,
             q,
             design,
-            system: build(&design)?.posture(&q),
+            system: build(&design)?.at_rest_in(&q),
         })
     }
 

@@ -38,6 +38,13 @@ impl Model<'_> {
         t: f64,
         value: f64,
     ) -> Result<f64, Breakdown> {
+        if value != 0.0 && !self.law.honours_restitution() {
+            return Err(Breakdown::Input(InputError::RestitutionIgnored {
+                law: self.law.name(),
+                contact,
+                restitution: value,
+            }));
+        }
         let allowed = if self.any_restitution {
             value.is_finite()
         } else {

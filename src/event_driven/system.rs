@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
+use crate::mechanics::kinetic::energy;
 use crate::mechanics::{MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
 use crate::{InputError, Interrupt, Mode};
 
@@ -229,11 +230,7 @@ where
             return None;
         }
         let (q, v) = state.split_at(nq);
-        let mut mass = vec![0.0; d * d];
-        self.system().mass(q, &mut mass);
-        let momentum = |i: usize| -> f64 { (0..d).map(|k| mass[k * d + i] * v[k]).sum() };
-        let kinetic: f64 = (0..d).map(|i| 0.5 * v[i] * momentum(i)).sum();
-        Some(kinetic + self.system().potential(q)?)
+        energy(self.system(), q, v)
     }
 
     /// True when coefficients of friction were said not to matter.

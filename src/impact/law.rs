@@ -24,6 +24,13 @@ pub trait ImpactLaw {
         false
     }
 
+    /// True when the law takes coefficients of restitution into account; provided: true. Drivers
+    /// refuse a coefficient that is not zero with a law that ignores it, with
+    /// [`InputError::RestitutionIgnored`](crate::InputError::RestitutionIgnored).
+    fn honours_restitution(&self) -> bool {
+        true
+    }
+
     /// All outcomes the law allows, each with its impulses.
     ///
     /// # Errors
@@ -50,6 +57,10 @@ macro_rules! forward {
 
             fn honours_friction(&self) -> bool {
                 (**self).honours_friction()
+            }
+
+            fn honours_restitution(&self) -> bool {
+                (**self).honours_restitution()
             }
 
             fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
@@ -196,6 +207,9 @@ mod tests {
         fn honours_friction(&self) -> bool {
             true
         }
+        fn honours_restitution(&self) -> bool {
+            false
+        }
         fn resolve(&self, _problem: &ImpactProblem) -> Result<Outcomes, Failure> {
             Err(Failure::NotSingle { count: 7 })
         }
@@ -210,6 +224,7 @@ mod tests {
             let one = nalgebra::DMatrix::identity(1, 1);
             let problem = ImpactProblem::new(one, nalgebra::DVector::zeros(1)).unwrap();
             assert_eq!((law.name(), law.honours_friction()), ("own", true));
+            assert!(!law.honours_restitution());
             let refused = |count| Failure::NotSingle { count };
             assert_eq!(law.resolve(&problem).unwrap_err(), refused(7));
             assert_eq!(law.outcome(&problem).unwrap_err(), refused(8));

@@ -15,6 +15,23 @@ use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
 use crate::ode::difference;
 
+/// Kinetic and potential energy (J); none without a potential.
+pub(crate) fn energy<S: MechanicalSystem + ?Sized>(
+    system: &S,
+    q: &[f64],
+    v: &[f64],
+) -> Option<f64> {
+    let d = v.len();
+    let mut mass = vec![0.0; d * d];
+    system.mass(q, &mut mass);
+    let columns = mass.chunks_exact(d.max(1));
+    let kinetic: f64 = columns
+        .zip(v)
+        .map(|(column, v_k)| 0.5 * v_k * dot(column, v))
+        .sum();
+    Some(kinetic + system.potential(q)?)
+}
+
 /// The Coriolis force `c v`, written or by differences. NaN where it is not written and velocities
 /// are not the rates of the coordinates; `work` has `d² + d` entries.
 pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(

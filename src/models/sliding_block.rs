@@ -13,7 +13,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// use saltation::models::SlidingBlock;
 /// use saltation::variational::Variational;
 /// let block = SlidingBlock { friction: 0.3, ..SlidingBlock::default() };
-/// let mut driver = Variational::new(block)?.step(0.01).frictionless_impacts();
+/// let mut driver = Variational::new(block)?.time_step(0.01).frictionless_impacts();
 /// let run = driver.integrate(0.0, &[0.0, 0.0], &[2.0, 0.0], 1.0)?.completed()?;
 /// assert_eq!(run.state()[2], 0.0); // it stands
 /// assert!((run.state()[0] - 4.0 / (2.0 * 0.3 * 9.81)).abs() < 1e-4);

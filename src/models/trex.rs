@@ -25,7 +25,7 @@ fn leg([thigh, shank]: [Angle; 2], upper: f64, lower: f64) -> Point {
 const BODY: f64 = 1.0;
 const LIMB: f64 = 2.5;
 
-/// TREX (Seghete & Murphey, section VI): two spheres, two legs and a tail, in the plane; completed
+/// TREX (Seghete & Murphey, section VII): two spheres, two legs and a tail, in the plane; completed
 /// where the paper is silent, and in its units: cm, g, s, so that forces are in dyn.
 ///
 /// `q = (x, y, θ, φ_L, γ_L, φ_R, γ_R, φ_T)`; with `e(α) = (cos α, sin α)`:
@@ -39,7 +39,7 @@ const LIMB: f64 = 2.5;
 /// * springs and dampers at the knees and the tail about a posture; hips held by
 ///   `−K_p (φ − φ*) − K_v φ̇`.
 ///
-/// Contacts: the left foot, the right foot and the tip of the tail, above a floor.
+/// Contacts above a floor: 0 the left foot, 1 the right foot, 2 the tip of the tail.
 ///
 /// ```
 /// use saltation::models::Trex;
@@ -97,7 +97,7 @@ impl Trex {
 
     /// At rest in another posture.
     #[must_use]
-    pub fn posture(mut self, q: &[f64; 8]) -> Self {
+    pub fn at_rest_in(mut self, q: &[f64; 8]) -> Self {
         self.posture = *q;
         self
     }

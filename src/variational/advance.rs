@@ -51,6 +51,9 @@ pub(super) struct Runner<'a> {
     /// Impacts so far.
     pub(super) number: usize,
     pub(super) run: VariationalRun,
+    /// Memory of the run so far (bytes), with so many events.
+    memory: usize,
+    counted: usize,
     /// The parts of the run, where its derivative is asked for.
     pub(super) parts: Option<Vec<Part>>,
     trial: State,
@@ -97,6 +100,8 @@ impl<'a> Runner<'a> {
                 failure: None,
                 guaranteed: true,
             },
+            memory: 0,
+            counted: 0,
             ends: vec![0.0; system.contacts()],
             dips: vec![false; system.contacts()],
             velocities: [vec![0.0; d], vec![0.0; d]],
@@ -118,6 +123,16 @@ impl<'a> Runner<'a> {
     pub(super) fn record(&mut self) -> Result<(), Failure> {
         let State { t, q, p } = &self.state;
         self.step.velocity(self.system, *t, q, p)?;
+        let each = (1 + 3 * q.len()) * size_of::<f64>();
+        let events = self.run.events.get(self.counted..).unwrap_or_default();
+        self.memory += each + events.iter().map(ContactEvent::bytes).sum::<usize>();
+        self.counted = self.run.events.len();
+        if self.memory > self.settings.max_memory {
+            return Err(Failure::TooLarge {
+                t: self.run.t(),
+                limit: self.settings.max_memory,
+            });
+        }
         self.run.times.push(*t);
         self.run.states.extend_from_slice(q);
         self.run.states.extend_from_slice(&self.step.newton.terms.v);

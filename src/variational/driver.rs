@@ -10,6 +10,7 @@ use super::run::VariationalRun;
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::configuration::check_input;
 use crate::mechanics::contacts::common_tangents;
+use crate::mechanics::kinetic::energy;
 use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
 use crate::{InputError, Interrupt, validate};
 
@@ -19,7 +20,10 @@ const MOST_STEPS: f64 = 1e9;
 /// When a chattering contact comes to rest: its impact is then plastic, and it stays closed.
 ///
 /// Times between impacts shrink geometrically where restitution is less than one, and steps cannot
-/// follow them to the end. The paper says only "faster than the time-step frequency".
+/// follow them to the end. The paper says only "faster than the time-step frequency". The time between
+/// impacts does not count for contacts with restitution 1, which lose nothing; their number in a
+/// step does. For others a step that is longer than the time between impacts makes every impact
+/// chatter: take shorter steps, or set [`time`](Self::time).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chatter {
@@ -67,14 +71,16 @@ impl Chatter {
 /// ends of steps. A contact opens when it needs no impulse. Efforts that depend on which contacts are
 /// closed are those of the contacts closed at the start of a part of a step.
 ///
-/// The order is two, through impacts too. Energy stays within `O(h²)` between impacts for any time,
-/// and the kinetic energy of an elastic impact is kept to rounding. Steps without closed contacts
+/// The order is two, through impacts too; it is one where friction reverses within a step. Steps
+/// must be short beside the fastest motion: some ten a period, more for large swings. Then energy
+/// stays within `O(h²)` between impacts for any time. The kinetic energy of an elastic impact is
+/// kept to rounding. Steps without closed contacts
 /// and impacts allocate nothing but the log.
 ///
 /// ```
 /// use saltation::models::DoublePendulum;
 /// use saltation::variational::Variational;
-/// let mut driver = Variational::new(DoublePendulum::default())?.step(0.0025); // an elastic wall
+/// let mut driver = Variational::new(DoublePendulum::default())?.time_step(0.0025); // an elastic wall
 /// let run = driver.integrate(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?.completed()?;
 /// assert!((run.events()[0].t - 0.755987814701).abs() < 4e-6);
 /// assert_eq!(run.times().len(), 601);
@@ -98,6 +104,7 @@ pub(super) struct Settings {
     pub(super) gap_tolerance: f64,
     pub(super) rate_tolerance: f64,
     pub(super) max_impacts: usize,
+    pub(super) max_memory: usize,
     pub(super) interrupt: Interrupt,
 }
 
@@ -134,6 +141,7 @@ where
                 gap_tolerance: 1e-10,
                 rate_tolerance: 1e-8,
                 max_impacts: 1000,
+                max_memory: 1 << 30,
                 interrupt: Interrupt::new(),
             },
             system,
@@ -142,7 +150,7 @@ where
 
     /// Length of a step (s); default 1 ms.
     #[must_use]
-    pub fn step(mut self, step: f64) -> Self {
+    pub fn time_step(mut self, step: f64) -> Self {
         self.settings.step = step;
         self
     }
@@ -154,9 +162,9 @@ where
         self
     }
 
-    /// When impacts that follow each other closely are made plastic; none: never, so that a run
-    /// with an accumulation ends with [`Failure::TooManyImpacts`]. Default: closer than a step, or
-    /// more than three in a step.
+    /// When impacts that follow each other closely are made plastic; none: never. Impacts are then
+    /// followed until a rebound is below the tolerance of rates, or the run ends with
+    /// [`Failure::TooManyImpacts`]. Default: closer than a step, or more than three in a step.
     #[must_use]
     pub fn chatter(mut self, rule: Option<Chatter>) -> Self {
         self.settings.chatter = rule;
@@ -199,6 +207,14 @@ where
         self
     }
 
+    /// Most memory of a run: its states and events (bytes). Default 2³⁰. A run that wants more ends
+    /// with [`Failure::TooLarge`].
+    #[must_use]
+    pub fn max_memory(mut self, bytes: usize) -> Self {
+        self.settings.max_memory = bytes;
+        self
+    }
+
     /// Ends runs, and searches of the law, when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
@@ -209,6 +225,13 @@ where
     /// The system.
     pub fn system(&self) -> &S {
         &self.system
+    }
+
+    /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no
+    /// [`potential`](MechanicalSystem::potential), or the state has another length.
+    pub fn energy(&self, state: &[f64]) -> Option<f64> {
+        let d = self.system.dof();
+        (state.len() == 2 * d).then(|| energy(&self.system, &state[..d], &state[d..]))?
     }
 
     /// Integrates from `(q, v)` at `t0` to `tf`, in steps of equal length but for the last one,
@@ -244,7 +267,7 @@ where
     /// ```
     /// use saltation::models::DoublePendulum;
     /// use saltation::variational::Variational;
-    /// let mut driver = Variational::new(DoublePendulum::default())?.step(0.01);
+    /// let mut driver = Variational::new(DoublePendulum::default())?.time_step(0.01);
     /// let (run, derivative) = driver.derivative(0.0, &[1.0, 0.5], &[0.0; 2], 1.5)?;
     /// assert_eq!((run.events().len(), derivative.shape()), (1, (4, 4)));
     /// # Ok::<(), saltation::Error>(())

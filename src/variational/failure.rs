@@ -89,6 +89,17 @@ pub enum Failure {
         state: Vec<f64>,
     },
 
+    /// The states and events of a run take more memory than it may have.
+    #[error(
+        "t = {t}: the run takes more than {limit} bytes; take longer steps, raise max_memory, or go on from its end"
+    )]
+    TooLarge {
+        /// Time of the last state (s).
+        t: f64,
+        /// The limit (bytes).
+        limit: usize,
+    },
+
     /// The run has no derivative, or not one that this driver knows.
     #[error("t = {t}: no derivative: {why}")]
     NoDerivative {

@@ -153,9 +153,12 @@ impl Runner<'_> {
             return Vec::new();
         };
         let time = rule.time.unwrap_or(self.settings.step);
+        let (q, v) = (&self.state.q, &self.step.newton.terms.v);
         let chatters = |j: &usize| {
             let touch = self.touches[*j];
-            self.state.t - touch.last < time || touch.impacts >= rule.impacts
+            // Impacts of one contact without loss do not accumulate, however long the step is.
+            let elastic = self.system.restitution(*j, q, v) >= 1.0;
+            !elastic && self.state.t - touch.last < time || touch.impacts >= rule.impacts
         };
         activated.iter().copied().filter(chatters).collect()
     }
@@ -193,6 +196,14 @@ impl Runner<'_> {
             }
         });
         let restitution: Vec<f64> = rebounds.collect();
+        let bounces = restitution.iter().position(|&e| e != 0.0);
+        if let Some(i) = bounces.filter(|_| !law.honours_restitution()) {
+            return Err(Failure::Input(InputError::RestitutionIgnored {
+                law: law.name(),
+                contact: blow.touching[i],
+                restitution: restitution[i],
+            }));
+        }
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
         let mass = Mass::Factor(&self.step.newton.terms.mass);

@@ -10,7 +10,7 @@ use crate::mechanics::configuration::{check_input, is_identity};
 use crate::{InputError, validate};
 
 /// The midpoint variational integrator in momentum form, for one step at a time and without
-/// contacts (Seghete & Murphey, section 6 of our specification).
+/// contacts (Seghete & Murphey, section VI).
 ///
 /// A step takes `(q₀, p₀)` to `(q₁, p₁)`, with `p = M(q) v`:
 ///

@@ -22,6 +22,9 @@ const ROUNDING: f64 = 1e-10;
 const NEAR: f64 = 1e-6;
 /// Corrections that shrink by less than this ask for new factors.
 const CONTRACTS: f64 = 0.1;
+/// Corrections that shrink by less than this after new factors say that the step is too long: what
+/// the iteration would come to is another root, far from the motion.
+const TOO_SLOW: f64 = 0.5;
 
 /// Why there is no step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,7 +106,7 @@ impl Newton {
         task: Task<'_>,
     ) -> Result<(), Fault> {
         let h = task.h;
-        let mut last = f64::INFINITY;
+        let (mut last, mut was_fresh) = (f64::INFINITY, false);
         for _ in 0..ITERATIONS {
             self.residual(system, task)?;
             let fresh = self.step.is_none_or(|of| (of - h).abs() > NEAR * h.abs());
@@ -125,10 +128,13 @@ impl Newton {
                 self.check()?;
                 return self.check_end(task);
             }
+            if was_fresh && correction > TOO_SLOW * last {
+                break;
+            }
             if correction > CONTRACTS * last {
                 self.step = None;
             }
-            last = correction;
+            (last, was_fresh) = (correction, fresh);
         }
         self.step = None;
         Err(Fault::Diverged(last))

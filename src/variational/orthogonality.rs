@@ -1,5 +1,5 @@
 //! Postures and designs with orthogonal contacts: where two contacts close at once, the outcome of
-//! the impact does not depend on their order (Seghete & Murphey, theorem 2 and section VI).
+//! the impact does not depend on their order (Seghete & Murphey, theorem 2 and section VII).
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 

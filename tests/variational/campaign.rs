@@ -33,7 +33,7 @@ where
     let exact = simulation.integrate(0.0, q, v, tf).ok()?.completed().ok()?;
     let mut errors = [0.0; 2];
     for (error, h) in errors.iter_mut().zip([h, h / 2.0]) {
-        let mut driver = Variational::new(system.clone()).unwrap().step(h);
+        let mut driver = Variational::new(system.clone()).unwrap().time_step(h);
         let run = driver
             .integrate(0.0, q, v, tf)
             .unwrap()

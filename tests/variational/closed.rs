@@ -12,7 +12,7 @@ fn slid(
 ) -> saltation::variational::VariationalRun {
     let mut driver = Variational::new(block)
         .unwrap()
-        .step(h)
+        .time_step(h)
         .frictionless_impacts();
     driver
         .integrate(0.0, &[0.0; 2], &v, tf)
@@ -106,7 +106,7 @@ impl mechanics::UnilateralConstraints for Shaken {
 fn a_contact_opens_when_it_would_pull() {
     let mut driver = Variational::new(Shaken { amplitude: 9.0 })
         .unwrap()
-        .step(0.001);
+        .time_step(0.001);
     let run = driver
         .integrate(0.0, &[0.0], &[0.0], 2.0)
         .unwrap()
@@ -117,7 +117,7 @@ fn a_contact_opens_when_it_would_pull() {
     // −9.81 − 20 sin 3t > 0 from 3t = π + asin(0.4905)
     let mut driver = Variational::new(Shaken { amplitude: 20.0 })
         .unwrap()
-        .step(0.001);
+        .time_step(0.001);
     let run = driver
         .integrate(0.0, &[0.0], &[0.0], 1.5)
         .unwrap()
@@ -156,13 +156,31 @@ fn friction_that_nothing_honours_is_refused() {
     let law = saltation::impact::Routh::new();
     let mut driver = Variational::with_law(SlidingBlock::default(), law)
         .unwrap()
-        .step(0.01);
+        .time_step(0.01);
     let run = driver
         .integrate(0.0, &[0.0, 0.2], &[2.0, -1.0], 1.5)
         .unwrap()
         .completed()
         .unwrap();
     assert_eq!(run.state()[2], 0.0);
+}
+
+#[test]
+fn restitution_that_the_law_ignores_is_refused() {
+    let block = SlidingBlock {
+        restitution: 0.5,
+        ..SlidingBlock::default()
+    };
+    let law = saltation::impact::Routh::new();
+    let mut driver = Variational::with_law(block, law).unwrap();
+    let run = driver.integrate(0.0, &[0.0, 0.1], &[1.0, 0.0], 1.0).unwrap();
+    let ignored = |error: &InputError| matches!(error, InputError::RestitutionIgnored { contact: 0, restitution: 0.5, .. });
+    assert!(matches!(run.failure(), Some(Failure::Input(error)) if ignored(error)));
+    let model = saltation::event_driven::EventDriven::with_law(block, law);
+    let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
+    let run = simulation.integrate(0.0, &[0.0, 0.1], &[1.0, 0.0], 1.0).unwrap();
+    let text = run.breakdown().map(ToString::to_string).unwrap_or_default() + &run.trajectory().status().to_string();
+    assert!(text.contains("restitution 0.5, which Routh does not know"), "{text}");
 }
 
 #[test]
@@ -194,7 +212,7 @@ fn bad_starts_are_refused() {
         let mut driver = Variational::new(SlidingBlock::default())
             .unwrap()
             .frictionless()
-            .step(step);
+            .time_step(step);
         let failure = driver
             .integrate(0.0, &[0.0; 2], &[0.0; 2], 1.0)
             .unwrap_err();
@@ -258,7 +276,7 @@ fn the_cone_of_friction_is_round_in_space() {
         };
         let mut driver = Variational::new(puck)
             .unwrap()
-            .step(0.01)
+            .time_step(0.01)
             .frictionless_impacts();
         let run = driver
             .integrate(0.0, &[0.0; 3], &[cos, sin, 0.0], 1.0)
@@ -278,7 +296,7 @@ fn the_cone_of_friction_is_round_in_space() {
             };
             let mut driver = Variational::new(puck)
                 .unwrap()
-                .step(0.01)
+                .time_step(0.01)
                 .frictionless_impacts();
             let run = driver.integrate(0.0, &[0.0; 3], &[0.0; 3], 1.0).unwrap();
             let moved = run.completed().unwrap();
@@ -343,7 +361,9 @@ fn a_ladder_stands_above_the_angle_of_friction_and_falls_below() {
     let critical = ((1.0 - friction * friction) / (2.0 * friction)).atan();
     for (angle, stands) in [(critical + 0.02, true), (critical - 0.02, false)] {
         let q = [angle.cos(), angle.sin(), angle];
-        let mut driver = Variational::new(Ladder { friction }).unwrap().step(0.002);
+        let mut driver = Variational::new(Ladder { friction })
+            .unwrap()
+            .time_step(0.002);
         driver = driver.frictionless_impacts();
         let run = driver
             .integrate(0.0, &q, &[0.0; 3], 0.3)

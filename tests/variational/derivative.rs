@@ -11,7 +11,7 @@ fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
         let law = Propagative::default();
         let mut driver = Variational::with_law(DoublePendulum::default(), law)
             .unwrap()
-            .step(h);
+            .time_step(h);
         let x = [1.0, 0.5, 0.1, -0.2];
         let (run, derivative) = driver.derivative(0.0, &x[..2], &x[2..], tf).unwrap();
         let s = 1e-5;
@@ -40,7 +40,7 @@ fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
 fn bounces_of_a_ball_have_the_closed_form() {
     // Each impact has the saltation matrix [−e, 0; (1 + e) g/v, −e].
     let ball = BouncingBall::default();
-    let mut driver = Variational::new(ball).unwrap().step(0.01);
+    let mut driver = Variational::new(ball).unwrap().time_step(0.01);
     let (run, derivative) = driver.derivative(0.0, &[1.0], &[0.0], 1.2).unwrap();
     let mut expected = nalgebra::Matrix2::identity();
     let mut last = 0.0;
@@ -78,7 +78,7 @@ fn what_has_no_derivative_here_says_so() {
 #[test]
 fn an_impact_at_the_start_has_the_derivative_of_impacts() {
     let ball = BouncingBall::default();
-    let mut driver = Variational::new(ball).unwrap().step(0.01);
+    let mut driver = Variational::new(ball).unwrap().time_step(0.01);
     let (_, derivative) = driver.derivative(0.0, &[0.0], &[-1.0], 0.05).unwrap();
     let s = 1e-6;
     let mut end = |q: f64, v: f64| {
@@ -110,7 +110,7 @@ fn an_impact_at_the_end_has_the_derivative_of_impacts() {
     };
     let e = ball.restitution;
     for tf in [1.0, 1.1, 1.5] {
-        let mut driver = Variational::new(ball).unwrap().step(0.25);
+        let mut driver = Variational::new(ball).unwrap().time_step(0.25);
         let (run, derivative) = driver.derivative(0.0, &[1.0], &[-1.0], tf).unwrap();
         assert_eq!(run.events().len(), 1);
         assert!((derivative[(0, 0)] + e).abs() < 1e-6, "{derivative}");
@@ -150,7 +150,9 @@ impl UnilateralConstraints for Driven {
 #[test]
 fn the_derivative_knows_driven_efforts_at_late_times() {
     for t0 in [0.0, 1000.0] {
-        let mut driver = Variational::new(Driven { rate: 20.0 }).unwrap().step(0.02);
+        let mut driver = Variational::new(Driven { rate: 20.0 })
+            .unwrap()
+            .time_step(0.02);
         let (_, derivative) = driver.derivative(t0, &[1.0], &[0.3], t0 + 1.2).unwrap();
         let s = 1e-5;
         let mut end = |q: f64, v: f64| {
@@ -204,7 +206,7 @@ impl UnilateralConstraints for Soft {
 
 #[test]
 fn the_derivative_knows_restitution_that_depends_on_speed() {
-    let mut driver = Variational::new(Soft).unwrap().step(0.01);
+    let mut driver = Variational::new(Soft).unwrap().time_step(0.01);
     let (_, derivative) = driver.derivative(0.0, &[1.0], &[0.0], 0.8).unwrap();
     let mut end = |q: f64| {
         driver

@@ -32,7 +32,7 @@ fn a_double_pendulum_against_a_wall_is_that_of_the_reference() {
         ("0.005", 0.005),
         ("0.0025", 0.0025),
     ] {
-        let mut driver = Variational::new(pendulum).unwrap().step(h);
+        let mut driver = Variational::new(pendulum).unwrap().time_step(h);
         let run = driver.integrate(0.0, &[1.0, 0.5], &[0.0; 2], 1.5).unwrap();
         let run = run.completed().unwrap();
         assert_eq!(run.events().len(), 1);
@@ -81,7 +81,7 @@ fn a_ball_bounces_at_the_exact_times() {
         restitution: 1.0,
         ..BouncingBall::default()
     };
-    let mut driver = Variational::new(ball).unwrap().step(0.01);
+    let mut driver = Variational::new(ball).unwrap().time_step(0.01);
     let run = driver
         .integrate(0.0, &[1.0], &[0.0], 5.0)
         .unwrap()
@@ -102,13 +102,44 @@ fn a_ball_bounces_at_the_exact_times() {
 }
 
 #[test]
+fn an_elastic_ball_does_not_chatter() {
+    // Steps that are longer than the time between impacts.
+    let ball = BouncingBall {
+        restitution: 1.0,
+        ..BouncingBall::default()
+    };
+    let mut driver = Variational::new(ball).unwrap().time_step(0.95);
+    let run = driver.integrate(0.0, &[1.0], &[0.0], 9.5).unwrap();
+    let run = run.completed().unwrap();
+    assert!(run.is_guaranteed() && run.modes().iter().all(|mode| mode.closed.is_empty()));
+    assert!((driver.energy(run.state()).unwrap() - 9.81).abs() < 1e-12);
+    assert_eq!(driver.energy(&[1.0]), None);
+}
+
+#[test]
+fn a_run_has_a_limit_of_memory() {
+    let ball = BouncingBall::default();
+    let mut driver = Variational::new(ball)
+        .unwrap()
+        .time_step(1e-3)
+        .max_memory(3200);
+    let run = driver.integrate(0.0, &[1.0], &[0.0], 1.0).unwrap();
+    let failure = run.failure().unwrap();
+    assert!(
+        matches!(failure, Failure::TooLarge { limit: 3200, .. }),
+        "{failure}"
+    );
+    assert_eq!(run.times().len(), 100);
+}
+
+#[test]
 fn several_bounces_within_one_step() {
     let ball = BouncingBall {
         restitution: 1.0,
         ..BouncingBall::default()
     };
     let rule = Some(Chatter::default().time(0.0).impacts(usize::MAX));
-    let mut driver = Variational::new(ball).unwrap().step(1.0).chatter(rule);
+    let mut driver = Variational::new(ball).unwrap().time_step(1.0).chatter(rule);
     // 1 mm: 28.6 ms between bounces.
     let run = driver
         .integrate(0.0, &[1e-3], &[0.0], 1.0)
@@ -137,7 +168,7 @@ fn chatter_comes_to_rest_when_the_reference_says() {
         (0.005, 1.35104),
         (0.001, 1.35369),
     ] {
-        let mut driver = Variational::new(ball).unwrap().step(h);
+        let mut driver = Variational::new(ball).unwrap().time_step(h);
         let run = driver
             .integrate(0.0, &[1.0], &[0.0], 2.0)
             .unwrap()
@@ -151,7 +182,10 @@ fn chatter_comes_to_rest_when_the_reference_says() {
     }
     // Without the rule impacts are followed down to the tolerance of rates.
     let followed = |most: usize| {
-        let driver = Variational::new(ball).unwrap().step(0.01).chatter(None);
+        let driver = Variational::new(ball)
+            .unwrap()
+            .time_step(0.01)
+            .chatter(None);
         driver
             .max_impacts(most)
             .integrate(0.0, &[1.0], &[0.0], 2.0)
@@ -201,7 +235,7 @@ impl UnilateralConstraints for Hump {
 fn a_hump_within_one_step_is_not_passed_through() {
     for h in [2.0, 0.7, 0.3] {
         for depth in [1e-2, 1e-4, 1e-6] {
-            let mut driver = Variational::new(Hump).unwrap().step(h);
+            let mut driver = Variational::new(Hump).unwrap().time_step(h);
             let run = driver
                 .integrate(0.0, &[0.0, -depth], &[1.0, 0.0], 2.0)
                 .unwrap();
@@ -209,7 +243,7 @@ fn a_hump_within_one_step_is_not_passed_through() {
             assert_eq!(run.events().len(), 1, "{h} {depth}");
             assert!((run.events()[0].t - (1.0 - f64::sqrt(depth))).abs() < 1e-9);
         }
-        let mut driver = Variational::new(Hump).unwrap().step(h);
+        let mut driver = Variational::new(Hump).unwrap().time_step(h);
         let run = driver
             .integrate(0.0, &[0.0, 1e-6], &[1.0, 0.0], 2.0)
             .unwrap();
@@ -231,7 +265,7 @@ fn event_driven_and_variational_runs_agree_with_order_two() {
     for steps in [130.0, 260.0, 520.0] {
         let mut driver = Variational::new(SoftTrot::default())
             .unwrap()
-            .step(0.65 / steps);
+            .time_step(0.65 / steps);
         let run = driver
             .integrate(0.0, &q, &v, 0.65)
             .unwrap()

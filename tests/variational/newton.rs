@@ -74,7 +74,7 @@ fn long_chains_through_the_origin_converge() {
         for scale in [1.0, 1e-9, 1e-12, 0.0] {
             let mut driver = Variational::new(LinkChain::new(links).unwrap())
                 .unwrap()
-                .step(1e-3);
+                .time_step(1e-3);
             let v: Vec<f64> = (0..links).map(|i| scale * (7.0 * i as f64).sin()).collect();
             let run = driver.integrate(0.0, &vec![0.0; links], &v, 5e-3).unwrap();
             let run = run.completed();
@@ -124,7 +124,7 @@ impl UnilateralConstraints for Counted {
 fn factors_serve_for_many_steps() {
     let mut driver = Variational::new(Counted(std::cell::Cell::new(0)))
         .unwrap()
-        .step(0.01);
+        .time_step(0.01);
     let run = driver.integrate(0.0, &[1.0], &[0.0], 10.0).unwrap();
     assert_eq!(run.completed().unwrap().times().len(), 1001);
     let calls = driver.system().0.get();

@@ -126,7 +126,7 @@ fn spread(trex: &Trex, q: &[f64]) -> Vec<f64> {
     v[1] = -(2.0 * 981.0 * 17.0f64).sqrt();
     let runs = [ReflectionOrder::ArgMin, ReflectionOrder::ArgMax].map(|order| {
         let driver = Variational::with_law(trex.clone(), Propagative::new(order)).unwrap();
-        let mut driver = driver.step(5e-4).chatter(None);
+        let mut driver = driver.time_step(5e-4).chatter(None);
         driver
             .integrate(0.0, q, &v, 0.03)
             .unwrap()
@@ -156,7 +156,10 @@ fn the_orders_of_reflection_agree_after_the_design_and_not_before() {
     let before = spread(&trex, &q);
     let found = found_from("trex_table1_projected");
     let posture: [f64; 8] = found.q[..].try_into().unwrap();
-    let after = spread(&build(&found.design).unwrap().posture(&posture), &found.q);
+    let after = spread(
+        &build(&found.design).unwrap().at_rest_in(&posture),
+        &found.q,
+    );
     println!("{before:?} {after:?}");
     for (before, after) in before.iter().zip(&after) {
         assert!(*after <= 1e-5 * before, "{before:e} {after:e}");

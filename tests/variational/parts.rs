@@ -71,7 +71,7 @@ fn a_point_at_rest_stays_there_when_another_lands_at_the_start_of_a_step() {
                 gravity: 0.0,
                 ..Points::new(&[0.0, 0.0])
             };
-            let mut driver = Variational::new(points).unwrap().step(0.125);
+            let mut driver = Variational::new(points).unwrap().time_step(0.125);
             // The second lands after four steps and a little.
             let run = driver
                 .integrate(0.0, &[sign * slack, 0.5 + by], &[0.0, -1.0], 1.0)
@@ -92,7 +92,7 @@ fn points_at_rest_above_the_origin_stay_there_when_another_lands_on_a_node() {
             let h = 0.01;
             let time = h * f64::from(k);
             let points = Points::new(&[floor, floor, 0.0]);
-            let mut driver = Variational::new(points).unwrap().step(h);
+            let mut driver = Variational::new(points).unwrap().time_step(h);
             let height = 0.5 * 9.81 * time * time;
             let run = driver
                 .integrate(0.0, &[floor, floor, height], &[0.0; 3], 0.45)
@@ -110,7 +110,9 @@ fn points_at_rest_above_the_origin_stay_there_when_another_lands_on_a_node() {
 fn a_point_that_hardly_leaves_its_floor_comes_to_rest() {
     for speed in [2e-8, 1e-7, 1e-6, 1e-5] {
         for floor in [0.0, 1.0, 1000.0] {
-            let mut driver = Variational::new(Points::new(&[floor])).unwrap().step(0.01);
+            let mut driver = Variational::new(Points::new(&[floor]))
+                .unwrap()
+                .time_step(0.01);
             let run = driver.integrate(0.0, &[floor], &[speed], 0.1).unwrap();
             let run = run.completed();
             assert!(run.is_ok(), "{speed} {floor} {run:?}");
@@ -121,7 +123,9 @@ fn a_point_that_hardly_leaves_its_floor_comes_to_rest() {
 
 #[test]
 fn a_fall_is_followed_to_rest_on_a_high_floor() {
-    let mut driver = Variational::new(Points::new(&[1000.0])).unwrap().step(0.01);
+    let mut driver = Variational::new(Points::new(&[1000.0]))
+        .unwrap()
+        .time_step(0.01);
     driver = driver.chatter(None);
     let run = driver.integrate(0.0, &[1001.0], &[0.0], 2.0).unwrap();
     let run = run.completed().unwrap();
@@ -165,7 +169,7 @@ impl UnilateralConstraints for Sticky {
 
 #[test]
 fn efforts_of_closed_contacts_are_not_ignored() {
-    let mut driver = Variational::new(Sticky).unwrap().step(0.01);
+    let mut driver = Variational::new(Sticky).unwrap().time_step(0.01);
     match driver.integrate(0.0, &[0.0], &[0.0], 1.0) {
         Ok(run) => assert!(run.completed().unwrap().state()[0].abs() < 1e-12),
         Err(failure) => assert!(matches!(failure, Failure::Input(_)), "{failure}"),
@@ -202,7 +206,7 @@ impl UnilateralConstraints for Hole {
 
 #[test]
 fn a_gap_that_is_not_a_number_within_a_step_is_told() {
-    let mut driver = Variational::new(Hole).unwrap().step(1.0);
+    let mut driver = Variational::new(Hole).unwrap().time_step(1.0);
     let run = driver.integrate(0.0, &[1.0], &[-2.0], 1.0).unwrap();
     let failure = run.completed().unwrap_err();
     assert!(matches!(failure, Failure::NotFinite { .. }), "{failure}");
@@ -210,7 +214,9 @@ fn a_gap_that_is_not_a_number_within_a_step_is_told() {
 
 #[test]
 fn a_run_shorter_than_rounding_of_a_step_reaches_its_end() {
-    let mut driver = Variational::new(BouncingBall::default()).unwrap().step(1.0);
+    let mut driver = Variational::new(BouncingBall::default())
+        .unwrap()
+        .time_step(1.0);
     let run = driver.integrate(0.0, &[1.0], &[0.0], 1e-10).unwrap();
     assert_eq!(run.t(), 1e-10);
 }
@@ -245,7 +251,7 @@ impl UnilateralConstraints for Lifted {
 
 #[test]
 fn a_contact_that_has_left_takes_no_part_in_the_impact_of_another() {
-    let mut driver = Variational::new(Lifted).unwrap().step(0.5);
+    let mut driver = Variational::new(Lifted).unwrap().time_step(0.5);
     let run = driver
         .integrate(0.0, &[0.0, 0.9], &[0.0, -1.0], 1.0)
         .unwrap();
@@ -261,7 +267,7 @@ fn a_contact_that_has_left_takes_no_part_in_the_impact_of_another() {
 fn cradles_of_points_on_a_line_pass_the_blow_on() {
     // A persistent contact that is hit by an elastic impact of its neighbour.
     let law = Propagative::default();
-    let mut driver = Variational::with_law(Line, law).unwrap().step(0.01);
+    let mut driver = Variational::with_law(Line, law).unwrap().time_step(0.01);
     let run = driver
         .integrate(0.0, &[-0.505, 0.0, 1.0], &[1.0, 0.0, 0.0], 1.0)
         .unwrap();
@@ -308,7 +314,7 @@ impl UnilateralConstraints for Line {
 fn heavy_and_light_bodies_rest_side_by_side() {
     let mut points = Points::new(&[0.1, 0.1, 0.7]);
     points.masses = vec![1e9, 1e-6, 1.0];
-    let mut driver = Variational::new(points).unwrap().step(0.001);
+    let mut driver = Variational::new(points).unwrap().time_step(0.001);
     let run = driver
         .integrate(0.0, &[0.1, 0.1, 0.7], &[0.0; 3], 0.3)
         .unwrap()
@@ -336,7 +342,7 @@ fn points_that_know_nothing_of_each_other_fall_as_if_alone() {
             let run = |floors: &[f64], q: &[f64]| {
                 let mut points = Points::new(floors);
                 points.restitution = restitution;
-                let driver = Variational::new(points).unwrap().step(h).chatter(None);
+                let driver = Variational::new(points).unwrap().time_step(h).chatter(None);
                 let mut driver = driver.max_impacts(300);
                 let run = driver.integrate(0.0, q, &vec![0.0; q.len()], 2.0).unwrap();
                 run.completed().unwrap()
@@ -358,7 +364,9 @@ fn the_fourth_impact_within_a_step_is_plastic() {
     use saltation::event_driven::ContactEventKind;
     use saltation::variational::Chatter;
     let rule = Chatter::default().time(0.0);
-    let mut driver = Variational::new(BouncingBall::default()).unwrap().step(2.0);
+    let mut driver = Variational::new(BouncingBall::default())
+        .unwrap()
+        .time_step(2.0);
     driver = driver.chatter(Some(rule));
     let run = driver.integrate(0.0, &[0.1], &[0.0], 2.0).unwrap();
     let run = run.completed().unwrap();

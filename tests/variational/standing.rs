@@ -73,7 +73,7 @@ fn feet_in_a_row_stand_and_slide() {
             for q in [[0.0, 0.0, 0.0], [0.0, 0.05, 0.0], [0.0, 0.05, 0.02]] {
                 let mut driver = Variational::new(beam.clone())
                     .unwrap()
-                    .step(0.01)
+                    .time_step(0.01)
                     .frictionless_impacts();
                 let run = driver.integrate(0.0, &q, &[v, 0.0, 0.0], 1.0).unwrap();
                 let run = run.completed().unwrap();
@@ -106,7 +106,7 @@ fn a_plastic_impact_at_great_speed_is_plastic() {
         };
         let _ = &beam;
         let points = Plastic(beam);
-        let mut driver = Variational::new(points).unwrap().step(0.01);
+        let mut driver = Variational::new(points).unwrap().time_step(0.01);
         let run = driver
             .integrate(0.0, &[0.0; 3], &[0.3 * speed, -speed, 0.4 * speed], 0.1)
             .unwrap();
@@ -168,7 +168,7 @@ fn a_bead_in_a_bowl_keeps_its_energy() {
         let energy = |q: &[f64], v: &[f64]| 0.5 * (v[0] * v[0] + v[1] * v[1]) + 9.81 * q[1];
         let mut worst = Vec::new();
         for h in [0.01, 0.005] {
-            let mut driver = Variational::new(Bowl).unwrap().step(h);
+            let mut driver = Variational::new(Bowl).unwrap().time_step(h);
             let run = driver
                 .integrate(0.0, &[0.0, -1.0], &[speed, 0.0], 20.0)
                 .unwrap();
@@ -199,7 +199,7 @@ fn friction_gives_no_energy_to_a_beam_that_falls() {
         };
         let mut driver = Variational::new(beam.clone())
             .unwrap()
-            .step(0.005)
+            .time_step(0.005)
             .frictionless_impacts();
         let spin = (3.0 * f64::from(case)).cos();
         let run = driver
@@ -232,7 +232,7 @@ fn the_units_do_not_matter() {
         };
         let mut driver = Variational::new(block)
             .unwrap()
-            .step(0.01)
+            .time_step(0.01)
             .frictionless_impacts();
         let run = driver
             .integrate(0.0, &[0.0; 2], &[2.0, 0.0], 1.0)
@@ -249,7 +249,7 @@ fn the_units_do_not_matter() {
         let mut points = Points::new(&[0.0, 0.3 * length]);
         points.masses = vec![length.powi(3); 2];
         let time = f64::sqrt(length);
-        let mut driver = Variational::new(points).unwrap().step(0.01 * time);
+        let mut driver = Variational::new(points).unwrap().time_step(0.01 * time);
         driver = driver
             .gap_tolerance(1e-10 * length)
             .rate_tolerance(1e-8 * time);
@@ -331,7 +331,7 @@ fn a_table_slides_turns_and_stops() {
         ] {
             let mut driver = Variational::new(Table { friction: 0.3 })
                 .unwrap()
-                .step(0.01)
+                .time_step(0.01)
                 .frictionless_impacts();
             let run = driver.integrate(0.0, &q, v, 1.5).unwrap();
             if let Some(failure) = run.failure() {
@@ -367,7 +367,7 @@ fn a_robot_lands_and_stands() {
         let (mut q, mut trex) = robot(&propagative("trex_table1_projected"));
         trex.restitution = restitution;
         q[1] += 2.0;
-        let mut driver = Variational::new(trex.clone()).unwrap().step(5e-4);
+        let mut driver = Variational::new(trex.clone()).unwrap().time_step(5e-4);
         driver = driver.gap_tolerance(1e-8).rate_tolerance(1e-5);
         let run = driver.integrate(0.0, &q, &[0.0; 8], 0.25).unwrap();
         if let Some(failure) = run.failure() {

@@ -30,7 +30,9 @@ pub(crate) const NAMES: [&str; 12] = [
 pub(crate) fn robot(rows: &[Row]) -> ([f64; 8], Trex) {
     let z = NAMES.map(|name| one(rows, name).value());
     let q = std::array::from_fn(|i| z[i]);
-    let trex = Trex::new([z[8], z[9]], [z[10], z[11]]).unwrap().posture(&q);
+    let trex = Trex::new([z[8], z[9]], [z[10], z[11]])
+        .unwrap()
+        .at_rest_in(&q);
     (q, trex)
 }
 
@@ -123,7 +125,7 @@ fn forty_steps_of_flight() {
     let v = [0.0, 0.0, 0.5, 0.0, 1.0, 0.0, -1.0, 0.5];
     let mut driver = Variational::with_law(trex, Propagative::default())
         .unwrap()
-        .step(5e-4);
+        .time_step(5e-4);
     let run = driver
         .integrate(0.0, &q, &v, 0.02)
         .unwrap()

@@ -70,7 +70,7 @@ where
     let mut driver = Variational::with_law(system, law(draw))?.selection(selection(draw));
     let step = length / draw.whole(1, 150) as f64;
     let wrong = *draw.pick(&[0.0, -0.1, f64::NAN]);
-    driver = driver.step(if draw.chance(0.03) { wrong } else { step });
+    driver = driver.time_step(if draw.chance(0.03) { wrong } else { step });
     driver = driver.max_impacts(draw.whole(0, 40));
     if draw.chance(0.4) {
         let rule = Chatter::default().impacts(draw.below(5));
@@ -205,7 +205,7 @@ fn designs(draw: &mut Draw, trial: &mut Trial) {
         if let Some(trex) = trial.door("trex", build(&found.design)) {
             let q: [f64; 8] = found.q.try_into().unwrap_or_default();
             trial.note("points", &trex.points(&q));
-            trial.note("sizes", &(trex.tail(), trex.total_mass(), trex.posture(&q)));
+            trial.note("sizes", &(trex.tail(), trex.total_mass(), trex.at_rest_in(&q)));
         }
     }
 }

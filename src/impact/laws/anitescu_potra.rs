@@ -79,6 +79,10 @@ impl ImpactLaw for AnitescuPotra {
         true
     }
 
+    fn honours_restitution(&self) -> bool {
+        false
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction_without_tangents(self.name())?;
         if Modes::refuse(problem).is_ok() {

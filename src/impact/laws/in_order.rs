@@ -100,6 +100,10 @@ impl ImpactLaw for InOrder {
         true
     }
 
+    fn honours_restitution(&self) -> bool {
+        false
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction_without_tangents(self.name())?;
         self.check(problem.contacts())?;

@@ -67,6 +67,10 @@ impl ImpactLaw for RouthInclusion {
         true
     }
 
+    fn honours_restitution(&self) -> bool {
+        false
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         let size = problem.speeds().len();
         let count = usize::try_from(self.samples).unwrap_or(usize::MAX);

@@ -69,6 +69,10 @@ impl ImpactLaw for Routh {
         true
     }
 
+    fn honours_restitution(&self) -> bool {
+        false
+    }
+
     fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
         problem.refuse_friction_without_tangents(self.name())?;
         let count = problem.contacts();
