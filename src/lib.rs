@@ -73,6 +73,14 @@
 //!
 //! The names that almost every program needs are in [`prelude`].
 //!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! * `dual`: exact derivatives of models that are written once for any scalar (`Dual`).
+//! * `parallel`: samples of impacts on several threads (`impact::Sampler::threads`).
+//! * `sobol`: bounds of these samples by Sobol's sequence (`impact::BoundLaw::Sobol`).
+//!
 //! # What is guaranteed
 //!
 //! For an event-selected system (every guard live in every mode near its surface) all crossings are
@@ -99,7 +107,8 @@
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on
-//!   each other are in [`mechanics`], without friction; impacts with friction are in [`impact`].)
+//!   each other are in [`mechanics`]. [`event_driven::Simulation`] runs them without friction
+//!   between impacts; [`event_driven::Timeline`] and [`variational::Variational`] have it.)
 //! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth
 //!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without

@@ -1,7 +1,8 @@
 //! Impact: what happens to velocities when several contacts close at one instant.
 //!
 //! Serves Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), and
-//! the impacts of Pace & Burden (arXiv 1609.04056, eq. 3).
+//! the impacts of Pace & Burden (arXiv 1609.04056, eq. 3). With friction: Halm & Posa, "Set-valued
+//! rigid-body dynamics for simultaneous, inelastic, frictional impacts" (IJRR 2024).
 //!
 //! * `problem`: the problem in contact space, and `normal_space`, its normal block with unit
 //!   normals.

@@ -44,7 +44,7 @@ pub enum Order {
     Modes(Vec<ContactMode>),
 }
 
-/// What a contact in the plane does at the end of an impact.
+/// What a contact in the plane does at the end of an impact. Printed as `O`, `S`, `+` and `-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContactMode {
@@ -245,9 +245,8 @@ impl ImpactProblem {
     /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
     ///
     /// # Errors
-    /// [`InputError::OnlyContactSpace`] unless the problem was made with
-    /// [`from_mechanics`](Self::from_mechanics); [`InputError::WrongLength`] for an outcome of
-    /// another problem.
+    /// [`InputError::OnlyContactSpace`] for a problem given in contact space;
+    /// [`InputError::WrongLength`] for an outcome of another problem.
     pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
         Ok(self.velocity_after_impulses(&outcome.impulses)?)
     }

@@ -22,7 +22,8 @@ use crate::{InputError, Interrupt, MatrixFault, validate};
 /// `u_i < 0` approaches. Speeds are in m/s and impulses `p` in N s when gaps are lengths. Laws
 /// without friction read the normal block only; their impulses change the slips too.
 ///
-/// All contacts are elastic (restitution 1) and newly activated until said otherwise.
+/// All contacts are elastic (restitution 1) and newly activated until said otherwise;
+/// [`from_contacts`](Self::from_contacts) takes restitution from the contacts.
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, Propagative};
@@ -306,8 +307,8 @@ impl ImpactProblem {
 
     /// Ends searches on this problem with [`Failure::Interrupted`] when `interrupt` is set: those
     /// of [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
-    /// [`Sequential`](super::Sequential) and [`indeterminacy`](super::indeterminacy), and
-    /// [`Reflections::run`](super::Reflections::run).
+    /// [`Sequential`](super::Sequential), [`indeterminacy`](super::indeterminacy) and
+    /// [`ExactPlanar`](super::ExactPlanar), and samples.
     #[must_use]
     pub fn with_interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = Some(interrupt.clone());

@@ -13,7 +13,8 @@ const REACHED: f64 = 1e-8;
 impl ImpactProblem {
     /// The velocity `v⁺` after an impact with these contact speeds `u⁺` (m/s, in the order of the
     /// rows), for a problem that was made with a motion: `v⁻ + M⁻¹ Jᵀ p`, where `G p = u⁺ − u⁻`.
-    /// All impulses with this change of speeds change the velocity alike. It serves points of an
+    /// All impulses with this change of speeds change the velocity alike. Whether the speeds are an
+    /// outcome is not checked. It serves points of an
     /// [`OutcomeSet`](super::OutcomeSet) and [`Samples`](super::Samples).
     ///
     /// ```

@@ -20,7 +20,7 @@
 //! * `log`: what happened to the contacts of a run, for all drivers.
 //! * `check`: what the user wrote against differences.
 //!
-//! Who runs it: [`event_driven`](crate::event_driven).
+//! Who runs it: [`event_driven`](crate::event_driven) and [`variational`](crate::variational).
 
 pub(crate) mod acceleration;
 mod check;

@@ -13,8 +13,10 @@ use crate::{InputError, Trajectory};
 pub enum PieceKind {
     /// Smooth motion without closed contacts.
     Free,
-    /// Smooth motion with closed contacts: the mode of each contact; without friction a contact
-    /// that pushes is [`ContactMode::SlipForward`].
+    /// Smooth motion with closed contacts: the mode of each contact
+    /// ([`impact::ContactMode`](crate::impact::ContactMode), not that of
+    /// [`event_driven`](crate::event_driven)). Without friction a contact that pushes is
+    /// [`ContactMode::SlipForward`].
     Contact(Vec<ContactMode>),
     /// An impact. Time stands still, and velocities change in proportion to `s`: the law gives
     /// their change, not the path.

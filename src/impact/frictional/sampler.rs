@@ -117,7 +117,7 @@ impl<'p> Sampler<'p> {
     }
 
     /// Number of threads, at most 1024; default 0, the choice of rayon. Each call of the sampler
-    /// starts its own.
+    /// starts its own. With the feature `parallel`.
     #[cfg(feature = "parallel")]
     #[must_use]
     pub const fn threads(mut self, threads: usize) -> Self {

@@ -179,6 +179,9 @@ impl LcpSteps {
     /// most frequent first. A step then takes the solution of the first basis that solves it, and
     /// only without one that of Lemke's method. The dictionary is the same for all samples, so that
     /// each still depends on its number and the settings alone. For [`SolutionRule::Lemke`].
+    ///
+    /// Where steps have several solutions, the most frequent basis wins each time, and samples can
+    /// lose most of the set: one outcome is left for [`CompassGait`](crate::models::CompassGait).
     #[must_use]
     pub const fn dictionary(mut self, samples: u64) -> Self {
         self.dictionary = samples;

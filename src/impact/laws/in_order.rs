@@ -43,7 +43,8 @@ pub struct InOrder {
 }
 
 impl InOrder {
-    /// In this order of all contacts.
+    /// In this order of all contacts of the problem. In a run these are the contacts that touch, so
+    /// that an order of two fails where one lands alone.
     pub fn new(order: &[usize]) -> Self {
         Self {
             order: order.to_vec(),

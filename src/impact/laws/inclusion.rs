@@ -21,7 +21,8 @@ const NUMBERS: usize = 10_000_000;
 ///
 /// The samples are those of [`LcpSteps`] with the numbers 0, 1, …. Unfinished ones are dropped.
 /// Those of which a step was not solved are dropped too, and the first outcome says how many they
-/// are ([`Remark::UnsolvedSamples`]). With
+/// are ([`Remark::UnsolvedSamples`]). Where no sample finishes the list is empty, and a run ends
+/// with [`Failure::NotSingle`]: take a greater bound or more steps. With
 /// [`SolutionRule::EnumerateAll`](crate::impact::SolutionRule::EnumerateAll) the outcomes are those
 /// of all branches. Each velocity is listed once (to 1e-8 of the greatest speed), in the order of
 /// the samples. The set is never complete: a run needs a
