@@ -101,7 +101,9 @@ impl<'a> Course<'a> {
             // The contact that left its cone may stick in another mode of the others.
             let next = match next {
                 None if left.iter().any(|left| left.slip != 0) => {
-                    left.iter_mut().for_each(|left| left.slip = 0);
+                    for left in &mut left {
+                        left.slip = 0;
+                    }
                     let (candidates, known) = self.candidates(&touching, &left)?;
                     self.model
                         .next_mode(occasion, &self.state, &candidates, &known)?

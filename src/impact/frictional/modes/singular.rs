@@ -87,7 +87,6 @@ impl Modes {
             let first = cone.generators.len();
             match (state.normal, state.slip) {
                 (Normal::Open, _) if known.normal == 0 => rows.push((i, 1.0)),
-                (Normal::Open, _) => {}
                 (Normal::Closed, 0) => {
                     rows.extend([(i, 0.0), (m + i, 0.0)]);
                     cone.generators.push((i, [1.0 / size, mu / size]));
@@ -109,7 +108,7 @@ impl Modes {
                     bounds.push((vec![(first, 1.0)], 2.0 * mu * self.most[i]));
                 }
                 (Normal::Full, _) if known.normal == 0 => rows.push((i, -1.0)),
-                (Normal::Full, _) => {}
+                (Normal::Open | Normal::Full, _) => {}
             }
             if t > 0 && state.normal != Normal::Open && state.slip != 0 && known.slip == 0 {
                 rows.push((m + i, s));
