@@ -264,6 +264,7 @@ fn redundant_corners_change_nothing() {
             let of = |feet: &[f64]| {
                 let run = run(&block(feet, friction), &q, &v, 0.6);
                 assert_eq!(run.breakdown(), None, "{friction} {theta} {rate} {feet:?}");
+                check(&run, &block(feet, friction));
                 (run.state(), run.s())
             };
             let (state, s) = of(&[-0.5, 0.5]);
@@ -278,7 +279,6 @@ fn redundant_corners_change_nothing() {
 /// A body that rests in a groove with walls of 45°: its forces are not unique, but all that keep
 /// Coulomb's law have a sum of normal ones between `√2 m g/(1 + μ)` and `√2 m g/(1 − μ)`.
 #[test]
-#[ignore = "forces of least norm leave the cones of friction; impulses and arclength with them"]
 fn forces_of_dependent_contacts_keep_coulombs_law() {
     let root = 0.5f64.sqrt();
     let wall = |normal| Corner {
