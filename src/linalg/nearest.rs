@@ -32,6 +32,11 @@ pub(crate) struct Nearest {
 }
 
 impl Nearest {
+    /// The generators of the nearest point found last, with their coefficients.
+    pub(crate) fn coefficients(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.active.iter().copied().zip(self.x.iter().copied())
+    }
+
     /// The distance of `point` from the hull of generators: rows of a weight (1 for a point, 0 for
     /// a ray) and coordinates. The search stops at a distance that is at most `enough`. Infinite
     /// without a point.

@@ -44,5 +44,6 @@ mod stick_slip;
 mod three_contacts;
 mod timeline;
 mod uneven_rows;
+mod zz_review;
 
 use fixtures::{reference, support};

@@ -80,8 +80,15 @@ impl Series {
         let values = |of: fn(&Impact) -> f64| each.clone().map(of).collect::<Vec<_>>();
         let (t, bound_t, ratio) = limit_of(&values(|impact| impact.t), tolerance)?;
         let (s, bound_s, _) = limit_of(&values(|impact| impact.s), tolerance)?;
+        let impacts = &self.impacts[first..];
+        let strikes = |j: &usize| impacts.iter().filter(|i| i.contacts.contains(j)).count();
+        // Contacts that are struck once each do not accumulate.
+        let recurs = |impact: &Impact| impact.contacts.iter().any(|j| strikes(j) > 1);
+        if !impacts.iter().all(recurs) {
+            return None;
+        }
         let mut contacts: Vec<usize> = Vec::new();
-        for impact in &self.impacts[first..] {
+        for impact in impacts {
             contacts.extend(&impact.contacts);
         }
         contacts.sort_unstable();

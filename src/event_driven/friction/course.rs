@@ -9,6 +9,7 @@ use super::timeline::{Options, check_inelastic};
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::impact::Event;
 use crate::event_driven::{Model, projection};
+use crate::impact::frictional::modes::{Known, UNKNOWN};
 use crate::impact::{ContactMode, ImpactLaw, Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
@@ -20,6 +21,11 @@ const AT_ONCE: usize = 32;
 /// an error of up to this part of the last interval.
 const SLOW: f64 = 1e3;
 const PART: f64 = 1e-2;
+/// Of a contact that stays closed where that makes no difference.
+const STAYS: Known = Known {
+    stays: true,
+    ..UNKNOWN
+};
 
 /// A run under way.
 pub(super) struct Course<'a> {
@@ -66,16 +72,16 @@ impl<'a> Course<'a> {
 
     /// Goes on to `tf`, or to where it cannot go on.
     pub(super) fn run(&mut self, tf: f64) -> Result<(), Breakdown> {
-        let n = self.model.system().contacts();
-        // The sign of the slip of each contact that has just left its cone.
-        let mut left = vec![0i8; n];
+        // Of each contact that has just left its cone the sign of its slip; those whose forces have
+        // ended need not stay until they have parted.
+        let mut left = self.no_event();
         loop {
             let touching = self.touching();
             projection::land(self.model, &mut self.state, &[], &touching);
             let (q, v) = self.model.parts(&self.state);
             let approaching = self.model.approaching(q, v, &touching)?;
             if approaching.contains(&true) {
-                left.fill(0);
+                left.fill(STAYS);
                 self.count_event(0)?;
                 self.impact(touching, approaching, false)?;
                 if let Some(limit) = self.series.limit(self.options.zeno_tolerance, self.part()) {
@@ -87,25 +93,34 @@ impl<'a> Course<'a> {
                 }
                 continue;
             }
-            let (candidates, slips) = self.candidates(&touching, &left)?;
+            let (candidates, known) = self.candidates(&touching, &left)?;
             let occasion = self.occasion();
             let next = self
                 .model
-                .next_mode(occasion, &self.state, &candidates, &slips)?;
+                .next_mode(occasion, &self.state, &candidates, &known)?;
             // The contact that left its cone may stick in another mode of the others.
             let next = match next {
-                None if left.iter().any(|&slip| slip != 0) => {
-                    left.fill(0);
-                    let (candidates, slips) = self.candidates(&touching, &left)?;
+                None if left.iter().any(|left| left.slip != 0) => {
+                    for left in &mut left {
+                        left.slip = 0;
+                    }
+                    let (candidates, known) = self.candidates(&touching, &left)?;
                     self.model
-                        .next_mode(occasion, &self.state, &candidates, &slips)?
+                        .next_mode(occasion, &self.state, &candidates, &known)?
                 }
                 next => next,
             };
-            left.fill(0);
+            for (j, left) in left.iter_mut().enumerate() {
+                let parted = !touching.contains(&j);
+                let closed = next
+                    .as_ref()
+                    .is_none_or(|modes| modes[j] != ContactMode::Open);
+                left.slip = 0;
+                left.stays |= parted || closed;
+            }
             let Some(modes) = next else {
                 self.count_event(0)?;
-                self.impact_without_collision(&candidates, &slips)?;
+                self.impact_without_collision(&candidates, &known)?;
                 continue;
             };
             if self.t >= tf {
@@ -116,8 +131,9 @@ impl<'a> Course<'a> {
                 self.count_event(guard.event)?;
                 let (j, slot) = (guard.event / 3, guard.event % 3);
                 if modes[j] == ContactMode::Stick && slot > 0 {
-                    left[j] = if slot == 1 { -1 } else { 1 };
+                    left[j].slip = if slot == 1 { -1 } else { 1 };
                 }
+                left[j].stays &= slot > 0 || modes[j] == ContactMode::Open;
             }
             if guards.is_empty() || self.t >= tf {
                 return Ok(());
@@ -152,13 +168,18 @@ impl<'a> Course<'a> {
         (0..system.contacts()).filter(touches).collect()
     }
 
-    /// Contacts that touch and do not part, and the signs of their slips; brings their rates to
+    /// What is known of all contacts where none has just left its mode.
+    pub(super) fn no_event(&self) -> Vec<Known> {
+        vec![STAYS; self.model.system().contacts()]
+    }
+
+    /// Contacts that touch and do not part, with the signs of their slips; brings their rates to
     /// zero, and slips that count as zero.
     pub(super) fn candidates(
         &mut self,
         touching: &[usize],
-        left: &[i8],
-    ) -> Result<(Vec<usize>, Vec<i8>), Breakdown> {
+        left: &[Known],
+    ) -> Result<(Vec<usize>, Vec<Known>), Breakdown> {
         let model = self.model;
         let least = model.rate_tolerance;
         let (q, v) = model.parts_mut(&mut self.state);
@@ -166,7 +187,7 @@ impl<'a> Course<'a> {
         with_zeros(Frame::size(model, m), |scratch| {
             let frame = Frame::new(model, (self.t, q, v), touching, scratch)
                 .map_err(|trouble| explain(trouble, q, touching))?;
-            let (mut candidates, mut slips, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut candidates, mut known, mut rows) = (Vec::new(), Vec::new(), Vec::new());
             for (i, &j) in touching.iter().enumerate() {
                 if dot(frame.row(i), v) > least {
                     continue;
@@ -182,14 +203,15 @@ impl<'a> Course<'a> {
                 if sticks && frame.r > m && model.friction(j) > 0.0 {
                     rows.push(m + i);
                 }
-                slips.push(match (sticks, slip > 0.0) {
-                    (true, _) => left[j],
+                let slip = match (sticks, slip > 0.0) {
+                    (true, _) => left[j].slip,
                     (false, true) => 1,
                     (false, false) => -1,
-                });
+                };
+                known.push(Known { slip, ..left[j] });
             }
             hold_rows(&frame, &rows, v, 0.0);
-            Ok((candidates, slips))
+            Ok((candidates, known))
         })
     }
 
@@ -260,11 +282,11 @@ impl<'a> Course<'a> {
     fn impact_without_collision(
         &mut self,
         candidates: &[usize],
-        slips: &[i8],
+        known: &[Known],
     ) -> Result<(), Breakdown> {
         let pressed = self
             .model
-            .pressed_down(self.t, &self.state, (candidates, slips))?;
+            .pressed_down(self.t, &self.state, (candidates, known))?;
         let [contact] = pressed[..] else {
             return Err(Breakdown::NoConsistentMode {
                 contacts: candidates.to_vec(),

@@ -14,14 +14,15 @@ use crate::impact::{ContactMode, Failure, ImpactProblem, Occasion};
 use crate::linalg::scratch::with_zeros;
 
 impl Model<'_> {
-    /// The mode of all contacts, of which `candidates` touch and do not part. `slips` has the sign
-    /// of the slip of each candidate, 0 where it is not known. None where no mode is consistent.
+    /// The mode of all contacts, of which `candidates` touch and do not part. `known` has the sign
+    /// of the slip of each candidate, 0 where it is not known, and whether it stays closed where
+    /// that makes no difference. None where no mode is consistent.
     pub(super) fn next_mode(
         &self,
         occasion: Occasion,
         state: &[f64],
         candidates: &[usize],
-        slips: &[i8],
+        known: &[Known],
     ) -> Result<Option<Vec<ContactMode>>, Breakdown> {
         let mut of_all = vec![ContactMode::Open; self.system().contacts()];
         if candidates.is_empty() {
@@ -39,14 +40,10 @@ impl Model<'_> {
             });
         }
         Modes::refuse(&problem).map_err(failed)?;
-        let known: Vec<Known> = slips
-            .iter()
-            .map(|&slip| Known { normal: 0, slip })
-            .collect();
         let mut modes = Modes::new(&problem);
         let (bends, interrupt) = (problem.speeds().as_slice(), problem.interrupt());
         modes
-            .find_accelerations(bends, &known, interrupt)
+            .find_accelerations(bends, known, interrupt)
             .map_err(failed)?;
         let chosen = match modes.count() {
             0 => return Ok(None),
@@ -104,7 +101,7 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &[f64],
-        (candidates, slips): (&[usize], &[i8]),
+        (candidates, known): (&[usize], &[Known]),
     ) -> Result<Vec<usize>, Breakdown> {
         let (q, v) = self.parts(state);
         let m = candidates.len();
@@ -112,7 +109,7 @@ impl Model<'_> {
             let frame = Frame::new(self, (t, q, v), candidates, scratch)
                 .map_err(|trouble| explain(trouble, q, candidates))?;
             let presses = |i: &usize| {
-                let (mu, slip) = (self.friction(candidates[*i]), f64::from(slips[*i]));
+                let (mu, slip) = (self.friction(candidates[*i]), f64::from(known[*i].slip));
                 let coupling = if frame.r > m {
                     frame.gram[(m + i) * frame.r + i]
                 } else {

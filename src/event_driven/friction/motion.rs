@@ -29,6 +29,8 @@ const RAISED: f64 = 1e-12;
 /// Distance of the loads from the cone of forces, as a part of them, at which a mode ends: more
 /// than the mode problem tolerates.
 const BEYOND: f64 = 2e-9;
+/// Weight of the size of forces beside the equations they fulfil: its square is the error.
+const SMALL: f64 = 1e-5;
 
 /// A model between events.
 pub(super) struct Motion<'a> {
@@ -145,9 +147,10 @@ impl Motion<'_> {
             self.set_up(frame, mode, matrix, unknowns);
             if !elimination::solve(matrix, unknowns) {
                 self.set_up(frame, mode, matrix, unknowns);
-                forces.distance = Some(self.distance(frame, mode, matrix, unknowns));
+                forces.distance = Some(self.hold(frame, mode, (matrix, unknowns), forces));
                 least_norm(matrix, unknowns);
             }
+            let is_unique = forces.distance.is_none();
             let mut stuck = m;
             for (i, &j) in frame.contacts.iter().enumerate() {
                 let push = unknowns[i];
@@ -159,9 +162,13 @@ impl Motion<'_> {
                     -self.model.friction(j) * slip * push
                 };
                 frame.push(i, push, acceleration);
-                forces.push[j] = push;
                 if frame.r > m {
                     frame.push(m + i, along, acceleration);
+                }
+                if is_unique {
+                    forces.push[j] = push;
+                }
+                if is_unique && frame.r > m {
                     forces.along[j] = along;
                 }
             }
@@ -220,8 +227,15 @@ impl Motion<'_> {
     }
 
     /// The distance of the loads from the cone of forces, in units of rows, as a part of the loads.
+    /// Writes the forces of least size in the cones that balance the loads.
     #[cold]
-    fn distance(&self, frame: &Frame<'_>, mode: &Mode, matrix: &[f64], right: &[f64]) -> f64 {
+    fn hold(
+        &self,
+        frame: &Frame<'_>,
+        mode: &Mode,
+        (matrix, right): (&[f64], &[f64]),
+        forces: &mut Forces<'_>,
+    ) -> f64 {
         let (m, size) = (frame.contacts.len(), right.len());
         let stuck = (0..m).filter(|&i| contact_mode(mode, frame.contacts[i]) == ContactMode::Stick);
         let stuck: Vec<usize> = stuck.collect();
@@ -232,10 +246,15 @@ impl Motion<'_> {
         let column = |c: usize| (0..size).map(move |row| matrix[row * size + c]);
         let mut generators: Vec<Vec<f64>> = vec![vec![0.0; size + 1]];
         generators[0][0] = 1.0;
+        // Of each generator but the first the contact, and the force along its tangent.
+        let mut parts = Vec::new();
         for i in 0..m {
             let at = stuck.iter().position(|&s| s == i);
             let edges: &[f64] = if at.is_some() { &[1.0, -1.0] } else { &[0.0] };
             for edge in edges {
+                let mu = self.model.friction(frame.contacts[i]);
+                let slip = slip_sign(contact_mode(mode, frame.contacts[i]));
+                parts.push((i, mu * (edge - slip)));
                 let mut ray = vec![0.0];
                 ray.extend(column(i).enumerate().map(|(row, g)| scaled(row, g)));
                 if let Some(at) = at {
@@ -256,8 +275,32 @@ impl Motion<'_> {
         if load == 0.0 {
             return 0.0;
         }
+        let mut nearest = Nearest::default();
         let rows = generators.iter().map(Vec::as_slice);
-        Nearest::default().distance(rows, &point, 0.0) / load
+        let distance = nearest.distance(rows, &point, 0.0) / load;
+        // The same with the forces themselves, which shall be small.
+        for (ray, generator) in generators.iter_mut().enumerate() {
+            generator.resize(1 + size + frame.r, 0.0);
+            if let Some(&(i, along)) = ray.checked_sub(1).and_then(|ray| parts.get(ray)) {
+                generator[1 + size + i] = SMALL * frame.root(i);
+                if frame.r > m {
+                    generator[1 + size + m + i] = SMALL * along * frame.root(m + i);
+                }
+            }
+        }
+        let still = vec![0.0; frame.r];
+        let point = [point, still].concat();
+        nearest.distance(generators.iter().map(Vec::as_slice), &point, 0.0);
+        for (ray, weight) in nearest.coefficients() {
+            let Some(&(i, along)) = ray.checked_sub(1).and_then(|ray| parts.get(ray)) else {
+                continue;
+            };
+            forces.push[frame.contacts[i]] += weight;
+            if frame.r > m {
+                forces.along[frame.contacts[i]] += weight * along;
+            }
+        }
+        distance
     }
 }
 

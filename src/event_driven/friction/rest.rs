@@ -12,16 +12,16 @@ use crate::linalg::scratch::with_zeros;
 
 impl Course<'_> {
     /// Goes on to the end of an accumulation: the bodies come to rest on its contacts at once, and
-    /// move on with them closed until its time.
+    /// move on with them closed until its time. Where another contact closes before, or a slip
+    /// turns round, nothing is summed up yet.
     pub(super) fn rest(&mut self, limit: &Limit) -> Result<(), Breakdown> {
         let before = self.state.clone();
         let model = self.model;
         projection::land(model, &mut self.state, &[], &limit.contacts);
         self.stop_at(&limit.contacts)?;
         let touching = self.touching();
-        let still = vec![0i8; model.system().contacts()];
-        let (candidates, slips) = self.candidates(&touching, &still)?;
-        let next = model.next_mode(self.occasion(), &self.state, &candidates, &slips)?;
+        let (candidates, known) = self.candidates(&touching, &self.no_event())?;
+        let next = model.next_mode(self.occasion(), &self.state, &candidates, &known)?;
         let stays = |modes: &Vec<ContactMode>| {
             limit
                 .contacts
@@ -36,8 +36,13 @@ impl Course<'_> {
             });
         };
         let (_, _, broken) = self.advance(&modes, limit.t.max(self.t), false)?;
-        if let Some(broken) = broken {
-            return Err(broken);
+        match broken {
+            None => {}
+            Some(Breakdown::InconsistentMode { .. } | Breakdown::NoConsistentMode { .. }) => {
+                self.state = before;
+                return Ok(());
+            }
+            Some(broken) => return Err(broken),
         }
         let kind = PieceKind::Rest {
             contacts: limit.contacts.clone(),

@@ -35,7 +35,7 @@ use crate::{
 /// Coefficients of restitution must be zero. Up to five contacts may touch in one configuration
 /// (their 4⁵ modes are enumerated), and efforts may not depend on which are closed
 /// ([`contact_effort`](MechanicalSystem::contact_effort)). Sticking contacts may depend on each
-/// other: then single forces are those of least norm, and the mode lasts as long as some forces
+/// other: then single forces are those of least size within the friction cones, and the mode lasts as long as some forces
 /// within the friction cones hold it. There is no derivative.
 ///
 /// ```

@@ -2,7 +2,7 @@
 //! piecewise constant, so a path goes from event to event.
 
 use super::bounds::{BoundDraws, BoundLaw, Pushing};
-use super::modes::{Known, Modes};
+use super::modes::{Known, Modes, UNKNOWN};
 use super::simulation::{Ended, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::random::{Draws, Stream, word_below};
@@ -101,7 +101,7 @@ impl EventExact {
             problem,
             zero: problem.parts_of_greatest(ZERO),
             modes: Modes::new(problem),
-            known: vec![Known { normal: 0, slip: 0 }; m],
+            known: vec![UNKNOWN; m],
             most: vec![0.0; m],
             rates: vec![0.0; problem.speeds().len()],
             push: vec![0.0; problem.speeds().len()],

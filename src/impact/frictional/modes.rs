@@ -31,10 +31,16 @@ pub(crate) struct Known {
     pub(crate) normal: i8,
     /// The sign of its slip, when that decides.
     pub(crate) slip: i8,
+    /// Of modes with one velocity, those with the fewest open contacts of this kind are kept.
+    pub(crate) stays: bool,
 }
 
 /// Nothing.
-const UNKNOWN: Known = Known { normal: 0, slip: 0 };
+pub(crate) const UNKNOWN: Known = Known {
+    normal: 0,
+    slip: 0,
+    stays: false,
+};
 
 /// What a contact does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +190,8 @@ impl Modes {
         self.found.get(k * size..(k + 1) * size)
     }
 
-    /// What the contacts do in the first mode of a solution, in the order of enumeration.
+    /// What the contacts do in the first mode of a solution, in the order of enumeration; of
+    /// accelerations, in the first of those with the fewest open contacts that stay.
     pub(crate) fn contact_modes(&self, k: usize) -> Vec<ContactMode> {
         let m = self.contacts;
         let states = self.states.get(k * m..(k + 1) * m).unwrap_or_default();
@@ -467,32 +474,45 @@ impl Modes {
         })
     }
 
-    /// Lists the solution, unless its velocity is listed.
+    /// Lists the solution. Where its velocity is listed, the mode of fewer open contacts that stay
+    /// is kept.
     fn keep(&mut self) {
-        let size = self.roots.len();
+        let (m, size) = (self.contacts, self.roots.len());
         let mut known = self.scaled_speeds.chunks_exact(size);
         let near = |a: &[f64]| {
             a.iter()
                 .zip(&self.after)
                 .all(|(a, b)| (a - b).abs() <= MERGED)
         };
-        if known.any(near) {
-            return;
+        let place = known.position(near).unwrap_or(self.count);
+        if place == self.count {
+            self.scaled_speeds.extend_from_slice(&self.after);
+            self.states.extend_from_slice(&self.mode);
+            self.found.resize(self.found.len() + size, 0.0);
+            self.count += 1;
+        } else {
+            let kept = &mut self.states[place * m..(place + 1) * m];
+            if open_that_stay(&self.known, &self.mode) >= open_that_stay(&self.known, kept) {
+                return;
+            }
+            kept.copy_from_slice(&self.mode);
         }
-        self.scaled_speeds.extend_from_slice(&self.after);
-        self.states.extend_from_slice(&self.mode);
-        for i in 0..size {
+        let found = &mut self.found[place * size..];
+        for (i, to) in found.iter_mut().take(size).enumerate() {
             let scaled = self.lambda[i];
             // Rounding does not pull.
-            let scaled = if i < self.contacts {
-                scaled.max(0.0)
-            } else {
-                scaled
-            };
-            self.found.push(scaled * (self.unit / self.roots[i]));
+            let scaled = if i < m { scaled.max(0.0) } else { scaled };
+            *to = scaled * (self.unit / self.roots[i]);
         }
-        self.count += 1;
     }
+}
+
+/// How many contacts that stay are open in a mode.
+fn open_that_stay(known: &[Known], mode: &[State]) -> usize {
+    let pairs = known.iter().zip(mode);
+    pairs
+        .filter(|(known, state)| known.stays && state.normal == Normal::Open)
+        .count()
 }
 
 impl Known {

@@ -83,10 +83,10 @@ impl Modes {
         let mut bounds: Vec<(Vec<(usize, f64)>, f64)> = Vec::new();
         for (i, state) in self.mode.iter().enumerate() {
             let (mu, s) = (self.friction[i], f64::from(state.slip));
-            let size = 1.0 + mu;
+            let (known, size) = (self.known[i], 1.0 + mu);
             let first = cone.generators.len();
             match (state.normal, state.slip) {
-                (Normal::Open, _) => rows.push((i, 1.0)),
+                (Normal::Open, _) if known.normal == 0 => rows.push((i, 1.0)),
                 (Normal::Closed, 0) => {
                     rows.extend([(i, 0.0), (m + i, 0.0)]);
                     cone.generators.push((i, [1.0 / size, mu / size]));
@@ -100,13 +100,17 @@ impl Modes {
                     bounds.push((vec![(first, 1.0 / size)], self.most[i]));
                 }
                 (Normal::Full, 0) => {
-                    rows.extend([(i, -1.0), (m + i, 0.0)]);
+                    if known.normal == 0 {
+                        rows.push((i, -1.0));
+                    }
+                    rows.push((m + i, 0.0));
                     cone.generators.push((i, [0.0, 1.0]));
                     bounds.push((vec![(first, 1.0)], 2.0 * mu * self.most[i]));
                 }
-                (Normal::Full, _) => rows.push((i, -1.0)),
+                (Normal::Full, _) if known.normal == 0 => rows.push((i, -1.0)),
+                (Normal::Open | Normal::Full, _) => {}
             }
-            if t > 0 && state.normal != Normal::Open && state.slip != 0 {
+            if t > 0 && state.normal != Normal::Open && state.slip != 0 && known.slip == 0 {
                 rows.push((m + i, s));
             }
         }
