@@ -16,6 +16,7 @@ mod cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod dependent;
 mod dropped;
 mod event_exact;
 mod exact_planar;
@@ -44,6 +45,5 @@ mod stick_slip;
 mod three_contacts;
 mod timeline;
 mod uneven_rows;
-mod zz_review;
 
 use fixtures::{reference, support};
