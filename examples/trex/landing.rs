@@ -28,7 +28,7 @@ impl Landing {
     pub(crate) fn of(robot: &Robot, setup: &Setup) -> Outcome<Self> {
         let speed = (2.0 * robot.system.gravity * setup.drop).sqrt();
         let run = |order| -> Outcome<VariationalRun> {
-            let run = Variational::with_law(robot.system.clone(), Propagative::new(order))?
+            let run = Variational::with_law(robot.system, Propagative::new(order))?
                 .time_step(1e-3 * setup.step)
                 .chatter(setup.chatter.then(Chatter::default))
                 .integrate(0.0, &robot.q, &falling(speed), 1e-3 * setup.tf)?;

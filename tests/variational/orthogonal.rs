@@ -115,7 +115,7 @@ fn bounds_hold_and_what_cannot_be_is_said() {
             .solve(&z[..8], &z[8..])
             .unwrap_err(),
     );
-    refused(tool.clone().solve(&z[..7], &z[8..]).unwrap_err());
+    refused(tool.solve(&z[..7], &z[8..]).unwrap_err());
     refused(tool.solve(&z[..8], &[4.0, 7.0, 8.0, 10.0]).unwrap_err());
 }
 
@@ -125,7 +125,7 @@ fn spread(trex: &Trex, q: &[f64]) -> Vec<f64> {
     let mut v = [0.0; 8];
     v[1] = -(2.0 * 981.0 * 17.0f64).sqrt();
     let runs = [ReflectionOrder::ArgMin, ReflectionOrder::ArgMax].map(|order| {
-        let driver = Variational::with_law(trex.clone(), Propagative::new(order)).unwrap();
+        let driver = Variational::with_law(*trex, Propagative::new(order)).unwrap();
         let mut driver = driver.time_step(5e-4).chatter(None);
         driver
             .integrate(0.0, q, &v, 0.03)

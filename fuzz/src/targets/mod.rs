@@ -31,7 +31,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 14] = [
+pub static TARGETS: [Target; 15] = [
     target(
         "integrate",
         "random systems and settings, kept and observed runs",

@@ -205,7 +205,10 @@ fn designs(draw: &mut Draw, trial: &mut Trial) {
         if let Some(trex) = trial.door("trex", build(&found.design)) {
             let q: [f64; 8] = found.q.try_into().unwrap_or_default();
             trial.note("points", &trex.points(&q));
-            trial.note("sizes", &(trex.tail(), trex.total_mass(), trex.at_rest_in(&q)));
+            trial.note(
+                "sizes",
+                &(trex.tail(), trex.total_mass(), trex.at_rest_in(&q)),
+            );
         }
     }
 }
