@@ -119,3 +119,55 @@ fn runs_of_trots_converge_to_those_of_the_event_driven_driver() {
     println!("{compared} {slow:?}");
     assert!(compared > 40 && slow.len() <= 3, "{compared} {slow:?}");
 }
+
+/// Balls on a line, Newton's cradle without strings.
+#[derive(Clone)]
+struct Balls(Vec<f64>);
+
+impl MechanicalSystem for Balls {
+    fn dof(&self) -> usize {
+        self.0.len()
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        for (i, m) in self.0.iter().enumerate() {
+            mass[i * self.0.len() + i] = *m;
+        }
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        // Strings: each pulls its ball back to its place.
+        for (i, effort) in effort.iter_mut().enumerate() {
+            *effort = -self.0[i] * (q[i] - i as f64);
+        }
+    }
+}
+
+impl UnilateralConstraints for Balls {
+    fn contacts(&self) -> usize {
+        self.0.len() - 1
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j + 1] - q[j] - 1.0
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn cradles_with_a_gap_between_balls_agree_with_order_two() {
+    for masses in [
+        vec![1.0, 1.0, 1.0],
+        vec![1.0, 2.0, 3.0],
+        vec![2.0, 1.0, 0.5, 1.5],
+    ] {
+        let n = masses.len();
+        // The first ball is pulled back, the others are a little apart.
+        let q: Vec<f64> = (0..n)
+            .map(|i| i as f64 + 0.01 * (i * i) as f64 - if i == 0 { 0.5 } else { 0.0 })
+            .collect();
+        let found = errors(Balls(masses), (&q, &vec![0.0; n]), 2.0, 2e-3);
+        let [coarse, fine] = found.expect("the same impacts");
+        assert!(fine < 1e-4 && fine < 0.35 * coarse, "{coarse:e} {fine:e}");
+    }
+}
