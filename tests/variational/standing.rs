@@ -369,7 +369,7 @@ fn a_robot_lands_and_stands() {
         q[1] += 2.0;
         let mut driver = Variational::new(trex).unwrap().time_step(5e-4);
         driver = driver.gap_tolerance(1e-8).rate_tolerance(1e-5);
-        let run = driver.integrate(0.0, &q, &[0.0; 8], 0.25).unwrap();
+        let run = driver.integrate(0.0, &q, &[0.0; 8], 0.12).unwrap();
         if let Some(failure) = run.failure() {
             panic!("{restitution} {failure}");
         }
