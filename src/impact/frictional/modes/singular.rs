@@ -3,7 +3,8 @@
 use nalgebra::{DMatrix, DVector, SVD};
 
 use super::super::elimination::SINGULAR;
-use super::{MERGED, Modes, Normal, TOLERANCE, add_product};
+use super::contact_state::Normal;
+use super::trial::{MERGED, TOLERANCE, Trial, add_product};
 use crate::Interrupt;
 use crate::impact::Failure;
 use crate::impact::laws::complementarity::solve_lcp;
@@ -14,117 +15,127 @@ const ITERATIONS: usize = 1000;
 /// How far along a null vector another point of the mode is looked for.
 const APART: f64 = 1e-4;
 
-/// The equations `columns y = right`, `y ≥ 0`, of a mode.
+/// Equations in nonnegative unknowns: the impulses of generators, and slacks.
 #[derive(Debug, Default)]
 struct Cone {
-    /// Contact, normal and tangential part of the impulse of each unknown.
+    /// The impulses that the mode prescribes.
+    prescribed: Vec<f64>,
+    /// Contact, normal and tangential part of the impulse of each generator.
     generators: Vec<(usize, [f64; 2])>,
-    columns: DMatrix<f64>,
-    right: DVector<f64>,
+    /// Rows of speeds, with the sign of their slack (0: they vanish).
+    rows: Vec<(usize, f64)>,
+    /// Weighted sums of unknowns, and what they do not exceed.
+    bounds: Vec<(Vec<(usize, f64)>, f64)>,
 }
 
-impl Modes {
-    /// A point of a singular mode: nonnegative weights of its generators and of the slacks of its
-    /// inequalities that make all its equations hold, in the least-squares sense. False when there
-    /// are none.
-    #[cold]
-    pub(super) fn point_of_cone(&mut self, interrupt: Option<&Interrupt>) -> Result<bool, Failure> {
-        let cone = self.cone();
-        let (columns, right) = (&cone.columns, &cone.right);
-        let n = columns.ncols();
-        let norms: Vec<f64> = columns.column_iter().map(|c| c.norm()).collect();
-        let scale = |j: usize| if norms[j] > 0.0 { norms[j] } else { 1.0 };
-        let unit = DMatrix::from_fn(columns.nrows(), n, |i, j| columns[(i, j)] / scale(j));
-        let mut gram = unit.transpose() * &unit;
-        gram.fill_diagonal(1.0);
-        let q = -(unit.transpose() * right);
-        let weights = match solve_lcp(&gram, &q, TOLERANCE, interrupt) {
-            Ok(weights) => weights,
-            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
-            Err(_) => {
-                self.complete = false;
-                return Ok(false);
-            }
-        };
-        // The positive weights afresh, without the square of the condition number.
-        let support: Vec<usize> = (0..n).filter(|&j| weights[j] > 0.0).collect();
-        if support.is_empty() {
-            return Ok(true);
-        }
-        let chosen = SVD::try_new(unit.select_columns(&support), true, true, CLOSE, ITERATIONS);
-        let Some(Ok(fresh)) = chosen.map(|chosen| chosen.solve(right, SINGULAR)) else {
-            self.complete = false;
-            return Ok(false);
-        };
-        for (&j, weight) in support.iter().zip(fresh.iter()) {
-            let (i, parts) = cone.generators[j];
-            self.lambda[i] += parts[0] * weight / scale(j);
-            if self.tangents > 0 {
-                self.lambda[self.contacts + i] += parts[1] * weight / scale(j);
-            }
-        }
-        Ok(true)
+/// A point of a singular mode: nonnegative weights of its generators and of the slacks of its
+/// inequalities that make all its equations hold, in the least-squares sense; none where rounding
+/// hides whether there is one.
+#[cold]
+pub(super) fn point_of_cone(
+    trial: &Trial,
+    interrupt: Option<&Interrupt>,
+) -> Result<Option<Vec<f64>>, Failure> {
+    let cone = Cone::of(trial);
+    let (columns, right) = cone.equations(trial);
+    let n = columns.ncols();
+    let norms: Vec<f64> = columns.column_iter().map(|c| c.norm()).collect();
+    let scale = |j: usize| if norms[j] > 0.0 { norms[j] } else { 1.0 };
+    let unit = DMatrix::from_fn(columns.nrows(), n, |i, j| columns[(i, j)] / scale(j));
+    let mut gram = unit.transpose() * &unit;
+    gram.fill_diagonal(1.0);
+    let q = -(unit.transpose() * &right);
+    let weights = match solve_lcp(&gram, &q, TOLERANCE, interrupt) {
+        Ok(weights) => weights,
+        Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+        Err(_) => return Ok(None),
+    };
+    let mut impulses = cone.prescribed;
+    // The positive weights afresh, without the square of the condition number.
+    let support: Vec<usize> = (0..n).filter(|&j| weights[j] > 0.0).collect();
+    if support.is_empty() {
+        return Ok(Some(impulses));
     }
-
-    /// The equations of a mode in nonnegative unknowns: the impulses of its generators, and slacks.
-    fn cone(&mut self) -> Cone {
-        let (m, t) = (self.contacts, self.tangents);
-        let (gram, after) = (&self.gram, &mut self.after);
-        // Where a full contact sticks, its friction starts at the lower end.
-        for (i, state) in self.mode.iter().enumerate() {
-            if state.normal == Normal::Full && state.slip == 0 {
-                self.lambda[m + i] = -self.friction[i] * self.most[i];
-            }
+    let chosen = SVD::try_new(unit.select_columns(&support), true, true, CLOSE, ITERATIONS);
+    let Some(Ok(fresh)) = chosen.map(|chosen| chosen.solve(&right, SINGULAR)) else {
+        return Ok(None);
+    };
+    for (&j, weight) in support.iter().zip(fresh.iter()) {
+        // Slacks push nothing.
+        let Some(&(i, parts)) = cone.generators.get(j) else {
+            continue;
+        };
+        impulses[i] += parts[0] * weight / scale(j);
+        if trial.tangents > 0 {
+            impulses[trial.contacts + i] += parts[1] * weight / scale(j);
         }
-        add_product(gram, &self.lambda, &self.speeds, after);
-        let mut cone = Cone::default();
-        // Each row of an equation: a row of speeds with the sign of its slack, or a bound.
-        let mut rows: Vec<(usize, f64)> = Vec::new();
-        let mut bounds: Vec<(Vec<(usize, f64)>, f64)> = Vec::new();
-        for (i, state) in self.mode.iter().enumerate() {
-            let (mu, s) = (self.friction[i], f64::from(state.slip));
-            let (known, size) = (self.known[i], 1.0 + mu);
-            let first = cone.generators.len();
+    }
+    Ok(Some(impulses))
+}
+
+impl Cone {
+    /// The generators and the conditions of a mode.
+    fn of(trial: &Trial) -> Self {
+        let m = trial.contacts;
+        let mut cone = Self {
+            prescribed: trial.lambda.clone(),
+            ..Self::default()
+        };
+        for (i, state) in trial.mode.iter().enumerate() {
+            let (mu, most) = (trial.friction[i], trial.most[i]);
+            let (s, free) = (f64::from(state.slip), trial.known[i].normal == 0);
+            let (first, size) = (cone.generators.len(), 1.0 + mu);
             match (state.normal, state.slip) {
-                (Normal::Open, _) if known.normal == 0 => rows.push((i, 1.0)),
+                (Normal::Open, _) if free => cone.rows.push((i, 1.0)),
                 (Normal::Closed, 0) => {
-                    rows.extend([(i, 0.0), (m + i, 0.0)]);
+                    cone.rows.extend([(i, 0.0), (m + i, 0.0)]);
                     cone.generators.push((i, [1.0 / size, mu / size]));
                     cone.generators.push((i, [1.0 / size, -mu / size]));
                     let sum = vec![(first, 1.0 / size), (first + 1, 1.0 / size)];
-                    bounds.push((sum, self.most[i]));
+                    cone.bounds.push((sum, most));
                 }
                 (Normal::Closed, _) => {
-                    rows.push((i, 0.0));
+                    cone.rows.push((i, 0.0));
                     cone.generators.push((i, [1.0 / size, -s * mu / size]));
-                    bounds.push((vec![(first, 1.0 / size)], self.most[i]));
+                    cone.bounds.push((vec![(first, 1.0 / size)], most));
                 }
                 (Normal::Full, 0) => {
-                    if known.normal == 0 {
-                        rows.push((i, -1.0));
+                    if free {
+                        cone.rows.push((i, -1.0));
                     }
-                    rows.push((m + i, 0.0));
+                    cone.rows.push((m + i, 0.0));
                     cone.generators.push((i, [0.0, 1.0]));
-                    bounds.push((vec![(first, 1.0)], 2.0 * mu * self.most[i]));
+                    cone.bounds.push((vec![(first, 1.0)], 2.0 * mu * most));
+                    // The friction starts at its lower end.
+                    cone.prescribed[m + i] = -mu * most;
                 }
-                (Normal::Full, _) if known.normal == 0 => rows.push((i, -1.0)),
+                (Normal::Full, _) if free => cone.rows.push((i, -1.0)),
                 (Normal::Open | Normal::Full, _) => {}
             }
-            if t > 0 && state.normal != Normal::Open && state.slip != 0 && known.slip == 0 {
-                rows.push((m + i, s));
+            let slides = state.normal != Normal::Open && state.slip != 0;
+            if trial.tangents > 0 && slides && trial.known[i].slip == 0 {
+                cone.rows.push((m + i, s));
             }
         }
-        bounds.retain(|bound| bound.1.is_finite());
-        let forces = cone.generators.len();
-        let slacks = rows.iter().filter(|row| row.1 != 0.0).count();
-        let height = rows.len() + bounds.len();
-        let mut columns = DMatrix::zeros(height, forces + slacks + bounds.len());
+        cone.bounds.retain(|bound| bound.1.is_finite());
+        cone
+    }
+
+    /// The equations `columns y = right`: of each row of speeds, then of each bound.
+    fn equations(&self, trial: &Trial) -> (DMatrix<f64>, DVector<f64>) {
+        let (m, gram) = (trial.contacts, &trial.gram);
+        let mut after = vec![0.0; trial.after.len()];
+        add_product(gram, &self.prescribed, &trial.speeds, &mut after);
+        let forces = self.generators.len();
+        let slacks = self.rows.iter().filter(|row| row.1 != 0.0).count();
+        let height = self.rows.len() + self.bounds.len();
+        let mut columns = DMatrix::zeros(height, forces + slacks + self.bounds.len());
         let mut right = DVector::zeros(height);
         let mut slack = forces;
-        for (r, &(row, sign)) in rows.iter().enumerate() {
-            for (j, &(i, parts)) in cone.generators.iter().enumerate() {
+        for (r, &(row, sign)) in self.rows.iter().enumerate() {
+            for (j, &(i, parts)) in self.generators.iter().enumerate() {
                 columns[(r, j)] = gram[(row, i)] * parts[0];
-                if t > 0 {
+                if trial.tangents > 0 {
                     columns[(r, j)] += gram[(row, m + i)] * parts[1];
                 }
             }
@@ -134,62 +145,55 @@ impl Modes {
                 slack += 1;
             }
         }
-        for (b, (sum, bound)) in bounds.iter().enumerate() {
-            let r = rows.len() + b;
+        for (b, (sum, bound)) in self.bounds.iter().enumerate() {
+            let r = self.rows.len() + b;
             for &(j, part) in sum {
                 columns[(r, j)] = part;
             }
             columns[(r, slack + b)] = 1.0;
             right[r] = *bound;
         }
-        // Slacks push nothing.
-        cone.generators.resize(columns.ncols(), (0, [0.0; 2]));
-        cone.columns = columns;
-        cone.right = right;
-        cone
+        (columns, right)
     }
+}
 
-    /// Whether the singular mode that was kept last holds other velocities nearby.
-    #[cold]
-    pub(super) fn look_further(&mut self) {
-        let (m, t) = (self.contacts, self.tangents);
-        let kept = self.lambda.clone();
-        self.set_up();
-        let size = self.system.rows.len();
-        let matrix = DMatrix::from_row_slice(size, size, &self.system.entries);
-        let Some(svd) = SVD::try_new(matrix, false, true, CLOSE, ITERATIONS) else {
-            self.complete = false;
-            return;
-        };
-        let Some(right) = svd.v_t else {
-            return;
-        };
-        let greatest = svd.singular_values.max();
-        for (k, value) in svd.singular_values.iter().enumerate() {
-            if *value > SINGULAR * greatest {
-                continue;
-            }
-            let mut change = vec![0.0; kept.len()];
-            for (&(i, parts), x) in self.system.unknowns.iter().zip(right.row(k).iter()) {
-                change[i] += parts[0] * x;
-                if t > 0 {
-                    change[m + i] += parts[1] * x;
-                }
-            }
-            let mut moved = vec![0.0; kept.len()];
-            let still = vec![0.0; kept.len()];
-            add_product(&self.gram, &change, &still, &mut moved);
-            if moved.iter().all(|u| u.abs() <= MERGED) {
-                continue;
-            }
-            for sign in [APART, -APART] {
-                for (i, to) in self.lambda.iter_mut().enumerate() {
-                    *to = kept[i] + sign * change[i];
-                }
-                if self.is_solution() {
-                    self.complete = false;
-                }
+/// Whether a singular mode holds other velocities near those of the trial.
+#[cold]
+pub(super) fn holds_others(kept: &Trial) -> bool {
+    let (m, mut trial) = (kept.contacts, kept.clone());
+    trial.set_up();
+    let size = trial.system.rows.len();
+    let matrix = DMatrix::from_row_slice(size, size, &trial.system.entries);
+    let Some(svd) = SVD::try_new(matrix, false, true, CLOSE, ITERATIONS) else {
+        return true;
+    };
+    let Some(right) = svd.v_t else {
+        return false;
+    };
+    let greatest = svd.singular_values.max();
+    let mut others = false;
+    for (k, value) in svd.singular_values.iter().enumerate() {
+        if *value > SINGULAR * greatest {
+            continue;
+        }
+        let mut change = vec![0.0; kept.lambda.len()];
+        for (&(i, parts), x) in trial.system.unknowns.iter().zip(right.row(k).iter()) {
+            change[i] += parts[0] * x;
+            if kept.tangents > 0 {
+                change[m + i] += parts[1] * x;
             }
         }
+        let (still, mut moved) = (vec![0.0; change.len()], vec![0.0; change.len()]);
+        add_product(&kept.gram, &change, &still, &mut moved);
+        if moved.iter().all(|u| u.abs() <= MERGED) {
+            continue;
+        }
+        for sign in [APART, -APART] {
+            for (i, to) in trial.lambda.iter_mut().enumerate() {
+                *to = kept.lambda[i] + sign * change[i];
+            }
+            others |= trial.is_solution();
+        }
     }
+    others
 }

@@ -1,0 +1,168 @@
+//! One mode of an impact: its linear system, and whether what solves it has the signs of the mode.
+
+use nalgebra::DMatrix;
+
+use super::contact_state::{Known, Normal, State, UNKNOWN};
+
+/// Signs are checked to this.
+pub(super) const TOLERANCE: f64 = 1e-10;
+/// Velocities closer than this are one.
+pub(super) const MERGED: f64 = 1e-8;
+
+/// A scaled impact, and the mode that is tried. All numbers are in units in which the Delassus
+/// matrix has a unit diagonal and the greatest speed is 1.
+#[derive(Clone, Debug)]
+pub(super) struct Trial {
+    pub(super) contacts: usize,
+    pub(super) tangents: usize,
+    /// The scaled Delassus matrix.
+    pub(super) gram: DMatrix<f64>,
+    pub(super) friction: Vec<f64>,
+    pub(super) speeds: Vec<f64>,
+    /// Bounds, infinite without any.
+    pub(super) most: Vec<f64>,
+    pub(super) known: Vec<Known>,
+    pub(super) mode: Vec<State>,
+    pub(super) system: System,
+    /// Impulses, and the speeds after them.
+    pub(super) lambda: Vec<f64>,
+    pub(super) after: Vec<f64>,
+}
+
+/// The linear system of a mode.
+#[derive(Clone, Debug, Default)]
+pub(super) struct System {
+    /// Rows whose speeds vanish.
+    pub(super) rows: Vec<usize>,
+    /// The contact of each unknown, and its normal and tangential part.
+    pub(super) unknowns: Vec<(usize, [f64; 2])>,
+    /// The matrix and the right side, row by row.
+    pub(super) entries: Vec<f64>,
+    pub(super) x: Vec<f64>,
+}
+
+impl Trial {
+    pub(super) fn new(gram: DMatrix<f64>, friction: Vec<f64>, tangents: usize) -> Self {
+        let (m, size) = (friction.len(), gram.nrows());
+        Self {
+            contacts: m,
+            tangents,
+            gram,
+            friction,
+            speeds: vec![0.0; size],
+            most: vec![f64::INFINITY; m],
+            known: vec![UNKNOWN; m],
+            mode: Vec::with_capacity(m),
+            system: System::default(),
+            lambda: vec![0.0; size],
+            after: vec![0.0; size],
+        }
+    }
+
+    /// Impulses that the mode prescribes, and the system for the others.
+    pub(super) fn set_up(&mut self) {
+        let (m, t) = (self.contacts, self.tangents);
+        let system = &mut self.system;
+        system.rows.clear();
+        system.unknowns.clear();
+        self.lambda.fill(0.0);
+        for (i, state) in self.mode.iter().enumerate() {
+            let (mu, s) = (self.friction[i], f64::from(state.slip));
+            let slips = state.slip != 0;
+            match state.normal {
+                Normal::Open => continue,
+                Normal::Closed => {
+                    system.rows.push(i);
+                    let along = if slips { -s * mu } else { 0.0 };
+                    let size = 1.0 + along.abs();
+                    system.unknowns.push((i, [1.0 / size, along / size]));
+                }
+                Normal::Full => {
+                    self.lambda[i] = self.most[i];
+                    if slips && t > 0 {
+                        self.lambda[m + i] = -s * mu * self.most[i];
+                    }
+                }
+            }
+            if !slips {
+                system.rows.push(m + i);
+                system.unknowns.push((i, [0.0, 1.0]));
+            }
+        }
+        add_product(&self.gram, &self.lambda, &self.speeds, &mut self.after);
+        system.entries.clear();
+        for &row in &system.rows {
+            for &(i, parts) in &system.unknowns {
+                let mut entry = self.gram[(row, i)] * parts[0];
+                if t > 0 {
+                    entry += self.gram[(row, m + i)] * parts[1];
+                }
+                system.entries.push(entry);
+            }
+        }
+        system.x.clear();
+        system
+            .x
+            .extend(system.rows.iter().map(|&row| -self.after[row]));
+    }
+
+    /// Adds the unknowns to the impulses.
+    pub(super) fn spread_unknowns(&mut self) {
+        let m = self.contacts;
+        for (&(i, parts), x) in self.system.unknowns.iter().zip(&self.system.x) {
+            self.lambda[i] += parts[0] * x;
+            if self.tangents > 0 {
+                self.lambda[m + i] += parts[1] * x;
+            }
+        }
+    }
+
+    /// Whether the impulses and the speeds after them are those of the mode.
+    pub(super) fn is_solution(&mut self) -> bool {
+        let (m, t) = (self.contacts, self.tangents);
+        add_product(&self.gram, &self.lambda, &self.speeds, &mut self.after);
+        let greatest = self.lambda.iter().fold(1.0f64, |most, l| most.max(l.abs()));
+        let (of_speed, of_impulse) = (TOLERANCE, TOLERANCE * greatest);
+        (0..m).all(|i| {
+            let (state, un, push) = (self.mode[i], self.after[i], self.lambda[i]);
+            // with the friction it carries: large where the coefficient is
+            let force = match state.slip {
+                0 => push,
+                _ => push * (1.0 + self.friction[i]),
+            };
+            let normal = match state.normal {
+                _ if self.known[i].normal != 0 => true,
+                Normal::Open => un >= -of_speed,
+                Normal::Closed => {
+                    un.abs() <= of_speed
+                        && force >= -of_impulse
+                        && push <= self.most[i] + of_impulse
+                }
+                Normal::Full => un <= of_speed,
+            };
+            if t == 0 || state.normal == Normal::Open {
+                return normal;
+            }
+            let (ut, along) = (self.after[m + i], self.lambda[m + i]);
+            normal
+                && match state.slip {
+                    0 => {
+                        ut.abs() <= of_speed && along.abs() <= self.friction[i] * push + of_impulse
+                    }
+                    s => self.known[i].slip != 0 || f64::from(s) * ut >= -of_speed,
+                }
+        })
+    }
+}
+
+/// `out = start + G λ`.
+pub(super) fn add_product(gram: &DMatrix<f64>, lambda: &[f64], start: &[f64], out: &mut [f64]) {
+    out.copy_from_slice(start);
+    for (column, l) in gram.as_slice().chunks_exact(start.len().max(1)).zip(lambda) {
+        if *l != 0.0 {
+            for (to, g) in out.iter_mut().zip(column) {
+                *to += g * l;
+            }
+        }
+    }
+}
