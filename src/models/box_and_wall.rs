@@ -79,21 +79,8 @@ impl Linkage for BoxAndWall {
     const DOF: usize = 3;
     const CONTACTS: usize = 2;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        self.friction
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
-        [Body {
-            mass: self.mass,
-            inertia: self.mass * self.side * self.side / 6.0,
-            centre: Point::base(),
-            angle: TILT,
-        }]
+        Body::alone(self.mass, self.mass * self.side * self.side / 6.0, TILT)
     }
 
     fn contact(&self, j: usize) -> LineContact {

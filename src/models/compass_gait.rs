@@ -94,14 +94,6 @@ impl Linkage for CompassGait {
     const DOF: usize = 4;
     const CONTACTS: usize = 2;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        self.friction
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
         [0, 1].map(|j| Body {
             mass: self.mass,

@@ -114,6 +114,19 @@ pub(super) struct Body {
     pub(super) angle: Angle,
 }
 
+impl Body {
+    /// The only body of a model, its centre the base.
+    pub(super) fn alone(mass: f64, inertia: f64, angle: Angle) -> [Self; 1] {
+        let centre = Point::base();
+        [Self {
+            mass,
+            inertia,
+            centre,
+            angle,
+        }]
+    }
+}
+
 /// A disc (or a point, for radius 0) of a body against the line `normal · p = offset`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineContact {
@@ -170,10 +183,6 @@ pub(super) trait Linkage {
     const DOF: usize;
     const CONTACTS: usize;
 
-    fn gravity(&self) -> f64;
-
-    fn friction(&self) -> f64;
-
     fn bodies(&self) -> impl IntoIterator<Item = Body>;
 
     /// Contact `j`, below [`CONTACTS`](Self::CONTACTS).
@@ -202,27 +211,32 @@ pub(super) fn mass(linkage: &impl Linkage, dof: usize, q: &[f64], mass: &mut [f6
     }
 }
 
-pub(super) fn potential(linkage: &impl Linkage, q: &[f64]) -> f64 {
+pub(super) fn potential(linkage: &impl Linkage, gravity: f64, q: &[f64]) -> f64 {
     let bodies = linkage.bodies().into_iter();
     let moments = bodies.map(|body| body.mass * body.centre.position(q)[1]);
-    linkage.gravity() * moments.sum::<f64>()
+    gravity * moments.sum::<f64>()
 }
 
-pub(super) fn weight(linkage: &impl Linkage, q: &[f64], effort: &mut [f64]) {
+pub(super) fn weight(linkage: &impl Linkage, gravity: f64, q: &[f64], effort: &mut [f64]) {
     effort.fill(0.0);
     for body in linkage.bodies() {
-        let force = -body.mass * linkage.gravity();
+        let force = -body.mass * gravity;
         body.centre.add_row([0.0, force], q, effort);
     }
 }
 
 /// The change of the weight along `dq`.
-pub(super) fn weight_along(linkage: &impl Linkage, q: &[f64], dq: &[f64], out: &mut [f64]) {
+pub(super) fn weight_along(
+    linkage: &impl Linkage,
+    gravity: f64,
+    (q, dq): (&[f64], &[f64]),
+    out: &mut [f64],
+) {
     out.fill(0.0);
     for body in linkage.bodies() {
         for arm in &body.centre.0 {
             let [_, y] = arm.turned(q);
-            let torque = body.mass * linkage.gravity() * y * sum(arm.angle, dq);
+            let torque = body.mass * gravity * y * sum(arm.angle, dq);
             add(arm.angle, torque, out);
         }
     }
@@ -249,7 +263,8 @@ pub(super) fn kinetic_gradient(linkage: &impl Linkage, q: &[f64], v: &[f64], out
     }
 }
 
-/// The traits of a mechanical system with contacts, for a [`Linkage`].
+/// The traits of a mechanical system with contacts, for a [`Linkage`] with fields `gravity` and
+/// `friction`.
 macro_rules! linkage_system {
     ($model:ty) => {
         impl crate::mechanics::MechanicalSystem for $model {
@@ -266,7 +281,7 @@ macro_rules! linkage_system {
             }
 
             fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
-                super::linkage::weight(self, q, effort);
+                super::linkage::weight(self, self.gravity, q, effort);
             }
 
             fn effort_along(
@@ -278,7 +293,7 @@ macro_rules! linkage_system {
                 let d = <Self as Linkage>::DOF;
                 let directions = directions.chunks_exact(2 * d);
                 for (along, out) in directions.zip(out.chunks_exact_mut(d)) {
-                    super::linkage::weight_along(self, q, &along[..d], out);
+                    super::linkage::weight_along(self, self.gravity, (q, &along[..d]), out);
                 }
                 true
             }
@@ -298,7 +313,7 @@ macro_rules! linkage_system {
             }
 
             fn potential(&self, q: &[f64]) -> Option<f64> {
-                Some(super::linkage::potential(self, q))
+                Some(super::linkage::potential(self, self.gravity, q))
             }
         }
 
@@ -325,7 +340,7 @@ macro_rules! linkage_system {
             }
 
             fn friction(&self, _j: usize) -> f64 {
-                Linkage::friction(self)
+                self.friction
             }
 
             fn tangents(&self, _j: usize) -> usize {

@@ -128,14 +128,6 @@ impl Linkage for RamOne {
     const DOF: usize = 7;
     const CONTACTS: usize = 2;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        self.friction
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
         let body = |link: RamOneLink, centre, angle| Body {
             mass: link.mass,

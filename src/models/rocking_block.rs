@@ -91,22 +91,9 @@ impl Linkage for RockingBlock {
     const DOF: usize = 3;
     const CONTACTS: usize = 2;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        self.friction
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
         let (w, h) = (self.width, self.height);
-        [Body {
-            mass: self.mass,
-            inertia: self.mass * (w * w + h * h) / 12.0,
-            centre: Point::base(),
-            angle: TILT,
-        }]
+        Body::alone(self.mass, self.mass * (w * w + h * h) / 12.0, TILT)
     }
 
     fn contact(&self, j: usize) -> LineContact {

@@ -78,21 +78,12 @@ impl Linkage for SlidingRod {
     const DOF: usize = 3;
     const CONTACTS: usize = 1;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        self.friction
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
-        [Body {
-            mass: self.mass,
-            inertia: self.mass * self.half_length * self.half_length / 3.0,
-            centre: Point::base(),
-            angle: TILT,
-        }]
+        Body::alone(
+            self.mass,
+            self.mass * self.half_length * self.half_length / 3.0,
+            TILT,
+        )
     }
 
     fn contact(&self, _j: usize) -> LineContact {

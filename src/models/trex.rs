@@ -158,14 +158,6 @@ impl Linkage for Trex {
     const DOF: usize = 8;
     const CONTACTS: usize = 3;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        0.0
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
         let ([front, rear], [upper, lower]) = (self.radii, self.legs);
         let ball = |r: f64, centre: Point, angle: Angle| {
@@ -217,7 +209,7 @@ impl MechanicalSystem for Trex {
 
     fn effort(&self, _t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
         let (q, v): ([f64; 8], [f64; 8]) = (load(q), load(v));
-        weight(self, &q, effort);
+        weight(self, self.gravity, &q, effort);
         for (j, stiffness, damping) in self.joints() {
             if let Some(effort) = effort.get_mut(j) {
                 *effort -= stiffness * (q[j] - self.posture[j]) + damping * v[j];
@@ -234,7 +226,7 @@ impl MechanicalSystem for Trex {
         let q: [f64; 8] = load(q);
         for (along, out) in directions.chunks_exact(16).zip(out.chunks_exact_mut(8)) {
             let (dq, dv) = along.split_at(8);
-            weight_along(self, &q, dq, out);
+            weight_along(self, self.gravity, (&q, dq), out);
             for (j, stiffness, damping) in self.joints() {
                 out[j] -= stiffness * dq[j] + damping * dv[j];
             }

@@ -76,21 +76,9 @@ impl Linkage for Wedge {
     const DOF: usize = 3;
     const CONTACTS: usize = 2;
 
-    fn gravity(&self) -> f64 {
-        self.gravity
-    }
-
-    fn friction(&self) -> f64 {
-        self.friction
-    }
-
     fn bodies(&self) -> impl IntoIterator<Item = Body> {
-        [Body {
-            mass: self.mass,
-            inertia: 0.5 * self.mass * self.radius * self.radius,
-            centre: Point::base(),
-            angle: SPIN,
-        }]
+        let inertia = 0.5 * self.mass * self.radius * self.radius;
+        Body::alone(self.mass, inertia, SPIN)
     }
 
     fn contact(&self, j: usize) -> LineContact {
