@@ -10,8 +10,8 @@ use crate::impact::{Failure, ImpactProblem};
 /// Contact 0 is the lower left corner A, contact 1 the lower right corner B. The slip of a corner
 /// is positive to the right. Moment of inertia `m (w² + h²)/12`.
 ///
-/// Source: Halm & Posa, Table 4 and Fig. 9, which the default takes. [`RigidTrot::block`] is a block
-/// without friction.
+/// Source: Halm & Posa, Table 4 and Fig. 9, which the default takes. [`RigidTrot::block`] is a
+/// block without friction.
 ///
 /// [`RigidTrot::block`]: super::RigidTrot::block
 ///

@@ -5,9 +5,9 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// A point mass on a slope with Coulomb friction, one contact.
 ///
-/// `q = (x, y)`: up the slope, and away from it (m). The gap is `y`. With the angle `α` of the slope
-/// gravity is `(−g sin α, −g cos α)`; the block sticks for `tan α ≤ μ`. Thrown at `v` along a level
-/// floor it stops after `v/(μ g)` at `v²/(2 μ g)`.
+/// `q = (x, y)`: up the slope, and away from it (m). The gap is `y`. With the angle `α` of the
+/// slope gravity is `(−g sin α, −g cos α)`; the block sticks for `tan α ≤ μ`. Thrown at `v` along a
+/// level floor it stops after `v/(μ g)` at `v²/(2 μ g)`.
 ///
 /// ```
 /// use saltation::models::SlidingBlock;

@@ -31,10 +31,11 @@ const LIMB: f64 = 2.5;
 /// `q = (x, y, θ, φ_L, γ_L, φ_R, γ_R, φ_T)`; with `e(α) = (cos α, sin α)`:
 ///
 /// * a front sphere of radius `r_1` at `(x, y)` with angle `θ`; a rear sphere of radius `r_2` at
-///   `(x, y) + (r_1 + r_2) e(θ)` with angle `θ + φ_T`; a tail of length `r_2 (r_1 + r_2)/(r_1 − r_2)`
-///   from there along `e(θ + φ_T)` (the cone that touches both spheres);
-/// * legs from `(x, y)`: a thigh of length `l_u` along `e(θ + φ + π)`, a shank of length `l_l` along
-///   `e(θ + φ + γ + π)`;
+///   `(x, y) + (r_1 + r_2) e(θ)` with angle `θ + φ_T`; a tail of length
+///   `r_2 (r_1 + r_2)/(r_1 − r_2)` from there along `e(θ + φ_T)` (the cone that touches both
+///   spheres);
+/// * legs from `(x, y)`: a thigh of length `l_u` along `e(θ + φ + π)`, a shank of length `l_l`
+///   along `e(θ + φ + γ + π)`;
 /// * bodies of 1 g/cm³, limbs of 2.5 g/cm;
 /// * springs and dampers at the knees and the tail about a posture; hips held by
 ///   `−K_p (φ − φ*) − K_v φ̇`.

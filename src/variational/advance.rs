@@ -5,150 +5,22 @@
 //! thrown off is zero at `h' = 0`: it is bracketed from the first `h'` at which it is positive. A
 //! gap that closes and opens again has its least value where its rate changes sign.
 
-use super::derivative::Part;
-use super::driver::Settings;
 use super::failure::Failure;
-use super::held::{Bodies, Held};
-use super::midpoint::Step;
-use super::run::VariationalRun;
+use super::runner::{Runner, Trial};
+use super::state::{Part, State};
 use crate::linalg::dot;
-use crate::mechanics::Mechanism;
-use crate::mechanics::gaps::{gap_row, work_size};
+use crate::mechanics::gaps::gap_row;
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::ode::root::{Sample, peak, root};
 
 /// Halvings of a step in search of the first moment at which a gap is open.
 const HALVINGS: usize = 60;
 
-/// A state of the bodies.
-#[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) t: f64,
-    pub(super) q: Vec<f64>,
-    pub(super) p: Vec<f64>,
-}
-
-/// What is known of a contact.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
-    pub(super) closed: bool,
-    /// Time of its last impact (s).
-    pub(super) last: f64,
-    /// Its impacts in this step.
-    pub(super) impacts: usize,
-}
-
-/// A run under way.
-pub(super) struct Runner<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) system: &'a dyn Mechanism,
-    pub(super) step: Step,
-    pub(super) held: Held,
-    pub(super) state: State,
-    pub(super) touches: Vec<Touch>,
-    /// The closed contacts, in rising order.
-    pub(super) closed: Vec<usize>,
-    /// Impacts so far.
-    pub(super) number: usize,
-    pub(super) run: VariationalRun,
-    /// Memory of the run so far (bytes), with so many events.
-    memory: usize,
-    counted: usize,
-    /// The parts of the run, where its derivative is asked for.
-    pub(super) parts: Option<Vec<Part>>,
-    trial: State,
-    /// The gaps at the end of a part of a step.
-    ends: Vec<f64>,
-    /// Which of them may have been closed in between.
-    dips: Vec<bool>,
-    /// Velocities at the start and the end of a part of a step.
-    velocities: [Vec<f64>; 2],
-    row: Vec<f64>,
-    work: Vec<f64>,
-}
-
-impl<'a> Runner<'a> {
-    pub(super) fn new(settings: &'a Settings, system: &'a dyn Mechanism) -> Result<Self, Failure> {
-        let d = system.dof();
-        let open = Touch {
-            closed: false,
-            last: f64::NEG_INFINITY,
-            impacts: 0,
-        };
-        let state = State {
-            t: 0.0,
-            q: vec![0.0; d],
-            p: vec![0.0; d],
-        };
-        Ok(Self {
-            settings,
-            system,
-            step: Step::new(system)?,
-            held: Held::default(),
-            parts: None,
-            trial: state.clone(),
-            state,
-            touches: vec![open; system.contacts()],
-            closed: Vec::new(),
-            number: 0,
-            run: VariationalRun {
-                dof: d,
-                times: Vec::new(),
-                states: Vec::new(),
-                events: Vec::new(),
-                initial: Vec::new(),
-                failure: None,
-                guaranteed: true,
-            },
-            memory: 0,
-            counted: 0,
-            ends: vec![0.0; system.contacts()],
-            dips: vec![false; system.contacts()],
-            velocities: [vec![0.0; d], vec![0.0; d]],
-            row: vec![0.0; d],
-            work: vec![0.0; work_size(system)],
-        })
-    }
-
-    pub(super) fn bodies(&self) -> Bodies<'a> {
-        Bodies {
-            system: self.system,
-            step: self.settings.step,
-            friction: self.settings.friction,
-            interrupt: &self.settings.interrupt,
-        }
-    }
-
-    /// Notes the state as the end of a step.
-    pub(super) fn record(&mut self) -> Result<(), Failure> {
-        let State { t, q, p } = &self.state;
-        self.step.velocity(self.system, *t, q, p)?;
-        let each = (1 + 3 * q.len()) * size_of::<f64>();
-        let events = self.run.events.get(self.counted..).unwrap_or_default();
-        self.memory += each + events.iter().map(ContactEvent::bytes).sum::<usize>();
-        self.counted = self.run.events.len();
-        if self.memory > self.settings.max_memory {
-            return Err(Failure::TooLarge {
-                t: self.run.t(),
-                limit: self.settings.max_memory,
-            });
-        }
-        self.run.times.push(*t);
-        self.run.states.extend_from_slice(q);
-        self.run.states.extend_from_slice(&self.step.newton.terms.v);
-        self.run.states.extend_from_slice(p);
-        Ok(())
-    }
-
-    pub(super) fn finish(mut self, failure: Option<Failure>) -> VariationalRun {
-        self.run.failure = failure;
-        self.run
-    }
-
+impl Runner<'_> {
     /// Advances to `end`, with the impacts on the way.
     pub(super) fn step_to(&mut self, end: f64) -> Result<(), Failure> {
         self.settings.interrupt.check()?;
-        for touch in &mut self.touches {
+        for touch in &mut self.touches.each {
             touch.impacts = 0;
         }
         for _ in 0..=self.settings.max_impacts {
@@ -178,7 +50,7 @@ impl<'a> Runner<'a> {
 
     #[cold]
     fn too_many(&self) -> Failure {
-        let last = self.run.events.last();
+        let last = self.log.run.events.last();
         Failure::TooManyImpacts {
             t: self.state.t,
             limit: self.settings.max_impacts,
@@ -193,29 +65,32 @@ impl<'a> Runner<'a> {
     fn no_number(&self) -> Failure {
         Failure::NotFinite {
             t: self.state.t,
-            state: [&self.trial.q[..], &self.step.newton.terms.v].concat(),
+            state: [&self.trial.state.q[..], &self.step.newton.terms.v].concat(),
         }
     }
 
     /// The state after a partial step into `trial`.
     fn map(&mut self, h: f64) -> Result<(), Failure> {
-        self.trial.q.copy_from_slice(&self.state.q);
-        self.trial.p.copy_from_slice(&self.state.p);
-        let (t, bodies) = (self.state.t, self.bodies());
-        self.step.newton.terms.closed.clone_from(&self.closed);
-        let (q, p) = (&mut self.trial.q, &mut self.trial.p);
-        if self.closed.is_empty() {
+        let (t, bodies, closed) = (self.state.t, self.bodies(), &self.touches.closed);
+        let end = &mut self.trial.state;
+        end.t = t + h;
+        end.q.copy_from_slice(&self.state.q);
+        end.p.copy_from_slice(&self.state.p);
+        self.step.newton.terms.closed.clone_from(closed);
+        if closed.is_empty() {
+            let (q, p) = (&mut end.q, &mut end.p);
             self.step.advance(self.system, (t, h), q, p)
         } else {
+            let state = (&mut end.q[..], &mut end.p[..]);
             self.held
-                .advance(&mut self.step, bodies, (t, h), (q, p), &self.closed)
+                .advance(&mut self.step, bodies, (t, h), state, closed)
         }
     }
 
     /// Keeps a part of the run for its derivative.
     fn keep(&mut self, h: f64, hit: Option<usize>) {
-        let (state, held) = (&self.state, !self.closed.is_empty());
-        if let Some(parts) = &mut self.parts {
+        let (state, held) = (&self.state, !self.touches.closed.is_empty());
+        if let Some(parts) = &mut self.log.parts {
             parts.push(if held {
                 Part::Held(state.clone())
             } else {
@@ -226,26 +101,26 @@ impl<'a> Runner<'a> {
 
     /// Takes the trial.
     fn accept(&mut self, t: f64) {
-        std::mem::swap(&mut self.state.q, &mut self.trial.q);
-        std::mem::swap(&mut self.state.p, &mut self.trial.p);
+        std::mem::swap(&mut self.state.q, &mut self.trial.state.q);
+        std::mem::swap(&mut self.state.p, &mut self.trial.state.p);
         self.state.t = t;
     }
 
     /// The first partial step, up to `h`, at the end of which an open contact closes. The trial is
     /// the state after `h`, and stays it.
     fn first_root(&mut self, h: f64) -> Result<Option<(f64, usize)>, Failure> {
-        for j in 0..self.ends.len() {
-            self.ends[j] = self.system.gap(j, &self.trial.q);
+        for j in 0..self.trial.ends.len() {
+            self.trial.ends[j] = self.system.gap(j, &self.trial.state.q);
         }
-        if self.ends.iter().any(|gap| gap.is_nan()) {
+        if self.trial.ends.iter().any(|gap| gap.is_nan()) {
             return Err(self.no_number());
         }
         self.find_dips()?;
         let mut first: Option<(f64, usize)> = None;
         let mut moved = false;
-        for j in 0..self.touches.len() {
-            let (end, dips) = (self.ends[j], self.dips[j]);
-            if self.touches[j].closed || end > 0.0 && !dips {
+        for j in 0..self.touches.each.len() {
+            let (end, dips) = (self.trial.ends[j], self.trial.dips[j]);
+            if self.touches.each[j].closed || end > 0.0 && !dips {
                 continue;
             }
             let before = self.system.gap(j, &self.state.q);
@@ -268,32 +143,37 @@ impl<'a> Runner<'a> {
 
     /// Which gaps are open at both ends of a step, but approach at its start and part at its end.
     fn find_dips(&mut self) -> Result<(), Failure> {
-        let (state, trial, system) = (&self.state, &self.trial, self.system);
-        self.dips.fill(false);
-        let open = |j: usize| {
-            !self.touches[j].closed && self.ends[j] > 0.0 && system.gap(j, &state.q) > 0.0
-        };
-        if !(0..self.touches.len()).any(open) {
+        let (start, system, touches) = (&self.state, self.system, &self.touches.each);
+        let Trial {
+            state: end,
+            ends,
+            dips,
+            velocities,
+            row,
+            work,
+        } = &mut self.trial;
+        let open = |j: usize| !touches[j].closed && ends[j] > 0.0 && system.gap(j, &start.q) > 0.0;
+        dips.fill(false);
+        if !(0..touches.len()).any(open) {
             return Ok(());
         }
-        for (v, at) in self.velocities.iter_mut().zip([state, trial]) {
+        for (v, at) in velocities.iter_mut().zip([start, end]) {
             self.step.velocity(system, at.t, &at.q, &at.p)?;
             v.copy_from_slice(&self.step.newton.terms.v);
         }
-        let (row, work) = (&mut self.row, &mut self.work);
         let mut rate = |j: usize, at: &State, v: &[f64]| {
             gap_row(system, j, &at.q, row, work);
             dot(row, v)
         };
-        let [first, last] = &self.velocities;
-        for j in (0..self.dips.len()).filter(|&j| open(j)) {
-            self.dips[j] = rate(j, state, first) < 0.0 && rate(j, trial, last) > 0.0;
+        let [first, last] = velocities;
+        for (j, dips) in dips.iter_mut().enumerate().filter(|(j, _)| open(*j)) {
+            *dips = rate(j, start, first) < 0.0 && rate(j, end, last) > 0.0;
         }
         Ok(())
     }
 
-    /// The root of a gap that is closed at the end, if it lies before `until`; 0 where the gap never
-    /// opens.
+    /// The root of a gap that is closed at the end, if it lies before `until`; 0 where the gap
+    /// never opens.
     fn closing(
         &mut self,
         contact: usize,
@@ -400,7 +280,7 @@ impl<'a> Runner<'a> {
 
     fn gap_after(&mut self, contact: usize, h: f64) -> Result<f64, Failure> {
         self.map(h)?;
-        let gap = self.system.gap(contact, &self.trial.q);
+        let gap = self.system.gap(contact, &self.trial.state.q);
         if gap.is_nan() {
             return Err(self.no_number());
         }
@@ -410,7 +290,7 @@ impl<'a> Runner<'a> {
     /// Opens closed contacts that needed no impulse in the step and have left.
     fn release(&mut self) -> Result<(), Failure> {
         let mut released = Vec::new();
-        for (i, &j) in self.closed.iter().enumerate() {
+        for (i, &j) in self.touches.closed.iter().enumerate() {
             let idle = self.held.before[i] <= 0.0 && self.held.after[i] <= 0.0;
             if idle && self.system.gap(j, &self.state.q) > self.settings.gap_tolerance {
                 released.push(j);
@@ -420,19 +300,18 @@ impl<'a> Runner<'a> {
             return Ok(());
         }
         let mut event = ContactEvent::new(self.state.t, ContactEventKind::Contact);
-        event.mode_before.clone_from(&self.closed);
-        self.closed.retain(|j| !released.contains(j));
+        event.mode_before.clone_from(&self.touches.closed);
         for &j in &released {
-            self.touches[j].closed = false;
+            self.touches.set(j, false);
         }
-        event.mode_after.clone_from(&self.closed);
+        event.mode_after.clone_from(&self.touches.closed);
         event.released = released;
         let State { t, q, p } = &self.state;
         self.step.velocity(self.system, *t, q, p)?;
         event.state_before = [&q[..], &self.step.newton.terms.v].concat();
         event.state_after.clone_from(&event.state_before);
-        event.cluster = self.run.events.len();
-        self.run.events.push(event);
+        event.cluster = self.log.run.events.len();
+        self.log.run.events.push(event);
         Ok(())
     }
 }

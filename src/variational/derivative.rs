@@ -9,9 +9,9 @@
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
-use super::advance::{Runner, State};
 use super::failure::Failure;
-use super::impact::Blow;
+use super::runner::Runner;
+use super::state::{Blow, Part, State};
 use crate::linalg::dot;
 use crate::linalg::lu::Lu;
 use crate::mechanics::gaps::{gap_row, work_size};
@@ -20,18 +20,6 @@ use crate::ode::difference::CENTRAL;
 
 /// Step of differences by time, as a part of the step of the run.
 const PART: f64 = 1e-4;
-
-/// A part of a run.
-#[derive(Clone, Debug)]
-pub(super) enum Part {
-    /// From this state on for so long (s), without closed contacts. At its end a contact closes, or
-    /// a step is complete.
-    Free(State, f64, Option<usize>),
-    /// An impact at this state, of so many new contacts.
-    Impact(State, Blow, usize),
-    /// A step with closed contacts.
-    Held(State),
-}
 
 impl Runner<'_> {
     /// The derivative of the end `(q, v)` by the start `(q, v)`.

@@ -1,15 +1,15 @@
-//! The variational driver: its settings, and the loop over steps.
+//! The variational driver, and the loop over steps.
 
 use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::advance::Runner;
 use super::failure::Failure;
 use super::run::VariationalRun;
+use super::runner::Runner;
+use super::settings::{Chatter, Settings};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::configuration::check_input;
-use crate::mechanics::contacts::common_tangents;
 use crate::mechanics::kinetic::energy;
 use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
 use crate::{InputError, Interrupt, validate};
@@ -17,50 +17,9 @@ use crate::{InputError, Interrupt, validate};
 /// Most steps of a run.
 const MOST_STEPS: f64 = 1e9;
 
-/// When a chattering contact comes to rest: its impact is then plastic, and it stays closed.
-///
-/// Times between impacts shrink geometrically where restitution is less than one, and steps cannot
-/// follow them to the end. The paper says only "faster than the time-step frequency". The time between
-/// impacts does not count for contacts with restitution 1, which lose nothing; their number in a
-/// step does. For others a step that is longer than the time between impacts makes every impact
-/// chatter: take shorter steps, or set [`time`](Self::time).
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Chatter {
-    /// Two impacts of a contact closer than this (s) are chatter; none: one step.
-    pub time: Option<f64>,
-    /// More impacts of a contact within one step than this are chatter.
-    pub impacts: usize,
-}
-
-impl Default for Chatter {
-    /// One step, three impacts.
-    fn default() -> Self {
-        Self {
-            time: None,
-            impacts: 3,
-        }
-    }
-}
-
-impl Chatter {
-    /// With another time (s).
-    #[must_use]
-    pub fn time(mut self, time: f64) -> Self {
-        self.time = Some(time);
-        self
-    }
-
-    /// With another number of impacts in a step.
-    #[must_use]
-    pub fn impacts(mut self, impacts: usize) -> Self {
-        self.impacts = impacts;
-        self
-    }
-}
-
-/// The variational driver: steps of one length by the midpoint rule ([`Midpoint`](super::Midpoint)),
-/// with impacts at their times inside the steps, and contacts that stay closed.
+/// The variational driver: steps of one length by the midpoint rule
+/// ([`Midpoint`](super::Midpoint)), with impacts at their times inside the steps, and contacts that
+/// stay closed.
 ///
 /// An impact inside a step is found as the first root of a gap along the discrete motion: the step
 /// is made up to the root, the impact law acts on the momentum there, and the rest of the step
@@ -68,8 +27,8 @@ impl Chatter {
 ///
 /// Closed contacts push with impulses at both ends of a step, with Coulomb friction in the sense of
 /// greatest dissipation (in the plane and in space, with a round cone); their gaps are zero at the
-/// ends of steps. A contact opens when it needs no impulse. Efforts that depend on which contacts are
-/// closed are those of the contacts closed at the start of a part of a step.
+/// ends of steps. A contact opens when it needs no impulse. Efforts that depend on which contacts
+/// are closed are those of the contacts closed at the start of a part of a step.
 ///
 /// The order is two, through impacts too; it is one where friction reverses within a step. Steps
 /// must be short beside the fastest motion: some ten a period, more for large swings. Then energy
@@ -90,22 +49,6 @@ impl Chatter {
 pub struct Variational<S> {
     pub(super) settings: Settings,
     system: S,
-}
-
-/// What a run reads beside the system.
-#[derive(Clone, Debug)]
-pub(super) struct Settings {
-    pub(super) law: Arc<dyn ImpactLaw + Send + Sync>,
-    pub(super) selection: Selection,
-    pub(super) step: f64,
-    pub(super) chatter: Option<Chatter>,
-    pub(super) friction: bool,
-    pub(super) frictionless_impacts: bool,
-    pub(super) gap_tolerance: f64,
-    pub(super) rate_tolerance: f64,
-    pub(super) max_impacts: usize,
-    pub(super) max_memory: usize,
-    pub(super) interrupt: Interrupt,
 }
 
 impl<S> Variational<S>
@@ -131,19 +74,7 @@ where
     ) -> Result<Self, InputError> {
         super::midpoint::Step::new(&system)?;
         Ok(Self {
-            settings: Settings {
-                law: Arc::new(law),
-                selection: Selection::default(),
-                step: 1e-3,
-                chatter: Some(Chatter::default()),
-                friction: true,
-                frictionless_impacts: false,
-                gap_tolerance: 1e-10,
-                rate_tolerance: 1e-8,
-                max_impacts: 1000,
-                max_memory: 1 << 30,
-                interrupt: Interrupt::new(),
-            },
+            settings: Settings::new(Arc::new(law)),
             system,
         })
     }
@@ -250,9 +181,7 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<VariationalRun, Failure> {
-        let (run, _) = self
-            .settings
-            .integrate(&self.system, (t0, q, v), tf, false)?;
+        let (run, _) = integrate(&self.settings, &self.system, (t0, q, v), tf, false)?;
         Ok(run)
     }
 
@@ -283,88 +212,56 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<(VariationalRun, DMatrix<f64>), Failure> {
-        let made = self
-            .settings
-            .integrate(&self.system, (t0, q, v), tf, true)?;
-        let (run, derivative) = made;
+        let start = (t0, q, v);
+        let (run, derivative) = integrate(&self.settings, &self.system, start, tf, true)?;
         let run = run.completed()?;
         derivative.map(|derivative| (run, derivative))
     }
 }
 
-impl Settings {
-    /// Refuses what makes no sense: settings, contacts that differ in tangents, friction that
-    /// nothing honours.
-    fn check(&self, system: &dyn Mechanism) -> Result<(), InputError> {
-        validate::positive("step", &[self.step])?;
-        validate::not_negative("gap_tolerance", &[self.gap_tolerance])?;
-        validate::positive("rate_tolerance", &[self.rate_tolerance])?;
-        if let Some(time) = self.chatter.and_then(|rule| rule.time) {
-            validate::not_negative("chatter time", &[time])?;
-        }
-        let tangents = common_tangents(system)?;
-        let mut coefficients = (0..system.contacts()).map(|j| (j, system.friction(j)));
-        let rough = coefficients.find(|(_, friction)| *friction != 0.0);
-        let honoured = !self.friction || self.frictionless_impacts || self.law.honours_friction();
-        match rough {
-            Some((contact, friction)) if !honoured => Err(InputError::FrictionIgnored {
-                law: self.law.name(),
-                contact,
-                friction,
-            }),
-            Some((contact, _)) if self.friction && tangents == 0 => Err(InputError::Tangents {
-                contact,
-                expected: 1,
-                found: 0,
-            }),
-            _ => Ok(()),
-        }
+/// See [`Variational::integrate`] and [`Variational::derivative`]. Compiled once, for all systems.
+fn integrate(
+    settings: &Settings,
+    system: &dyn Mechanism,
+    (t0, q, v): (f64, &[f64], &[f64]),
+    tf: f64,
+    derive: bool,
+) -> Result<(VariationalRun, Result<DMatrix<f64>, Failure>), Failure> {
+    let d = system.dof();
+    check_input((d, d), t0, q, v)?;
+    validate::finite("tf", &[tf])?;
+    if tf < t0 {
+        return Err(InputError::TimeReversed { t0, tf }.into());
     }
-
-    fn integrate(
-        &self,
-        system: &dyn Mechanism,
-        (t0, q, v): (f64, &[f64], &[f64]),
-        tf: f64,
-        derive: bool,
-    ) -> Result<(VariationalRun, Result<DMatrix<f64>, Failure>), Failure> {
-        let d = system.dof();
-        check_input((d, d), t0, q, v)?;
-        validate::finite("tf", &[tf])?;
-        if tf < t0 {
-            return Err(InputError::TimeReversed { t0, tf }.into());
-        }
-        self.check(system)?;
-        // A step that ends within rounding of the end is the last one.
-        let least = f64::from(u8::from(tf > t0));
-        let steps = ((tf - t0) / self.step - 1e-9).ceil().max(least);
-        let rule = "must give at most 1e9 steps";
-        validate::unless(steps <= MOST_STEPS, "step", self.step, rule)?;
-        let mut runner = Runner::new(self, system)?;
-        runner.parts = derive.then(Vec::new);
-        runner.start(t0, q, v)?;
-        // At most MOST_STEPS.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked above"
-        )]
-        let steps = steps as usize;
-        for k in 1..=steps {
-            let end = if k == steps {
-                tf
-            } else {
-                t0 + k as f64 * self.step
-            };
-            if let Err(failure) = runner.step_to(end) {
-                let none = Err(failure.clone());
-                return Ok((runner.finish(Some(failure)), none));
-            }
-        }
-        let derivative = match runner.parts.take() {
-            Some(parts) => runner.derivative(&parts),
-            None => Ok(DMatrix::zeros(0, 0)),
+    settings.check(system)?;
+    // A step that ends within rounding of the end is the last one.
+    let least = f64::from(u8::from(tf > t0));
+    let steps = ((tf - t0) / settings.step - 1e-9).ceil().max(least);
+    let rule = "must give at most 1e9 steps";
+    validate::unless(steps <= MOST_STEPS, "step", settings.step, rule)?;
+    let mut runner = Runner::new(settings, system, derive)?;
+    runner.start(t0, q, v)?;
+    // At most MOST_STEPS.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked above"
+    )]
+    let steps = steps as usize;
+    for k in 1..=steps {
+        let end = if k == steps {
+            tf
+        } else {
+            t0 + k as f64 * settings.step
         };
-        Ok((runner.finish(None), derivative))
+        if let Err(failure) = runner.step_to(end) {
+            let none = Err(failure.clone());
+            return Ok((runner.finish(Some(failure)), none));
+        }
     }
+    let derivative = match runner.log.parts.take() {
+        Some(parts) => runner.derivative(&parts),
+        None => Ok(DMatrix::zeros(0, 0)),
+    };
+    Ok((runner.finish(None), derivative))
 }

@@ -109,85 +109,44 @@ impl Held {
         closed: &[usize],
     ) -> Result<(), Failure> {
         bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
-        let (d, m, n) = (q.len(), self.contacts.rows(), closed.len());
         self.before.clear();
-        self.before.resize(m, 0.0);
+        self.before.resize(self.contacts.rows(), 0.0);
         self.loaded.clear();
         self.loaded.extend_from_slice(p);
         let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let gaps: Vec<f64> = self
-            .contacts
-            .all_parameters()
-            .iter()
-            .map(|of| of.gap)
-            .collect();
-        let mut cone = None;
-        let mut end = q.to_vec();
+        let (mut cone, mut end) = (None, q.to_vec());
         for _ in 0..ROUNDS {
             bodies.interrupt.check()?;
-            let task = Task {
-                t,
-                h,
-                q,
-                p: &self.loaded,
-            };
-            match step.newton.solve(bodies.system, task) {
+            match step
+                .newton
+                .solve(bodies.system, task(t, h, q, &self.loaded))
+            {
                 Ok(()) => {}
                 Err(Fault::Diverged(_)) => break,
                 Err(fault) => return Err(step.explain(fault, (t, h), q)),
             }
             let v = &step.newton.terms.v;
-            for i in 0..d {
-                end[i] = q[i] + h * v[i];
+            for ((end, q), v) in end.iter_mut().zip(q).zip(v) {
+                *end = q + h * v;
             }
-            let mut speeds = DVector::zeros(m);
-            for row in 0..m {
-                speeds[row] = if row < n && h >= SHORT * bodies.step {
-                    let left = (1.0 - h / bodies.step) * gaps[row];
-                    (bodies.system.gap(closed[row], &end) - left) / h
-                } else {
-                    let made_up = gaps.get(row).map_or(0.0, |gap| gap / bodies.step);
-                    dot(&self.rows[row * d..(row + 1) * d], v) + made_up
-                };
-            }
-            if cone.is_none() {
-                let gram = self.gram(step);
-                let momentum = norm_in(&step.newton.terms.mass, v).max(f64::MIN_POSITIVE);
-                cone =
-                    Some(self.problem((gram, &speeds), momentum, bodies.interrupt, t, (q, v))?);
-            }
-            let Some((problem, cone)) = &mut cone else {
-                break;
-            };
-            // What the speeds were without the impulses.
-            let gram = problem.delassus();
-            let mut free = speeds;
-            for (k, y) in self.before.iter().enumerate() {
-                free.axpy(-y, &gram.column(k), 1.0);
-            }
-            let mut settled = self.before.clone();
-            let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
-            let found = cone.solve(problem, free.as_slice(), bounds, &mut settled);
-            found.map_err(|reason| refused(reason, (t, q, v), closed))?;
-            let mut moved = DVector::zeros(m);
-            for (k, (new, old)) in settled.iter().zip(&self.before).enumerate() {
-                moved.axpy(new - old, &gram.column(k), 1.0);
-            }
-            for (row, (new, old)) in settled.iter().zip(&self.before).enumerate() {
-                for i in 0..d {
-                    self.loaded[i] += (new - old) * self.rows[row * d + i];
+            let speeds = self.speeds(bodies, (h, &end, v), closed);
+            let cone = match &mut cone {
+                Some(cone) => cone,
+                none => {
+                    let gram = self.gram(step);
+                    let momentum = norm_in(&step.newton.terms.mass, v).max(f64::MIN_POSITIVE);
+                    let made =
+                        self.problem((gram, &speeds), momentum, bodies.interrupt, t, (q, v))?;
+                    none.insert(made)
                 }
-            }
-            self.before = settled;
+            };
+            let moved = self.settle(cone, speeds, closed.len());
+            let moved = moved.map_err(|reason| refused(reason, (t, q, v), closed))?;
             let enough = ENOUGH * (size(q) + h.abs() * size(v));
-            if h.abs() * moved.amax() <= enough {
-                let task = Task {
-                    t,
-                    h,
-                    q,
-                    p: &self.loaded,
-                };
-                let solved = step.newton.solve(bodies.system, task);
+            if h.abs() * moved <= enough {
+                let solved = step
+                    .newton
+                    .solve(bodies.system, task(t, h, q, &self.loaded));
                 return solved.map_err(|fault| step.explain(fault, (t, h), q));
             }
         }
@@ -197,6 +156,55 @@ impl Held {
             rounds: ROUNDS,
             state: [q, &step.newton.terms.v].concat(),
         })
+    }
+
+    /// The speeds of the rows in a part of a step that ends at `end`: of gaps from its start to its
+    /// end, of slips at its start.
+    fn speeds(
+        &self,
+        bodies: Bodies<'_>,
+        (h, end, v): (f64, &[f64], &[f64]),
+        closed: &[usize],
+    ) -> DVector<f64> {
+        let (d, n) = (v.len(), closed.len());
+        let parameters = self.contacts.all_parameters();
+        let speed = |row: usize| {
+            if row < n && h >= SHORT * bodies.step {
+                let left = (1.0 - h / bodies.step) * parameters[row].gap;
+                return (bodies.system.gap(closed[row], end) - left) / h;
+            }
+            let made_up = parameters.get(row).map_or(0.0, |of| of.gap / bodies.step);
+            dot(&self.rows[row * d..(row + 1) * d], v) + made_up
+        };
+        DVector::from_fn(self.contacts.rows(), |row, _| speed(row))
+    }
+
+    /// A round: changes the impulses `y⁻` to those of the cone at these speeds. Gives by how much
+    /// the speeds change at most.
+    fn settle(
+        &mut self,
+        (problem, cone): &mut (ImpactProblem, ConeStep),
+        speeds: DVector<f64>,
+        contacts: usize,
+    ) -> Result<f64, crate::impact::Failure> {
+        // What the speeds were without the impulses.
+        let (gram, mut free) = (problem.delassus(), speeds);
+        for (k, y) in self.before.iter().enumerate() {
+            free.axpy(-y, &gram.column(k), 1.0);
+        }
+        let mut settled = self.before.clone();
+        let bounds = (&vec![0.0; contacts][..], &vec![f64::INFINITY; contacts][..]);
+        cone.solve(problem, free.as_slice(), bounds, &mut settled)?;
+        let d = self.loaded.len();
+        let mut moved = DVector::zeros(settled.len());
+        for (k, (new, old)) in settled.iter().zip(&self.before).enumerate() {
+            moved.axpy(new - old, &gram.column(k), 1.0);
+            for (p, entry) in self.loaded.iter_mut().zip(&self.rows[k * d..(k + 1) * d]) {
+                *p += (new - old) * entry;
+            }
+        }
+        self.before = settled;
+        Ok(moved.amax())
     }
 
     /// `J K⁻¹ Jᵀ`, made symmetric.
@@ -272,6 +280,10 @@ impl Held {
         }
         Ok(())
     }
+}
+
+fn task<'a>(t: f64, h: f64, q: &'a [f64], p: &'a [f64]) -> Task<'a> {
+    Task { t, h, q, p }
 }
 
 /// A refused impact with its time, contacts and state.

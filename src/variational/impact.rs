@@ -1,27 +1,15 @@
 //! What happens at the start of a run and at an impact inside a step.
 
-use super::advance::Runner;
-use super::derivative::Part;
 use super::failure::Failure;
 use super::held::refused;
+use super::runner::Runner;
+use super::state::{Blow, Part};
 use crate::impact::{ImpactLaw, Occasion, Selection, Unilateral};
 use crate::linalg::dot;
 use crate::mechanics::delassus::{Mass, impact_problem};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::{InputError, validate};
-
-/// The impact of some contacts.
-#[derive(Clone, Debug)]
-pub(super) struct Blow {
-    touching: Vec<usize>,
-    /// Places in `touching` of contacts that were open.
-    fresh: Vec<usize>,
-    /// Contacts that do not rebound.
-    plastic: Vec<usize>,
-    /// Impacts before.
-    number: usize,
-}
 
 /// A rebound below this part of the approach is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -35,7 +23,7 @@ impl Runner<'_> {
         super::discrete_lagrangian::times(&self.step.newton.terms.mass, v, &mut self.state.p);
         // The mass matrix is checked here.
         self.step.velocity(self.system, t, q, &self.state.p)?;
-        for j in 0..self.touches.len() {
+        for j in 0..self.touches.each.len() {
             let gap = self.system.gap(j, q);
             validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
             if gap < -self.settings.gap_tolerance {
@@ -43,91 +31,113 @@ impl Runner<'_> {
             }
         }
         self.impact(None)?;
-        self.run.initial.clone_from(&self.closed);
+        self.log.run.initial.clone_from(&self.touches.closed);
         self.record()
     }
 
     /// The impact of the contacts that touch; `hit` is the one whose root was found. Decides which
     /// of them are closed from here on.
     pub(super) fn impact(&mut self, hit: Option<usize>) -> Result<(), Failure> {
-        let t = self.state.t;
-        let (mut touching, mut activated) = (Vec::new(), Vec::new());
-        for j in 0..self.touches.len() {
-            let zero = self.system.gap(j, &self.state.q).abs() <= self.settings.gap_tolerance;
-            if zero || self.touches[j].closed || hit == Some(j) {
-                touching.push(j);
-            }
-        }
-        let mut event = ContactEvent::new(t, ContactEventKind::Contact);
-        event.mode_before.clone_from(&self.closed);
-        let (before, rates) = self.rates(&touching)?;
-        event.state_before = before;
-        for (&j, rate) in touching.iter().zip(&rates) {
-            if !self.touches[j].closed && *rate < -self.settings.rate_tolerance {
-                activated.push(j);
-            }
-        }
-        if !activated.is_empty() {
-            let plastic = self.chatters(&activated);
-            let blow = Blow {
-                fresh: (0..touching.len())
-                    .filter(|&i| !self.touches[touching[i]].closed)
-                    .collect(),
-                touching: touching.clone(),
-                plastic,
-                number: self.number,
-            };
-            let before = self.state.clone();
-            let mut p = before.p.clone();
-            self.resolve(&blow, (t, &before.q, &mut p), &mut event)?;
-            self.state.p = p;
-            if !blow.plastic.is_empty() {
-                event.kind = ContactEventKind::ZenoAbsorbed;
-                self.run.guaranteed = false;
-            }
-            if let Some(parts) = &mut self.parts {
-                if hit.is_none() {
-                    // The time of an impact at the start moves with the start.
-                    parts.push(Part::Free(before.clone(), 0.0, activated.first().copied()));
-                }
-                parts.push(Part::Impact(before, blow, activated.len()));
-            }
-            self.number += 1;
+        let touching = self.touching(hit);
+        let mut event = ContactEvent::new(self.state.t, ContactEventKind::Contact);
+        event.mode_before.clone_from(&self.touches.closed);
+        let approach;
+        (event.state_before, approach) = self.rates(&touching)?;
+        let strikes = |(j, rate): (&usize, &f64)| {
+            let open = !self.touches.each[*j].closed;
+            (open && *rate < -self.settings.rate_tolerance).then_some(*j)
+        };
+        event.activated = touching.iter().zip(&approach).filter_map(strikes).collect();
+        if !event.activated.is_empty() {
+            self.strike(&touching, hit, &mut event)?;
         } else if hit.is_some() {
             // Too slow for an impact: the end of an accumulation, or a touch.
             event.kind = ContactEventKind::Touch;
-            self.run.guaranteed = false;
+            self.log.run.guaranteed = false;
         }
-        for &j in &activated {
-            self.touches[j].last = t;
-            self.touches[j].impacts += 1;
+        self.close(&touching, hit, &approach, &mut event)?;
+        event.mode_after.clone_from(&self.touches.closed);
+        event.cluster = self.log.run.events.len();
+        if hit.is_some() || !event.activated.is_empty() {
+            self.log.run.events.push(event);
         }
-        let (approach, (after, rates)) = (rates, self.rates(&touching)?);
-        for ((&j, rate), approach) in touching.iter().zip(&rates).zip(&approach) {
-            let was = self.touches[j].closed;
+        Ok(())
+    }
+
+    /// Contacts with gaps of zero, closed ones and the one that was hit.
+    fn touching(&self, hit: Option<usize>) -> Vec<usize> {
+        let touches = |j: &usize| {
+            let zero = self.system.gap(*j, &self.state.q).abs() <= self.settings.gap_tolerance;
+            zero || self.touches.each[*j].closed || hit == Some(*j)
+        };
+        (0..self.touches.each.len()).filter(touches).collect()
+    }
+
+    /// Changes the momentum by an impact that contacts begin.
+    fn strike(
+        &mut self,
+        touching: &[usize],
+        hit: Option<usize>,
+        event: &mut ContactEvent,
+    ) -> Result<(), Failure> {
+        let blow = Blow {
+            fresh: (0..touching.len())
+                .filter(|&i| !self.touches.each[touching[i]].closed)
+                .collect(),
+            touching: touching.to_vec(),
+            plastic: self.chatters(&event.activated),
+            number: self.log.impacts,
+        };
+        let before = self.state.clone();
+        let mut p = before.p.clone();
+        self.resolve(&blow, (before.t, &before.q, &mut p), event)?;
+        self.state.p = p;
+        if !blow.plastic.is_empty() {
+            event.kind = ContactEventKind::ZenoAbsorbed;
+            self.log.run.guaranteed = false;
+        }
+        if let Some(parts) = &mut self.log.parts {
+            if hit.is_none() {
+                // The time of an impact at the start moves with the start.
+                let first = event.activated.first().copied();
+                parts.push(Part::Free(before.clone(), 0.0, first));
+            }
+            parts.push(Part::Impact(before, blow, event.activated.len()));
+        }
+        self.log.impacts += 1;
+        for &j in &event.activated {
+            self.touches.each[j].last = self.state.t;
+            self.touches.each[j].impacts += 1;
+        }
+        Ok(())
+    }
+
+    /// Decides which of the contacts that touch are closed after an impact or a touch, from their
+    /// rates before (`approach`) and now.
+    fn close(
+        &mut self,
+        touching: &[usize],
+        hit: Option<usize>,
+        approach: &[f64],
+        event: &mut ContactEvent,
+    ) -> Result<(), Failure> {
+        let rates;
+        (event.state_after, rates) = self.rates(touching)?;
+        for ((&j, rate), approach) in touching.iter().zip(&rates).zip(approach) {
+            let (was, strikes) = (self.touches.each[j].closed, event.activated.contains(&j));
             // A touch closes a contact whatever its rate: it did not open by as much as rounding,
             // and one that leaves is free to go. Without an impact nothing opens.
-            let touched = hit == Some(j) && !activated.contains(&j);
-            let kept = touched || was && activated.is_empty();
+            let touched = hit == Some(j) && !strikes;
+            let kept = touched || was && event.activated.is_empty();
             let closed = kept || *rate <= self.settings.rate_tolerance;
             // A rebound below the tolerance of rates is the end of an accumulation.
-            if closed && activated.contains(&j) && *rate > ROUNDING * approach.abs() {
-                self.run.guaranteed = false;
+            if closed && strikes && *rate > ROUNDING * approach.abs() {
+                self.log.run.guaranteed = false;
             }
-            self.touches[j].closed = closed;
+            self.touches.set(j, closed);
             if was && !closed {
                 event.released.push(j);
             }
-        }
-        self.closed.clear();
-        self.closed
-            .extend((0..self.touches.len()).filter(|&j| self.touches[j].closed));
-        event.mode_after.clone_from(&self.closed);
-        event.state_after = after;
-        event.activated = activated;
-        event.cluster = self.run.events.len();
-        if hit.is_some() || !event.activated.is_empty() {
-            self.run.events.push(event);
         }
         Ok(())
     }
@@ -155,7 +165,7 @@ impl Runner<'_> {
         let time = rule.time.unwrap_or(self.settings.step);
         let (q, v) = (&self.state.q, &self.step.newton.terms.v);
         let chatters = |j: &usize| {
-            let touch = self.touches[*j];
+            let touch = self.touches.each[*j];
             // Impacts of one contact without loss do not accumulate, however long the step is.
             let elastic = self.system.restitution(*j, q, v) >= 1.0;
             !elastic && self.state.t - touch.last < time || touch.impacts >= rule.impacts

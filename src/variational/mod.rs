@@ -14,8 +14,8 @@
 //! | derivative | Bouligand, through corners, with a verdict | of runs with single impacts |
 //!
 //! Take this one for long times, for control at a fixed rate, and where contacts stick and slide;
-//! the other for exact times, for simultaneous impacts with derivatives, and for efforts that change
-//! quickly.
+//! the other for exact times, for simultaneous impacts with derivatives, and for efforts that
+//! change quickly.
 //!
 //! # The method
 //!
@@ -31,16 +31,17 @@
 //! impacts of a contact closer than a step, or more than three within one, are taken as rest
 //! ([`Chatter`]); the paper says only "faster than the time-step frequency".
 //!
-//! The paper says that the integrator conserves energy: it does at elastic impacts; along the motion
-//! the error stays bounded. A step that is cut by an impact is not symplectic as a whole.
+//! The paper says that the integrator conserves energy: it does at elastic impacts; along the
+//! motion the error stays bounded. A step that is cut by an impact is not symplectic as a whole.
 //!
 //! Serves Seghete & Murphey, "A propagative model of simultaneous impact: existence, uniqueness,
 //! and design consequences" (arXiv 1709.02296), with its errors mended.
 //!
 //! * `discrete_lagrangian`: the derivatives of the discrete Lagrangian; `newton`: the equations of
 //!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
-//! * `driver`: [`Variational`], its settings and its loop; `advance`: a step with the impacts inside
-//!   it; `impact`: an impact; `held`: a step with closed contacts.
+//! * `settings`, `state`: what a run reads, and what it changes; `runner`: a run under way.
+//! * `held`: a step with closed contacts; `impact`: an impact; `advance`: a step with the impacts
+//!   inside it; `driver`: [`Variational`] and its loop.
 //! * `derivative`: the derivative of a run.
 //! * `orthogonality`: postures and designs whose landings have one outcome.
 //! * `run`: what a run computed; `failure`: why it ended early.
@@ -56,10 +57,14 @@ mod midpoint;
 mod newton;
 mod orthogonality;
 mod run;
+mod runner;
+mod settings;
+mod state;
 
 pub use crate::mechanics::log::{ContactEvent, ContactEventKind, ContactMode};
-pub use driver::{Chatter, Variational};
+pub use driver::Variational;
 pub use failure::Failure;
 pub use midpoint::Midpoint;
 pub use orthogonality::{Meeting, OrthogonalDesign, Orthogonality};
 pub use run::VariationalRun;
+pub use settings::Chatter;

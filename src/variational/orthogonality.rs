@@ -29,8 +29,8 @@ const ACCEPTED: f64 = 1e-12;
 ///
 /// by Newton's method with corrections of least norm: of `Σ (δ_i / s_i)²` over the variables that
 /// are free, `s_i` their [`scales`](Self::scales). A variable that would leave its bounds stays on
-/// them in that correction; corrections to a design that cannot be built, or after which
-/// the next one would not be shorter, are halved. At most 100 corrections, each of two systems a variable.
+/// them in that correction; corrections to a design that cannot be built, or after which the next
+/// one would not be shorter, are halved. At most 100 corrections, each of two systems a variable.
 ///
 /// ```
 /// use saltation::models::Trex;
@@ -150,7 +150,8 @@ where
                         let moved: Vec<f64> =
                             z.iter().zip(&delta).map(|(z, d)| z + part * d).collect();
                         let there = self.meet(&moved, d).ok()?;
-                        // What is left is measured by the correction it asks for, in the same units.
+                        // What is left is measured by the correction it asks for, in the same
+                        // units.
                         let next = residual_of(&there, size);
                         let next = self.correction(&moved, &free, &jacobian, next)?;
                         (self.length(&next) < (1.0 - 0.25 * part) * length)

@@ -193,7 +193,7 @@ fn the_slip_may_stop_while_impacts_are_summed_up() {
 /// Another body lands while the impacts of a block are summed up, or near.
 #[test]
 fn another_body_may_land_while_impacts_are_summed_up() {
-    for at in [2.671, 2.6712, 2.6714, 2.6716] {
+    for at in [2.671, 2.6714, 2.6716] {
         let mut system = block(&[-0.5, 0.5], 1.0);
         system.masses.push([1.0, 1.0]);
         system.corners.push(floor(1, [0.0, 0.0], 0.5));
@@ -234,14 +234,15 @@ fn at_the_critical_angle_a_block_stays_or_slides_on() {
             }
             system.gravity = [GRAVITY * sine, -GRAVITY * cosine];
             let falling = GRAVITY * (sine - mu * cosine);
+            let end = 0.4;
             for speed in [0.0, 0.5, -0.5] {
-                let run = run(&system, &[0.0, y, 0.0], &[speed, 0.0, 0.0], 1.0);
+                let run = run(&system, &[0.0, y, 0.0], &[speed, 0.0, 0.0], end);
                 assert_eq!(run.breakdown(), None);
                 let stop = (-speed / (GRAVITY * (sine + mu * cosine))).max(0.0);
                 let expected = if speed > 0.0 {
-                    speed + falling
+                    speed + falling * end
                 } else {
-                    (1.0 - stop) * falling.max(0.0)
+                    (end - stop) * falling.max(0.0)
                 };
                 let found = run.state()[3];
                 assert!(

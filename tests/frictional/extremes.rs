@@ -1,8 +1,8 @@
 //! Numbers at the ends of their range: a typed error, or an outcome that is finite.
 
 use saltation::impact::{
-    AnitescuPotra, ContactCone, ExactPlanar, Failure, Finish, ImpactLaw, ImpactProblem, InOrder,
-    LcpSteps, Routh, RouthInclusion, SolutionRule,
+    AnitescuPotra, ContactCone, EventExact, ExactPlanar, Failure, Finish, ImpactLaw, ImpactProblem,
+    InOrder, LcpSteps, Routh, RouthInclusion, SolutionRule,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -73,14 +73,40 @@ fn wild_numbers_are_refused_or_resolved() {
         let small = LcpSteps::new(h)
             .finish(Finish::SmallStep(1.0))
             .rule(SolutionRule::PickUniform);
-        if let Ok(mut simulation) = small.most_steps(2).start(&problem) {
-            let _ = simulation.simulate(case, &mut u, &mut p);
-        }
-        if let Ok(mut simulation) = LcpSteps::new(h).start_energetic(&problem) {
-            let _ = simulation.simulate(case, &mut u, &mut p);
-        }
+        let small = small.most_steps(2).start(&problem);
+        let ended = small.and_then(|mut small| small.simulate(case, &mut u, &mut p));
+        finite(&ended, [&u, &p], case);
+        let exact = EventExact::new(h).start(&problem);
+        let ended = exact.and_then(|mut exact| exact.simulate(case, &mut u, &mut p));
+        finite(&ended, [&u, &p], case);
+        let energetic = LcpSteps::new(h).start_energetic(&problem);
+        let ended = energetic.and_then(|mut steps| steps.simulate(case, &mut u, &mut p));
+        finite(&ended, [&u, &p], case);
     }
     assert!(resolved > 150, "{resolved}");
+}
+
+/// What a sample leaves is finite, unless it was refused.
+fn finite<T>(ended: &Result<T, Failure>, left: [&[f64]; 2], case: u64) {
+    if ended.is_ok() {
+        let numbers = left.concat();
+        assert!(
+            numbers.iter().all(|x| x.is_finite()),
+            "case {case}: {numbers:?}"
+        );
+    }
+}
+
+#[test]
+fn bounds_and_friction_that_overflow_are_refused_by_exact_events() {
+    let overflows = |failure| matches!(failure, Failure::Overflow { .. });
+    let heavy = ImpactProblem::new(dmatrix![1e16], dvector![-1.0]).unwrap();
+    let mut simulation = EventExact::new(1e307).start(&heavy).unwrap();
+    let ended = simulation.simulate(0, &mut [0.0], &mut [0.0]);
+    assert!(overflows(ended.unwrap_err()));
+    let slippery = dmatrix![1.0, 0.0; 0.0, 1e16];
+    let rough = ImpactProblem::with_tangents(slippery, dvector![-1.0, 1.0], &[1e307]).unwrap();
+    assert!(overflows(EventExact::new(1.0).start(&rough).unwrap_err()));
 }
 
 #[test]

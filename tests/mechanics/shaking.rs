@@ -93,7 +93,7 @@ fn a_body_at_rest_on_a_shaking_table_takes_off_each_time() {
 #[test]
 fn balls_on_shaking_tables_end_as_with_short_steps() {
     let mut random = SplitMix64(41);
-    let tables = if cfg!(debug_assertions) { 80 } else { 1000 };
+    let tables = if cfg!(debug_assertions) { 40 } else { 1000 };
     let (mut events, mut parted, mut doubtful) = (0, 0, 0);
     for case in 0..tables {
         let frequency = 10f64.powf(random.between(-0.3, 1.3));
@@ -204,14 +204,17 @@ fn a_short_pulse_is_seen_where_the_effort_states_its_time_scale() {
             "{start}: {:?}",
             found.events()
         );
-        // In flight it is the step that must not pass it over.
-        let flying = run(body, (0.0, 0.0, 100.0), 60.0, f64::INFINITY);
-        let short = run(body, (0.0, 0.0, 100.0), 60.0, 1e-3);
-        let (a, b) = (
-            flying.trajectory().state()[0],
-            short.trajectory().state()[0],
+        // In a flight of a minute it is the step that must not pass it over.
+        let end = start + 3.0;
+        let flying = run(body, (0.0, 0.0, 300.0), end, f64::INFINITY);
+        let found = flying.trajectory().state()[0];
+        let pulse = 2.0 * G * 0.01 * (end - start - 0.005);
+        let expected = 300.0 * end - 0.5 * G * end * end + pulse;
+        // Errors where the force jumps; a pulse that is passed over is missed whole.
+        assert!(
+            (found - expected).abs() < 0.05 * pulse,
+            "{start}: {found} {expected}"
         );
-        assert!((a - b).abs() < 1e-3, "{start}: {a} {b}");
     }
 }
 

@@ -165,7 +165,7 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
 
 #[test]
 fn thrown_bodies_are_never_lost() {
-    let throws = if cfg!(debug_assertions) { 150 } else { 10_000 };
+    let throws = if cfg!(debug_assertions) { 80 } else { 10_000 };
     let mut random = SplitMix64(1);
     let (mut tally, mut failures) = (Tally::default(), Vec::new());
     for case in 0..throws {

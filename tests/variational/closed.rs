@@ -165,6 +165,63 @@ fn friction_that_nothing_honours_is_refused() {
     assert_eq!(run.state()[2], 0.0);
 }
 
+/// A ball on a rough floor that has no tangents.
+struct NoTangents;
+
+impl mechanics::MechanicalSystem for NoTangents {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -9.81;
+    }
+}
+
+impl mechanics::UnilateralConstraints for NoTangents {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.5
+    }
+}
+
+#[test]
+fn friction_without_tangents_is_refused() {
+    let driver = || Variational::new(NoTangents).unwrap().frictionless_impacts();
+    let failure = driver().integrate(0.0, &[0.0], &[0.0], 1.0).unwrap_err();
+    let InputError::Tangents { contact: 0, .. } = input(failure) else {
+        panic!("another error");
+    };
+    let run = driver().frictionless().integrate(0.0, &[0.0], &[0.0], 1.0);
+    assert!(run.unwrap().completed().is_ok());
+}
+
+/// The bad input that a run was refused for.
+fn input(failure: Failure) -> InputError {
+    match failure {
+        Failure::Input(error) => error,
+        failure => panic!("{failure}"),
+    }
+}
+
+/// 0.1 + 0.2 is three steps of 0.1, and not a fourth of no length.
+#[test]
+fn an_end_within_rounding_of_a_step_is_its_end() {
+    let mut driver = Variational::new(SlidingBlock::default())
+        .unwrap()
+        .frictionless()
+        .time_step(0.1);
+    let run = driver.integrate(0.0, &[0.0, 1.0], &[0.0; 2], 0.1 + 0.2);
+    assert_eq!(run.unwrap().times(), [0.0, 0.1, 0.2, 0.1 + 0.2]);
+}
+
 #[test]
 fn restitution_that_the_law_ignores_is_refused() {
     let block = SlidingBlock {

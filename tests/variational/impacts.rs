@@ -281,3 +281,52 @@ fn event_driven_and_variational_runs_agree_with_order_two() {
         assert!((order - 2.0).abs() < 0.15, "{errors:?}");
     }
 }
+
+/// Two balls that know nothing of each other, with restitution 1/2.
+struct TwoBalls;
+
+impl MechanicalSystem for TwoBalls {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(-10.0);
+    }
+}
+
+impl UnilateralConstraints for TwoBalls {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.5
+    }
+}
+
+/// The first ball hits the floor at 1/8 s and at 1/4 s, too soon; the second one at 1/4 s too.
+#[test]
+fn a_ball_that_chatters_takes_no_rebound_from_another() {
+    let mut driver = Variational::new(TwoBalls)
+        .unwrap()
+        .time_step(0.01)
+        .chatter(Some(Chatter::default().time(0.2)));
+    let fall = |t: f64| 0.5 * 10.0 * t * t;
+    let run = driver.integrate(0.0, &[fall(0.125), fall(0.25)], &[0.0; 2], 0.3);
+    let run = run.unwrap().completed().unwrap();
+    let last = run.events().last().unwrap();
+    assert_eq!(
+        (&last.activated[..], &last.mode_after[..]),
+        (&[0, 1][..], &[0][..])
+    );
+    let (v, expected) = (&run.state()[2..], 0.5 * 2.5 - 10.0 * 0.05);
+    assert!(
+        v[0] == 0.0 && (v[1] - expected).abs() < 1e-9,
+        "{v:?} {expected}"
+    );
+}

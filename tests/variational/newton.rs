@@ -130,3 +130,42 @@ fn factors_serve_for_many_steps() {
     let calls = driver.system().0.get();
     assert!(calls < 100, "{calls}");
 }
+
+/// A stiff swing in a wind that grows with time.
+struct Swing;
+
+impl MechanicalSystem for Swing {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -100.0 * q[0].sin() + 10.0 * t;
+    }
+}
+
+/// Steps in which Newton's method fails are those of two halves, each at its time.
+#[test]
+fn a_step_that_fails_is_made_in_two_halves() {
+    let mut halved = 0;
+    for k in 0..40 {
+        let (h, start) = (0.1 + 0.01 * f64::from(k), 0.3);
+        for q in [1.5, 2.5, 3.0] {
+            let mut midpoint = Midpoint::new(Swing).unwrap();
+            let (mut whole, mut halves) = (([q], [5.0]), ([q], [5.0]));
+            if midpoint.step(start, h, &mut whole.0, &mut whole.1).is_err() {
+                continue;
+            }
+            let made = [start, start + 0.5 * h].map(|t| {
+                midpoint
+                    .step(t, 0.5 * h, &mut halves.0, &mut halves.1)
+                    .is_ok()
+            });
+            let off = (whole.0[0] - halves.0[0]).abs() + (whole.1[0] - halves.1[0]).abs();
+            halved += usize::from(made == [true; 2] && off < 1e-10);
+        }
+    }
+    assert!(halved >= 5, "{halved}");
+}

@@ -127,14 +127,6 @@ impl Model<'_> {
         let contacts = &distinct[..];
         self.check_options()?;
         let x = self.checked_corner(t, q, v, contacts)?;
-        if let Some((contact, friction)) = self.first_friction(contacts.iter().copied()) {
-            let law = "the report on decoupling";
-            return Err(Breakdown::Input(InputError::FrictionIgnored {
-                law,
-                contact,
-                friction,
-            }));
-        }
         let (q, v) = self.parts(&x);
         let (gram, lift) = self.in_frame(q, contacts, |frame| {
             let m = contacts.len();
@@ -212,7 +204,7 @@ impl Model<'_> {
         }
     }
 
-    /// The state `(q, v)`, if it is one at which `contacts` close.
+    /// The state `(q, v)`, if it is one at which `contacts` close, without friction.
     fn checked_corner(
         &self,
         t: f64,
@@ -240,6 +232,14 @@ impl Model<'_> {
                 rate_after: f64::NAN,
                 min_rate: self.rate_tolerance,
                 at: At::new(t, &x, &Mode::default()).into(),
+            }));
+        }
+        if let Some((contact, friction)) = self.first_friction(contacts.iter().copied()) {
+            let law = "the report on decoupling";
+            return Err(Breakdown::Input(InputError::FrictionIgnored {
+                law,
+                contact,
+                friction,
             }));
         }
         Ok(x)

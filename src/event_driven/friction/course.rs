@@ -1,28 +1,21 @@
-//! A run with time as a state: smooth pieces by the core integrator, impacts and changes of mode
-//! between them.
+//! A run under way: its state, the contacts that may stay closed, and smooth pieces by the core
+//! integrator.
 
 use super::accumulation::Series;
 use super::frame::{Frame, hold_rows};
 use super::motion::{Motion, contact_mode, slip_sign};
+use super::options::Options;
 use super::pieces::{Piece, PieceKind};
-use super::timeline::{Options, check_inelastic};
+use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::impact::Event;
-use crate::event_driven::{Model, projection};
 use crate::impact::frictional::modes::{Known, UNKNOWN};
-use crate::impact::{ContactMode, ImpactLaw, Occasion, Routh, Selection};
+use crate::impact::{ContactMode, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::{At, Guard, Integrator, Mode, Status, Stop, Trajectory};
+use crate::{Guard, Integrator, Status, Stop, Trajectory};
 
-/// Most events at one instant beside 8 a contact.
-const AT_ONCE: usize = 32;
-/// Impacts whose rebounds are slower than so many times the tolerance of rates are summed up with
-/// an error of up to this part of the last interval.
-const SLOW: f64 = 1e3;
-const PART: f64 = 1e-2;
 /// Of a contact that stays closed where that makes no difference.
-const STAYS: Known = Known {
+pub(super) const STAYS: Known = Known {
     stays: true,
     ..UNKNOWN
 };
@@ -32,7 +25,7 @@ pub(super) struct Course<'a> {
     pub(super) model: &'a Model<'a>,
     pub(super) options: &'a Options,
     pub(super) watched: Integrator<Motion<'a>>,
-    pub(super) unwatched: Integrator<Motion<'a>>,
+    unwatched: Integrator<Motion<'a>>,
     pub(super) t: f64,
     pub(super) s: f64,
     /// `(q, v)`.
@@ -42,8 +35,8 @@ pub(super) struct Course<'a> {
     pub(super) events: usize,
     /// When time last went on, and how many events there were until then.
     pub(super) since: (f64, usize),
-    pub(super) steps: usize,
-    pub(super) memory: usize,
+    steps: usize,
+    memory: usize,
 }
 
 impl<'a> Course<'a> {
@@ -67,89 +60,6 @@ impl<'a> Course<'a> {
             since: (t, 0),
             steps: 0,
             memory: 0,
-        }
-    }
-
-    /// Goes on to `tf`, or to where it cannot go on.
-    pub(super) fn run(&mut self, tf: f64) -> Result<(), Breakdown> {
-        // Of each contact that has just left its cone the sign of its slip; those whose forces have
-        // ended need not stay until they have parted.
-        let mut left = self.no_event();
-        loop {
-            let touching = self.touching();
-            projection::land(self.model, &mut self.state, &[], &touching);
-            let (q, v) = self.model.parts(&self.state);
-            let approaching = self.model.approaching(q, v, &touching)?;
-            if approaching.contains(&true) {
-                left.fill(STAYS);
-                self.count_event(0)?;
-                self.impact(touching, approaching, false)?;
-                if let Some(limit) = self.series.limit(self.options.zeno_tolerance, self.part()) {
-                    if limit.t > tf {
-                        continue;
-                    }
-                    self.series.clear();
-                    self.rest(&limit)?;
-                }
-                continue;
-            }
-            let (candidates, known) = self.candidates(&touching, &left)?;
-            let occasion = self.occasion();
-            let next = self
-                .model
-                .next_mode(occasion, &self.state, &candidates, &known)?;
-            // The contact that left its cone may stick in another mode of the others.
-            let next = match next {
-                None if left.iter().any(|left| left.slip != 0) => {
-                    for left in &mut left {
-                        left.slip = 0;
-                    }
-                    let (candidates, known) = self.candidates(&touching, &left)?;
-                    self.model
-                        .next_mode(occasion, &self.state, &candidates, &known)?
-                }
-                next => next,
-            };
-            for (j, left) in left.iter_mut().enumerate() {
-                let parted = !touching.contains(&j);
-                let closed = next
-                    .as_ref()
-                    .is_none_or(|modes| modes[j] != ContactMode::Open);
-                left.slip = 0;
-                left.stays |= parted || closed;
-            }
-            let Some(modes) = next else {
-                self.count_event(0)?;
-                self.impact_without_collision(&candidates, &known)?;
-                continue;
-            };
-            if self.t >= tf {
-                return Ok(());
-            }
-            let guards = self.smooth(&modes, tf)?;
-            for guard in &guards {
-                self.count_event(guard.event)?;
-                let (j, slot) = (guard.event / 3, guard.event % 3);
-                if modes[j] == ContactMode::Stick && slot > 0 {
-                    left[j].slip = if slot == 1 { -1 } else { 1 };
-                }
-                left[j].stays &= slot > 0 || modes[j] == ContactMode::Open;
-            }
-            if guards.is_empty() || self.t >= tf {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The part of the last interval that the error of the sum of an accumulation may be: some where
-    /// rebounds come close to the tolerance of rates.
-    fn part(&self) -> f64 {
-        let rates = self.model.approach(&self.state, &self.touching());
-        let fastest = rates.into_iter().fold(0.0, f64::max);
-        if fastest <= SLOW * self.model.rate_tolerance {
-            PART
-        } else {
-            0.0
         }
     }
 
@@ -215,89 +125,12 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// Counts an event; refuses too many, in all or at one instant.
-    fn count_event(&mut self, function: usize) -> Result<(), Breakdown> {
-        self.events += 1;
-        if self.t > self.since.0 {
-            self.since = (self.t, self.events);
-        }
-        let guard = Guard::falling(function);
-        let at = || At::new(self.t, &self.state, &Mode::default()).into();
-        let at_once = AT_ONCE + 8 * self.model.system().contacts();
-        if self.events > self.options.max_events {
-            let limit = self.options.max_events;
-            return Err(Breakdown::Stop(Stop::TooManyEvents {
-                limit,
-                guard,
-                at: at(),
-            }));
-        }
-        if self.events - self.since.1 > at_once {
-            return Err(Breakdown::Stop(Stop::NoProgress { guard, at: at() }));
-        }
-        Ok(())
-    }
-
-    /// An impact of contacts that touch: by the law of the model, or at one contact that is pressed
-    /// on.
-    fn impact(
-        &mut self,
-        touching: Vec<usize>,
-        new: Vec<bool>,
-        without_collision: bool,
-    ) -> Result<(), Breakdown> {
-        let (model, occasion) = (self.model, self.occasion());
-        let before = self.state.clone();
-        for &j in &touching {
-            check_inelastic(model, j, model.parts(&before))?;
-        }
-        let mut event = Event::of(&touching, new);
-        if without_collision {
-            let law = Routh::new().without_collision();
-            let by = (&law as &dyn ImpactLaw, &Selection::Single);
-            model.apply_impact_with(by, occasion, &mut self.state, &mut event)?;
-        } else {
-            model.apply_impact(occasion, &mut self.state, &mut event)?;
-        }
-        let (n, m) = (model.system().contacts(), touching.len());
-        let (mut impulses, mut tangential) = (vec![0.0; n], vec![0.0; n]);
-        for (i, &j) in touching.iter().enumerate() {
-            impulses[j] = event.impulses[i];
-            tangential[j] = event.impulses.get(m + i).copied().unwrap_or(0.0);
-        }
-        let s = self.s + impulses.iter().sum::<f64>();
-        let struck = (0..n).filter(|&j| impulses[j] > 0.0);
-        self.series.add(self.t, s, struck);
-        let kind = PieceKind::Impact {
-            contacts: touching,
-            without_collision,
-            outcomes: event.outcomes,
-        };
-        self.push(kind, &before, (self.t, s), (impulses, tangential), None);
-        Ok(())
-    }
-
-    /// An impact at the contact that presses itself down while it slides, where no contact mode is
-    /// consistent.
-    fn impact_without_collision(
-        &mut self,
-        candidates: &[usize],
-        known: &[Known],
-    ) -> Result<(), Breakdown> {
-        let pressed = self
-            .model
-            .pressed_down(self.t, &self.state, (candidates, known))?;
-        let [contact] = pressed[..] else {
-            return Err(Breakdown::NoConsistentMode {
-                contacts: candidates.to_vec(),
-                t: self.t,
-            });
-        };
-        self.impact(vec![contact], vec![true], true)
-    }
-
     /// A smooth piece in a contact mode. Gives the guards that end it; none at the final time.
-    fn smooth(&mut self, modes: &[ContactMode], tf: f64) -> Result<Vec<Guard>, Breakdown> {
+    pub(super) fn smooth(
+        &mut self,
+        modes: &[ContactMode],
+        tf: f64,
+    ) -> Result<Vec<Guard>, Breakdown> {
         let before = self.state.clone();
         let (path, guards, broken) = self.advance(modes, tf, true)?;
         let is_free = modes.iter().all(|&mode| mode == ContactMode::Open);

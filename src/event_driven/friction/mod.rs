@@ -10,14 +10,19 @@
 //! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
 //! * `motion`: the smooth motion in a contact mode, and the event functions that end it.
 //! * `mode_problem`: which mode follows.
-//! * `accumulation`: the limit of impacts that accumulate; `rest`: what happens there.
-//! * `pieces`: what a run returns; `timeline`: its driver; `course`: a run under way.
+//! * `accumulation`: the limit of impacts that accumulate.
+//! * `options`, `checks`: what a run reads, and what it refuses; `pieces`: what it returns.
+//! * `course`: a run under way; `rest`: the end of an accumulation; `events`: from event to event;
+//!   `timeline`: the driver.
 
 mod accumulation;
+mod checks;
 mod course;
+mod events;
 mod frame;
 mod mode_problem;
 mod motion;
+mod options;
 mod pieces;
 mod rest;
 mod timeline;

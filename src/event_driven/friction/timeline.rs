@@ -1,12 +1,14 @@
-//! The driver with time as a state: its options, and how runs begin.
+//! The driver with time as a state.
 
+use super::checks::check_start;
 use super::course::Course;
 use super::motion::Motion;
+use super::options::Options;
 use super::pieces::TimelineRun;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::{EventDriven, Model};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, Integrator, Interrupt, PerEntry, validate};
+use crate::{InputError, Integrator, Interrupt, validate};
 #[cfg(doc)]
 use crate::{
     Stop,
@@ -35,8 +37,8 @@ use crate::{
 /// Coefficients of restitution must be zero. Up to five contacts may touch in one configuration
 /// (their 4⁵ modes are enumerated), and efforts may not depend on which are closed
 /// ([`contact_effort`](MechanicalSystem::contact_effort)). Sticking contacts may depend on each
-/// other: then single forces are those of least size within the friction cones, and the mode lasts as long as some forces
-/// within the friction cones hold it. There is no derivative.
+/// other: then single forces are those of least size within the friction cones, and the mode lasts
+/// as long as some forces within the friction cones hold it. There is no derivative.
 ///
 /// ```
 /// use saltation::event_driven::{EventDriven, PieceKind, Timeline};
@@ -57,18 +59,6 @@ pub struct Timeline<S> {
     options: Options,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Options {
-    pub(super) rtol: PerEntry,
-    pub(super) atol: PerEntry,
-    pub(super) max_step: f64,
-    pub(super) max_events: usize,
-    pub(super) max_steps: usize,
-    pub(super) max_memory: usize,
-    pub(super) zeno_tolerance: f64,
-    pub(super) interrupt: Interrupt,
-}
-
 impl<S> Timeline<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -81,17 +71,10 @@ where
         if model.system().dof() == 0 || model.system().coordinates() == 0 {
             return Err(InputError::EmptySystem);
         }
-        let options = Options {
-            rtol: PerEntry::Same(1e-8),
-            atol: PerEntry::Same(1e-11),
-            max_step: f64::INFINITY,
-            max_events: 100_000,
-            max_steps: 10_000_000,
-            max_memory: 1 << 30,
-            zeno_tolerance: 1e-10,
-            interrupt: Interrupt::new(),
-        };
-        Ok(Self { model, options })
+        Ok(Self {
+            model,
+            options: Options::default(),
+        })
     }
 
     /// Relative tolerance of smooth pieces, as [`Integrator::rtol`], for all entries of `(q, v)`
@@ -218,51 +201,4 @@ fn integrator<'a>(
         .interrupt(&options.interrupt);
     integrator.check_options()?;
     Ok(integrator)
-}
-
-/// Refuses what a run cannot begin with; gives the state on the manifold of the coordinates.
-fn check_start(model: &Model<'_>, (t, q, v): (f64, &[f64], &[f64])) -> Result<Vec<f64>, Breakdown> {
-    model.check_options()?;
-    let (system, tangents) = (model.system(), model.row_tangents());
-    if tangents > 1 {
-        return Err(Breakdown::Input(InputError::Tangents {
-            contact: 0,
-            expected: 1,
-            found: tangents,
-        }));
-    }
-    let state = model.checked_state(t, q, v)?;
-    let (q, v) = model.parts(&state);
-    model.check_mass(q)?;
-    let mut effort = vec![0.0; v.len()];
-    let depends = system.contact_effort((t, q, v), &[], &mut effort);
-    let rule = "must not depend on closed contacts where these have friction";
-    validate::unless(!depends, "contact_effort", 1.0, rule)?;
-    for j in 0..system.contacts() {
-        check_inelastic(model, j, (q, v))?;
-        validate::not_negative("coefficient of friction", &[model.friction(j)])
-            .map_err(validate::counted_from(j))?;
-        let gap = system.gap(j, q);
-        validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
-        if gap < -model.gap_tolerance {
-            return Err(Breakdown::Input(InputError::NegativeGap {
-                contact: j,
-                gap,
-                t,
-            }));
-        }
-    }
-    Ok(state)
-}
-
-/// Refuses a coefficient of restitution, which the laws with friction would not read.
-pub(super) fn check_inelastic(
-    model: &Model<'_>,
-    contact: usize,
-    (q, v): (&[f64], &[f64]),
-) -> Result<(), InputError> {
-    let restitution = model.system().restitution(contact, q, v);
-    let rule = "must be 0: impacts of a timeline are inelastic";
-    validate::unless(restitution == 0.0, "restitution", restitution, rule)
-        .map_err(validate::counted_from(contact))
 }

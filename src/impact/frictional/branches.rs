@@ -46,7 +46,8 @@ impl LcpSimulation<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for another rule; those of [`simulate`](Self::simulate).
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for another rule; those of
+    /// [`simulate`](Self::simulate).
     pub fn branches(&mut self, sample: u64, mut each: impl FnMut(Branch)) -> Result<bool, Failure> {
         let most = self.settings.most_branches().unwrap_or(0);
         validate::unless(most > 0, "rule", 0.0, "must be EnumerateAll for branches")?;

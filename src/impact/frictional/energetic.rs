@@ -9,7 +9,7 @@
 use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
-use super::simulation::{Ended, is_over, start};
+use super::simulation::{Ended, finite, is_over, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::validate;
 
@@ -47,7 +47,8 @@ impl LcpSteps {
     ///
     /// # Errors
     /// Those of [`start`](Self::start), and
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for rules that enumerate contact modes, [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for rules that enumerate contact
+    /// modes, [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
     pub fn start_energetic<'p>(
         &self,
         problem: &'p ImpactProblem,
@@ -133,7 +134,7 @@ impl<'p> EnergeticSimulation<'p> {
             ended.steps += 1;
             ended.finished = self.is_over(speeds);
         }
-        Ok(ended)
+        finite(ended, speeds, impulses)
     }
 
     /// Cuts the bounds of contacts that gave more than their stores hold; true when one was cut.

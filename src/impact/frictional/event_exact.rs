@@ -3,7 +3,7 @@
 
 use super::bounds::{BoundDraws, BoundLaw, Pushing};
 use super::modes::{Known, Modes, UNKNOWN};
-use super::simulation::{Ended, start};
+use super::simulation::{Ended, finite, start};
 use crate::impact::{Failure, ImpactProblem};
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;
@@ -86,7 +86,8 @@ impl EventExact {
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
     /// for problems in space and for more than five contacts;
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-    /// tangents.
+    /// tangents; [`Failure::Overflow`] for coefficients of friction that overflow in units in which
+    /// normals and tangents have length 1.
     pub fn start<'p>(
         &self,
         problem: &'p ImpactProblem,
@@ -95,12 +96,13 @@ impl EventExact {
         validate::positive("bound", &[self.bound])?;
         validate::count("most legs", self.most_legs)?;
         Modes::refuse(problem)?;
-        let m = problem.contacts();
+        let (m, modes) = (problem.contacts(), Modes::new(problem));
+        modes.check_finite(problem.speeds().as_slice())?;
         Ok(EventExactSimulation {
             settings: *self,
             problem,
             zero: problem.parts_of_greatest(ZERO),
-            modes: Modes::new(problem),
+            modes,
             known: vec![UNKNOWN; m],
             most: vec![0.0; m],
             rates: vec![0.0; problem.speeds().len()],
@@ -136,7 +138,8 @@ impl EventExactSimulation<'_> {
     /// alone. A sample that still approaches after the last leg is not finished.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Interrupted`].
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Overflow`],
+    /// [`Failure::Interrupted`].
     pub fn simulate(
         &mut self,
         sample: u64,
@@ -165,7 +168,7 @@ impl EventExactSimulation<'_> {
         // afresh from the impulses; what was zero is zero but for rounding
         speeds.copy_from_slice(self.problem.speeds().as_slice());
         add_product(self.problem, impulses, speeds);
-        Ok(ended)
+        finite(ended, speeds, impulses)
     }
 
     fn is_over(&self, speeds: &[f64]) -> bool {

@@ -64,15 +64,15 @@ const GENERATORS: usize = 200;
 /// than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12 of
 /// it are lost.
 ///
-/// Where a contact is closed (`u_n = 0`) and none approaches, the inclusion may end the impact or go
-/// on: pushing contacts can stop each other's slip. This set holds both, as the definition of the
-/// inclusion does; samplers end there.
+/// Where a contact is closed (`u_n = 0`) and none approaches, the inclusion may end the impact or
+/// go on: pushing contacts can stop each other's slip. This set holds both, as the definition of
+/// the inclusion does; samplers end there.
 ///
 /// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds. Some
 /// sets have vertices without end: two contacts alternate, and each round moves the velocity by a
 /// little less than the one before (one in a hundred random problems with two contacts). There, and
-/// with four or five contacts, the search reaches a cap. Then the result is a part of the exact set,
-/// and [`is_closed`](OutcomeSet::is_closed) is false.
+/// with four or five contacts, the search reaches a cap. Then the result is a part of the exact
+/// set, and [`is_closed`](OutcomeSet::is_closed) is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactPlanar {
     cap: usize,

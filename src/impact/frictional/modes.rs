@@ -227,7 +227,7 @@ impl Modes {
     }
 
     /// Refuses numbers that overflow in units of size 1.
-    fn check_finite(&self, speeds: &[f64]) -> Result<(), Failure> {
+    pub(super) fn check_finite(&self, speeds: &[f64]) -> Result<(), Failure> {
         let overflow = |quantity, row: usize, value| Failure::Overflow {
             quantity,
             contact: row,

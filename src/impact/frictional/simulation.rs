@@ -4,6 +4,7 @@ use super::blocks::{force_rows, slopes};
 use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
+use crate::impact::outcome::check_finite;
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::spectrum::Spectrum;
 use crate::random::Draws;
@@ -40,9 +41,9 @@ impl LcpSteps {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
     /// for complementarity problems of more than 1000 unknowns, `(3 + k) m`, and for rules that
-    /// enumerate contact modes in space or with more than five contacts; [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for
-    /// friction without tangents; those of [`LcpSimulation::simulate`] while a dictionary is
-    /// learnt.
+    /// enumerate contact modes in space or with more than five contacts;
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
+    /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
     pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
         self.check(problem)?;
         LcpSimulation::new(*self, problem)
@@ -86,7 +87,7 @@ impl<'p> LcpSimulation<'p> {
     ///
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Lcp`] when a step is
-    /// not solved, [`Failure::Interrupted`].
+    /// not solved, [`Failure::Overflow`], [`Failure::Interrupted`].
     pub fn simulate(
         &mut self,
         sample: u64,
@@ -101,7 +102,7 @@ impl<'p> LcpSimulation<'p> {
             let residual = self.step.solve(draws, speeds, &self.most, None)?;
             self.count_step(residual, speeds, impulses, &mut ended);
         }
-        Ok(ended)
+        finite(ended, speeds, impulses)
     }
 
     pub(super) fn is_over(&self, speeds: &[f64]) -> bool {
@@ -168,6 +169,13 @@ pub(super) fn start(
         finished: false,
         residual: 0.0,
     })
+}
+
+/// The end of a sample, refused where its numbers overflow.
+pub(super) fn finite(ended: Ended, speeds: &[f64], impulses: &[f64]) -> Result<Ended, Failure> {
+    check_finite("impulse", impulses)?;
+    check_finite("speed after the impact", speeds)?;
+    Ok(ended)
 }
 
 /// True when no normal speed is below minus its rounding.

@@ -25,8 +25,8 @@ const NUMBERS: usize = 10_000_000;
 /// with [`Failure::NotSingle`]: take a greater bound or more steps. With
 /// [`SolutionRule::EnumerateAll`](crate::impact::SolutionRule::EnumerateAll) the outcomes are those
 /// of all branches. Each velocity is listed once (to 1e-8 of the greatest speed), in the order of
-/// the samples. The set is never complete: a run needs a
-/// [`Selection`](crate::impact::Selection) other than `Single`. For many samples [`LcpSteps::start`] is cheaper: it keeps nothing.
+/// the samples. The set is never complete: a run needs a [`Selection`](crate::impact::Selection)
+/// other than `Single`. For many samples [`LcpSteps::start`] is cheaper: it keeps nothing.
 ///
 /// Coefficients of restitution are not read. [`Outcomes::effort`] is the number of steps.
 ///

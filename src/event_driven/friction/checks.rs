@@ -1,0 +1,55 @@
+//! What a run with time as a state refuses: starts, and coefficients of restitution.
+
+use crate::event_driven::Model;
+use crate::event_driven::breakdown::Breakdown;
+use crate::{InputError, validate};
+
+/// Refuses what a run cannot begin with; gives the state on the manifold of the coordinates.
+pub(super) fn check_start(
+    model: &Model<'_>,
+    (t, q, v): (f64, &[f64], &[f64]),
+) -> Result<Vec<f64>, Breakdown> {
+    model.check_options()?;
+    let (system, tangents) = (model.system(), model.row_tangents());
+    if tangents > 1 {
+        return Err(Breakdown::Input(InputError::Tangents {
+            contact: 0,
+            expected: 1,
+            found: tangents,
+        }));
+    }
+    let state = model.checked_state(t, q, v)?;
+    let (q, v) = model.parts(&state);
+    model.check_mass(q)?;
+    let mut effort = vec![0.0; v.len()];
+    let depends = system.contact_effort((t, q, v), &[], &mut effort);
+    let rule = "must not depend on closed contacts where these have friction";
+    validate::unless(!depends, "contact_effort", 1.0, rule)?;
+    for j in 0..system.contacts() {
+        check_inelastic(model, j, (q, v))?;
+        validate::not_negative("coefficient of friction", &[model.friction(j)])
+            .map_err(validate::counted_from(j))?;
+        let gap = system.gap(j, q);
+        validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
+        if gap < -model.gap_tolerance {
+            return Err(Breakdown::Input(InputError::NegativeGap {
+                contact: j,
+                gap,
+                t,
+            }));
+        }
+    }
+    Ok(state)
+}
+
+/// Refuses a coefficient of restitution, which the laws with friction would not read.
+pub(super) fn check_inelastic(
+    model: &Model<'_>,
+    contact: usize,
+    (q, v): (&[f64], &[f64]),
+) -> Result<(), InputError> {
+    let restitution = model.system().restitution(contact, q, v);
+    let rule = "must be 0: impacts of a timeline are inelastic";
+    validate::unless(restitution == 0.0, "restitution", restitution, rule)
+        .map_err(validate::counted_from(contact))
+}
