@@ -1,7 +1,7 @@
 //! One error over those of all rooms, for `?` in programs that use several.
 
 use crate::event_driven::Breakdown;
-use crate::{InputError, NoDerivative, Stop, impact, lcp, variational};
+use crate::{InputError, NoDerivative, Stop, compliant, impact, lcp, variational};
 
 /// Any error of this crate.
 ///
@@ -46,6 +46,9 @@ pub enum Error {
     /// A step of the variational integrator could not be made.
     #[error(transparent)]
     Variational(variational::Failure),
+    /// A compliant step could not be made.
+    #[error(transparent)]
+    Compliant(compliant::Failure),
 }
 
 impl From<Stop> for Error {
@@ -103,6 +106,16 @@ impl From<variational::Failure> for Error {
             variational::Failure::Input(error) => Self::Input(error),
             variational::Failure::Interrupted => Self::Interrupted,
             failure => Self::Variational(failure),
+        }
+    }
+}
+
+impl From<compliant::Failure> for Error {
+    fn from(failure: compliant::Failure) -> Self {
+        match failure {
+            compliant::Failure::Input(error) => Self::Input(error),
+            compliant::Failure::Interrupted => Self::Interrupted,
+            failure => Self::Compliant(failure),
         }
     }
 }

@@ -100,6 +100,37 @@ pub enum InputError {
         fault: MatrixFault,
     },
 
+    /// The inertia of a tree is not what mechanics allows.
+    #[error("the inertia of tree {tree} {fault}")]
+    BadTree {
+        /// The tree.
+        tree: usize,
+        /// What is wrong with its matrix.
+        fault: MatrixFault,
+    },
+
+    /// A term of a compliant problem acts on no tree, or on more than two.
+    #[error("a contact or another term acts on {found} trees: it must be one or two")]
+    TreesOfTerm {
+        /// The number of trees.
+        found: usize,
+    },
+
+    /// The rows of a term of a compliant problem make no sense.
+    #[error("the rows of {what} {index}: {reason}")]
+    RowsOfTerm {
+        /// `contact` or `row`.
+        what: &'static str,
+        /// Its number.
+        index: usize,
+        /// What is wrong with its rows.
+        reason: Box<InputError>,
+    },
+
+    /// A step was asked for before the start.
+    #[error("there is no state to step from: call start first")]
+    NotStarted,
+
     /// An impact without contacts.
     #[error("an impact needs at least one contact")]
     NoContacts,
@@ -148,14 +179,15 @@ pub enum InputError {
     )]
     NotCoordinateRates,
 
-    /// Contacts of one problem have different numbers of tangents, or more than two.
+    /// Contacts of one problem have different numbers of tangents, more than two, or friction and no
+    /// tangents.
     #[error(
-        "contact {contact} has {found} tangents where {expected} are possible: all contacts of a problem have 0, all have 1 (in the plane) or all have 2 (in space)"
+        "contact {contact} has {found} tangents, not {expected}: all contacts of a problem have 1 (in the plane), all have 2 (in space), or, without friction, all have 0"
     )]
     Tangents {
         /// The contact.
         contact: usize,
-        /// The number that it may have, that of the contacts before it.
+        /// The number that it may have: that of the contacts before it, or with friction at least 1.
         expected: usize,
         /// The number that it has.
         found: usize,

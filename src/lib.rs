@@ -65,6 +65,10 @@
 //!   ([`event_driven::Timeline`]).
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
 //!   inside the steps ([`variational::Variational`]).
+//! * [`compliant`]: bodies in implicit steps of one length, with hundreds of compliant contacts with
+//!   friction solved as one convex problem ([`compliant::TimeStepper`]), and derivatives of rollouts.
+//! * [`bodies`]: rigid bodies with shapes as a mechanical system ([`bodies::Scene`]): spheres, boxes,
+//!   capsules, planes, and the contacts between them.
 //! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
 //!   laws that return sets of outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the
@@ -78,7 +82,8 @@
 //! None is on by default.
 //!
 //! * `dual`: exact derivatives of models that are written once for any scalar (`Dual`).
-//! * `parallel`: samples of impacts on several threads (`impact::Sampler::threads`).
+//! * `parallel`: samples of impacts, and islands of compliant contacts, on several threads
+//!   (`impact::Sampler::threads`, `compliant::Solver::threads`).
 //! * `sobol`: bounds of these samples by Sobol's sequence (`impact::BoundLaw::Sobol`).
 //!
 //! # What is guaranteed
@@ -100,15 +105,16 @@
 //! Bad input is refused before any work begins, with an [`InputError`]. What a run meets on its way
 //! ends it with [`Status::Refused`] and a [`Stop`], which says where; a reset may refuse with a
 //! reason of its own ([`Stop::model`]). Each room has one error of its own beside these:
-//! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::Failure`], [`impact::Failure`],
-//! [`lcp::Failure`]. [`Error`] is over all of them, for `?`.
+//! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::Failure`], [`compliant::Failure`],
+//! [`impact::Failure`], [`lcp::Failure`]. [`Error`] is over all of them, for `?`.
 //!
 //! # When not to use it
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on
 //!   each other are in [`mechanics`]. [`event_driven::Simulation`] runs them without friction
-//!   between impacts; [`event_driven::Timeline`] and [`variational::Variational`] have it.)
+//!   between impacts; [`event_driven::Timeline`], [`variational::Variational`] and
+//!   [`compliant::TimeStepper`] have it.)
 //! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth
 //!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
@@ -118,6 +124,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
+pub mod bodies;
+pub mod compliant;
 pub mod derivative;
 mod error;
 pub mod event_driven;

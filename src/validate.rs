@@ -76,6 +76,15 @@ pub(crate) fn counted_from(start: usize) -> impl Fn(InputError) -> InputError {
     }
 }
 
+/// What is refused in the rows of a term, with the number of the term.
+pub(crate) fn rows_of(what: &'static str, index: usize) -> impl Fn(InputError) -> InputError {
+    move |reason| InputError::RowsOfTerm {
+        what,
+        index,
+        reason: Box::new(reason),
+    }
+}
+
 /// Refuses a number of parts outside 1 … [`MOST`].
 pub(crate) fn count(name: &'static str, found: usize) -> Result<(), InputError> {
     let rule = "must lie between 1 and 1000000";

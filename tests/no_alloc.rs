@@ -13,6 +13,8 @@ mod contacts;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use saltation::bodies::{Body, Scene, Shape};
+use saltation::compliant::TimeStepper;
 use saltation::lcp::{Attempt, LcpSolver};
 use saltation::models::{
     Affine, ContactChain, DoublePendulum, FieldTable, Hopper, NormalPlate, PlateParameters,
@@ -308,10 +310,6 @@ fn complementarity_problems_allocate_nothing() {
 #[test]
 fn samples_of_impacts_allocate_nothing() {
     use saltation::impact::{BoundLaw, ImpactProblem, LcpSteps, SolutionRule};
-    #[cfg(feature = "sobol")]
-    let law = BoundLaw::Sobol;
-    #[cfg(not(feature = "sobol"))]
-    let law = BoundLaw::Faces;
     let cover = SolutionRule::LemkeRandomCover { spread: 10.0 };
     let mut index = 0;
     let foot = contacts::Contacts::foot(3, &mut || {
@@ -321,7 +319,9 @@ fn samples_of_impacts_allocate_nothing() {
     let block = contacts::Contacts::block(1.0);
     for (contacts, steps) in [
         (&block, LcpSteps::new(0.3)),
-        (&block, LcpSteps::new(0.3).law(law).rule(cover)),
+        (&block, LcpSteps::new(0.3).law(BoundLaw::Faces).rule(cover)),
+        #[cfg(feature = "sobol")]
+        (&block, LcpSteps::new(0.3).law(BoundLaw::Sobol).rule(cover)),
         (&block, LcpSteps::new(0.3).dictionary(20)),
         (&foot, LcpSteps::new(0.5).round_cone()),
     ] {
@@ -583,6 +583,81 @@ fn contacts_are_refilled_without_allocating() {
     }
 }
 
+/// Contacts of a pile of boxes, balls and capsules, found anew.
+#[test]
+fn contacts_of_scenes_are_found_without_allocating() {
+    use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    let shapes = [
+        Shape::cuboid([0.05; 3]).unwrap(),
+        Shape::sphere(0.05).unwrap(),
+        Shape::capsule(0.04, 0.05).unwrap(),
+    ];
+    for i in 0..60_u32 {
+        let at = [i % 4, i / 4 % 4, i / 16].map(|k| 0.09 * (f64::from(k) + 0.5));
+        let body = Body::new(shapes[i as usize % 3]).position(at);
+        scene.add(body.orientation([1.0, 0.1, 0.02, 0.3])).unwrap();
+    }
+    let (mut q, v) = scene.start();
+    let mut contacts = Contacts::new();
+    let wanted = Wanted {
+        friction: true,
+        restitution_at: None,
+        compliance: true,
+    };
+    let mut fill = |q: &[f64]| {
+        let (dt, least) = (0.01, 1e-3);
+        let reachable = ContactSet::Reachable { v: &v, dt, least };
+        for set in [ContactSet::Within(0.02), reachable] {
+            scene.fill(q, set, wanted, &mut contacts).unwrap();
+            assert!(contacts.len() > 100);
+        }
+    };
+    fill(&q);
+    let refilled = allocations(|| {
+        for q in &mut q {
+            *q *= 1.0 + 1e-4;
+        }
+        fill(&q);
+    });
+    assert_eq!(refilled, 0);
+}
+
+/// A pile that is shaken: Newton's method iterates, and islands join and part.
+#[test]
+fn steps_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    let cube = Shape::cuboid([0.05; 3]).unwrap();
+    for i in 0..3 {
+        for k in 0..3 {
+            let at = [0.11 * f64::from(i), 0.0, 0.05 + 0.1 * f64::from(k)];
+            scene.add(Body::new(cube).position(at)).unwrap();
+        }
+    }
+    let (q, v) = scene.start();
+    let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+    stepper.start(0.0, &q, &v).unwrap();
+    let mut effort = vec![0.0; v.len()];
+    let mut shake = |steps: std::ops::Range<u32>| {
+        for k in steps {
+            // Pushes the towers against each other and apart, in a rhythm of ten steps.
+            let push = if k / 5 % 2 == 0 { 4.0 } else { -4.0 };
+            for tower in 0..3 {
+                effort[18 * tower + 15] = push * (1.0 - tower as f64);
+            }
+            stepper.step_with(&effort).unwrap();
+        }
+        stepper.statistics().iterations
+    };
+    let before = shake(0..200);
+    let mut after = 0;
+    let found = allocations(|| after = shake(200..300));
+    assert!(after > before + 100, "{before} {after}");
+    assert_eq!(found, 0);
+}
+
 /// Both halves of a hybrid system behind one reference.
 trait FlowAndEvents: Flow + EventFunction {}
 impl<S: Flow + EventFunction> FlowAndEvents for S {}
@@ -614,4 +689,35 @@ fn steps_of_the_variational_driver_allocate_nothing_but_the_log() {
     let (short, long) = (of(0.1), of(6.4));
     // Six doublings of two lists.
     assert!(long <= short + 14, "{short} {long}");
+}
+
+#[test]
+fn derivatives_of_a_contact_problem_allocate_nothing_the_second_time() {
+    use saltation::compliant::{Problem, SolutionVariation, Solver, Variation};
+    let mut problem = Problem::new(0.01).unwrap();
+    let mass = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let rows = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let back = rows.map(|r: f64| -r);
+    let mut contact = saltation::mechanics::ContactParameters::new(0, 0.0);
+    contact.friction = 0.3;
+    for tree in 0..4 {
+        problem.add_tree(&mass, &[0.1, 0.2, -0.5]).unwrap();
+        let blocks: [(usize, &[f64]); 2] = [(tree, &rows), (tree.saturating_sub(1), &back)];
+        let blocks = if tree == 0 { &blocks[..1] } else { &blocks };
+        problem.add_contact(&contact, blocks).unwrap();
+    }
+    let mut solver = Solver::new();
+    let (mut change, mut found) = (Variation::default(), SolutionVariation::default());
+    let (mut weights, mut by_data) = (SolutionVariation::default(), Variation::default());
+    let mut work = || {
+        solver.solve(&problem, &[0.0; 12]).unwrap();
+        change.reset(&problem);
+        change.contacts[1].gap = 1.0;
+        solver.derivative(&problem, &change, &mut found).unwrap();
+        weights.reset(&problem);
+        weights.v[0] = 1.0;
+        solver.adjoint(&problem, &weights, &mut by_data).unwrap();
+    };
+    work();
+    assert_eq!(allocations(&mut work), 0);
 }

@@ -21,6 +21,28 @@ impl MechanicalRun {
         &self.trajectory
     }
 
+    /// The time of the last state (s).
+    pub fn t(&self) -> f64 {
+        self.trajectory.t()
+    }
+
+    /// The last state `(q, v)`, as the runs of the other drivers have it.
+    ///
+    /// ```
+    /// use saltation::compliant::TimeStepper;
+    /// use saltation::event_driven::{EventDriven, Simulation};
+    /// use saltation::models::DoublePendulum;
+    /// let (free, start) = (DoublePendulum { wall: -9.0, ..Default::default() }, [1.0, 0.5]);
+    /// let exact = Simulation::new(EventDriven::new(free))?.integrate(0.0, &start, &[0.0; 2], 0.5)?;
+    /// let mut stepper = TimeStepper::new(free)?.time_step(1e-4);
+    /// let run = stepper.integrate(0.0, &start, &[0.0; 2], 0.5)?.completed()?;
+    /// assert!((run.state()[0] - exact.state()[0]).abs() < 1e-3);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    pub fn state(&self) -> &[f64] {
+        self.trajectory.state().as_slice()
+    }
+
     /// The events, in order of time; several contacts at one instant are one event.
     pub fn events(&self) -> &[ContactEvent] {
         &self.events

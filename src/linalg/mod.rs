@@ -1,6 +1,7 @@
 //! Small dense linear algebra on slices, for right-hand sides and solvers that allocate nothing.
 //! What may allocate uses nalgebra.
 //!
+//! * `block_kernels`: products and triangular solves of small blocks, row-major.
 //! * `cholesky`: factors of definite matrices, of a whole one and row by row.
 //! * `double_double`: numbers of twice the precision.
 //! * `least_norm`: the solution of least norm of a semidefinite system.
@@ -10,6 +11,7 @@
 //! * `symmetric`: what keeps a matrix from being symmetric with a positive diagonal.
 //! * `scratch`: zeros and indices on the stack.
 
+pub(crate) mod block_kernels;
 pub(crate) mod cholesky;
 pub(crate) mod double_double;
 pub(crate) mod least_norm;

@@ -18,33 +18,38 @@ pub(crate) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Resu
 
 /// What keeps a matrix from being square, finite and symmetric with a diagonal that is > 0.
 pub(crate) fn matrix_fault(matrix: &DMatrix<f64>) -> Option<MatrixFault> {
-    let refuse = Some;
     let (rows, columns) = matrix.shape();
     if rows != columns {
-        return refuse(MatrixFault::NotSquare { rows, columns });
+        return Some(MatrixFault::NotSquare { rows, columns });
     }
-    for column in 0..columns {
-        for row in 0..rows {
-            let value = matrix[(row, column)];
+    square_fault(matrix.as_slice(), rows)
+}
+
+/// [`matrix_fault`] of `matrix` (`n × n`, by columns).
+pub(crate) fn square_fault(matrix: &[f64], n: usize) -> Option<MatrixFault> {
+    let entry = |row: usize, column: usize| matrix[column * n + row];
+    for column in 0..n {
+        for row in 0..n {
+            let value = entry(row, column);
             if !value.is_finite() {
-                return refuse(MatrixFault::NotFinite { row, column, value });
+                return Some(MatrixFault::NotFinite { row, column, value });
             }
         }
     }
-    for k in 0..rows {
-        let value = matrix[(k, k)];
+    for k in 0..n {
+        let value = entry(k, k);
         if value <= 0.0 {
-            return refuse(MatrixFault::NotPositive { value });
+            return Some(MatrixFault::NotPositive { value });
         }
     }
-    for column in 0..columns {
+    for column in 0..n {
         for row in 0..column {
-            let by = matrix[(row, column)] - matrix[(column, row)];
-            let scale = matrix[(row, row)].sqrt() * matrix[(column, column)].sqrt();
+            let by = entry(row, column) - entry(column, row);
+            let scale = entry(row, row).sqrt() * entry(column, column).sqrt();
             // written so that an overflow to infinity is refused too
             let symmetric = by.abs() <= SYMMETRIC * scale;
             if !symmetric {
-                return refuse(MatrixFault::NotSymmetric { row, column, by });
+                return Some(MatrixFault::NotSymmetric { row, column, by });
             }
         }
     }

@@ -65,6 +65,18 @@ pub enum ContactSet<'a> {
     Listed(&'a [usize]),
     /// Those with a gap up to this margin (m).
     Within(f64),
+    /// Those that can matter in a step of `dt` seconds from the velocities `v`: with a gap up to
+    /// `1.5 (dt + τ) (μ |v_t| + max(0, −v_n))`, or up to `least` (m) where that is more. A sliding
+    /// contact of a compliant step presses from a distance `(dt + τ) μ |v_t|`; without those
+    /// contacts a sliding body hops.
+    Reachable {
+        /// Velocities.
+        v: &'a [f64],
+        /// Length of the step (s).
+        dt: f64,
+        /// Least margin (m).
+        least: f64,
+    },
 }
 
 /// What is evaluated beside gaps and normal rows; by default nothing.
@@ -94,6 +106,11 @@ pub struct ContactParameters {
     pub stiffness: f64,
     /// Dissipation time (s).
     pub dissipation_time: f64,
+    /// Near-rigid limit `β` of the compliant driver; none: that of the driver
+    /// ([`Softness`](crate::compliant::Softness)).
+    pub near_rigid: Option<f64>,
+    /// Softness of stiction `σ` of the compliant driver; none: that of the driver.
+    pub stiction: Option<f64>,
 }
 
 impl ContactParameters {
@@ -106,7 +123,19 @@ impl ContactParameters {
             restitution: 0.0,
             stiffness: f64::INFINITY,
             dissipation_time: 0.0,
+            near_rigid: None,
+            stiction: None,
         }
+    }
+
+    /// Refuses numbers that make no sense. Restitution is checked where it is used: some laws and
+    /// drivers take any.
+    pub(crate) fn validate(&self) -> Result<(), InputError> {
+        validate::finite("gap", &[self.gap])?;
+        validate::not_negative("coefficient of friction", &[self.friction])?;
+        let (stiffness, rule) = (self.stiffness, "must be > 0");
+        validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
+        validate::not_negative("dissipation time", &[self.dissipation_time])
     }
 }
 
@@ -174,7 +203,9 @@ pub struct Contacts {
     ends: Vec<usize>,
     places: Vec<Place>,
     values: Vec<f64>,
-    scratch: Vec<f64>,
+    /// Scratch space of the source that fills these.
+    pub(crate) scratch: Vec<f64>,
+    pub(crate) indices: [Vec<usize>; 2],
 }
 
 impl Contacts {
@@ -211,14 +242,7 @@ impl Contacts {
     /// some laws and drivers take any.
     pub fn push(&mut self, parameters: ContactParameters) -> Result<(), InputError> {
         let of_contact = validate::counted_from(parameters.contact);
-        let check = |parameters: &ContactParameters| {
-            validate::finite("gap", &[parameters.gap])?;
-            validate::not_negative("coefficient of friction", &[parameters.friction])?;
-            let (stiffness, rule) = (parameters.stiffness, "must be > 0");
-            validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
-            validate::not_negative("dissipation time", &[parameters.dissipation_time])
-        };
-        check(&parameters).map_err(of_contact)?;
+        parameters.validate().map_err(of_contact)?;
         self.parameters.push(parameters);
         self.ends.push(self.places.len());
         Ok(())
@@ -304,6 +328,51 @@ impl Contacts {
         })
     }
 
+    /// The velocity `[n, t₁, t₂]` of contact `i` at the velocities `v`; zero in tangents that are
+    /// not there.
+    pub(crate) fn velocity(&self, i: usize, v: &[f64]) -> [f64; 3] {
+        let mut velocity = [0.0; 3];
+        for block in self.blocks(i).filter(|block| block.width > 0) {
+            let v = &v[block.start..block.start + block.width];
+            for (sum, row) in velocity
+                .iter_mut()
+                .zip(block.rows.chunks_exact(block.width))
+            {
+                *sum += crate::linalg::dot(row, v);
+            }
+        }
+        velocity
+    }
+
+    /// Removes the contact added last unless it can matter in a step
+    /// ([`ContactSet::Reachable`]). A gap that is not a number stays, to be refused.
+    pub(crate) fn keep_last_if_reachable(&mut self, v: &[f64], dt: f64, least: f64) {
+        let Some(last) = self.len().checked_sub(1) else {
+            return;
+        };
+        let (velocity, of) = (self.velocity(last, v), &self.parameters[last]);
+        let factor = 1.5 * (dt + of.dissipation_time);
+        // Beyond the reach of the approach, which the slip has to make up for. Squares are compared:
+        // it saves a root for each contact.
+        let beyond = of.gap - factor * (-velocity[0]).max(0.0);
+        let reach = factor * of.friction;
+        let slip_squared = velocity[1] * velocity[1] + velocity[2] * velocity[2];
+        if of.gap > least && beyond > 0.0 && beyond * beyond > reach * reach * slip_squared {
+            self.pop();
+        }
+    }
+
+    /// Removes the contact added last.
+    fn pop(&mut self) {
+        self.parameters.pop();
+        self.ends.pop();
+        let kept = self.ends.last().copied().unwrap_or(0);
+        if let Some(place) = self.places.get(kept) {
+            self.values.truncate(place.first);
+        }
+        self.places.truncate(kept);
+    }
+
     /// Adds all rows to zeros: the normal rows, then the tangents contact by contact, `dof` entries
     /// each.
     pub(crate) fn add_rows(&self, rows: &mut [f64]) {
@@ -365,8 +434,8 @@ where
         let mut scratch = std::mem::take(&mut contacts.scratch);
         scratch.clear();
         scratch.resize(2 * (1 + tangents) * self.dof() + work_size(self), 0.0);
-        let mut add = |j: usize| add_contact(self, (q, j), wanted, contacts, &mut scratch);
         let count = self.contacts();
+        let mut add = |j: usize| add_contact(self, (q, j), wanted, contacts, &mut scratch);
         let added = match set {
             ContactSet::Listed(list) => list.iter().try_for_each(|&contact| {
                 if contact < count {
@@ -383,6 +452,14 @@ where
                 // A gap that is not a number is not beyond the margin; it is refused.
                 let beyond = |j: &usize| self.gap(*j, q) > margin;
                 (0..count).filter(|j| !beyond(j)).try_for_each(add)
+            }
+            ContactSet::Reachable { v, dt, least } => {
+                validate::length("v", self.dof(), v.len())?;
+                (0..count).try_for_each(|j| {
+                    add_contact(self, (q, j), wanted, contacts, &mut scratch)?;
+                    contacts.keep_last_if_reachable(v, dt, least);
+                    Ok(())
+                })
             }
         };
         contacts.scratch = scratch;

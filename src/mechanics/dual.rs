@@ -115,6 +115,17 @@ pub trait SmoothMechanics {
         false
     }
 
+    /// As [`MechanicalSystem::springs_and_dampers`].
+    fn springs_and_dampers(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        stiffness: &mut [f64],
+        damping: &mut [f64],
+    ) -> bool {
+        let _ = (t, q, v, stiffness, damping);
+        false
+    }
+
     /// As [`MechanicalSystem::constant_mass`].
     fn constant_mass(&self) -> bool {
         false
@@ -322,6 +333,16 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
             });
         });
         true
+    }
+
+    #[inline]
+    fn springs_and_dampers(
+        &self,
+        state: (f64, &[f64], &[f64]),
+        stiffness: &mut [f64],
+        damping: &mut [f64],
+    ) -> bool {
+        self.0.springs_and_dampers(state, stiffness, damping)
     }
 
     #[inline]

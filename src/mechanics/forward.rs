@@ -39,6 +39,10 @@ macro_rules! forward {
                 (**self).effort_along(at, directions, out)
             }
             #[inline]
+            fn springs_and_dampers(&self, at: (f64, &[f64], &[f64]), stiffness: &mut [f64], damping: &mut [f64]) -> bool {
+                (**self).springs_and_dampers(at, stiffness, damping)
+            }
+            #[inline]
             fn contact_effort(&self, at: (f64, &[f64], &[f64]), closed: &[usize], effort: &mut [f64]) -> bool {
                 (**self).contact_effort(at, closed, effort)
             }

@@ -20,7 +20,8 @@
 //! * `log`: what happened to the contacts of a run, for all drivers.
 //! * `check`: what the user wrote against differences.
 //!
-//! Who runs it: [`event_driven`](crate::event_driven) and [`variational`](crate::variational).
+//! Who runs it: [`event_driven`](crate::event_driven), [`variational`](crate::variational) and
+//! [`compliant`](crate::compliant).
 
 pub(crate) mod acceleration;
 mod check;
@@ -40,7 +41,7 @@ pub(crate) mod mode_problem;
 pub(crate) mod rates;
 mod redundant;
 mod system;
-mod trees;
+pub(crate) mod trees;
 
 pub use check::check_mechanics;
 pub use constraints::UnilateralConstraints;

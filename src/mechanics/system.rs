@@ -74,6 +74,23 @@ pub trait MechanicalSystem {
         false
     }
 
+    /// Writes what implicit steps with contacts know of springs and dampers: the stiffness
+    /// `K = −∂f₁/∂q N` and the damping `D = −∂f₁/∂v` of a part `f₁` of the effort, `dof × dof`, and
+    /// returns `true`. Both must be symmetric and positive semidefinite, and must not couple trees;
+    /// leave springs between trees and everything else out. Provided: none.
+    ///
+    /// The compliant driver takes them into the inertia `A` that contacts meet; without, its
+    /// contact impulses see the masses alone.
+    fn springs_and_dampers(
+        &self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        stiffness: &mut [f64],
+        damping: &mut [f64],
+    ) -> bool {
+        let _ = (t, q, v, stiffness, damping);
+        false
+    }
+
     /// Number of trees. A tree is a block of velocities that no entry of the mass matrix couples to
     /// another block: a free body, an arm on its base. Drivers that factorise tree by tree ask for
     /// them; provided: one.

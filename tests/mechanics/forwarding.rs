@@ -91,6 +91,16 @@ impl MechanicalSystem for Own {
         gradient[0] = 9.0 * v[0];
         true
     }
+    fn springs_and_dampers(
+        &self,
+        (t, _q, v): (f64, &[f64], &[f64]),
+        stiffness: &mut [f64],
+        damping: &mut [f64],
+    ) -> bool {
+        asked("springs_and_dampers");
+        (stiffness[0], damping[0]) = (11.0 * t, 12.0 * v[0]);
+        true
+    }
     fn trees(&self) -> usize {
         asked("trees");
         4
@@ -180,6 +190,9 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.push(flag(s.contact_effort((t, q, v), &[0, 2], &mut out)) + out[0]);
     said.push(flag(s.coriolis(q, v, &mut out)) + out[0]);
     said.push(flag(s.kinetic_gradient(q, v, &mut out)) + out[0]);
+    let mut damping = [0.0];
+    said.push(flag(s.springs_and_dampers((t, q, v), &mut out, &mut damping)) + out[0]);
+    said.push(damping[0]);
     s.tree_mass(3, q, &mut out);
     said.extend([out[0], s.trees() as f64, s.tree(2).end as f64]);
     let mut rate = [3.0, 4.0];
@@ -322,6 +335,16 @@ mod dual {
             effort[0] += convert(closed.len() as f64);
             true
         }
+        fn springs_and_dampers(
+            &self,
+            _at: (f64, &[f64], &[f64]),
+            stiffness: &mut [f64],
+            damping: &mut [f64],
+        ) -> bool {
+            asked("springs_and_dampers");
+            (stiffness[0], damping[0]) = (11.0, 13.0);
+            true
+        }
         fn constant_mass(&self) -> bool {
             asked("constant_mass");
             true
@@ -393,6 +416,8 @@ mod dual {
         dual.effort(0.5, &q, &v, &mut one);
         assert!(dual.contact_effort((0.5, &q, &v), &[0, 2], &mut one));
         found.push(one[0]);
+        assert!(dual.springs_and_dampers((0.5, &q, &v), &mut one, &mut two));
+        found.extend([one[0], two[0]]);
         // Along q̇ = (q₁, −q₀) v: of ½ q₀² v², of q₀² q₁, and of that once more.
         assert!(dual.kinetic_gradient(&q, &v, &mut one));
         found.push(one[0]);
@@ -421,8 +446,8 @@ mod dual {
         // d/ds of 2 q₀ q₁² − q₀³.
         let bent = (2.0 * 64.0 - 4.0 * 36.0 - 3.0 * 36.0) * 49.0;
         let expected = [
-            1.0, 2.0, 4.0, 7.0, 28.0, -21.0, 56.0, 9.0, 23.5, 588.0, slope, bent, 0.375, 7.0, 36.0,
-            0.375, 0.5, 1002.0, 3.5, 2.0, 2.0, 2.0,
+            1.0, 2.0, 4.0, 7.0, 28.0, -21.0, 56.0, 9.0, 23.5, 11.0, 13.0, 588.0, slope, bent,
+            0.375, 7.0, 36.0, 0.375, 0.5, 1002.0, 3.5, 2.0, 2.0, 2.0,
         ];
         for (found, expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-10, "{found} {expected}");

@@ -24,8 +24,11 @@ use crate::{At, InputError, Mode, Quantity, Stop};
 /// [`UnilateralConstraints::constant_row`] with differences of the row;
 /// [`UnilateralConstraints::curvature`] with differences of the row, or of the gap where the row is
 /// not written or wrong. What depends on `v` is compared at one more velocity, so that `v = 0`
-/// hides nothing. An entry that is left unwritten or is not finite counts as infinitely wrong. The
-/// potential is not compared: not every effort has one.
+/// hides nothing. An entry that is left unwritten or is not finite counts as infinitely wrong.
+///
+/// Not compared are the potential and
+/// [`springs_and_dampers`](MechanicalSystem::springs_and_dampers), which may hold a part of the
+/// effort, and [`UnilateralConstraints::tangent_rows`], of which no function is the integral.
 ///
 /// Differences are good to about 1e-9, second differences to about 1e-7, for functions of moderate
 /// size and curvature: `agrees(1e-6)` is a fair question. Ask it at a few states, in a test of the

@@ -1,0 +1,312 @@
+//! What a scene is told of a body.
+
+use super::pose::check_coordinates;
+use super::{Shape, ShapeKind};
+use crate::{InputError, validate};
+
+/// A body of a [`Scene`](super::Scene): shape, mass, start and material.
+///
+/// It starts at the origin at rest, unturned, unless told otherwise. What makes no sense is refused
+/// when the body enters a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    pub(super) shape: Shape,
+    pub(super) fixed: bool,
+    pub(super) inertia: Inertia,
+    /// Position, then quaternion `[w, x, y, z]`.
+    pub(super) start: [f64; 7],
+    /// Angular velocity, then velocity of the centre.
+    pub(super) velocity: [f64; 6],
+    pub(super) material: Material,
+}
+
+/// Mass and moments of inertia, or what they follow from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Inertia {
+    Density(f64),
+    Given { mass: f64, moments: [f64; 3] },
+}
+
+/// What contacts of a body are made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Material {
+    pub(super) friction: f64,
+    pub(super) stiffness: f64,
+    pub(super) dissipation_time: f64,
+    /// Near-rigid limit `β` and softness of stiction `σ`; none: those of the driver.
+    pub(super) near_rigid: Option<f64>,
+    pub(super) stiction: Option<f64>,
+}
+
+impl Body {
+    /// A body that moves, of density 1000 kg/m³, water's.
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            fixed: false,
+            inertia: Inertia::Density(1000.0),
+            start: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            velocity: [0.0; 6],
+            material: Material {
+                friction: 0.5,
+                stiffness: f64::INFINITY,
+                dissipation_time: 0.01,
+                near_rigid: None,
+                stiction: None,
+            },
+        }
+    }
+
+    /// A body that never moves: ground, walls.
+    pub fn fixed(shape: Shape) -> Self {
+        Self {
+            fixed: true,
+            ..Self::new(shape)
+        }
+    }
+
+    /// Density (kg/m³), the same everywhere in the shape.
+    #[must_use]
+    pub fn density(mut self, density: f64) -> Self {
+        self.inertia = Inertia::Density(density);
+        self
+    }
+
+    /// Mass (kg) and moments of inertia about the axes of the shape (kg m²), instead of a density.
+    #[must_use]
+    pub fn mass(mut self, mass: f64, moments: [f64; 3]) -> Self {
+        self.inertia = Inertia::Given { mass, moments };
+        self
+    }
+
+    /// Where the centre is at the start (m).
+    #[must_use]
+    pub fn position(mut self, position: [f64; 3]) -> Self {
+        self.start[..3].copy_from_slice(&position);
+        self
+    }
+
+    /// How the body is turned at the start, a quaternion `[w, x, y, z]`; it is normalised.
+    #[must_use]
+    pub fn orientation(mut self, quaternion: [f64; 4]) -> Self {
+        self.start[3..].copy_from_slice(&quaternion);
+        self
+    }
+
+    /// Velocity of the centre at the start (m/s).
+    #[must_use]
+    pub fn velocity(mut self, velocity: [f64; 3]) -> Self {
+        self.velocity[3..].copy_from_slice(&velocity);
+        self
+    }
+
+    /// Angular velocity at the start in world axes (rad/s).
+    #[must_use]
+    pub fn angular_velocity(mut self, velocity: [f64; 3]) -> Self {
+        self.velocity[..3].copy_from_slice(&velocity);
+        self
+    }
+
+    /// Coefficient of friction `μ ≥ 0`; two bodies have `2 μ₁ μ₂ / (μ₁ + μ₂)`. Default 0.5, of many
+    /// dry surfaces.
+    #[must_use]
+    pub fn friction(mut self, friction: f64) -> Self {
+        self.material.friction = friction;
+        self
+    }
+
+    /// Stiffness `k > 0` of contacts (N/m). Two bodies are springs in series,
+    /// `1/k = 1/k₁ + 1/k₂`. Default `INFINITY`: as stiff as the driver resolves, which needs no
+    /// guess of a material.
+    #[must_use]
+    pub fn stiffness(mut self, stiffness: f64) -> Self {
+        self.material.stiffness = stiffness;
+        self
+    }
+
+    /// Dissipation time `τ ≥ 0` of contacts (s). Two bodies have the mean of both, weighted by
+    /// `1/k`: bodies of one material keep theirs. (The implementation of Castro et al. adds both
+    /// times.) Default 0.01 s: overlap fades within a usual time step, and impacts are plastic.
+    #[must_use]
+    pub fn dissipation_time(mut self, time: f64) -> Self {
+        self.material.dissipation_time = time;
+        self
+    }
+
+    /// Near-rigid limit `β ≥ 0` of contacts in compliant steps
+    /// ([`Softness`](crate::compliant::Softness)); 0.01 keeps the foot of a stack and a body under a
+    /// much heavier one from sinking in. Two bodies have the smaller of theirs. Default: that of the
+    /// driver.
+    #[must_use]
+    pub fn near_rigid(mut self, beta: f64) -> Self {
+        self.material.near_rigid = Some(beta);
+        self
+    }
+
+    /// Softness of stiction `σ > 0` of contacts in compliant steps
+    /// ([`Softness`](crate::compliant::Softness)). Two bodies have the smaller of theirs. Default:
+    /// that of the driver.
+    #[must_use]
+    pub fn stiction(mut self, sigma: f64) -> Self {
+        self.material.stiction = Some(sigma);
+        self
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// True for a body that never moves.
+    pub fn is_fixed(&self) -> bool {
+        self.fixed
+    }
+
+    /// Mass and moments of inertia; infinite for a fixed body.
+    pub(super) fn mass_and_moments(&self) -> (f64, [f64; 3]) {
+        match self.inertia {
+            _ if self.fixed => (f64::INFINITY, [f64::INFINITY; 3]),
+            Inertia::Given { mass, moments } => (mass, moments),
+            Inertia::Density(density) => {
+                let moments = self.shape.inertia().map(|moment| density * moment);
+                (density * self.shape.volume(), moments)
+            }
+        }
+    }
+
+    /// Refuses what makes no sense.
+    pub(super) fn validate(&self) -> Result<(), InputError> {
+        check_coordinates(&self.start)?;
+        validate::finite("v", &self.velocity)?;
+        let material = &self.material;
+        validate::not_negative("coefficient of friction", &[material.friction])?;
+        let (stiffness, rule) = (material.stiffness, "must be > 0");
+        validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
+        validate::not_negative("dissipation time", &[material.dissipation_time])?;
+        validate::not_negative("near-rigid limit beta", material.near_rigid.as_slice())?;
+        validate::positive("softness of stiction sigma", material.stiction.as_slice())?;
+        if self.fixed {
+            let rule = "a fixed body has no velocity";
+            return validate::accepted("velocity", &self.velocity, rule, |v| v == 0.0);
+        }
+        if self.shape.kind() == ShapeKind::Plane {
+            let rule = "a body with a plane must be fixed";
+            return validate::unless(false, "volume", f64::INFINITY, rule);
+        }
+        if let Inertia::Density(density) = self.inertia {
+            validate::positive("density", &[density])?;
+        }
+        let (mass, moments) = self.mass_and_moments();
+        validate::positive("mass", &[mass])?;
+        validate::positive("moment of inertia", &moments)?;
+        let (sum, rule) = (
+            moments.iter().sum::<f64>(),
+            "no moment of inertia is larger than the sum of the other two",
+        );
+        // Of a flat body one is the sum.
+        let accept = |moment| moment <= (sum - moment) * (1.0 + 1e-9);
+        validate::accepted("moment of inertia", &moments, rule, accept)
+    }
+}
+
+impl Material {
+    /// Of the contact of two bodies.
+    pub(super) fn paired(&self, other: &Self) -> Self {
+        let sum = self.friction + other.friction;
+        let friction = if sum > 0.0 {
+            2.0 * self.friction * (other.friction / sum)
+        } else {
+            0.0
+        };
+        let (soft, hard) = (1.0 / self.stiffness, 1.0 / other.stiffness);
+        let compliance = soft + hard;
+        let (own, others) = (self.dissipation_time, other.dissipation_time);
+        let dissipation_time = if compliance > 0.0 {
+            (own * soft + others * hard) / compliance
+        } else {
+            0.5 * (own + others)
+        };
+        Self {
+            friction,
+            stiffness: 1.0 / compliance,
+            dissipation_time,
+            near_rigid: smaller(self.near_rigid, other.near_rigid),
+            stiction: smaller(self.stiction, other.stiction),
+        }
+    }
+}
+
+/// The smaller of those that are given.
+fn smaller(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.zip(b).map(|(a, b)| a.min(b)).or(a).or(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn material(friction: f64, stiffness: f64, dissipation_time: f64) -> Material {
+        Material {
+            friction,
+            stiffness,
+            dissipation_time,
+            near_rigid: None,
+            stiction: None,
+        }
+    }
+
+    #[test]
+    fn materials_are_combined_by_the_rules() {
+        let pair = material(0.2, 1e4, 0.01).paired(&material(0.6, 3e4, 0.05));
+        assert!((pair.friction - 0.3).abs() < 1e-15);
+        assert!((pair.stiffness - 7500.0).abs() < 1e-9);
+        // Three quarters of the overlap are in the softer body.
+        assert!((pair.dissipation_time - 0.02).abs() < 1e-15);
+        let hard = material(0.5, f64::INFINITY, 0.02);
+        assert_eq!(hard.paired(&hard), hard);
+        let soft = material(0.5, 1e4, 0.1);
+        assert_eq!(hard.paired(&soft), soft);
+        let smooth = material(0.0, f64::INFINITY, 0.0);
+        assert_eq!(smooth.paired(&smooth), smooth);
+        let own = Material {
+            near_rigid: Some(0.1),
+            stiction: Some(1e-4),
+            ..hard
+        };
+        let other = Material {
+            near_rigid: Some(0.01),
+            ..hard
+        };
+        for pair in [own.paired(&other), other.paired(&own)] {
+            assert_eq!((pair.near_rigid, pair.stiction), (Some(0.01), Some(1e-4)));
+        }
+    }
+
+    #[test]
+    fn bodies_that_make_no_sense_are_refused() {
+        let sphere = || Body::new(Shape::sphere(0.1).unwrap());
+        let fixed = Body::fixed(Shape::plane());
+        assert!(sphere().validate().is_ok() && fixed.validate().is_ok());
+        let wrong = [
+            sphere().density(0.0),
+            sphere().mass(-1.0, [1.0; 3]),
+            sphere().mass(1.0, [1.0, 1.0, 3.0]),
+            sphere().mass(f64::NAN, [1.0; 3]),
+            sphere().position([0.0, f64::NAN, 0.0]),
+            sphere().orientation([0.0; 4]),
+            sphere().velocity([f64::INFINITY, 0.0, 0.0]),
+            sphere().friction(-0.1),
+            sphere().stiffness(0.0),
+            sphere().stiffness(f64::NAN),
+            sphere().dissipation_time(-1.0),
+            sphere().near_rigid(-1.0),
+            sphere().near_rigid(f64::NAN),
+            sphere().stiction(0.0),
+            Body::new(Shape::plane()),
+            fixed.velocity([1.0, 0.0, 0.0]),
+        ];
+        for body in wrong {
+            assert!(body.validate().is_err(), "{body:?}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! A scene as a source of contacts.
+
+use nalgebra::Vector3;
+
+use super::broad_phase::{Ball, candidates};
+use super::narrow_phase::FEATURES;
+use super::pose::check_coordinates;
+use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
+use crate::mechanics::{
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted,
+};
+use crate::{InputError, validate};
+
+/// Bodies A and B of a pair, and the number of its contacts with feature 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    first: usize,
+}
+
+impl Scene {
+    /// Bodies A and B of a contact and the feature of their shapes; none for a number that no
+    /// contact of the scene has. The impulse acts on A, and on B with the other sign.
+    ///
+    /// ```
+    /// use saltation::bodies::{Body, Scene, Shape, contact_point};
+    /// use saltation::compliant::TimeStepper;
+    /// let mut scene = Scene::new();
+    /// scene.add(Body::fixed(Shape::plane()))?;
+    /// scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.05]))?;
+    /// let (q, v) = scene.start();
+    /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
+    /// let rest = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
+    /// let q = rest.q(49); // the start of the last step, where its contacts were found
+    /// let (scene, contacts) = (stepper.system(), stepper.contacts().all_parameters());
+    /// let side = |body: usize| Some((scene.body(body)?.shape(), scene.pose(body, q)?));
+    /// let mut load = 0.0;
+    /// for (parameters, impulse) in contacts.iter().zip(stepper.solution().impulses()) {
+    ///     let (a, b, feature) = scene.contact_of(parameters.contact).expect("of this scene");
+    ///     let (a, b) = (side(a).expect("a body"), side(b).expect("a body"));
+    ///     let point = contact_point((a.0, &a.1), (b.0, &b.1), feature).expect("a vertex");
+    ///     assert!(point.on_a.z.abs() < 1e-4); // where it touches, in world axes
+    ///     load += impulse[0] * point.normal.z / 0.01; // the normal force on A (N)
+    /// }
+    /// assert!((load - 9.81).abs() < 1e-4);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// The directions of the tangents are in the rows: for a free body the last three entries of a
+    /// row ([`Contacts::blocks`]) are its direction in world axes.
+    pub fn contact_of(&self, number: usize) -> Option<(usize, usize, usize)> {
+        let (pair, feature) = (number / FEATURES, number % FEATURES);
+        let n = self.len();
+        if n == 0 || pair / n >= n {
+            return None;
+        }
+        let pair = self.pair(pair / n, pair % n)?;
+        Some((pair.a, pair.b, feature))
+    }
+
+    /// The pair of bodies `i < j`; none where both are fixed or the pair is ignored.
+    pub(super) fn pair(&self, i: usize, j: usize) -> Option<Pair> {
+        let fixed = |body: usize| self.bodies[body].tree.is_none();
+        if i >= j || (fixed(i) && fixed(j)) || self.is_ignored(i, j) {
+            return None;
+        }
+        let (a, b) = if fixed(i) { (j, i) } else { (i, j) };
+        let first = (i * self.len() + j) * FEATURES;
+        Some(Pair { a, b, first })
+    }
+
+    /// The number of a contact.
+    pub(super) fn number(pair: Pair, feature: usize) -> usize {
+        pair.first + feature
+    }
+
+    /// Contact `number` at the coordinates `q`, whatever its gap.
+    pub(super) fn point(&self, number: usize, q: &[f64]) -> Option<(Pair, ManifoldPoint)> {
+        let (a, b, feature) = self.contact_of(number)?;
+        let pair = self.pair(a.min(b), a.max(b))?;
+        let poses = (self.pose_of(a, q), self.pose_of(b, q));
+        let shapes = (&self.bodies[a].body.shape, &self.bodies[b].body.shape);
+        let point = contact_point((shapes.0, &poses.0), (shapes.1, &poses.1), feature)?;
+        Some((pair, point))
+    }
+
+    /// The contact point of two witness points.
+    fn contact_position(&self, pair: Pair, point: &ManifoldPoint) -> Vector3<f64> {
+        if self.bodies[pair.b].tree.is_none() && !self.middle_points {
+            point.on_a
+        } else {
+            (point.on_a + point.on_b) * 0.5
+        }
+    }
+
+    /// Writes the rows of a contact in the velocities of body A (`sign = 1`) or B (`−1`): along each
+    /// direction `d`, `±[(p − c) × d, d]`.
+    pub(super) fn write_rows(
+        &self,
+        (pair, point): (Pair, &ManifoldPoint),
+        (body, sign): (usize, f64),
+        q: &[f64],
+        directions: &[Vector3<f64>],
+        rows: &mut [f64],
+    ) {
+        let arm = self.contact_position(pair, point) - self.centre_of(body, q);
+        for (row, direction) in rows.chunks_exact_mut(6).zip(directions) {
+            let turn = arm.cross(direction);
+            for k in 0..3 {
+                row[k] = sign * turn[k];
+                row[3 + k] = sign * direction[k];
+            }
+        }
+    }
+
+    /// Adds a contact with its parameters and rows.
+    fn add_contact(
+        &self,
+        (pair, point): (Pair, &ManifoldPoint),
+        q: &[f64],
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        let number = Self::number(pair, point.feature);
+        let mut parameters = ContactParameters::new(number, point.gap);
+        let (a, b) = (&self.bodies[pair.a], &self.bodies[pair.b]);
+        let material = a.body.material.paired(&b.body.material);
+        if wanted.friction {
+            parameters.friction = material.friction;
+        }
+        if wanted.compliance {
+            parameters.stiffness = material.stiffness;
+            parameters.dissipation_time = material.dissipation_time;
+            (parameters.near_rigid, parameters.stiction) = (material.near_rigid, material.stiction);
+        }
+        contacts.push(parameters)?;
+        let directions = frame(point.normal);
+        let directions = &directions[..=contacts.tangents()];
+        let mut rows = [0.0; 18];
+        let rows = &mut rows[..6 * directions.len()];
+        for (body, sign, tree) in [(pair.a, 1.0, a.tree), (pair.b, -1.0, b.tree)] {
+            if let Some(tree) = tree {
+                self.write_rows((pair, point), (body, sign), q, directions, rows);
+                contacts.push_block(tree, self.tree(tree), rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the pairs of bodies that may have contacts, the lower number first, as
+    /// `i · len + j`, in rising order. Each tree has the ball `(centre, reach)`, four numbers.
+    /// Balls that are no further apart than `margin` meet.
+    fn find_pairs(
+        &self,
+        balls: &[f64],
+        margin: f64,
+        (work, pairs): (&mut Vec<usize>, &mut Vec<usize>),
+    ) {
+        let ball = |tree: usize| {
+            let ball = &balls[4 * tree..4 * tree + 4];
+            Ball {
+                centre: Vector3::new(ball[0], ball[1], ball[2]),
+                radius: ball[3] + 0.5 * margin,
+            }
+        };
+        let (n, trees) = (self.len(), self.trees());
+        candidates(trees, ball, work, pairs);
+        for pair in pairs.iter_mut() {
+            *pair = self.moving[*pair / trees] * n + self.moving[*pair % trees];
+        }
+        for &still in &self.still {
+            for (tree, &body) in self.moving.iter().enumerate() {
+                if self.is_near(still, margin, &ball(tree)) {
+                    pairs.push(still.min(body) * n + still.max(body));
+                }
+            }
+        }
+        pairs.sort_unstable();
+    }
+
+    /// True unless a ball is surely apart from a fixed body, whose part of the margin is the other
+    /// half.
+    fn is_near(&self, still: usize, margin: f64, ball: &Ball) -> bool {
+        let placed = &self.bodies[still];
+        let centre = placed.pose.to_body(ball.centre);
+        // The distance of the centre from the shape, or less.
+        let distance = match placed.body.shape.kind() {
+            ShapeKind::Plane => centre.z,
+            ShapeKind::Box { half } => {
+                Vector3::from_fn(|k, _| (centre[k].abs() - half[k]).max(0.0)).norm()
+            }
+            _ => centre.norm() - placed.radius,
+        };
+        distance <= ball.radius + 0.5 * margin
+    }
+
+    /// Adds the contacts of all pairs with a gap up to `margin` and how far both trees reach
+    /// beyond their shapes by themselves, `extra` (m).
+    fn add_near(
+        &self,
+        q: &[f64],
+        margin: f64,
+        extra: impl Fn(usize) -> f64,
+        contacts: &mut Contacts,
+        mut add: impl FnMut((Pair, &ManifoldPoint), &mut Contacts) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
+        // Taken out, so that contacts can be added while they are read.
+        let mut balls = std::mem::take(&mut contacts.scratch);
+        let [mut work, mut pairs] = std::mem::take(&mut contacts.indices);
+        balls.clear();
+        for (tree, &body) in self.moving.iter().enumerate() {
+            balls.extend_from_slice(&q[7 * tree..7 * tree + 3]);
+            balls.push(self.bodies[body].radius + extra(tree));
+        }
+        pairs.clear();
+        self.find_pairs(&balls, margin.max(0.0), (&mut work, &mut pairs));
+        let (n, mut manifold) = (self.len(), Manifold::new());
+        let mut last: Option<(usize, Pose)> = None;
+        let of_body = |body: usize| self.bodies[body].tree.map_or(0.0, &extra);
+        let added = pairs.iter().try_for_each(|&pair| {
+            let Some(pair) = self.pair(pair / n, pair % n) else {
+                return Ok(());
+            };
+            let pose_a = match last {
+                Some((body, pose)) if body == pair.a => pose,
+                _ => self.pose_of(pair.a, q),
+            };
+            last = Some((pair.a, pose_a));
+            let pose_b = self.pose_of(pair.b, q);
+            let (a, b) = (
+                &self.bodies[pair.a].body.shape,
+                &self.bodies[pair.b].body.shape,
+            );
+            let margin = margin + of_body(pair.a) + of_body(pair.b);
+            contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold);
+            let mut points = manifold.points().iter();
+            points.try_for_each(|point| add((pair, point), contacts))
+        });
+        contacts.scratch = balls;
+        contacts.indices = [work, pairs];
+        added
+    }
+
+    /// How far each tree reaches in a step: a bound of its part of
+    /// [`ContactSet::Reachable`](crate::mechanics::ContactSet::Reachable).
+    fn reach<'a>(&'a self, v: &'a [f64], dt: f64) -> impl Fn(usize) -> f64 + 'a {
+        let materials = || self.bodies.iter().map(|placed| placed.body.material);
+        let time = materials().map(|m| m.dissipation_time).fold(0.0, f64::max);
+        let friction = materials().map(|m| m.friction).fold(0.0, f64::max);
+        // The factor of the relative speed. No pair has more friction than its rougher body.
+        let factor = 1.5 * (dt + time) * friction.hypot(1.0);
+        let spins = (0..self.trees()).map(|tree| halves_norm(v, tree).0);
+        let fastest = spins.fold(0.0, f64::max);
+        // A contact point lies up to half its gap beyond the shape, where a spin is faster.
+        let beyond = 1.0 / (1.0 - (factor * fastest).min(0.5));
+        move |tree| {
+            let (spin, speed) = halves_norm(v, tree);
+            let radius = self.bodies[self.moving[tree]].radius;
+            beyond * factor * (speed + spin * radius)
+        }
+    }
+}
+
+fn halves_norm(v: &[f64], tree: usize) -> (f64, f64) {
+    let (spin, speed) = super::scene::halves(v, tree);
+    (spin.norm(), speed.norm())
+}
+
+impl ContactSource for Scene {
+    /// Fills with the contacts of a configuration, pair by pair in rising order.
+    ///
+    /// With [`ContactSet::Reachable`] candidates are found from bounds of the speeds of bodies.
+    /// These hold for spins up to `1 / (3 (dt + τ) √(1 + μ²))`, with the largest `τ` and `μ` of the
+    /// scene; of faster ones a contact point that lies far outside the shapes may be left out.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`]; [`InputError::NotFinite`] and [`InputError::BadSetting`] for
+    /// coordinates (the entry of a quaternion of length zero is its tree), margins and step lengths;
+    /// [`InputError::NoSuch`] for a listed number that no contact has, or whose feature is not
+    /// determined any more.
+    fn fill(
+        &self,
+        q: &[f64],
+        set: ContactSet<'_>,
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        validate::length("q", self.coordinates(), q.len())?;
+        if let Some(v) = wanted.restitution_at {
+            validate::length("v", self.dof(), v.len())?;
+        }
+        validate::finite("q", q)?;
+        for (tree, q) in q.chunks_exact(7).enumerate() {
+            check_coordinates(q).map_err(validate::counted_from(tree))?;
+        }
+        contacts.reset(self.dof(), if wanted.friction { 2 } else { 0 })?;
+        match set {
+            ContactSet::Listed(list) => list.iter().try_for_each(|&number| {
+                let Some((pair, point)) = self.point(number, q) else {
+                    return Err(InputError::NoSuch {
+                        what: "contact",
+                        index: number,
+                        count: self.len() * self.len() * FEATURES,
+                    });
+                };
+                self.add_contact((pair, &point), q, wanted, contacts)
+            }),
+            ContactSet::Within(margin) => {
+                let rule = "must be a number";
+                validate::unless(!margin.is_nan(), "margin", margin, rule)?;
+                self.add_near(
+                    q,
+                    margin,
+                    |_| 0.0,
+                    contacts,
+                    |of, contacts| self.add_contact(of, q, wanted, contacts),
+                )
+            }
+            ContactSet::Reachable { v, dt, least } => {
+                validate::length("v", self.dof(), v.len())?;
+                validate::finite("v", v)?;
+                validate::not_negative("dt", &[dt])?;
+                validate::not_negative("margin", &[least])?;
+                let extra = self.reach(v, dt);
+                self.add_near(q, least, extra, contacts, |of, contacts| {
+                    self.add_contact(of, q, wanted, contacts)?;
+                    contacts.keep_last_if_reachable(v, dt, least);
+                    Ok(())
+                })
+            }
+        }
+    }
+}
+
+/// The normal and two tangents that depend on it alone (Duff et al., "Building an orthonormal basis,
+/// revisited", 2017). Of the z axis they are x and y. They jump where `n_z = −0.6`, away from the
+/// normals of level floors and upright walls.
+pub(super) fn frame(n: Vector3<f64>) -> [Vector3<f64>; 3] {
+    let sign = if n.z > -0.6 { 1.0 } else { -1.0 };
+    let a = -1.0 / (sign + n.z);
+    let b = n.x * n.y * a;
+    let first = Vector3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    let second = Vector3::new(b, sign + n.y * n.y * a, -n.y);
+    [n, first, second]
+}

@@ -1,0 +1,60 @@
+//! Rigid bodies with shapes: spheres, boxes, capsules and half-spaces as a mechanical model whose
+//! contacts come from geometry.
+//!
+//! A [`Scene`] holds bodies and is both a [`MechanicalSystem`](crate::mechanics::MechanicalSystem)
+//! (one tree a moving body) and a [`ContactSource`](crate::mechanics::ContactSource). The compliant
+//! driver runs it as it is; for drivers that need a fixed list of contacts
+//! [`fixed_contacts`](Scene::fixed_contacts) gives one, where it exists.
+//!
+//! ```
+//! use saltation::bodies::{Body, Scene, Shape};
+//! use saltation::compliant::TimeStepper;
+//! let mut scene = Scene::new();
+//! scene.add(Body::fixed(Shape::plane()))?;
+//! let cube = scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.2]))?;
+//! let (q, v) = scene.start();
+//! let mut stepper = TimeStepper::new(scene.clone())?.time_step(0.01);
+//! let run = stepper.integrate(0.0, &q, &v, 1.0)?.completed()?;
+//! let height = scene.position(cube, &run.state()[..7]).map_or(0.0, |at| at.z);
+//! assert!((height - 0.05).abs() < 1e-4);
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! # Contact points
+//!
+//! The points of a pair are a function of both poses and of nothing else. The gap is signed and the
+//! normal points from B into A. Vertices on faces, edges on edges and round shapes give exact
+//! distances. Two faces give up to four corners of their common area, each with its distance from
+//! the reference face; a face within 0.05 rad of the shortest way out, or of the best separation,
+//! counts as that if it is as deep. The gap of a corner that is not a vertex changes with the pose
+//! also because the corner slides over the tilted face; its row has the rate of the bodies alone.
+//!
+//! Points are found for overlap too, by the shortest way out of it. Bodies that pass each other by
+//! more than their size in a step are not seen.
+//!
+//! # Files
+//!
+//! * `shapes`: [`Shape`], sphere, box, capsule, plane; `pose`: where a body is.
+//! * `broad_phase`: which bodies may touch; `narrow_phase`: contact points of two shapes,
+//!   [`contact_points`].
+//! * `body`: [`Body`], what a scene is told of one; `scene`: [`Scene`], its bodies; `motion`: the
+//!   scene as a mechanical system; `contacts`: the scene as a source of contacts;
+//!   `fixed_contacts`: [`FixedContacts`], a scene for drivers that need a fixed list.
+
+mod body;
+mod broad_phase;
+mod contacts;
+mod fixed_contacts;
+mod motion;
+mod narrow_phase;
+mod pose;
+mod scene;
+mod shapes;
+
+pub use body::Body;
+pub use fixed_contacts::FixedContacts;
+pub use narrow_phase::{CAPACITY, Manifold, ManifoldPoint, contact_point, contact_points};
+pub use pose::Pose;
+pub(crate) use pose::check_coordinates;
+pub use scene::Scene;
+pub use shapes::{Shape, ShapeKind};

@@ -1,0 +1,171 @@
+//! Pairs in special positions: aligned faces, crossed edges, parallel capsules, coincident shapes.
+
+use super::ManifoldPoint;
+use super::tests::{Vec3, check_consistent, found};
+use crate::bodies::{Pose, Shape};
+
+fn at(position: [f64; 3]) -> Pose {
+    Pose::new(position, [1.0, 0.0, 0.0, 0.0]).unwrap()
+}
+
+#[test]
+fn aligned_faces_have_four_points_at_their_corners() {
+    let cube = Shape::cuboid([0.5; 3]).unwrap();
+    for height in [1.01, 1.0, 0.999] {
+        for shift in [0.0, 0.25, 1e-9] {
+            let points = found(
+                &(cube, at([shift, 0.0, height])),
+                &(cube, at([0.0; 3])),
+                0.1,
+            );
+            assert_eq!(points.len(), 4, "{points:?}");
+            for (i, p) in points.iter().enumerate() {
+                assert!((p.gap - (height - 1.0)).abs() < 1e-15 && p.normal == Vec3::z());
+                let corner = [(p.on_a.x - 0.5 * shift).abs() + 0.5 * shift, p.on_a.y.abs()];
+                assert!((corner[0] - 0.5).abs() < 1e-9 && (corner[1] - 0.5).abs() < 1e-9);
+                let apart = |q: &ManifoldPoint| (q.on_a - p.on_a).norm() > 0.5;
+                assert!(points[..i].iter().all(apart), "{points:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_turned_face_keeps_four_points_of_eight() {
+    let cube = Shape::cuboid([0.5; 3]).unwrap();
+    let turn = std::f64::consts::FRAC_PI_8;
+    let a = Pose::new([0.0, 0.0, 1.0], [turn.cos(), 0.0, 0.0, turn.sin()]).unwrap();
+    let points = found(&(cube, a), &(cube, at([0.0; 3])), 0.1);
+    assert_eq!(points.len(), 4);
+    // The octagon of two squares at 45°: its corners lie this far from the middle.
+    let radius = 0.5 / turn.cos();
+    assert!(
+        points
+            .iter()
+            .all(|p| (p.on_a.xy().norm() - radius).abs() < 1e-12)
+    );
+    let middle: Vec3 = points.iter().map(|p| p.on_a).sum::<Vec3>() / 4.0;
+    assert!(middle.xy().norm() < 0.1, "{middle}");
+}
+
+#[test]
+fn a_tilted_face_on_a_border_keeps_both_ends_of_the_line() {
+    // A small cube tips over the border of a beam, 2.4 mm deeper at one end of their line than in
+    // the middle.
+    let beam = Shape::cuboid([0.5, 1.5, 0.5]).unwrap();
+    let cube = Shape::cuboid([0.4; 3]).unwrap();
+    let half_angles = [6e-3_f64, 0.03].map(|angle| 0.5 * angle);
+    let (roll, tilt) = (half_angles[0].tan(), half_angles[1].tan());
+    let turn = [1.0, roll, tilt, 0.0];
+    let over = Pose::new([0.5, 0.0, 0.0], turn).unwrap();
+    let a = Pose::new(
+        (over.position() + over.axis(2) * 0.397 + Vec3::z() * 0.5).into(),
+        turn,
+    );
+    let points = found(&(cube, a.unwrap()), &(beam, at([0.0; 3])), 0.0);
+    assert_eq!(points.len(), 2, "{points:?}");
+    for p in &points {
+        assert!(
+            (p.on_a.x - 0.5).abs() < 2e-3 && (p.on_a.y.abs() - 0.4).abs() < 2e-3,
+            "{p:?}"
+        );
+        // The roll takes the side of positive y up.
+        assert!((p.gap + 3e-3 - 6e-3 * p.on_a.y).abs() < 4e-5, "{p:?}");
+    }
+}
+
+#[test]
+fn crossed_edges_touch_in_one_point() {
+    let cube = Shape::cuboid([0.5; 3]).unwrap();
+    let edge = std::f64::consts::FRAC_1_SQRT_2;
+    let turn = std::f64::consts::FRAC_PI_8;
+    // On an edge along y, and under an edge along x.
+    let b = Pose::new([0.0; 3], [turn.cos(), 0.0, turn.sin(), 0.0]).unwrap();
+    let a = Pose::new(
+        [0.1, 0.2, 2.0 * edge + 0.01],
+        [turn.cos(), turn.sin(), 0.0, 0.0],
+    )
+    .unwrap();
+    let points = found(&(cube, a), &(cube, b), 0.1);
+    assert_eq!(points.len(), 1, "{points:?}");
+    assert!((points[0].gap - 0.01).abs() < 1e-12);
+    assert!((points[0].on_a - Vec3::new(0.0, 0.2, edge + 0.01)).norm() < 1e-12);
+    assert!((points[0].on_b - Vec3::new(0.0, 0.2, edge)).norm() < 1e-12);
+}
+
+#[test]
+fn capsules_touch_at_both_ends_of_their_common_length() {
+    let capsule = Shape::capsule(1.0, 0.25).unwrap();
+    let two = |a: &(Shape, Pose), b: &(Shape, Pose), ends: [f64; 2]| {
+        let points = found(a, b, 0.1);
+        assert_eq!(points.len(), 2, "{points:?}");
+        let mut along = [points[0].on_a.z, points[1].on_a.z];
+        along.sort_unstable_by(f64::total_cmp);
+        for (p, (along, end)) in points.iter().zip(along.iter().zip(ends)) {
+            assert!(
+                (p.gap - 0.01).abs() < 1e-12 && (along - end).abs() < 1e-9,
+                "{points:?}"
+            );
+        }
+    };
+    two(
+        &(capsule, at([0.51, 0.0, 0.5])),
+        &(capsule, at([0.0; 3])),
+        [-0.5, 1.0],
+    );
+    two(
+        &(capsule, at([0.51, 0.0, 0.0])),
+        &(capsule, at([0.0; 3])),
+        [-1.0, 1.0],
+    );
+    // Along the face of a box, longer and shorter than the box; along its edge.
+    for half in [0.5, 2.0] {
+        let cuboid = Shape::cuboid([0.5, 0.5, half]).unwrap();
+        let end = half.min(1.0);
+        two(
+            &(capsule, at([0.76, 0.0, 0.0])),
+            &(cuboid, at([0.0; 3])),
+            [-end, end],
+        );
+        let off = 0.26 * std::f64::consts::FRAC_1_SQRT_2;
+        two(
+            &(capsule, at([0.5 + off, 0.5 + off, 0.0])),
+            &(cuboid, at([0.0; 3])),
+            [-end, end],
+        );
+    }
+}
+
+#[test]
+fn coincident_shapes_have_a_finite_answer() {
+    let shapes = [
+        Shape::sphere(0.5).unwrap(),
+        Shape::cuboid([0.5, 0.5, 0.5]).unwrap(),
+        Shape::capsule(0.5, 0.2).unwrap(),
+        Shape::plane(),
+    ];
+    let turns = [
+        [1.0, 0.0, 0.0, 0.0],
+        [1.0, 1.0, 0.0, 0.0],
+        [1.0, 0.3, -0.2, 0.5],
+    ];
+    for a in shapes {
+        for b in shapes {
+            for turn in turns {
+                for x in [0.0, 1e-300, 1e-16, 0.5] {
+                    let pose = Pose::new([x, 0.0, 0.0], turn).unwrap();
+                    let points = found(&(a, pose), &(b, at([0.0; 3])), 0.1);
+                    assert!(
+                        points.is_empty() == (a == b && a == Shape::plane()),
+                        "{a:?} {b:?}"
+                    );
+                    for p in &points {
+                        check_consistent(p);
+                        assert!(p.on_a.iter().chain(&p.on_b).all(|c| c.is_finite()), "{p:?}");
+                    }
+                    assert_eq!(points, found(&(a, pose), &(b, at([0.0; 3])), 0.1));
+                }
+            }
+        }
+    }
+}

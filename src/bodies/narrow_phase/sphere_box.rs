@@ -1,0 +1,45 @@
+//! Sphere and box: the point of the box that is closest to the centre of the sphere. A centre inside
+//! is pushed out through the nearest face, the first of several.
+
+use nalgebra::Vector3;
+
+use super::{ManifoldPoint, PlacedBox};
+
+/// The closest point on the surface of a box with these half lengths, the outward normal there and
+/// the signed distance, all in the axes of the box.
+pub(super) fn closest(half: &[f64; 3], point: Vector3<f64>) -> (Vector3<f64>, Vector3<f64>, f64) {
+    let clamped = Vector3::from_fn(|k, _| point[k].clamp(-half[k], half[k]));
+    let beyond = point - clamped;
+    let distance = beyond.norm();
+    if distance > 0.0 {
+        return (clamped, beyond / distance, distance);
+    }
+    let mut face = 0;
+    for k in 1..3 {
+        if point[k].abs() - half[k] > point[face].abs() - half[face] {
+            face = k;
+        }
+    }
+    let sign = 1f64.copysign(point[face]);
+    let (mut on, mut normal) = (point, Vector3::zeros());
+    on[face] = sign * half[face];
+    normal[face] = sign;
+    (on, normal, point[face].abs() - half[face])
+}
+
+/// The only point of a ball about `centre`.
+pub(super) fn point(
+    feature: usize,
+    (centre, radius): (Vector3<f64>, f64),
+    cuboid: &PlacedBox<'_>,
+) -> ManifoldPoint {
+    let (on, normal, distance) = closest(cuboid.half, cuboid.pose.to_body(centre));
+    let normal = cuboid.pose.rotation() * normal;
+    ManifoldPoint {
+        feature,
+        gap: distance - radius,
+        normal,
+        on_a: centre - normal * radius,
+        on_b: cuboid.pose.to_world(on),
+    }
+}

@@ -1,0 +1,122 @@
+//! Poses: position and orientation of a body.
+
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+
+use crate::{InputError, validate};
+
+/// Position of the centre and orientation of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    position: Vector3<f64>,
+    rotation: Matrix3<f64>,
+}
+
+impl Pose {
+    /// At the origin, the axes of the body along those of the world.
+    pub fn identity() -> Self {
+        Self {
+            position: Vector3::zeros(),
+            rotation: Matrix3::identity(),
+        }
+    }
+
+    /// At `position` (m), turned by the quaternion `[w, x, y, z]`, which is normalised.
+    ///
+    /// # Errors
+    /// [`InputError::NotFinite`]; [`InputError::BadSetting`] for a quaternion of length zero.
+    pub fn new(position: [f64; 3], quaternion: [f64; 4]) -> Result<Self, InputError> {
+        let [x, y, z] = position;
+        let [w, i, j, k] = quaternion;
+        let coordinates = [x, y, z, w, i, j, k];
+        check_coordinates(&coordinates)?;
+        Ok(Self::from_coordinates(&coordinates))
+    }
+
+    /// Of the coordinates of one body: position, then quaternion of any length but zero.
+    pub(crate) fn from_coordinates(q: &[f64]) -> Self {
+        Self {
+            position: Vector3::new(q[0], q[1], q[2]),
+            rotation: rotation(q),
+        }
+    }
+
+    /// The centre (m).
+    pub fn position(&self) -> Vector3<f64> {
+        self.position
+    }
+
+    /// The matrix whose columns are the axes of the body in world axes.
+    pub fn rotation(&self) -> Matrix3<f64> {
+        self.rotation
+    }
+
+    /// An axis of the body in world axes.
+    pub(super) fn axis(&self, k: usize) -> Vector3<f64> {
+        self.rotation.data.0[k].into()
+    }
+
+    /// A point given in the axes of the body, in world axes.
+    pub fn to_world(&self, point: Vector3<f64>) -> Vector3<f64> {
+        self.position + self.rotation * point
+    }
+
+    /// A point given in world axes, in the axes of the body.
+    pub fn to_body(&self, point: Vector3<f64>) -> Vector3<f64> {
+        self.rotation.tr_mul(&(point - self.position))
+    }
+
+    /// The pose after a common motion: this pose in the axes of `frame`.
+    #[cfg(test)]
+    pub(super) fn moved_by(&self, frame: &Self) -> Self {
+        Self {
+            position: frame.to_world(self.position),
+            rotation: frame.rotation * self.rotation,
+        }
+    }
+}
+
+/// Refuses coordinates of a body that are not finite, or have a quaternion of length zero.
+pub(crate) fn check_coordinates(q: &[f64]) -> Result<(), InputError> {
+    validate::finite("q", q)?;
+    let length = quaternion(q).norm();
+    let rule = "the length of an orientation must be > 0 and finite";
+    validate::unless(
+        length > 0.0 && length.is_finite(),
+        "quaternion",
+        length,
+        rule,
+    )
+}
+
+/// The quaternion in the coordinates of a body.
+pub(super) fn quaternion(q: &[f64]) -> Quaternion<f64> {
+    Quaternion::new(q[3], q[4], q[5], q[6])
+}
+
+/// The rotation in the coordinates of a body.
+pub(super) fn rotation(q: &[f64]) -> Matrix3<f64> {
+    let unit = UnitQuaternion::new_normalize(quaternion(q));
+    *unit.to_rotation_matrix().matrix()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_turn_about_z_takes_x_to_y() {
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        let pose = Pose::new([1.0, 2.0, 3.0], [2.0 * half, 0.0, 0.0, 2.0 * half]).unwrap();
+        let point = pose.to_world(Vector3::x());
+        assert!((point - Vector3::new(1.0, 3.0, 3.0)).norm() < 1e-15);
+        assert!((pose.to_body(point) - Vector3::x()).norm() < 1e-15);
+        assert!((pose.axis(0) - Vector3::y()).norm() < 1e-15);
+    }
+
+    #[test]
+    fn bad_poses_are_refused() {
+        assert!(Pose::new([0.0; 3], [0.0; 4]).is_err());
+        assert!(Pose::new([0.0; 3], [f64::NAN, 0.0, 0.0, 1.0]).is_err());
+        assert!(Pose::new([f64::INFINITY, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]).is_err());
+    }
+}

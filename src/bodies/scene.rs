@@ -1,0 +1,276 @@
+//! A scene: bodies, gravity, and pairs that may not touch.
+
+use nalgebra::Vector3;
+
+use super::narrow_phase::FEATURES;
+use super::{Body, Pose};
+use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
+use crate::{InputError, validate};
+
+/// Rigid bodies with shapes, as a [`MechanicalSystem`] and a [`ContactSource`].
+///
+/// # Coordinates
+///
+/// Each moving body is a tree, in the order in which they were added. Its seven coordinates are the
+/// position of the centre of mass and a unit quaternion `[w, x, y, z]`; its six velocities are the
+/// angular velocity and the velocity of the centre, both in world axes. Fixed bodies have none.
+///
+/// # Contacts
+///
+/// Their number changes with the configuration, so that a scene is a source of contacts and no
+/// system with `UnilateralConstraints`; [`fixed_contacts`](Self::fixed_contacts) makes one of a
+/// scene with few contacts. Of a pair of bodies, A is the moving one, or of two moving ones the one
+/// with the lower number; the normal points from B into A. The contact point lies between both
+/// witness points, against a fixed body on the moving one ([`middle_points`](Self::middle_points)
+/// changes that). Tangents depend on the normal alone. Candidates come from a uniform grid; a
+/// second call with the same [`Contacts`] allocates nothing.
+///
+/// The number of a contact holds the bodies and the feature of their shapes
+/// ([`contact_of`](Self::contact_of)); with [`ContactSet::Listed`] the same contact is found again
+/// at another configuration.
+///
+/// ```
+/// use saltation::bodies::{Body, Scene, Shape};
+/// use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+/// let mut scene = Scene::new();
+/// scene.add(Body::fixed(Shape::plane()))?;
+/// let cube = scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.049]))?;
+/// let (q, v) = scene.start();
+/// let mut contacts = Contacts::new();
+/// let wanted = Wanted { friction: true, compliance: true, ..Wanted::default() };
+/// scene.fill(&q, ContactSet::Within(0.01), wanted, &mut contacts)?;
+/// assert_eq!(contacts.len(), 4); // the lower vertices
+/// assert!((contacts.all_parameters()[0].gap + 0.001).abs() < 1e-15);
+/// assert_eq!(scene.position(cube, &q).map(|p| p.z), Some(0.049));
+/// assert_eq!(v, [0.0; 6]);
+/// # Ok::<(), saltation::InputError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub(super) bodies: Vec<Placed>,
+    /// The bodies of the trees.
+    pub(super) moving: Vec<usize>,
+    /// Fixed bodies.
+    pub(super) still: Vec<usize>,
+    /// Pairs that may not touch, the lower number first, sorted.
+    ignored: Vec<(usize, usize)>,
+    pub(super) gravity: Vector3<f64>,
+    pub(super) middle_points: bool,
+}
+
+/// A body and what follows from it.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub(super) body: Body,
+    pub(super) mass: f64,
+    pub(super) moments: [f64; 3],
+    pub(super) tree: Option<usize>,
+    /// The pose at the start, for a fixed body always.
+    pub(super) pose: Pose,
+    pub(super) radius: f64,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scene {
+    /// No bodies; gravity of 9.81 m/s² against the z axis.
+    pub fn new() -> Self {
+        Self {
+            bodies: Vec::new(),
+            moving: Vec::new(),
+            still: Vec::new(),
+            ignored: Vec::new(),
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            middle_points: false,
+        }
+    }
+
+    /// Adds a body and returns its number.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`], [`InputError::NotFinite`] for what makes no sense; the entry is
+    /// the number of the body. A plane must be fixed.
+    pub fn add(&mut self, body: Body) -> Result<usize, InputError> {
+        let number = self.bodies.len();
+        body.validate().map_err(|mut error| {
+            if let InputError::NotFinite { entry, .. } | InputError::BadSetting { entry, .. } =
+                &mut error
+            {
+                *entry = number;
+            }
+            error
+        })?;
+        let numbers = (number + 1).checked_mul(number + 1);
+        let fits = numbers.and_then(|pairs| pairs.checked_mul(FEATURES));
+        let rule = "so many bodies have more contacts than can be numbered";
+        validate::unless(fits.is_some(), "bodies", number as f64, rule)?;
+        let tree = if body.fixed {
+            self.still.push(number);
+            None
+        } else {
+            self.moving.push(number);
+            Some(self.moving.len() - 1)
+        };
+        let (mass, moments) = body.mass_and_moments();
+        self.bodies.push(Placed {
+            mass,
+            moments,
+            tree,
+            pose: Pose::from_coordinates(&body.start),
+            radius: body.shape.bounding_radius(),
+            body,
+        });
+        Ok(number)
+    }
+
+    /// Acceleration of gravity (m/s²).
+    ///
+    /// # Errors
+    /// [`InputError::NotFinite`].
+    pub fn gravity(&mut self, gravity: [f64; 3]) -> Result<(), InputError> {
+        validate::finite("gravity", &gravity)?;
+        self.gravity = gravity.into();
+        Ok(())
+    }
+
+    /// Lets two bodies pass through each other.
+    ///
+    /// # Errors
+    /// [`InputError::NoSuch`] for a body that is not there.
+    pub fn ignore(&mut self, a: usize, b: usize) -> Result<(), InputError> {
+        let count = self.bodies.len();
+        if let Some(index) = [a, b].into_iter().find(|&body| body >= count) {
+            let what = "body";
+            return Err(InputError::NoSuch { what, index, count });
+        }
+        let pair = (a.min(b), a.max(b));
+        if let Err(place) = self.ignored.binary_search(&pair) {
+            self.ignored.insert(place, pair);
+        }
+        Ok(())
+    }
+
+    /// Takes the middle of both witness points as the contact point against fixed bodies too.
+    /// Default: the witness point on the moving body, so that a ball rolls with its radius.
+    pub fn middle_points(&mut self, everywhere: bool) {
+        self.middle_points = everywhere;
+    }
+
+    /// Number of bodies, fixed ones too.
+    pub fn len(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bodies.is_empty()
+    }
+
+    /// What the scene was told of a body.
+    pub fn body(&self, body: usize) -> Option<&Body> {
+        self.bodies.get(body).map(|placed| &placed.body)
+    }
+
+    /// The tree of a moving body; none for a fixed one.
+    pub fn tree_of(&self, body: usize) -> Option<usize> {
+        self.bodies.get(body)?.tree
+    }
+
+    /// Mass of a body (kg); infinite for a fixed one.
+    pub fn mass_of(&self, body: usize) -> Option<f64> {
+        self.bodies.get(body).map(|placed| placed.mass)
+    }
+
+    /// Coordinates and velocities at the start.
+    pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
+        let bodies = self.moving.iter().map(|&body| &self.bodies[body].body);
+        let mut q: Vec<f64> = bodies.clone().flat_map(|body| body.start).collect();
+        self.project_configuration(&mut q);
+        (q, bodies.flat_map(|body| body.velocity).collect())
+    }
+
+    /// Where a body is at these coordinates; none for a body that is not there, and for coordinates
+    /// of another length.
+    pub fn pose(&self, body: usize, q: &[f64]) -> Option<Pose> {
+        let known = body < self.bodies.len() && q.len() == self.coordinates();
+        known.then(|| self.pose_of(body, q))
+    }
+
+    /// Where the centre of a body is (m).
+    pub fn position(&self, body: usize, q: &[f64]) -> Option<Vector3<f64>> {
+        self.pose(body, q).map(|pose| pose.position())
+    }
+
+    /// Angular velocity of a body and velocity of its centre, in world axes; zero for a fixed one.
+    pub fn velocity(&self, body: usize, v: &[f64]) -> Option<(Vector3<f64>, Vector3<f64>)> {
+        let placed = self.bodies.get(body)?;
+        let Some(tree) = placed.tree else {
+            return Some((Vector3::zeros(), Vector3::zeros()));
+        };
+        let v = v.get(6 * tree..6 * tree + 6)?;
+        Some((
+            Vector3::new(v[0], v[1], v[2]),
+            Vector3::new(v[3], v[4], v[5]),
+        ))
+    }
+
+    /// Kinetic energy (J); none for slices of another length.
+    pub fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> Option<f64> {
+        if (q.len(), v.len()) != (self.coordinates(), self.dof()) {
+            return None;
+        }
+        let energy = |(tree, &body): (usize, &usize)| {
+            let placed = &self.bodies[body];
+            let (spin, speed) = halves(v, tree);
+            let own = self.pose_of(body, q).rotation().tr_mul(&spin);
+            let turning: f64 = (0..3).map(|k| placed.moments[k] * own[k] * own[k]).sum();
+            0.5 * (placed.mass * speed.norm_squared() + turning)
+        };
+        Some(self.moving.iter().enumerate().map(energy).sum())
+    }
+
+    /// The deepest overlap of two bodies (m), 0 where none overlap. `contacts` is scratch space.
+    ///
+    /// # Errors
+    /// Those of [`ContactSource::fill`].
+    pub fn deepest_overlap(&self, q: &[f64], contacts: &mut Contacts) -> Result<f64, InputError> {
+        self.fill(q, ContactSet::Within(0.0), Wanted::default(), contacts)?;
+        let depths = contacts.all_parameters().iter().map(|contact| -contact.gap);
+        Ok(depths.fold(0.0, f64::max))
+    }
+
+    /// As [`pose`](Self::pose), of coordinates of the right length.
+    pub(super) fn pose_of(&self, body: usize, q: &[f64]) -> Pose {
+        let placed = &self.bodies[body];
+        placed.tree.map_or(placed.pose, |tree| {
+            Pose::from_coordinates(&q[7 * tree..7 * tree + 7])
+        })
+    }
+
+    /// The centre of a body, at coordinates of the right length.
+    pub(super) fn centre_of(&self, body: usize, q: &[f64]) -> Vector3<f64> {
+        let placed = &self.bodies[body];
+        placed.tree.map_or_else(
+            || placed.pose.position(),
+            |tree| Vector3::new(q[7 * tree], q[7 * tree + 1], q[7 * tree + 2]),
+        )
+    }
+
+    /// True for a pair, the lower number first, that may not touch.
+    pub(super) fn is_ignored(&self, i: usize, j: usize) -> bool {
+        self.ignored.binary_search(&(i, j)).is_ok()
+    }
+}
+
+/// Angular velocity and velocity of a tree.
+pub(super) fn halves(v: &[f64], tree: usize) -> (Vector3<f64>, Vector3<f64>) {
+    let v = &v[6 * tree..6 * tree + 6];
+    (
+        Vector3::new(v[0], v[1], v[2]),
+        Vector3::new(v[3], v[4], v[5]),
+    )
+}

@@ -1,0 +1,222 @@
+//! Shapes of bodies: volume, inertia, bounding sphere.
+
+use crate::{InputError, validate};
+
+/// A shape with its centre of mass at the origin of its own axes.
+///
+/// ```
+/// use saltation::bodies::Shape;
+/// let cube = Shape::cuboid([0.05, 0.05, 0.05])?;
+/// assert!((cube.volume() - 1e-3).abs() < 1e-15);
+/// assert!(Shape::sphere(-1.0).is_err());
+/// # Ok::<(), saltation::InputError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    kind: ShapeKind,
+}
+
+/// The kind of a [`Shape`] and its lengths (m), for readers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ShapeKind {
+    /// A ball.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A box.
+    Box {
+        /// Half lengths of the edges along x, y and z.
+        half: [f64; 3],
+    },
+    /// All points within `radius` of a segment on the z axis.
+    Capsule {
+        /// Half length of the segment.
+        half_length: f64,
+        /// Radius.
+        radius: f64,
+    },
+    /// The half-space `z ≤ 0`; its normal is the z axis.
+    Plane,
+}
+
+impl Shape {
+    /// A ball.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] for a radius that is not finite and > 0.
+    pub fn sphere(radius: f64) -> Result<Self, InputError> {
+        validate::positive("radius", &[radius])?;
+        Ok(Self {
+            kind: ShapeKind::Sphere { radius },
+        })
+    }
+
+    /// A box with these half lengths of its edges.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] for a length that is not finite and > 0.
+    pub fn cuboid(half: [f64; 3]) -> Result<Self, InputError> {
+        validate::positive("half length of an edge", &half)?;
+        Ok(Self {
+            kind: ShapeKind::Box { half },
+        })
+    }
+
+    /// A capsule along the z axis: all points within `radius` of a segment of length
+    /// `2 half_length`.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] for a length that is not finite and > 0.
+    pub fn capsule(half_length: f64, radius: f64) -> Result<Self, InputError> {
+        validate::positive("half length", &[half_length])?;
+        validate::positive("radius", &[radius])?;
+        Ok(Self {
+            kind: ShapeKind::Capsule {
+                half_length,
+                radius,
+            },
+        })
+    }
+
+    /// The half-space `z ≤ 0`, for fixed bodies only.
+    pub fn plane() -> Self {
+        Self {
+            kind: ShapeKind::Plane,
+        }
+    }
+
+    /// The kind and the lengths.
+    pub fn kind(&self) -> ShapeKind {
+        self.kind
+    }
+
+    /// Volume (m³); infinite for a plane.
+    pub fn volume(&self) -> f64 {
+        match self.kind {
+            ShapeKind::Sphere { radius } => ball(radius),
+            ShapeKind::Box { half } => 8.0 * half[0] * half[1] * half[2],
+            ShapeKind::Capsule {
+                half_length,
+                radius,
+            } => cylinder(half_length, radius) + ball(radius),
+            ShapeKind::Plane => f64::INFINITY,
+        }
+    }
+
+    /// Moments of inertia about the shape's axes at density 1 kg/m³ (m⁵); infinite for a plane.
+    pub fn inertia(&self) -> [f64; 3] {
+        match self.kind {
+            ShapeKind::Sphere { radius } => [0.4 * ball(radius) * radius * radius; 3],
+            ShapeKind::Box { half: [x, y, z] } => {
+                let third = self.volume() / 3.0;
+                [y * y + z * z, x * x + z * z, x * x + y * y].map(|sum| third * sum)
+            }
+            ShapeKind::Capsule {
+                half_length: l,
+                radius: r,
+            } => {
+                // Two half balls at the ends of a cylinder; the centre of a half ball lies at 3/8 r.
+                let (cylinder, ball) = (cylinder(l, r), ball(r));
+                let axial = (0.5 * cylinder + 0.4 * ball) * r * r;
+                let across = cylinder * (0.25 * r * r + l * l / 3.0)
+                    + ball * (0.4 * r * r + l * l + 0.75 * l * r);
+                [across, across, axial]
+            }
+            ShapeKind::Plane => [f64::INFINITY; 3],
+        }
+    }
+
+    /// Radius of the smallest ball about the centre that holds the shape (m); infinite for a plane.
+    pub fn bounding_radius(&self) -> f64 {
+        match self.kind {
+            ShapeKind::Sphere { radius } => radius,
+            ShapeKind::Box { half: [x, y, z] } => x.hypot(y).hypot(z),
+            ShapeKind::Capsule {
+                half_length,
+                radius,
+            } => half_length + radius,
+            ShapeKind::Plane => f64::INFINITY,
+        }
+    }
+}
+
+fn ball(r: f64) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * r * r * r
+}
+
+fn cylinder(half_length: f64, r: f64) -> f64 {
+    2.0 * half_length * std::f64::consts::PI * r * r
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Volume and inertia by the midpoint rule on a grid of the cube of half width `r`.
+    fn sampled(r: f64, inside: impl Fn([f64; 3]) -> bool) -> (f64, [f64; 3]) {
+        let cells = 120;
+        let width = 2.0 * r / f64::from(cells);
+        let at = |i: i32| -r + (f64::from(i) + 0.5) * width;
+        let (mut volume, mut inertia) = (0.0, [0.0; 3]);
+        for i in 0..cells {
+            for j in 0..cells {
+                for k in 0..cells {
+                    let p = [at(i), at(j), at(k)];
+                    if inside(p) {
+                        let cell = width * width * width;
+                        let [x, y, z] = p.map(|c| c * c * cell);
+                        volume += cell;
+                        inertia[0] += y + z;
+                        inertia[1] += x + z;
+                        inertia[2] += x + y;
+                    }
+                }
+            }
+        }
+        (volume, inertia)
+    }
+
+    /// The faces of boxes must lie on the grid; a circle of 20 cells is right to about 0.5 %.
+    fn compare(shape: Shape, r: f64, inside: impl Fn([f64; 3]) -> bool) {
+        let (volume, inertia) = sampled(r, inside);
+        assert!((shape.volume() / volume - 1.0).abs() < 5e-3);
+        for (found, expected) in shape.inertia().iter().zip(inertia) {
+            assert!((found / expected - 1.0).abs() < 1e-2, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn volumes_and_inertias_are_those_of_a_sum_over_cells() {
+        compare(Shape::sphere(0.3).unwrap(), 0.3, |[x, y, z]| {
+            x * x + y * y + z * z < 0.09
+        });
+        compare(Shape::cuboid([0.3, 0.2, 0.4]).unwrap(), 0.4, |[x, y, z]| {
+            x.abs() < 0.3 && y.abs() < 0.2 && z.abs() < 0.4
+        });
+        compare(Shape::capsule(0.4, 0.2).unwrap(), 0.6, |[x, y, z]| {
+            let beyond = (z.abs() - 0.4).max(0.0);
+            x * x + y * y + beyond * beyond < 0.04
+        });
+    }
+
+    #[test]
+    fn lengths_that_make_no_sense_are_refused() {
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Shape::sphere(wrong).is_err());
+            assert!(Shape::capsule(wrong, 1.0).is_err() && Shape::capsule(1.0, wrong).is_err());
+            assert!(matches!(
+                Shape::cuboid([1.0, wrong, 1.0]),
+                Err(InputError::BadSetting { entry: 1, .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_plane_has_no_bounds() {
+        let plane = Shape::plane();
+        assert!(plane.bounding_radius().is_infinite() && plane.volume().is_infinite());
+        assert_eq!(plane.kind(), ShapeKind::Plane);
+    }
+}

@@ -1,0 +1,82 @@
+//! Why a compliant step could not be made.
+
+use crate::InputError;
+use crate::interrupt::Interrupted;
+
+/// Why a solution or a step could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Bad input.
+    #[error(transparent)]
+    Input(#[from] InputError),
+
+    /// The contact problem of a step did not converge.
+    #[error(
+        "t = {t}: the contact problem did not converge ({contacts} contacts, momentum error {momentum_error:e}): raise max_iterations, soften contacts (beta, sigma), or take shorter steps"
+    )]
+    NotConverged {
+        /// Start of the step (s).
+        t: f64,
+        /// Number of contacts of the worst island.
+        contacts: usize,
+        /// Its momentum error.
+        momentum_error: f64,
+        /// The state `(q, v)` at the start of the step.
+        state: Vec<f64>,
+    },
+
+    /// Newton's method did not find the velocities without contacts of an implicit scheme.
+    #[error(
+        "t = {t}: the motion without contacts was not found after {iterations} iterations: the last correction is {correction:e}; take shorter steps"
+    )]
+    FreeMotion {
+        /// Start of the step (s).
+        t: f64,
+        /// Iterations.
+        iterations: usize,
+        /// The last correction of the velocities (m/s, or rad/s).
+        correction: f64,
+        /// The state `(q, v)` at the start of the step.
+        state: Vec<f64>,
+    },
+
+    /// The mass, the effort or a contact of a state makes no sense.
+    #[error("t = {t}: {reason}")]
+    Model {
+        /// Start of the step (s).
+        t: f64,
+        /// The state `(q, v)` of which it was asked.
+        state: Vec<f64>,
+        /// What is wrong.
+        reason: InputError,
+    },
+
+    /// The record of a run takes more memory than it may have.
+    #[error(
+        "t = {t}: the run takes more than {limit} bytes; take longer steps, raise max_memory, or go on from its end"
+    )]
+    TooLarge {
+        /// Time of the last state (s).
+        t: f64,
+        /// The limit (bytes).
+        limit: usize,
+    },
+
+    /// The solution or the step has no derivative.
+    #[error("no derivative: {why}")]
+    NoDerivative {
+        /// Why.
+        why: &'static str,
+    },
+
+    /// An [`Interrupt`](crate::Interrupt) was set.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<Interrupted> for Failure {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}

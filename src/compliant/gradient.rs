@@ -1,0 +1,266 @@
+//! Derivatives of the solution by the data of its problem, by the implicit function theorem: with
+//! the Hessian `H = A + Jᵀ G J` at the solution,
+//!
+//! ```text
+//!     H dv = A dv* + Jᵀ (G dv̂ + ∂γ/∂θ dθ − G dJ v) + dA (v* − v) + dJᵀ γ
+//!     dγ   = G (dv̂ − dJ v − J dv) + ∂γ/∂θ dθ
+//! ```
+
+use super::law::{ContactLaw, ImpulseRates};
+use super::newton::IslandSolver;
+use super::problem::{ContactTerm, Problem};
+use super::variation::{ContactVariation, RowVariation, SolutionVariation, Variation};
+use crate::linalg::dot;
+
+/// Memory for derivatives, and what they may rely on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gradient {
+    pub(super) state: State,
+    /// The right-hand side, then its solution.
+    rhs: Vec<f64>,
+    /// Other vectors in the velocities of an island.
+    work: Vec<f64>,
+    /// Impulses at fixed velocities, or velocities of the terms.
+    contacts: Vec<[f64; 3]>,
+    rows: Vec<f64>,
+    /// `G` times weights of impulses.
+    weighted: Vec<[f64; 3]>,
+    weighted_rows: Vec<f64>,
+}
+
+/// What is known since the last call of [`Solver::solve`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    /// There is no solution.
+    #[default]
+    Unsolved,
+    Solved,
+    /// The islands hold the factors of the Hessians at the solution.
+    Factorised,
+}
+
+impl Gradient {
+    /// A solution is begun.
+    pub(super) fn forget(&mut self) {
+        self.state = State::Unsolved;
+    }
+
+    /// A solution was found.
+    pub(super) fn solved(&mut self) {
+        self.state = State::Solved;
+    }
+
+    /// Takes the size of an island, with zeros.
+    fn resize(&mut self, solver: &IslandSolver) {
+        let island = &solver.island;
+        for values in [&mut self.rhs, &mut self.work] {
+            values.clear();
+            values.resize(island.dof(), 0.0);
+        }
+        for values in [&mut self.contacts, &mut self.weighted] {
+            values.clear();
+            values.resize(island.contacts.len(), [0.0; 3]);
+        }
+        for values in [&mut self.rows, &mut self.weighted_rows] {
+            values.clear();
+            values.resize(island.rows.len(), 0.0);
+        }
+    }
+}
+
+/// How the numbers of a law depend on those of its contact.
+struct Chain {
+    /// `∂v̂_n/∂(gap)`.
+    gap: f64,
+    /// `∂R_n/∂k`.
+    stiffness: f64,
+    /// `∂R_n/∂τ_d` and `∂v̂_n/∂τ_d`.
+    dissipation: (f64, f64),
+}
+
+impl Chain {
+    fn new(problem: &Problem, term: &ContactTerm) -> Self {
+        let (parameters, law) = (&term.parameters, &term.law);
+        let time = problem.dt() + parameters.dissipation_time;
+        let own = 1.0 / (problem.dt() * parameters.stiffness * time);
+        // Beyond its own regularisation, the near-rigid limit holds R_n.
+        let own = if law.normal > own { 0.0 } else { law.normal };
+        Self {
+            gap: -1.0 / time,
+            stiffness: if own > 0.0 {
+                -own / parameters.stiffness
+            } else {
+                0.0
+            },
+            dissipation: (-own / time, -law.stabilisation / time),
+        }
+    }
+
+    /// The change of the impulse at a fixed velocity of the bodies.
+    fn impulse(
+        &self,
+        rates: &ImpulseRates,
+        law: &ContactLaw,
+        at: &[f64; 3],
+        d: &ContactVariation,
+    ) -> [f64; 3] {
+        let normal =
+            d.normal + self.stiffness * d.stiffness + self.dissipation.0 * d.dissipation_time;
+        let stabilisation =
+            d.stabilisation + self.gap * d.gap + self.dissipation.1 * d.dissipation_time;
+        let velocity = law.curvature(at).times(&d.velocity);
+        std::array::from_fn(|k| {
+            rates.friction[k] * d.friction
+                + rates.normal[k] * normal
+                + rates.tangential[k] * d.tangential
+                + rates.stabilisation[k] * stabilisation
+                + rates.start[k] * d.start
+                - velocity[k]
+        })
+    }
+
+    /// The derivative of `weights · γ` at fixed velocities of the bodies by the data.
+    fn transposed(
+        &self,
+        rates: &ImpulseRates,
+        law: &ContactLaw,
+        at: &[f64; 3],
+        weights: &[f64; 3],
+    ) -> ContactVariation {
+        let along = |rate: &[f64; 3]| dot(rate, weights);
+        let (normal, stabilisation) = (along(&rates.normal), along(&rates.stabilisation));
+        let velocity = law.curvature(at).times(weights);
+        ContactVariation {
+            gap: self.gap * stabilisation,
+            friction: along(&rates.friction),
+            stiffness: self.stiffness * normal,
+            dissipation_time: self.dissipation.0 * normal + self.dissipation.1 * stabilisation,
+            normal,
+            tangential: along(&rates.tangential),
+            stabilisation,
+            start: along(&rates.start),
+            velocity: velocity.map(|x| -x),
+        }
+    }
+}
+
+impl Gradient {
+    pub(super) fn derivative(
+        &mut self,
+        solver: &mut IslandSolver,
+        problem: &Problem,
+        change: &Variation,
+        found: &mut SolutionVariation,
+    ) {
+        self.resize(solver);
+        let (island, iterate) = (&solver.island, &solver.iterate);
+        for tree in &island.trees {
+            let own = tree.start..tree.start + tree.width;
+            let free = &change.free[tree.origin..][..tree.width];
+            self.work[own].copy_from_slice(free);
+        }
+        island.inertia_times(&self.work, &mut self.rhs);
+        for tree in &island.trees {
+            let momentum = &change.momentum[tree.origin..][..tree.width];
+            for (sum, change) in self.rhs[tree.start..].iter_mut().zip(momentum) {
+                *sum += change;
+            }
+        }
+        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        for ((contact, v), direct) in terms.zip(&mut self.contacts) {
+            let chain = Chain::new(problem, &problem.contacts[contact.number]);
+            let (law, d) = (&contact.law, &change.contacts[contact.number]);
+            *direct = chain.impulse(&law.by_parameters(v), law, v, d);
+        }
+        let terms = island.rows.iter().zip(&iterate.row_velocities);
+        for ((row, &v), direct) in terms.zip(&mut self.rows) {
+            let d = &change.rows[row.number];
+            let rates = row.law.by_parameters(v);
+            *direct = dot(&rates, &[d.regularisation, d.target, d.low, d.high])
+                - row.law.curvature(v) * d.velocity;
+        }
+        island.generalised_impulse(&self.contacts, &self.rows, &mut self.work);
+        for (sum, impulse) in self.rhs.iter_mut().zip(&self.work) {
+            *sum += impulse;
+        }
+        solver.factor.solve(&mut self.rhs);
+        for tree in &island.trees {
+            let dv = &self.rhs[tree.start..tree.start + tree.width];
+            found.v[tree.origin..][..tree.width].copy_from_slice(dv);
+        }
+        // The velocities of the terms take the place of weights.
+        island.contact_velocities(&self.rhs, &mut self.weighted);
+        island.row_velocities(&self.rhs, &mut self.weighted_rows);
+        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        let parts = self.contacts.iter().zip(&self.weighted);
+        for ((contact, v), (direct, dv)) in terms.zip(parts) {
+            let stopped = contact.law.curvature(v).times(dv);
+            found.impulses[contact.number] = std::array::from_fn(|k| direct[k] - stopped[k]);
+        }
+        let terms = island.rows.iter().zip(&iterate.row_velocities);
+        let parts = self.rows.iter().zip(&self.weighted_rows);
+        for ((row, &v), (direct, dv)) in terms.zip(parts) {
+            found.row_impulses[row.number] = direct - row.law.curvature(v) * dv;
+        }
+    }
+
+    pub(super) fn adjoint(
+        &mut self,
+        solver: &mut IslandSolver,
+        problem: &Problem,
+        weights: &SolutionVariation,
+        found: &mut Variation,
+    ) {
+        self.resize(solver);
+        let (island, iterate) = (&solver.island, &solver.iterate);
+        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        for ((contact, v), weighted) in terms.zip(&mut self.weighted) {
+            let weights = &weights.impulses[contact.number];
+            *weighted = contact.law.curvature(v).times(weights);
+        }
+        let terms = island.rows.iter().zip(&iterate.row_velocities);
+        for ((row, &v), weighted) in terms.zip(&mut self.weighted_rows) {
+            *weighted = row.law.curvature(v) * weights.row_impulses[row.number];
+        }
+        island.generalised_impulse(&self.weighted, &self.weighted_rows, &mut self.work);
+        for tree in &island.trees {
+            let weights = &weights.v[tree.origin..][..tree.width];
+            let own = tree.start..tree.start + tree.width;
+            let parts = weights.iter().zip(&self.work[own.clone()]);
+            for (entry, (weight, impulse)) in self.rhs[own].iter_mut().zip(parts) {
+                *entry = weight - impulse;
+            }
+        }
+        solver.factor.solve(&mut self.rhs);
+        island.inertia_times(&self.rhs, &mut self.work);
+        for tree in &island.trees {
+            let (own, n) = (tree.start..tree.start + tree.width, tree.width);
+            found.free[tree.origin..][..n].copy_from_slice(&self.work[own.clone()]);
+            found.momentum[tree.origin..][..n].copy_from_slice(&self.rhs[own]);
+        }
+        island.contact_velocities(&self.rhs, &mut self.contacts);
+        island.row_velocities(&self.rhs, &mut self.rows);
+        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        for ((contact, v), multiplier) in terms.zip(&self.contacts) {
+            let own = &weights.impulses[contact.number];
+            let total = std::array::from_fn(|k| multiplier[k] + own[k]);
+            let chain = Chain::new(problem, &problem.contacts[contact.number]);
+            let law = &contact.law;
+            let rates = law.by_parameters(v);
+            found.contacts[contact.number] = chain.transposed(&rates, law, v, &total);
+        }
+        let terms = island.rows.iter().zip(&iterate.row_velocities);
+        for ((row, &v), multiplier) in terms.zip(&self.rows) {
+            let total = multiplier + weights.row_impulses[row.number];
+            let [regularisation, target, low, high] =
+                row.law.by_parameters(v).map(|rate| rate * total);
+            found.rows[row.number] = RowVariation {
+                regularisation,
+                target,
+                low,
+                high,
+                velocity: -row.law.curvature(v) * total,
+            };
+        }
+    }
+}

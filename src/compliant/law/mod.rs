@@ -1,0 +1,15 @@
+//! Impulses of contacts and of further terms as functions of their velocities (Castro et al.,
+//! section V).
+//!
+//! * `values`: the numbers of a law, and what it gives; `contact`: the law of a contact with the
+//!   cone of friction; `lagged`: with the friction bound of the step before.
+//! * `row`: the law of all further terms.
+
+mod contact;
+mod lagged;
+mod row;
+mod values;
+
+pub use row::RowLaw;
+pub use values::{ContactLaw, ContactPoint, Region};
+pub(crate) use values::{Curvature, Friction, ImpulseRates};

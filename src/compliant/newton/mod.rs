@@ -1,0 +1,20 @@
+//! One island by Newton's method on the velocities (Castro et al., section V).
+//!
+//! * `graph`: islands, found by union and find; `island`: one of them as a problem of its own.
+//! * `iteration`: Newton's method; `iterate`: a point and a direction; `line_search`: the length of
+//!   a step.
+//! * `hessian`: `A + Jᵀ G J` by blocks; `block_cholesky`, `ordering`: its factor.
+//! * `parallel`: islands on several threads.
+
+mod block_cholesky;
+pub(super) mod graph;
+mod hessian;
+pub(super) mod island;
+pub(super) mod iterate;
+mod iteration;
+mod line_search;
+mod ordering;
+#[cfg(feature = "parallel")]
+pub(super) mod parallel;
+
+pub(super) use iteration::IslandSolver;

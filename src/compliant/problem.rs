@@ -1,0 +1,477 @@
+//! The contact problem of one step: trees, contacts and further convex terms in flat storage
+//! (Castro et al., equations 15 to 20).
+
+use nalgebra::DMatrix;
+
+use super::law::{ContactLaw, Friction, RowLaw};
+use super::regularisation::{Softness, root_mean_square};
+use crate::linalg::block_kernels as kernels;
+use crate::linalg::spectrum::{Spectrum, unit_diagonal};
+use crate::linalg::symmetric::square_fault;
+use crate::mechanics::{ContactParameters, Contacts};
+use crate::{InputError, MatrixFault, validate};
+
+/// A block of velocities that `A` couples to no other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tree {
+    /// First velocity.
+    pub(super) start: usize,
+    /// Number of velocities.
+    pub(super) width: usize,
+    /// First entry of its block of `A`.
+    pub(super) place: usize,
+    /// Whether the factor of its block has been computed.
+    factored: bool,
+}
+
+/// The rows of a term in the velocities of one tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Link {
+    pub(super) tree: usize,
+    pub(super) place: usize,
+}
+
+/// One or two links: a contact with the world has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Links {
+    pub(super) first: Link,
+    pub(super) second: Option<Link>,
+}
+
+impl Links {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Link> {
+        std::iter::once(self.first).chain(self.second)
+    }
+}
+
+/// A contact of the problem.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactTerm {
+    pub(super) parameters: ContactParameters,
+    pub(super) law: ContactLaw,
+    pub(super) links: Links,
+}
+
+/// A further term of the problem.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowTerm {
+    pub(super) law: RowLaw,
+    pub(super) links: Links,
+}
+
+/// The convex problem of one implicit step:
+///
+/// ```text
+///     minimise   ½ (v − v*)ᵀ A (v − v*) + Σ ℓ_R(J v)      over the velocities v at the end of the step
+/// ```
+///
+/// `A` is symmetric and positive definite, with a block for each tree; `v*` are the velocities
+/// without contacts. A term acts on one or two trees: a contact by [`ContactLaw`], anything else by
+/// rows of [`RowLaw`]. A contact of more than two trees is refused.
+///
+/// Units: masses in kg, velocities in m/s or rad/s, gaps in m, stiffness in N/m, times in s.
+/// Contact velocities and impulses are `[n, t₁, t₂]`; signs are those of
+/// [`Contacts`](crate::mechanics::Contacts).
+///
+/// ```
+/// use saltation::compliant::{Problem, Solver};
+/// use saltation::mechanics::ContactParameters;
+/// let mut problem = Problem::new(0.01)?;
+/// let mass = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]; // a particle: (x, y, z)
+/// let tree = problem.add_tree(&mass, &[0.3, -0.1, -0.5])?;
+/// let mut ground = ContactParameters::new(0, -1e-3);
+/// (ground.stiffness, ground.dissipation_time, ground.friction) = (1e4, 0.02, 0.4);
+/// let rows = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]; // normal z, tangents x and y
+/// problem.add_contact(&ground, &[(tree, &rows)])?;
+/// let mut solver = Solver::new();
+/// let solution = solver.solve(&problem, &[0.0; 3])?;
+/// assert!((solution.impulses()[0][0] - 0.722398985650).abs() < 1e-9);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Problem {
+    dt: f64,
+    softness: Softness,
+    pub(super) trees: Vec<Tree>,
+    pub(super) inertia: Vec<f64>,
+    factors: Vec<f64>,
+    pub(super) free: Vec<f64>,
+    pub(super) contacts: Vec<ContactTerm>,
+    pub(super) rows: Vec<RowTerm>,
+    pub(super) jacobian: Vec<f64>,
+    /// `A⁻¹ Jᵀ` of a row, and the padded rows of a contact.
+    scratch: Vec<f64>,
+}
+
+impl Problem {
+    /// An empty problem of a step of `dt` seconds.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] unless `dt` is finite and positive.
+    pub fn new(dt: f64) -> Result<Self, InputError> {
+        let mut problem = Self {
+            dt,
+            softness: Softness::default(),
+            trees: Vec::new(),
+            inertia: Vec::new(),
+            factors: Vec::new(),
+            free: Vec::new(),
+            contacts: Vec::new(),
+            rows: Vec::new(),
+            jacobian: Vec::new(),
+            scratch: Vec::new(),
+        };
+        problem.reset(dt, Softness::default())?;
+        Ok(problem)
+    }
+
+    /// Removes trees and terms, and keeps the memory. Contacts added from now on have this softness
+    /// unless they say otherwise.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`].
+    pub fn reset(&mut self, dt: f64, softness: Softness) -> Result<(), InputError> {
+        validate::positive("dt", &[dt])?;
+        softness.validate()?;
+        (self.dt, self.softness) = (dt, softness);
+        self.trees.clear();
+        self.inertia.clear();
+        self.factors.clear();
+        self.free.clear();
+        self.contacts.clear();
+        self.rows.clear();
+        self.jacobian.clear();
+        Ok(())
+    }
+
+    /// Adds a tree with its block of `A` (`n × n`) and its velocities without contacts (`n`), and
+    /// returns its number.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`] and [`InputError::BadTree`]. That a
+    /// block is positive definite is seen when the first term acts on its tree.
+    pub fn add_tree(&mut self, inertia: &[f64], free: &[f64]) -> Result<usize, InputError> {
+        let (tree, width) = (self.trees.len(), free.len());
+        validate::length("free velocities of a tree", width.max(1), width)?;
+        validate::length("inertia of a tree", width * width, inertia.len())?;
+        validate::finite("free velocities", free)
+            .map_err(validate::counted_from(self.free.len()))?;
+        if let Some(fault) = square_fault(inertia, width) {
+            return Err(InputError::BadTree { tree, fault });
+        }
+        self.trees.push(Tree {
+            start: self.free.len(),
+            width,
+            place: self.inertia.len(),
+            factored: false,
+        });
+        self.inertia.extend_from_slice(inertia);
+        self.factors.extend_from_slice(inertia);
+        self.free.extend_from_slice(free);
+        Ok(tree)
+    }
+
+    /// Adds a contact with its rows in one or two trees, and returns its number: for each tree the
+    /// normal row, then those of the tangents, as many (0, 1 or 2) for both trees. Two entries for one
+    /// tree add up.
+    ///
+    /// # Errors
+    /// [`InputError`] for numbers that make no sense, sizes that do not fit, no tree or more than
+    /// two, [`InputError::FrictionIgnored`] for friction without tangents, and
+    /// [`InputError::BadTree`] where `A` is not positive definite; it names the contact by its place
+    /// in this problem.
+    pub fn add_contact(
+        &mut self,
+        parameters: &ContactParameters,
+        rows: &[(usize, &[f64])],
+    ) -> Result<usize, InputError> {
+        let number = self.contacts.len();
+        parameters
+            .validate()
+            .map_err(validate::counted_from(number))?;
+        let softness = self.softness.of(parameters);
+        softness
+            .validate()
+            .map_err(validate::counted_from(number))?;
+        let kept = self.jacobian.len();
+        let links = self.links(rows, 3);
+        let links = links.map_err(validate::rows_of("contact", number));
+        let added = links.and_then(|links| {
+            let w = root_mean_square(&self.response(&links, 3)?);
+            let law = softness.law(self.dt, parameters, w);
+            let law = law.map_err(validate::counted_from(number))?;
+            let link = links.first;
+            let normal_alone = rows[0].1.len() == self.trees[link.tree].width;
+            if normal_alone && parameters.friction > 0.0 {
+                return Err(InputError::FrictionIgnored {
+                    law: "a contact without tangents",
+                    contact: number,
+                    friction: parameters.friction,
+                });
+            }
+            Ok(ContactTerm {
+                parameters: *parameters,
+                law,
+                links,
+            })
+        });
+        match added {
+            Ok(term) => {
+                self.contacts.push(term);
+                Ok(number)
+            }
+            Err(error) => {
+                self.jacobian.truncate(kept);
+                Err(error)
+            }
+        }
+    }
+
+    /// Adds all contacts of a list, in its order.
+    ///
+    /// # Errors
+    /// Those of [`add_contact`](Self::add_contact); contacts before the offender stay.
+    pub fn add_contacts(&mut self, contacts: &Contacts) -> Result<(), InputError> {
+        for (i, parameters) in contacts.all_parameters().iter().enumerate() {
+            let mut blocks = [(0, &[][..]); 3];
+            let mut count = 0;
+            for block in contacts.blocks(i).filter(|block| block.width > 0) {
+                if let Some(place) = blocks.get_mut(count) {
+                    *place = (block.tree, block.rows);
+                }
+                count += 1;
+            }
+            // Three blocks and more are refused alike.
+            self.add_contact(parameters, &blocks[..count.min(3)])?;
+        }
+        Ok(())
+    }
+
+    /// Adds a term of one velocity, `v_c = J v`, with its row in one or two trees, and returns its
+    /// number.
+    ///
+    /// # Errors
+    /// Those of [`add_contact`](Self::add_contact), and [`InputError::BadSetting`] for a law with
+    /// `R ≤ 0` or bounds that cross.
+    pub fn add_row(&mut self, law: RowLaw, rows: &[(usize, &[f64])]) -> Result<usize, InputError> {
+        let number = self.rows.len();
+        let of_row = validate::counted_from(number);
+        let check = || {
+            validate::positive("regularisation of a row", &[law.regularisation])?;
+            validate::finite("target velocity of a row", &[law.target])?;
+            let rule = "the lower bound must not lie above the upper one";
+            validate::unless(law.low <= law.high, "lower bound of a row", law.low, rule)?;
+            let rule = "a bound that nothing can reach";
+            let reachable = law.low < f64::INFINITY && law.high > f64::NEG_INFINITY;
+            validate::unless(reachable, "bound of a row", law.low, rule)
+        };
+        check().map_err(of_row)?;
+        let links = self.links(rows, 1);
+        let links = links.map_err(validate::rows_of("row", number))?;
+        for link in links.iter() {
+            if let Err(error) = self.factorise_tree(link.tree) {
+                self.jacobian.truncate(links.first.place);
+                return Err(error);
+            }
+        }
+        self.rows.push(RowTerm { law, links });
+        Ok(number)
+    }
+
+    /// The response `J A⁻¹ Jᵀ` of a row: velocity per impulse (1/kg). A regularisation far below it
+    /// makes a term stiffer than the step can use.
+    ///
+    /// # Errors
+    /// Those of [`add_row`](Self::add_row).
+    pub fn row_response(&mut self, rows: &[(usize, &[f64])]) -> Result<f64, InputError> {
+        let kept = self.jacobian.len();
+        let links = self.links(rows, 1);
+        let links = links.map_err(validate::rows_of("row", self.rows.len()));
+        let response = links.and_then(|links| self.response(&links, 1));
+        self.jacobian.truncate(kept);
+        Ok(response?[0][0])
+    }
+
+    /// Bounds the friction of all contacts added so far by the normal impulses `γ_n0` of the law at
+    /// the velocities `v0` of the start of the step, in place of those of its end:
+    ///
+    /// ```text
+    ///     ℓ = s₊²/(2 R_n) + μ γ_n0 (√(|v_t|² + ε²) − ε),   ε = max(slip, R_t μ γ_n0)
+    /// ```
+    ///
+    /// Normal and tangential impulses decouple: bodies that slide do not glide on a cushion. The
+    /// friction bound is one step old; a body that lands meets no friction in its first step. A
+    /// slip below `ε` counts as stiction; it creeps with the speed at which friction balances the
+    /// load, of the size of `slip` (m/s; 1e-4 is usual).
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`] for velocities, and
+    /// [`InputError::BadSetting`] for a slip below 1e-12 m/s.
+    pub fn lag_friction(&mut self, v0: &[f64], slip: f64) -> Result<(), InputError> {
+        validate::length("start velocities", self.dof(), v0.len())?;
+        validate::finite("start velocities", v0)?;
+        check_slip(slip)?;
+        for term in &mut self.contacts {
+            let mut start = 0.0;
+            for link in term.links.iter() {
+                let tree = &self.trees[link.tree];
+                let row = &self.jacobian[link.place..link.place + tree.width];
+                start += crate::linalg::dot(row, &v0[tree.start..tree.start + tree.width]);
+            }
+            term.law.model = Friction::Lagged { start, slip };
+        }
+        Ok(())
+    }
+
+    /// Copies rows into the flat storage, padded to `height` rows a tree.
+    fn links(&mut self, rows: &[(usize, &[f64])], height: usize) -> Result<Links, InputError> {
+        let number = match rows {
+            [_] | [_, _] => rows.len(),
+            // A contact of no tree moves nothing; one of three is not one of two bodies.
+            _ => return Err(InputError::TreesOfTerm { found: rows.len() }),
+        };
+        let mut height_of_first = None;
+        for &(tree, entries) in rows {
+            let Some(found) = self.trees.get(tree) else {
+                return Err(InputError::NoSuch {
+                    what: "tree",
+                    index: tree,
+                    count: self.trees.len(),
+                });
+            };
+            let given = entries.len() / found.width;
+            let expected = height_of_first
+                .unwrap_or(given)
+                .clamp(1, height)
+                .saturating_mul(found.width);
+            validate::length("rows of a term", expected, entries.len())?;
+            validate::finite("rows of a term", entries)?;
+            height_of_first = Some(given);
+        }
+        let same = number == 2 && rows[0].0 == rows[1].0;
+        let mut links = [Link::default(); 2];
+        for (link, &(tree, entries)) in links.iter_mut().zip(rows) {
+            *link = Link {
+                tree,
+                place: self.jacobian.len(),
+            };
+            let end = self.jacobian.len() + height * self.trees[tree].width;
+            self.jacobian.extend_from_slice(entries);
+            self.jacobian.resize(end, 0.0);
+        }
+        if same {
+            // Both bodies in one tree: the sum of the rows.
+            let (first, second) =
+                self.jacobian[links[0].place..].split_at_mut(links[1].place - links[0].place);
+            for (sum, entry) in first.iter_mut().zip(&*second) {
+                *sum += entry;
+            }
+            self.jacobian.truncate(links[1].place);
+        }
+        Ok(Links {
+            first: links[0],
+            second: (number == 2 && !same).then_some(links[1]),
+        })
+    }
+
+    /// Factorises the block of a tree, unless that has been done.
+    fn factorise_tree(&mut self, number: usize) -> Result<(), InputError> {
+        let tree = &mut self.trees[number];
+        let n = tree.width;
+        let factor = &mut self.factors[tree.place..tree.place + n * n];
+        if !tree.factored && kernels::factor(factor, n).is_none() {
+            // The next question finds the block as it was.
+            let block = &self.inertia[tree.place..tree.place + n * n];
+            factor.copy_from_slice(block);
+            return Err(InputError::BadTree {
+                tree: number,
+                fault: not_positive(block, n),
+            });
+        }
+        tree.factored = true;
+        Ok(())
+    }
+
+    /// `W = Σ J A⁻¹ Jᵀ` of a term with `height` rows.
+    fn response(&mut self, links: &Links, height: usize) -> Result<[[f64; 3]; 3], InputError> {
+        let mut response = [[0.0; 3]; 3];
+        for link in links.iter() {
+            self.factorise_tree(link.tree)?;
+            let tree = &self.trees[link.tree];
+            let n = tree.width;
+            let factor = &self.factors[tree.place..tree.place + n * n];
+            // With A = L Lᵀ, W = YᵀY for Y = L⁻¹ Jᵀ. Y has a row a velocity.
+            let rows = &self.jacobian[link.place..link.place + height * n];
+            self.scratch.clear();
+            self.scratch.resize(n * height, 0.0);
+            for (r, row) in rows.chunks_exact(n).enumerate() {
+                for (k, entry) in row.iter().enumerate() {
+                    self.scratch[k * height + r] = *entry;
+                }
+            }
+            kernels::solve_rows(factor, &mut self.scratch, n, height);
+            for y in self.scratch.chunks_exact(height) {
+                for (a, sums) in y.iter().zip(&mut response) {
+                    for (b, sum) in y.iter().zip(sums) {
+                        *sum += a * b;
+                    }
+                }
+            }
+        }
+        Ok(response)
+    }
+
+    /// The length of the step (s).
+    pub fn dt(&self) -> f64 {
+        self.dt
+    }
+
+    /// Number of velocities.
+    pub fn dof(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Number of trees.
+    pub fn trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.contacts.len()
+    }
+
+    /// Number of rows that are not of contacts.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The velocities without contacts `v*`.
+    pub fn free_velocities(&self) -> &[f64] {
+        &self.free
+    }
+
+    /// The law of contact `i` in this step.
+    pub fn law(&self, i: usize) -> Option<&ContactLaw> {
+        self.contacts.get(i).map(|term| &term.law)
+    }
+
+    /// The numbers of contact `i`, as they were added.
+    pub fn parameters(&self, i: usize) -> Option<&ContactParameters> {
+        self.contacts.get(i).map(|term| &term.parameters)
+    }
+}
+
+/// Refuses a slip of lagged friction whose square is lost in rounding, and at last underflows.
+pub(super) fn check_slip(slip: f64) -> Result<(), InputError> {
+    let rule = "must be finite and at least 1e-12";
+    validate::accepted("slip of lagged friction", &[slip], rule, |s| s >= 1e-12)
+}
+
+/// Says of a block of `A`, `n × n`, that it is not positive definite, with its least eigenvalue.
+pub(super) fn not_positive(block: &[f64], n: usize) -> MatrixFault {
+    let (scaled, _) = unit_diagonal(&DMatrix::from_column_slice(n, n, block));
+    MatrixFault::NotPositive {
+        value: Spectrum::of(&scaled).least(),
+    }
+}

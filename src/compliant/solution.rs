@@ -1,0 +1,141 @@
+//! What the solver found: velocities, impulses, regions, and how each island converged.
+
+use super::law::Region;
+
+/// How the iteration of an island ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Convergence {
+    /// The gradient is below its tolerance.
+    #[default]
+    Gradient,
+    /// The gradient is not below its tolerance, but a step changed neither the cost nor the
+    /// velocities beyond rounding, and the momentum error is at most 1e-2.
+    Cost,
+    /// Rounding left no direction that leads down, or steps that change the cost by no more than
+    /// rounding while momenta and impulses are not in balance; or numbers are so large that the
+    /// cost overflows. The best velocities are returned with their residual.
+    Stalled,
+    /// The limit of iterations was reached. The best velocities are returned with their residual.
+    MaxIterations,
+}
+
+impl Convergence {
+    /// True for [`Gradient`](Self::Gradient) and [`Cost`](Self::Cost).
+    pub fn is_converged(self) -> bool {
+        matches!(self, Self::Gradient | Self::Cost)
+    }
+}
+
+/// How one island was solved.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct IslandReport {
+    /// Number of trees.
+    pub trees: usize,
+    /// Number of contacts.
+    pub contacts: usize,
+    /// Number of other terms.
+    pub rows: usize,
+    /// How the iteration ended.
+    pub convergence: Convergence,
+    /// Newton iterations: factorisations.
+    pub iterations: usize,
+    /// Evaluations of line searches.
+    pub evaluations: usize,
+    /// Momentum error `e_m` (Castro et al., eq. 32), without unit: the gradient in the norm of
+    /// `diag(A)^(−1/2)`, relative to momenta and impulses.
+    pub momentum_error: f64,
+    /// The cost at the solution (J).
+    pub cost: f64,
+    /// The cost before each iteration and at the end (J), if
+    /// [`history`](super::Solver::history) asks for it.
+    pub costs: Vec<f64>,
+}
+
+impl IslandReport {
+    /// Forgets the last solution.
+    pub(super) fn restart(&mut self, trees: usize, contacts: usize, rows: usize) {
+        (self.trees, self.contacts, self.rows) = (trees, contacts, rows);
+        (self.iterations, self.evaluations) = (0, 0);
+        self.costs.clear();
+    }
+
+    /// Cost and momentum error at an iterate.
+    pub(super) fn state(&mut self, cost: f64, residual: f64, scale: f64) {
+        self.cost = cost;
+        self.momentum_error = if !(residual + scale).is_finite() {
+            f64::INFINITY
+        } else if residual > 0.0 {
+            residual / scale
+        } else {
+            0.0
+        };
+    }
+}
+
+/// The solution of a [`Problem`](super::Problem).
+#[derive(Clone, Debug, Default)]
+pub struct Solution {
+    pub(super) v: Vec<f64>,
+    pub(super) impulses: Vec<[f64; 3]>,
+    pub(super) regions: Vec<Region>,
+    pub(super) row_impulses: Vec<f64>,
+    pub(super) islands: Vec<IslandReport>,
+    pub(super) complementarity: f64,
+}
+
+impl Solution {
+    /// Velocities at the end of the step.
+    pub fn v(&self) -> &[f64] {
+        &self.v
+    }
+
+    /// Impulses of the contacts (N s), `[n, t₁, t₂]` each, on the first body.
+    pub fn impulses(&self) -> &[[f64; 3]] {
+        &self.impulses
+    }
+
+    /// The region of each contact.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// Impulses of the rows of other terms (N s, or N m s), in the order in which they were added.
+    pub fn row_impulses(&self) -> &[f64] {
+        &self.row_impulses
+    }
+
+    /// How the islands were solved, in the order of their first trees. Trees without terms are in
+    /// none.
+    pub fn islands(&self) -> &[IslandReport] {
+        &self.islands
+    }
+
+    /// True when all islands converged.
+    pub fn is_converged(&self) -> bool {
+        self.islands
+            .iter()
+            .all(|island| island.convergence.is_converged())
+    }
+
+    /// The cost at the solution (J).
+    pub fn cost(&self) -> f64 {
+        self.islands.iter().map(|island| island.cost).sum()
+    }
+
+    /// The greatest [momentum error](IslandReport::momentum_error) of an island.
+    pub fn momentum_error(&self) -> f64 {
+        let errors = self.islands.iter().map(|island| island.momentum_error);
+        errors.fold(0.0, f64::max)
+    }
+
+    /// The complementarity error `e_μ` (Castro et al., eq. 33), without unit: rounding, since the
+    /// impulses are exact functions of the velocities.
+    pub fn complementarity_error(&self) -> f64 {
+        let cost = self.cost();
+        if self.impulses.is_empty() || self.complementarity == 0.0 {
+            return 0.0;
+        }
+        self.complementarity / (cost * self.impulses.len() as f64)
+    }
+}

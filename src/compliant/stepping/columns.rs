@@ -1,0 +1,47 @@
+//! Memory for derivatives of steps.
+
+use nalgebra::DMatrix;
+
+use super::free_motion::FreeMotion;
+use crate::InputError;
+use crate::compliant::{Problem, SolutionVariation, Variation};
+use crate::mechanics::Contacts;
+
+/// Memory of derivatives.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    pub(super) motion: FreeMotion,
+    pub(super) contacts: Contacts,
+    pub(super) listed: Vec<usize>,
+    pub(super) low: Problem,
+    pub(super) high: Problem,
+    pub(super) variation: Variation,
+    pub(super) found: SolutionVariation,
+    pub(super) q: Vec<f64>,
+    pub(super) v: Vec<f64>,
+    pub(super) applied: Vec<f64>,
+    pub(super) end_v: Vec<f64>,
+    pub(super) end_q: [Vec<f64>; 2],
+    /// The columns at the end of the step.
+    pub(super) next: DMatrix<f64>,
+}
+
+impl Columns {
+    pub(super) fn new(dt: f64) -> Result<Self, InputError> {
+        Ok(Self {
+            motion: FreeMotion::default(),
+            contacts: Contacts::new(),
+            listed: Vec::new(),
+            low: Problem::new(dt)?,
+            high: Problem::new(dt)?,
+            variation: Variation::default(),
+            found: SolutionVariation::default(),
+            q: Vec::new(),
+            v: Vec::new(),
+            applied: Vec::new(),
+            end_v: Vec::new(),
+            end_q: [Vec::new(), Vec::new()],
+            next: DMatrix::zeros(0, 0),
+        })
+    }
+}

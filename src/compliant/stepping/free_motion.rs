@@ -1,0 +1,445 @@
+//! The motion without contacts (stage 1), the inertia `A` that contacts meet, and the coordinates
+//! at the end of a step (stage 3) (Castro et al., equations 12 to 15).
+
+use super::free_newton::{FreeNewton, NotFound};
+use super::model::SteppedSystem;
+use super::scheme::Scheme;
+use crate::compliant::problem::not_positive;
+use crate::linalg::cholesky;
+use crate::linalg::symmetric::square_fault;
+use crate::mechanics::configuration::{is_identity, rate};
+use crate::mechanics::kinetic;
+use crate::{InputError, validate};
+
+/// Most rounds that determine `q_θ`, where `N` depends on it. Each gains an order of the step.
+const ROUNDS: usize = 4;
+
+/// What a step starts from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepStart<'a> {
+    pub(super) t: f64,
+    pub(super) q: &'a [f64],
+    pub(super) v: &'a [f64],
+    pub(super) dt: f64,
+    pub(super) scheme: Scheme,
+    /// Contacts that pressed in the step before.
+    pub(super) closed: &'a [usize],
+    /// A generalised effort beside that of the model; empty: none.
+    pub(super) applied: &'a [f64],
+}
+
+/// Memory of the stages, and the results of stage 1.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FreeMotion {
+    /// `v*`.
+    pub(super) v: Vec<f64>,
+    /// The blocks of `A`, tree after tree.
+    pub(super) inertia: Vec<f64>,
+    /// First entry of each block.
+    pub(super) places: Vec<usize>,
+    /// `N` is the identity.
+    identity: bool,
+    mid_q: Vec<f64>,
+    /// Rates of the coordinates, and a point between.
+    rates: Vec<f64>,
+    mid_v: Vec<f64>,
+    effort: Vec<f64>,
+    force: Vec<f64>,
+    /// Efforts without the forces of inertia.
+    held: Vec<f64>,
+    /// Velocities of a step that is repeated.
+    repeated: Vec<f64>,
+    work: Vec<f64>,
+    matrix: Vec<f64>,
+    damping: Vec<f64>,
+    /// Widths of the trees.
+    widths: Vec<usize>,
+    newton: FreeNewton,
+}
+
+fn zeros(values: &mut Vec<f64>, size: usize) {
+    values.clear();
+    values.resize(size, 0.0);
+}
+
+impl FreeMotion {
+    /// Takes the sizes of a system.
+    pub(super) fn prepare(&mut self, system: &dyn SteppedSystem, q: &[f64]) {
+        let (d, nq) = (system.dof(), system.coordinates());
+        self.identity = is_identity(system, q);
+        self.places.clear();
+        let mut size = 0;
+        for i in 0..system.trees() {
+            self.places.push(size);
+            size += system.tree(i).len().pow(2);
+        }
+        zeros(&mut self.inertia, size);
+        self.widths.clear();
+        self.widths
+            .extend((0..system.trees()).map(|i| system.tree(i).len()));
+        self.newton.prepare(system);
+        for values in [
+            &mut self.v,
+            &mut self.mid_v,
+            &mut self.effort,
+            &mut self.force,
+            &mut self.held,
+            &mut self.repeated,
+        ] {
+            zeros(values, d);
+        }
+        zeros(&mut self.mid_q, nq);
+        zeros(&mut self.rates, 2 * nq);
+    }
+
+    /// Stage 1: `v*`, and `A` at `v*`.
+    pub(super) fn solve(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+    ) -> Result<(), NotFound> {
+        self.v.copy_from_slice(start.v);
+        if start.scheme.effort_weight() == 0.0 {
+            self.masses(system, start.q);
+            return self.explicit(system, start);
+        }
+        self.iterate(system, start)?;
+        self.linearise(system, start);
+        Ok(())
+    }
+
+    /// The schemes with `θ = 0`: `v* = v₀ + dt M⁻¹ (f(q₀, v₀) + c(q₀, v̄) v̄)`, `v̄ = (v₀ + v*)/2`. The
+    /// Coriolis force at the mean velocity does no work; at `v₀` it would speed up bodies that
+    /// tumble, without bound.
+    fn explicit(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+    ) -> Result<(), NotFound> {
+        self.effort_at(system, start, start.q, start.v);
+        let has_force = self.coriolis_at(system, start.q, start.v);
+        // The forces without that of Coriolis are those of the start.
+        let mut held = std::mem::take(&mut self.held);
+        held.copy_from_slice(&self.effort);
+        self.add_force();
+        self.v_from_effort(system, start);
+        let mut found = Ok(());
+        if has_force && !self.keeps_when_repeated(system, start, &held) {
+            let mut v = std::mem::take(&mut self.v);
+            let mut newton = std::mem::take(&mut self.newton);
+            found = newton.solve(&mut v, 0.0, |v, out| {
+                self.effort_at_mean(system, start, &held, v);
+                self.momentum_residual(system, start, v, out);
+            });
+            (self.v, self.newton) = (v, newton);
+        }
+        self.held = held;
+        found
+    }
+
+    /// Repeats the step with the Coriolis force at the mean velocity; true where this changes
+    /// velocities by rounding only, as of spheres, cubes and slow bodies, or where they are not
+    /// finite.
+    fn keeps_when_repeated(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+        held: &[f64],
+    ) -> bool {
+        let before = std::mem::take(&mut self.v);
+        self.effort_at_mean(system, start, held, &before);
+        self.v = std::mem::take(&mut self.repeated);
+        self.v.copy_from_slice(start.v);
+        self.v_from_effort(system, start);
+        let size = self.v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let level = 4.0 * f64::EPSILON * size;
+        let mut pairs = before.iter().zip(&self.v);
+        let keeps = !pairs.any(|(a, b)| (a - b).abs() > level);
+        self.repeated = before;
+        keeps
+    }
+
+    /// Writes the efforts with the Coriolis force at the mean of `v₀` and `v`.
+    fn effort_at_mean(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+        held: &[f64],
+        v: &[f64],
+    ) {
+        let mut mean = std::mem::take(&mut self.mid_v);
+        blend(start.v, v, 0.5, &mut mean);
+        self.coriolis_at(system, start.q, &mean);
+        self.mid_v = mean;
+        for ((effort, held), force) in self.effort.iter_mut().zip(held).zip(&self.force) {
+            *effort = held + force;
+        }
+    }
+
+    /// `v* = v₀ + dt M⁻¹ k` by trees. Where a mass is not positive definite the result is NaN.
+    fn v_from_effort(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>) {
+        for (i, &place) in self.places.iter().enumerate() {
+            let tree = system.tree(i);
+            let n = tree.len();
+            self.matrix.clear();
+            self.matrix
+                .extend_from_slice(&self.inertia[place..place + n * n]);
+            let effort = &mut self.effort[tree.clone()];
+            if cholesky::factor(&mut self.matrix, n).is_some() {
+                cholesky::solve(&self.matrix, n, effort);
+            } else {
+                effort.fill(f64::NAN);
+            }
+            for (k, v) in self.v[tree].iter_mut().enumerate() {
+                *v += start.dt * effort[k];
+            }
+        }
+    }
+
+    /// Writes the masses of all trees at `q`.
+    fn masses(&mut self, system: &dyn SteppedSystem, q: &[f64]) {
+        for (i, &place) in self.places.iter().enumerate() {
+            let n = system.tree(i).len();
+            system.tree_mass(i, q, &mut self.inertia[place..place + n * n]);
+        }
+    }
+
+    /// Writes the efforts without the forces of inertia.
+    fn effort_at(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+        q: &[f64],
+        v: &[f64],
+    ) {
+        let t = start.t + start.scheme.effort_weight() * start.dt;
+        let effort = &mut self.effort;
+        system.effort(t, q, v, effort);
+        system.contact_effort((t, q, v), start.closed, effort);
+        for (effort, applied) in effort.iter_mut().zip(start.applied) {
+            *effort += applied;
+        }
+    }
+
+    /// Writes the Coriolis force; false where it is zero at every state.
+    fn coriolis_at(&mut self, system: &dyn SteppedSystem, q: &[f64], v: &[f64]) -> bool {
+        if system.coriolis(q, v, &mut self.force) {
+            return true;
+        }
+        if self.identity && system.constant_mass() {
+            self.force.fill(0.0);
+            return false;
+        }
+        let d = v.len();
+        zeros(&mut self.work, d * d + d);
+        kinetic::coriolis(system, q, v, &mut self.force, &mut self.work);
+        true
+    }
+
+    fn add_force(&mut self) {
+        for (effort, force) in self.effort.iter_mut().zip(&self.force) {
+            *effort += force;
+        }
+    }
+
+    /// `q_θ` and `v_θ` for the velocities `v` at the end of the step.
+    fn middle(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>, v: &[f64]) {
+        let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
+        blend(start.v, v, weight, &mut self.mid_v);
+        move_by(
+            (system, self.identity),
+            start.q,
+            (&self.mid_v, theta * start.dt),
+            1.0,
+            &mut self.mid_q,
+            &mut self.rates,
+        );
+        blend(start.v, v, theta, &mut self.mid_v);
+    }
+
+    /// `m(v) = M(q_θ) (v − v₀) − dt k(q_θ, v_θ)` into `out`.
+    fn residual_at(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        self.middle(system, start, v);
+        let (mid_q, mid_v) = (
+            std::mem::take(&mut self.mid_q),
+            std::mem::take(&mut self.mid_v),
+        );
+        self.masses(system, &mid_q);
+        self.effort_at(system, start, &mid_q, &mid_v);
+        self.coriolis_at(system, &mid_q, &mid_v);
+        self.add_force();
+        (self.mid_q, self.mid_v) = (mid_q, mid_v);
+        self.momentum_residual(system, start, v, out);
+    }
+
+    /// `M (v − v₀) − dt k` with the masses and efforts at hand.
+    fn momentum_residual(
+        &self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+        v: &[f64],
+        out: &mut [f64],
+    ) {
+        for (i, &place) in self.places.iter().enumerate() {
+            let tree = system.tree(i);
+            let n = tree.len();
+            for (k, row) in self.inertia[place..place + n * n]
+                .chunks_exact(n)
+                .enumerate()
+            {
+                let at = tree.start + k;
+                let momentum: f64 = (0..n)
+                    .map(|c| row[c] * (v[tree.start + c] - start.v[tree.start + c]))
+                    .sum();
+                out[at] = momentum - start.dt * self.effort[at];
+            }
+        }
+    }
+
+    /// `m(v) = 0` by Newton's method.
+    fn iterate(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+    ) -> Result<(), NotFound> {
+        // Velocities below this leave the coordinates as they are.
+        let reach = start.q.iter().fold(0.0, |most: f64, q| most.max(q.abs()));
+        let unseen = 16.0 * f64::EPSILON * reach / start.dt;
+        // Taken out, since residuals change what is between.
+        let (mut v, mut newton) = (
+            std::mem::take(&mut self.v),
+            std::mem::take(&mut self.newton),
+        );
+        let found = newton.solve(&mut v, unseen, |v, out| {
+            self.residual_at(system, start, v, out);
+        });
+        (self.v, self.newton) = (v, newton);
+        found
+    }
+
+    /// `A = M + dt² θ θ_vq K + dt θ D` at `v*` (15).
+    fn linearise(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>) {
+        let v = std::mem::take(&mut self.v);
+        self.middle(system, start, &v);
+        self.v = v;
+        let mid_q = std::mem::take(&mut self.mid_q);
+        self.masses(system, &mid_q);
+        let (d, dt) = (system.dof(), start.dt);
+        let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
+        zeros(&mut self.matrix, d * d);
+        zeros(&mut self.damping, d * d);
+        let at = (start.t + theta * dt, &mid_q[..], &self.mid_v[..]);
+        if system.springs_and_dampers(at, &mut self.matrix, &mut self.damping) {
+            for (i, &place) in self.places.iter().enumerate() {
+                let tree = system.tree(i);
+                let n = tree.len();
+                for (k, entry) in self.inertia[place..place + n * n].iter_mut().enumerate() {
+                    let from = (tree.start + k / n) * d + tree.start + k % n;
+                    *entry += dt * theta * (dt * weight * self.matrix[from] + self.damping[from]);
+                }
+            }
+        }
+        self.mid_q = mid_q;
+    }
+
+    /// Stage 3: the coordinates at the end of the step for the velocities `v`.
+    pub(super) fn advance(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+        v: &[f64],
+        q: &mut [f64],
+    ) {
+        let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
+        blend(start.v, v, weight, &mut self.mid_v);
+        move_by(
+            (system, self.identity),
+            start.q,
+            (&self.mid_v, start.dt),
+            theta,
+            q,
+            &mut self.rates,
+        );
+        system.project_configuration(q);
+    }
+
+    /// Refuses velocities that are not finite.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        validate::finite("velocity without contacts", &self.v)
+    }
+
+    /// What is wrong with the masses and efforts at the start of a step for which there are no
+    /// velocities.
+    pub(super) fn model_fault(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &StepStart<'_>,
+    ) -> Result<(), InputError> {
+        self.masses(system, start.q);
+        for (tree, (&place, &n)) in self.places.iter().zip(&self.widths).enumerate() {
+            let block = &self.inertia[place..place + n * n];
+            self.matrix.clear();
+            self.matrix.extend_from_slice(block);
+            let fault = square_fault(block, n).or_else(|| {
+                let positive = cholesky::factor(&mut self.matrix, n).is_some();
+                (!positive).then(|| not_positive(block, n))
+            });
+            if let Some(fault) = fault {
+                return Err(InputError::BadTree { tree, fault });
+            }
+        }
+        self.effort_at(system, start, start.q, start.v);
+        validate::finite("effort", &self.effort)
+    }
+
+    /// Refuses a system with other trees than the one that was prepared for.
+    pub(super) fn check_trees(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        validate::length("trees since start", system.trees(), self.widths.len())?;
+        for (i, &width) in self.widths.iter().enumerate() {
+            let name = "velocities of a tree since start";
+            validate::length(name, system.tree(i).len(), width)?;
+        }
+        Ok(())
+    }
+}
+
+/// `out = (1 − w) a + w b`, exact at the ends.
+fn blend(a: &[f64], b: &[f64], w: f64, out: &mut [f64]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = if w >= 1.0 { *b } else { (1.0 - w) * a + w * b };
+    }
+}
+
+/// `q = q₀ + s N(q̄) v` with `q̄ = q₀ + part (q − q₀)`; `work` takes twice the coordinates.
+fn move_by(
+    (system, identity): (&dyn SteppedSystem, bool),
+    q0: &[f64],
+    (v, s): (&[f64], f64),
+    part: f64,
+    q: &mut [f64],
+    work: &mut [f64],
+) {
+    q.copy_from_slice(q0);
+    if identity {
+        for (q, v) in q.iter_mut().zip(v) {
+            *q += s * v;
+        }
+        return;
+    }
+    let (rates, middle) = work.split_at_mut(q0.len());
+    middle.copy_from_slice(q0);
+    let rounds = if part * s == 0.0 { 1 } else { ROUNDS };
+    for _ in 0..rounds {
+        rate(system, middle, v, rates);
+        for k in 0..q0.len() {
+            q[k] = q0[k] + s * rates[k];
+            middle[k] = q0[k] + part * s * rates[k];
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Derivatives of steps: columns of `(q, v)` carried along a rollout by the chain rule.
+//!
+//! The data of a step's contact problem, `A`, `v*`, rows, gaps and regularisations, are
+//! differentiated by central differences of the model at the same contacts; the solution by the
+//! implicit function theorem.
+
+use nalgebra::{DMatrix, DVectorView};
+
+use super::columns::Columns;
+use super::free_motion::StepStart;
+use super::model::SteppedSystem;
+use super::step::Core;
+use super::terms::StepState;
+use crate::compliant::failure::Failure;
+use crate::mechanics::{ContactSet, Wanted};
+use crate::ode::difference::step_along;
+use crate::{InputError, validate};
+
+/// A direction of the state and of the applied effort.
+#[derive(Clone, Copy)]
+struct Along<'a> {
+    state: DVectorView<'a, f64>,
+    effort: Option<DVectorView<'a, f64>>,
+}
+
+impl Core {
+    /// Makes a step and carries columns `(dq, dv)` through it, with the columns of the effort that
+    /// change with them.
+    pub(super) fn step_along(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        applied: &[f64],
+        columns: &mut DMatrix<f64>,
+        efforts: Option<&DMatrix<f64>>,
+    ) -> Result<(), Failure> {
+        check_columns(system, columns, efforts)?;
+        self.solve(system, dt, applied)?;
+        let mut work = match self.columns.take() {
+            Some(work) => work,
+            None => Box::new(Columns::new(dt)?),
+        };
+        let carried = self.carry((system, dt, applied), &mut work, columns, efforts);
+        if carried.is_ok() {
+            std::mem::swap(columns, &mut work.next);
+        }
+        self.columns = Some(work);
+        carried?;
+        self.finish(system, dt, applied)
+    }
+
+    fn carry(
+        &mut self,
+        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        work: &mut Columns,
+        columns: &DMatrix<f64>,
+        efforts: Option<&DMatrix<f64>>,
+    ) -> Result<(), Failure> {
+        work.motion.prepare(system, &self.q);
+        work.listed.clear();
+        let listed = self.contacts.all_parameters().iter().map(|c| c.contact);
+        work.listed.extend(listed);
+        work.end_v.clear();
+        work.end_v.extend_from_slice(self.solver.solution().v());
+        let (nq, rows) = (self.q.len(), columns.nrows());
+        work.next.resize_mut(rows, columns.ncols(), 0.0);
+        for k in 0..columns.ncols() {
+            let along = Along {
+                state: columns.column(k),
+                effort: efforts.map(|efforts| efforts.column(k)),
+            };
+            if along.state.iter().all(|x| *x == 0.0)
+                && along.effort.is_none_or(|e| e.iter().all(|x| *x == 0.0))
+            {
+                work.next.column_mut(k).fill(0.0);
+                continue;
+            }
+            let h = self.difference_step(&along);
+            self.perturbed((system, dt, applied), work, &along, -h)?;
+            std::mem::swap(&mut work.low, &mut work.high);
+            self.perturbed((system, dt, applied), work, &along, h)?;
+            let Columns {
+                low,
+                high,
+                variation,
+                found,
+                ..
+            } = work;
+            let solution = self.solver.solution();
+            variation.set_difference(low, high, 0.5 / h, solution)?;
+            self.solver.derivative(&self.problem, variation, found)?;
+            self.coordinates_along((system, dt, applied), work, &along, h);
+            let mut column = work.next.column_mut(k);
+            for i in 0..nq {
+                column[i] = (work.end_q[1][i] - work.end_q[0][i]) / (2.0 * h);
+            }
+            for (i, dv) in work.found.v.iter().enumerate() {
+                column[nq + i] = *dv;
+            }
+        }
+        Ok(())
+    }
+
+    /// The step of central differences along a direction.
+    fn difference_step(&self, along: &Along<'_>) -> f64 {
+        let nq = self.q.len();
+        let (dq, dv) = along.state.as_slice().split_at(nq);
+        let of_q = step_along(0.0, &self.q, 0.0, dq);
+        let of_v = step_along(0.0, &self.v, 0.0, dv);
+        let of_effort = along
+            .effort
+            .map_or(f64::INFINITY, |e| step_along(0.0, &[0.0], 0.0, &[e.amax()]));
+        of_q.min(of_v).min(of_effort)
+    }
+
+    /// The start of the step moved by `h` along a direction.
+    fn move_start(&self, work: &mut Columns, applied: &[f64], along: &Along<'_>, h: f64) {
+        let moved = |out: &mut Vec<f64>, from: &[f64], rate: &[f64]| {
+            out.clear();
+            out.extend(from.iter().zip(rate).map(|(x, dx)| x + h * dx));
+        };
+        let (dq, dv) = along.state.as_slice().split_at(self.q.len());
+        moved(&mut work.q, &self.q, dq);
+        moved(&mut work.v, &self.v, dv);
+        work.applied.clear();
+        work.applied.extend_from_slice(applied);
+        if let Some(effort) = along.effort {
+            work.applied.resize(self.v.len(), 0.0);
+            for (u, du) in work.applied.iter_mut().zip(&effort) {
+                *u += h * du;
+            }
+        }
+    }
+
+    /// The contact problem `high` of the step from a moved start, at the same contacts.
+    fn perturbed(
+        &mut self,
+        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        work: &mut Columns,
+        along: &Along<'_>,
+        h: f64,
+    ) -> Result<(), Failure> {
+        self.move_start(work, applied, along, h);
+        let start = StepStart {
+            t: self.t,
+            q: &work.q,
+            v: &work.v,
+            dt,
+            scheme: self.settings.scheme,
+            closed: &self.pressing,
+            applied: &work.applied,
+        };
+        let found = work.motion.solve(system, &start);
+        found.map_err(|_| Failure::NoDerivative {
+            why: "the motion without contacts was not found at a nearby state",
+        })?;
+        let wanted = Wanted {
+            friction: self.settings.friction,
+            restitution_at: None,
+            compliance: true,
+        };
+        let filled = system.fill(
+            &work.q,
+            ContactSet::Listed(&work.listed),
+            wanted,
+            &mut work.contacts,
+        );
+        filled.map_err(|_| Failure::NoDerivative {
+            why: "a contact is not found at a nearby state",
+        })?;
+        let state = StepState {
+            t: self.t,
+            dt,
+            q: &work.q,
+            v: &work.v,
+        };
+        let built = self.settings.build(
+            system,
+            (&work.motion, &work.contacts),
+            &state,
+            &mut work.high,
+        );
+        built.map_err(|reason| self.model_failure(reason))
+    }
+
+    /// The coordinates at the end of the step from both moved starts, with the velocities that
+    /// follow.
+    fn coordinates_along(
+        &self,
+        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        work: &mut Columns,
+        along: &Along<'_>,
+        h: f64,
+    ) {
+        for (side, h) in [-h, h].into_iter().enumerate() {
+            self.move_start(work, applied, along, h);
+            let start = StepStart {
+                t: self.t,
+                q: &work.q,
+                v: &work.v,
+                dt,
+                scheme: self.settings.scheme,
+                closed: &self.pressing,
+                applied: &work.applied,
+            };
+            let velocities = self.solver.solution().v().iter().zip(&work.found.v);
+            work.end_v.clear();
+            work.end_v.extend(velocities.map(|(v, dv)| v + h * dv));
+            let end = &mut work.end_q[side];
+            end.resize(self.q.len(), 0.0);
+            work.motion.advance(system, &start, &work.end_v, end);
+        }
+    }
+}
+
+/// Refuses columns of another size, or with entries that are not finite.
+fn check_columns(
+    system: &dyn SteppedSystem,
+    columns: &DMatrix<f64>,
+    efforts: Option<&DMatrix<f64>>,
+) -> Result<(), InputError> {
+    let rows = system.coordinates() + system.dof();
+    validate::length("rows of columns", rows, columns.nrows())?;
+    validate::finite("columns", columns.as_slice())?;
+    if let Some(efforts) = efforts {
+        validate::length("rows of effort columns", system.dof(), efforts.nrows())?;
+        validate::length("effort columns", columns.ncols(), efforts.ncols())?;
+        validate::finite("effort columns", efforts.as_slice())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,356 @@
+//! One step: contacts, the contact problem, and what it leaves.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::columns::Columns;
+use super::free_motion::{FreeMotion, StepStart};
+use super::model::SteppedSystem;
+use super::run::{StepStatistics, StepTimes};
+use super::scheme::Scheme;
+
+use super::terms::{StepState, StepTerm};
+use crate::compliant::failure::Failure;
+use crate::compliant::problem::check_slip;
+use crate::compliant::{Problem, Softness, Solver};
+use crate::mechanics::configuration::{check_configuration, check_input};
+use crate::mechanics::{ContactSet, Contacts, Wanted};
+use crate::{InputError, Interrupt, validate};
+
+/// Settings of the driver.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) dt: f64,
+    pub(super) scheme: Scheme,
+    pub(super) softness: Softness,
+    pub(super) least_margin: f64,
+    pub(super) lagged_friction: Option<f64>,
+    pub(super) friction: bool,
+    pub(super) inelastic: bool,
+    pub(super) max_memory: usize,
+    pub(super) interrupt: Option<Interrupt>,
+    pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
+}
+
+/// What does not depend on the type of the system: settings, state and memory.
+#[derive(Clone)]
+pub(super) struct Core {
+    pub(super) settings: Settings,
+    pub(super) solver: Solver,
+    pub(super) t: f64,
+    pub(super) q: Vec<f64>,
+    pub(super) v: Vec<f64>,
+    pub(super) motion: FreeMotion,
+    pub(super) contacts: Contacts,
+    pub(super) problem: Problem,
+    pub(super) pressing: Vec<usize>,
+    pub(super) next_q: Vec<f64>,
+    pub(super) statistics: StepStatistics,
+    pub(super) times: StepTimes,
+    pub(super) columns: Option<Box<Columns>>,
+}
+
+impl Settings {
+    /// Stage 2: the contact problem of a step.
+    pub(super) fn build(
+        &self,
+        system: &dyn SteppedSystem,
+        (motion, contacts): (&FreeMotion, &Contacts),
+        state: &StepState<'_>,
+        problem: &mut Problem,
+    ) -> Result<(), InputError> {
+        problem.reset(state.dt, self.softness)?;
+        for (i, &place) in motion.places.iter().enumerate() {
+            let tree = system.tree(i);
+            let n = tree.len();
+            problem.add_tree(&motion.inertia[place..place + n * n], &motion.v[tree])?;
+        }
+        problem.add_contacts(contacts)?;
+        if let Some(slip) = self.lagged_friction {
+            problem.lag_friction(state.v, slip)?;
+        }
+        self.terms
+            .iter()
+            .try_for_each(|term| term.add(state, problem))
+    }
+}
+
+impl Core {
+    /// With the default settings.
+    pub(super) fn new() -> Result<Self, InputError> {
+        let settings = Settings {
+            dt: 1e-2,
+            scheme: Scheme::default(),
+            softness: Softness::default(),
+            least_margin: 1e-3,
+            lagged_friction: None,
+            friction: true,
+            inelastic: false,
+            max_memory: 1 << 30,
+            interrupt: None,
+            terms: Vec::new(),
+        };
+        Ok(Self {
+            problem: Problem::new(settings.dt)?,
+            settings,
+            solver: Solver::new(),
+            t: f64::NAN,
+            q: Vec::new(),
+            v: Vec::new(),
+            motion: FreeMotion::default(),
+            contacts: Contacts::new(),
+            pressing: Vec::new(),
+            next_q: Vec::new(),
+            statistics: StepStatistics::default(),
+            times: StepTimes::default(),
+            columns: None,
+        })
+    }
+
+    fn check(&self) -> Result<(), InputError> {
+        let settings = &self.settings;
+        validate::positive("time_step", &[settings.dt])?;
+        validate::not_negative("least_margin", &[settings.least_margin])?;
+        settings.softness.validate()?;
+        if let Some(slip) = settings.lagged_friction {
+            check_slip(slip)?;
+        }
+        self.solver.settings.validate()
+    }
+
+    pub(super) fn start(
+        &mut self,
+        system: &dyn SteppedSystem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(), Failure> {
+        check_input((system.coordinates(), system.dof()), t, q, v)?;
+        check_configuration(system, q, v)?;
+        self.check()?;
+        for (i, term) in self.settings.terms.iter().enumerate() {
+            term.check(q.len(), v.len())
+                .map_err(validate::counted_from(i))?;
+        }
+        if let Some(interrupt) = &self.settings.interrupt {
+            self.solver.settings.interrupt = interrupt.clone();
+        }
+        self.t = t;
+        self.q.clear();
+        self.q.extend_from_slice(q);
+        system.project_configuration(&mut self.q);
+        self.v.clear();
+        self.v.extend_from_slice(v);
+        self.next_q.clear();
+        self.next_q.extend_from_slice(q);
+        self.statistics = StepStatistics::default();
+        self.times = StepTimes::default();
+        self.motion.prepare(system, q);
+        self.list_contacts(system, self.settings.dt)?;
+        let touching = self
+            .contacts
+            .all_parameters()
+            .iter()
+            .filter(|c| c.gap <= 0.0);
+        self.pressing.clear();
+        self.pressing.extend(touching.map(|c| c.contact));
+        Ok(())
+    }
+
+    /// Contacts that a step can reach.
+    fn list_contacts(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<(), InputError> {
+        let set = ContactSet::Reachable {
+            v: &self.v,
+            dt,
+            least: self.settings.least_margin,
+        };
+        let wanted = Wanted {
+            friction: self.settings.friction,
+            restitution_at: (!self.settings.inelastic).then_some(&self.v[..]),
+            compliance: true,
+        };
+        system.fill(&self.q, set, wanted, &mut self.contacts)?;
+        for parameters in self.contacts.all_parameters() {
+            let contact = parameters.contact;
+            if parameters.restitution != 0.0 {
+                return Err(InputError::RestitutionIgnored {
+                    law: "the compliant driver",
+                    contact,
+                    restitution: parameters.restitution,
+                });
+            }
+            if parameters.friction != 0.0 && self.contacts.tangents() == 0 {
+                return Err(InputError::Tangents {
+                    contact,
+                    expected: 1,
+                    found: 0,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a step.
+    pub(super) fn step(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        applied: &[f64],
+    ) -> Result<(), Failure> {
+        self.solve(system, dt, applied)?;
+        self.finish(system, dt, applied)
+    }
+
+    /// Refuses a step before the start, and a system that has other sizes since.
+    fn check_system(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let coordinates = system.coordinates();
+        if self.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        validate::length("q", coordinates, self.q.len())?;
+        validate::length("v", system.dof(), self.v.len())?;
+        self.motion.check_trees(system)
+    }
+
+    /// The first two stages of a step: its velocities.
+    pub(super) fn solve(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        applied: &[f64],
+    ) -> Result<(), Failure> {
+        self.check_system(system)?;
+        self.solver.settings.interrupt.check()?;
+        let began = Instant::now();
+        let start = StepStart {
+            t: self.t,
+            q: &self.q,
+            v: &self.v,
+            dt,
+            scheme: self.settings.scheme,
+            closed: &self.pressing,
+            applied,
+        };
+        let found = self.motion.solve(system, &start);
+        let checked = self.motion.check();
+        if found.is_err() || checked.is_err() {
+            let model = self.motion.model_fault(system, &start);
+            model.map_err(|reason| self.model_failure(reason))?;
+        }
+        if let Err(not_found) = found {
+            return Err(Failure::FreeMotion {
+                t: self.t,
+                iterations: not_found.iterations,
+                correction: not_found.correction,
+                state: self.state(),
+            });
+        }
+        checked.map_err(|reason| self.model_failure(reason))?;
+        let moved = Instant::now();
+        let listed = self.list_contacts(system, dt);
+        listed.map_err(|reason| self.model_failure(reason))?;
+        let found = Instant::now();
+        let state = StepState {
+            t: self.t,
+            dt,
+            q: &self.q,
+            v: &self.v,
+        };
+        let found_here = (&self.motion, &self.contacts);
+        let built = self
+            .settings
+            .build(system, found_here, &state, &mut self.problem);
+        built.map_err(|reason| self.model_failure(reason))?;
+        let built = Instant::now();
+        self.solver.solve(&self.problem, &self.v)?;
+        let solved = Instant::now();
+        self.count();
+        self.times.motion += moved - began;
+        self.times.geometry += found - moved;
+        self.times.build += built - found;
+        self.times.solve += solved - built;
+        self.check_convergence()
+    }
+
+    /// Stage 3: takes over the solution.
+    pub(super) fn finish(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        applied: &[f64],
+    ) -> Result<(), Failure> {
+        let began = Instant::now();
+        let solution = self.solver.solution();
+        let start = StepStart {
+            t: self.t,
+            q: &self.q,
+            v: &self.v,
+            dt,
+            scheme: self.settings.scheme,
+            closed: &[],
+            applied,
+        };
+        self.motion
+            .advance(system, &start, solution.v(), &mut self.next_q);
+        let finite = validate::finite("coordinates", &self.next_q);
+        finite.map_err(|reason| self.model_failure(reason))?;
+        let solution = self.solver.solution();
+        std::mem::swap(&mut self.q, &mut self.next_q);
+        self.v.copy_from_slice(solution.v());
+        self.pressing.clear();
+        let contacts = self.contacts.all_parameters().iter();
+        let pressing = contacts
+            .zip(solution.impulses())
+            .filter(|(_, p)| p[0] > 0.0);
+        self.pressing.extend(pressing.map(|(c, _)| c.contact));
+        self.pressing.sort_unstable();
+        self.t += dt;
+        self.times.motion += began.elapsed();
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        let (counts, solution) = (&mut self.statistics, self.solver.solution());
+        counts.steps += 1;
+        counts.contacts += self.contacts.len();
+        counts.islands += solution.islands().len();
+        for island in solution.islands() {
+            counts.iterations += island.iterations;
+            counts.most_iterations = counts.most_iterations.max(island.iterations);
+            counts.evaluations += island.evaluations;
+        }
+        counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
+        counts.complementarity_error = counts
+            .complementarity_error
+            .max(solution.complementarity_error());
+        let gaps = self.contacts.all_parameters().iter().map(|c| -c.gap);
+        counts.overlap = gaps.fold(counts.overlap, f64::max);
+    }
+
+    fn check_convergence(&self) -> Result<(), Failure> {
+        let islands = self.solver.solution().islands().iter();
+        let failed = islands.filter(|island| !island.convergence.is_converged());
+        let worst = failed.max_by(|a, b| a.momentum_error.total_cmp(&b.momentum_error));
+        match worst {
+            None => Ok(()),
+            Some(island) => Err(Failure::NotConverged {
+                t: self.t,
+                contacts: island.contacts,
+                momentum_error: island.momentum_error,
+                state: self.state(),
+            }),
+        }
+    }
+
+    fn state(&self) -> Vec<f64> {
+        self.q.iter().chain(&self.v).copied().collect()
+    }
+
+    pub(super) fn model_failure(&self, reason: InputError) -> Failure {
+        Failure::Model {
+            t: self.t,
+            state: self.state(),
+            reason,
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The compliant driver: steps of one length, each a convex contact problem.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use nalgebra::DMatrix;
+
+use super::division::Division;
+use super::model::SteppedSystem;
+use super::run::{StepRun, StepStatistics, StepTimes};
+use super::scheme::Scheme;
+use super::step::Core;
+use super::terms::StepTerm;
+use crate::compliant::failure::Failure;
+use crate::compliant::{Problem, Softness, Solution, Solver};
+use crate::mechanics::kinetic::energy;
+use crate::mechanics::trees::check_trees;
+use crate::mechanics::{ContactSource, Contacts, MechanicalSystem};
+use crate::{InputError, Interrupt, validate};
+
+/// The compliant driver: implicit steps of one length with compliant contacts and friction. Any
+/// number of contacts may close and open in a step; each step is one convex problem with one
+/// solution ([`Problem`]), for any [`MechanicalSystem`] with a [`ContactSource`].
+///
+/// A step is made in three stages: the velocities `v*` without contacts by the [`Scheme`], the
+/// contact problem, and the coordinates. Coordinates with `q̇ = N(q) v` are moved by
+/// `q₀ + dt N v` and brought back by
+/// [`project_configuration`](MechanicalSystem::project_configuration).
+///
+/// Contacts press by `−k a − τ k ȧ` with the [`stiffness`](crate::mechanics::UnilateralConstraints::stiffness)
+/// `k` and the [`dissipation_time`](crate::mechanics::UnilateralConstraints::dissipation_time) `τ`
+/// of the model, no stiffer than the step resolves ([`Softness`]). Restitution is not known to this
+/// driver and refused, unless [`inelastic`](Self::inelastic) says that it does not matter. What the
+/// model gets wrong, and by how much, is in the [module](crate::compliant).
+///
+/// Efforts that depend on closed contacts are those of the contacts that pressed in the step
+/// before; in the first step, of those with a gap up to zero.
+///
+/// ```
+/// use saltation::compliant::TimeStepper;
+/// use saltation::models::SlidingBlock;
+/// let block = SlidingBlock { friction: 0.3, ..SlidingBlock::default() };
+/// let mut stepper = TimeStepper::new(block)?.time_step(1e-3);
+/// let run = stepper.integrate(0.0, &[0.0, 0.0], &[2.0, 0.0], 1.0)?.completed()?;
+/// let stop = 4.0 / (2.0 * 0.3 * 9.81);
+/// assert!((run.state()[0] - stop).abs() < 1e-2);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TimeStepper<S> {
+    core: Core,
+    system: S,
+}
+
+impl<S: std::fmt::Debug> std::fmt::Debug for TimeStepper<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TimeStepper")
+            .field("system", &self.system)
+            .field("t", &self.core.t)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> TimeStepper<S>
+where
+    S: MechanicalSystem + ContactSource,
+{
+    /// With the default settings.
+    ///
+    /// # Errors
+    /// [`InputError::EmptySystem`], and trees that do not follow each other.
+    pub fn new(system: S) -> Result<Self, InputError> {
+        if system.dof() == 0 {
+            return Err(InputError::EmptySystem);
+        }
+        check_trees(&system)?;
+        Ok(Self {
+            core: Core::new()?,
+            system,
+        })
+    }
+
+    /// Length of a step (s); default 10 ms.
+    #[must_use]
+    pub fn time_step(mut self, dt: f64) -> Self {
+        self.core.settings.dt = dt;
+        self
+    }
+
+    /// The scheme; default [`Scheme::SymplecticEuler`].
+    #[must_use]
+    pub fn scheme(mut self, scheme: Scheme) -> Self {
+        self.core.settings.scheme = scheme;
+        self
+    }
+
+    /// Near-rigid limit and softness of stiction of contacts that do not give their own; an example
+    /// is in [`Softness`].
+    #[must_use]
+    pub fn softness(mut self, softness: Softness) -> Self {
+        self.core.settings.softness = softness;
+        self
+    }
+
+    /// Contacts are listed up to this gap at least (m); default 1 mm. Those that the motion of a
+    /// step can reach are listed beyond it
+    /// ([`ContactSet::Reachable`](crate::mechanics::ContactSet::Reachable)).
+    #[must_use]
+    pub fn least_margin(mut self, margin: f64) -> Self {
+        self.core.settings.least_margin = margin;
+        self
+    }
+
+    /// Bounds friction by the normal impulses of the start of each step
+    /// ([`Problem::lag_friction`]): sliding bodies do not glide on a cushion, and the bound is one
+    /// step old. `slip` (m/s) is the slip below which friction is proportional to it; 1e-4 is usual.
+    /// Default: the convex law of the paper.
+    #[must_use]
+    pub fn lagged_friction(mut self, slip: f64) -> Self {
+        self.core.settings.lagged_friction = Some(slip);
+        self
+    }
+
+    /// Says that coefficients of friction do not matter.
+    #[must_use]
+    pub fn frictionless(mut self) -> Self {
+        self.core.settings.friction = false;
+        self
+    }
+
+    /// Says that coefficients of restitution do not matter: contacts dissipate by their
+    /// dissipation time alone.
+    #[must_use]
+    pub fn inelastic(mut self) -> Self {
+        self.core.settings.inelastic = true;
+        self
+    }
+
+    /// The solver of the contact problem, with its tolerances. The default has `rtol` 1e-6; 1e-3 is
+    /// enough for manipulation, 1e-5 for piles.
+    #[must_use]
+    pub fn solver(mut self, solver: Solver) -> Self {
+        self.core.solver = solver;
+        self
+    }
+
+    /// Adds a term to the problem of every step: a joint, a limit, a motor. The rows of terms
+    /// ([`Solution::row_impulses`]) follow each other in the order in which terms were added.
+    #[must_use]
+    pub fn term(mut self, term: impl StepTerm + Send + Sync) -> Self {
+        self.core.settings.terms.push(Arc::new(term));
+        self
+    }
+
+    /// Term number `i`, in the order in which they were added, to be changed between steps: the goal
+    /// of a motor. None when there is no such term, when it is of another type, and while a clone of
+    /// this driver shares it.
+    pub fn term_mut<T: StepTerm>(&mut self, i: usize) -> Option<&mut T> {
+        let term = Arc::get_mut(self.core.settings.terms.get_mut(i)?)?;
+        let term: &mut dyn Any = term;
+        term.downcast_mut()
+    }
+
+    /// Most memory of the states of a run (bytes). Default 2³⁰. A run that wants more ends with
+    /// [`Failure::TooLarge`].
+    #[must_use]
+    pub fn max_memory(mut self, bytes: usize) -> Self {
+        self.core.settings.max_memory = bytes;
+        self
+    }
+
+    /// Ends runs when `interrupt` is set.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.core.settings.interrupt = Some(interrupt.clone());
+        self
+    }
+
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// The system, to be changed between steps: a goal of a motor, a load. The number of velocities
+    /// and of coordinates must stay.
+    pub fn system_mut(&mut self) -> &mut S {
+        &mut self.system
+    }
+
+    /// Starts at `(q, v)`, for [`step`](Self::step). Settings are checked here.
+    ///
+    /// # Errors
+    /// [`Failure::Input`].
+    pub fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), Failure> {
+        self.core.start(&self.system, t, q, v)
+    }
+
+    /// Makes one step of the length [`time_step`](Self::time_step).
+    ///
+    /// # Errors
+    /// [`Failure`]; the state is then that at the start of the step. [`Failure::Input`] before
+    /// [`start`](Self::start).
+    pub fn step(&mut self) -> Result<(), Failure> {
+        let dt = self.core.settings.dt;
+        self.core.step(&self.system, dt, &[])
+    }
+
+    /// Makes one step with a generalised effort beside that of the model, held over the step.
+    ///
+    /// # Errors
+    /// Those of [`step`](Self::step); an effort of another length or that is not finite.
+    pub fn step_with(&mut self, effort: &[f64]) -> Result<(), Failure> {
+        validate::length("effort", self.system.dof(), effort.len())?;
+        validate::finite("effort", effort)?;
+        let dt = self.core.settings.dt;
+        self.core.step(&self.system, dt, effort)
+    }
+
+    /// Makes one step with a generalised effort, and carries columns `(dq, dv)`
+    /// (`coordinates + dof` rows) from its start to its end; `effort_columns` (`dof` rows, as many
+    /// columns) says how the effort changes with each. Chained over a rollout this is the
+    /// derivative of its end by its start, by controls, or by parameters of a controller.
+    ///
+    /// The derivative is that at the contacts of the step, in their regions: one-sided where a
+    /// contact is on a boundary. Columns `dq` must lie within the manifold of coordinates
+    /// (`dq = N(q) δ`). The model is differentiated by central differences, two evaluations of
+    /// all contacts a column; errors are about 1e-9 of the entries with a solution to full
+    /// precision ([`Solver::rtol`] 1e-10 or less).
+    ///
+    /// # Errors
+    /// Those of [`step_with`](Self::step_with); [`Failure::NoDerivative`] where a contact is not
+    /// found at a nearby state. State and columns are then those at the start of the step.
+    pub fn step_along(
+        &mut self,
+        effort: &[f64],
+        columns: &mut DMatrix<f64>,
+        effort_columns: &DMatrix<f64>,
+    ) -> Result<(), Failure> {
+        validate::length("effort", self.system.dof(), effort.len())?;
+        validate::finite("effort", effort)?;
+        let dt = self.core.settings.dt;
+        self.core
+            .step_along(&self.system, dt, effort, columns, Some(effort_columns))
+    }
+
+    /// The run from `(q, v)` at `t0` to `tf`, and what becomes of small changes of its start:
+    /// `directions` are columns `(dq, dv)` at the start, the result those at the end.
+    ///
+    /// ```
+    /// use saltation::nalgebra::DMatrix;
+    /// use saltation::compliant::{Solver, TimeStepper};
+    /// use saltation::models::SlidingBlock;
+    /// let mut stepper = TimeStepper::new(SlidingBlock::default())?
+    ///     .time_step(1e-3)
+    ///     .solver(Solver::new().rtol(1e-10));
+    /// let faster = DMatrix::from_column_slice(4, 1, &[0.0, 0.0, 1.0, 0.0]);
+    /// let start = (0.0, &[0.0, 0.0][..], &[2.0, 0.0][..]);
+    /// let (_, end) = stepper.sensitivities(start, 1.0, &faster)?;
+    /// assert!((end[0] - 2.0 / (0.3 * 9.81)).abs() < 0.02); // x = v²/(2 μ g)
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`integrate`](Self::integrate), what ended the run early, and those of
+    /// [`step_along`](Self::step_along).
+    pub fn sensitivities(
+        &mut self,
+        (t0, q, v): (f64, &[f64], &[f64]),
+        tf: f64,
+        directions: &DMatrix<f64>,
+    ) -> Result<(StepRun, DMatrix<f64>), Failure> {
+        let mut columns = directions.clone();
+        let start = (t0, q, v);
+        let run = self
+            .core
+            .integrate(&self.system, start, tf, Some(&mut columns))?;
+        Ok((run.completed()?, columns))
+    }
+
+    /// Time (s); NaN before [`start`](Self::start).
+    pub fn t(&self) -> f64 {
+        self.core.t
+    }
+
+    /// Coordinates, at the end of the last step.
+    pub fn q(&self) -> &[f64] {
+        &self.core.q
+    }
+
+    /// Velocities, at the end of the last step.
+    pub fn v(&self) -> &[f64] {
+        &self.core.v
+    }
+
+    /// The contacts of the last step at its start, with their gaps there. Impulses and regions of
+    /// [`solution`](Self::solution) have the same order. Listed are also contacts that the step
+    /// might have reached and did not.
+    pub fn contacts(&self) -> &Contacts {
+        &self.core.contacts
+    }
+
+    /// The contact problem of the last step.
+    pub fn problem(&self) -> &Problem {
+        &self.core.problem
+    }
+
+    /// The solution of the last step: impulses and regions of its contacts, and how its islands
+    /// were solved.
+    pub fn solution(&self) -> &Solution {
+        self.core.solver.solution()
+    }
+
+    /// Counts since [`start`](Self::start).
+    pub fn statistics(&self) -> &StepStatistics {
+        &self.core.statistics
+    }
+
+    /// Where the time since [`start`](Self::start) went, by the clock.
+    pub fn times(&self) -> &StepTimes {
+        &self.core.times
+    }
+
+    /// Kinetic and potential energy (J); none when the system has no
+    /// [`potential`](MechanicalSystem::potential). The energy in the springs of contacts is not in
+    /// it.
+    pub fn energy(&self) -> Option<f64> {
+        if self.core.q.is_empty() {
+            return None;
+        }
+        energy(&self.system, &self.core.q, &self.core.v)
+    }
+
+    /// Integrates from `(q, v)` at `t0` to `tf`, in steps of the length
+    /// [`time_step`](Self::time_step). Where it does not divide the time the last two share what is
+    /// left. At most 1e9 steps. Keeps all states.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] for bad lengths, numbers and settings. What the run meets on its way is
+    /// the [`failure`](StepRun::failure) of the run.
+    pub fn integrate(
+        &mut self,
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
+        tf: f64,
+    ) -> Result<StepRun, Failure> {
+        self.core.integrate(&self.system, (t0, q, v), tf, None)
+    }
+}
+
+impl Core {
+    fn integrate(
+        &mut self,
+        system: &dyn SteppedSystem,
+        (t0, q, v): (f64, &[f64], &[f64]),
+        tf: f64,
+        mut columns: Option<&mut DMatrix<f64>>,
+    ) -> Result<StepRun, Failure> {
+        validate::finite("tf", &[tf])?;
+        if tf < t0 {
+            return Err(InputError::TimeReversed { t0, tf }.into());
+        }
+        self.start(system, t0, q, v)?;
+        let division = Division::new((t0, tf), self.settings.dt)?;
+        let mut run = StepRun {
+            coordinates: q.len(),
+            dof: v.len(),
+            times: Vec::new(),
+            states: Vec::new(),
+            statistics: StepStatistics::default(),
+            failure: None,
+        };
+        self.record(&mut run);
+        for k in 1..=division.count {
+            let (dt, end) = division.step(k);
+            let size = (run.coordinates + run.dof + 1) * size_of::<f64>();
+            let made = if (run.times.len() + 1).saturating_mul(size) > self.settings.max_memory {
+                Err(Failure::TooLarge {
+                    t: self.t,
+                    limit: self.settings.max_memory,
+                })
+            } else if let Some(columns) = columns.as_deref_mut() {
+                self.step_along(system, dt, &[], columns, None)
+            } else {
+                self.step(system, dt, &[])
+            };
+            if let Err(failure) = made {
+                run.failure = Some(failure);
+                break;
+            }
+            self.t = end;
+            self.record(&mut run);
+        }
+        run.statistics = self.statistics;
+        Ok(run)
+    }
+
+    fn record(&self, run: &mut StepRun) {
+        run.times.push(self.t);
+        run.states.extend_from_slice(&self.q);
+        run.states.extend_from_slice(&self.v);
+    }
+}

@@ -1,0 +1,80 @@
+//! Limits of joints.
+
+use super::axis::{Axis, with_row};
+use super::compliance::{Compliance, PUSH};
+use crate::compliant::{Problem, StepState, StepTerm};
+use crate::{InputError, validate};
+
+/// Keeps a coordinate between two limits: an end stop pushes back and does not pull.
+///
+/// Adds a row for each limit that is finite, the lower first. Its impulse
+/// ([`Solution::row_impulses`](crate::compliant::Solution::row_impulses)) is positive where the
+/// stop pushes. Under a load `F` a stop gives way by `R dt (dt + τ) F` ([`Compliance`]).
+///
+/// ```
+/// use saltation::compliant::{JointLimit, TimeStepper};
+/// use saltation::models::LinkChain;
+/// let pendulum = LinkChain::new(1)?;
+/// let stop = JointLimit::new(0, 0.2, f64::INFINITY);
+/// let mut stepper = TimeStepper::new(pendulum)?.term(stop);
+/// let run = stepper.integrate(0.0, &[1.0], &[0.0], 5.0)?.completed()?;
+/// assert!((run.state()[0] - 0.2).abs() < 1e-5);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointLimit {
+    axis: Axis,
+    lower: f64,
+    upper: f64,
+    compliance: Compliance,
+}
+
+impl JointLimit {
+    /// Limits in the units of the coordinate, `lower < upper`; an infinite one is no limit.
+    pub fn new(axis: impl Into<Axis>, lower: f64, upper: f64) -> Self {
+        Self {
+            axis: axis.into(),
+            lower,
+            upper,
+            compliance: Compliance::default(),
+        }
+    }
+
+    /// How hard the stops are; by default rigid.
+    #[must_use]
+    pub fn compliance(mut self, compliance: Compliance) -> Self {
+        self.compliance = compliance;
+        self
+    }
+}
+
+impl StepTerm for JointLimit {
+    fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
+        self.axis.check(coordinates, dof)?;
+        let (lower, upper) = (self.lower, self.upper);
+        let rule = "the lower limit of a joint must lie below the upper one";
+        validate::unless(lower < upper, "lower limit", lower, rule)?;
+        let rule = "a limit that nothing can reach";
+        let reachable = lower < f64::INFINITY && upper > f64::NEG_INFINITY;
+        validate::unless(reachable, "limit of a joint", lower, rule)?;
+        self.compliance.check()
+    }
+
+    fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
+        self.check(state.q.len(), state.v.len())?;
+        let q = self.axis.position(state)?;
+        let sides = [(1.0, q - self.lower), (-1.0, self.upper - q)];
+        for (sign, distance) in sides {
+            if distance == f64::INFINITY {
+                continue;
+            }
+            let row = std::iter::once((self.axis.velocity, sign));
+            with_row(problem, row, |problem, row| {
+                let response = problem.row_response(row)?;
+                let law = self.compliance.law(state.dt, response, distance, PUSH);
+                problem.add_row(law, row)
+            })?;
+        }
+        Ok(())
+    }
+}

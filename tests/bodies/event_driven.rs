@@ -1,0 +1,114 @@
+//! Scenes with a fixed list of contacts in the event-driven driver.
+
+use saltation::bodies::{Body, FixedContacts, Scene, Shape};
+use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::mechanics::{Redundant, UnilateralConstraints};
+
+const G: f64 = 9.81;
+
+/// A smooth body above a smooth ground.
+fn above_ground(body: Body) -> FixedContacts {
+    let mut scene = Scene::new();
+    scene
+        .add(Body::fixed(Shape::plane()).friction(0.0))
+        .unwrap();
+    scene.add(body.friction(0.0)).unwrap();
+    scene.fixed_contacts().unwrap()
+}
+
+fn run(system: FixedContacts, end: f64) -> MechanicalRun {
+    let (q, v) = system.scene().start();
+    let model = EventDriven::new(system).redundant(Redundant::LeastSquares);
+    let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-12);
+    simulation
+        .integrate(0.0, &q, &v, end)
+        .unwrap()
+        .completed()
+        .unwrap()
+}
+
+#[test]
+fn a_dropped_ball_lands_when_it_should_and_stays() {
+    let ball = Body::new(Shape::sphere(0.1).unwrap());
+    let ball = ball
+        .position([0.0, 0.0, 0.6])
+        .velocity([1.0, 0.0, 0.0])
+        .angular_velocity([0.0, 3.0, 1.0]);
+    let run = run(above_ground(ball), 1.0);
+    assert!((run.events()[0].t - (1.0 / G).sqrt()).abs() < 1e-10);
+    let x = run.trajectory().state();
+    // It slides on without friction, and turns as before.
+    assert!((x[0] - 1.0).abs() < 1e-9 && (x[2] - 0.1).abs() < 1e-9);
+    assert!((x[8] - 3.0).abs() < 1e-9 && x[12].abs() < 1e-9);
+}
+
+#[test]
+fn a_level_box_lands_on_four_vertices() {
+    let cuboid = Body::new(Shape::cuboid([0.1, 0.2, 0.3]).unwrap()).position([0.0, 0.0, 0.8]);
+    let system = above_ground(cuboid);
+    assert_eq!(system.contacts(), 8);
+    let run = run(system, 1.0);
+    assert!((run.events()[0].t - (1.0 / G).sqrt()).abs() < 1e-10);
+    assert_eq!(run.events()[0].activated, [4, 5, 6, 7]);
+    let x = run.trajectory().state();
+    assert!((x[2] - 0.3).abs() < 1e-9 && (x[3] - 1.0).abs() < 1e-9);
+}
+
+/// A box turned about y falls on its lower edge. With the arm `c` of that edge from the centre,
+/// `(c_x, c_z)`, the plastic impact keeps the angular momentum about the edge for the normal
+/// direction: `p (1/m + c_x²/I) = u`, so that it turns at `ω = −c_x p / I` about y (`r × n`).
+#[test]
+fn a_tilted_box_turns_about_its_edge_after_the_impact() {
+    let (a, h, tilt) = (0.1, 0.3, 0.2f64);
+    let turn = [(0.5 * tilt).cos(), 0.0, (0.5 * tilt).sin(), 0.0];
+    let shape = Shape::cuboid([a, 0.2, h]).unwrap();
+    let body = Body::new(shape).position([0.0, 0.0, 0.8]).orientation(turn);
+    let run = run(above_ground(body), 0.5);
+    // Turned by a positive angle about y, the vertices at +x sink.
+    let arm_x = a * tilt.cos() - h * tilt.sin();
+    let low = a * tilt.sin() + h * tilt.cos();
+    let t = (2.0 * (0.8 - low) / G).sqrt();
+    let event = &run.events()[0];
+    assert!((event.t - t).abs() < 1e-10, "{} {t}", event.t);
+    assert_eq!(event.activated.len(), 2);
+    let (u, mass) = (G * t, 1000.0 * shape.volume());
+    let inertia = 1000.0 * shape.inertia()[1];
+    let impulse = u / (1.0 / mass + arm_x * arm_x / inertia);
+    assert!((event.impulses.iter().sum::<f64>() / impulse - 1.0).abs() < 1e-8);
+    let after = run.trajectory().at(t + 1e-9).unwrap();
+    assert!(
+        (after[8] + arm_x * impulse / inertia).abs() < 1e-6,
+        "{}",
+        after[8]
+    );
+}
+
+#[test]
+fn two_balls_meet_at_the_time_of_a_closed_form() {
+    let mut scene = Scene::new();
+    scene.gravity([0.0; 3]).unwrap();
+    for (x, speed) in [(-1.0, 1.0), (1.0, -2.0)] {
+        let ball = Body::new(Shape::sphere(0.1).unwrap()).friction(0.0);
+        scene
+            .add(ball.position([x, 0.0, 0.0]).velocity([speed, 0.0, 0.0]))
+            .unwrap();
+    }
+    let run = run(scene.fixed_contacts().unwrap(), 1.0);
+    assert!((run.events()[0].t - 0.6).abs() < 1e-10);
+    // Plastic: both go on with the mean velocity.
+    let x = run.trajectory().state();
+    assert!((x[17] + 0.5).abs() < 1e-9 && (x[23] + 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn pairs_whose_contacts_change_are_refused() {
+    let mut scene = Scene::new();
+    for z in [0.0, 1.0] {
+        let cube = Body::new(Shape::cuboid([0.1; 3]).unwrap());
+        scene.add(cube.position([0.0, 0.0, z])).unwrap();
+    }
+    let error = scene.fixed_contacts().unwrap_err().to_string();
+    assert!(error.contains("pair of shapes"), "{error}");
+    scene.ignore(1, 0).unwrap();
+    assert_eq!(scene.fixed_contacts().unwrap().contacts(), 0);
+}

@@ -1,0 +1,10 @@
+//! Scenes of rigid bodies: motion, contacts, materials, fixed lists of contacts.
+#![allow(missing_docs, reason = "tests")]
+
+mod contacts;
+mod event_driven;
+mod fixtures;
+mod motion;
+mod piles;
+#[path = "../common/random.rs"]
+mod random;

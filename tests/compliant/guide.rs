@@ -1,0 +1,197 @@
+//! Numbers of the guide: what contacts return, lose and gain by the length of the step.
+
+use std::f64::consts::PI;
+
+use saltation::compliant::{Scheme, Softness, TimeStepper};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+
+/// A particle of 1 kg in the plane: inside a circle of 1 m, or above a floor.
+struct Particle {
+    round: bool,
+    gravity: f64,
+    stiffness: f64,
+    dissipation_time: f64,
+}
+
+impl MechanicalSystem for Particle {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, -self.gravity]);
+    }
+}
+
+impl UnilateralConstraints for Particle {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        if self.round {
+            1.0 - q[0].hypot(q[1])
+        } else {
+            q[1]
+        }
+    }
+    fn stiffness(&self, _j: usize) -> f64 {
+        self.stiffness
+    }
+    fn dissipation_time(&self, _j: usize) -> f64 {
+        self.dissipation_time
+    }
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// A near-rigid contact returns up to `R_n m dt/(dt + τ)` of the approach speed, at any step.
+#[test]
+fn near_rigid_impacts_return_a_part_of_the_approach() -> Outcome {
+    for (beta, dt, tau) in [
+        (1.0, 1e-2, 0.0),
+        (1.0, 1e-5, 0.0),
+        (1.0, 1e-3, 1e-3),
+        (1.0, 1e-3, 1e-2),
+        (0.1, 1e-3, 0.0),
+    ] {
+        // `w = ‖J A⁻¹ Jᵀ‖_F/3` with a single row of 1 kg
+        let soft = beta * beta / (3.0 * 4.0 * PI * PI);
+        let bound = soft * dt / (dt + tau);
+        let mut most = 0.0f64;
+        for k in 0..20 {
+            let particle = Particle {
+                round: false,
+                gravity: 0.0,
+                stiffness: f64::INFINITY,
+                dissipation_time: tau,
+            };
+            let mut softness = Softness::default();
+            softness.near_rigid = beta;
+            let mut stepper = TimeStepper::new(particle)?.time_step(dt).softness(softness);
+            let start = [0.0, f64::from(k) / 20.0 * dt];
+            let run = stepper.integrate(0.0, &start, &[0.0, -1.0], 20.0 * dt)?;
+            most = most.max(run.completed()?.state()[3]);
+        }
+        assert!(most <= bound, "{most} of {bound} at {beta}, {dt}, {tau}");
+        assert!(
+            most >= 0.9 * bound,
+            "{most} of {bound} at {beta}, {dt}, {tau}"
+        );
+    }
+    Ok(())
+}
+
+/// With midpoint a rigid contact returns up to `dt/(2 (dt + τ))` of the approach speed.
+#[test]
+fn midpoint_impacts_return_up_to_half_of_the_approach() -> Outcome {
+    for (dt, tau) in [(1e-2, 0.0), (1e-4, 0.0), (1e-3, 1e-3), (1e-3, 1e-2)] {
+        let bound = 0.5 * dt / (dt + tau);
+        let mut most = 0.0f64;
+        for k in 0..20 {
+            let particle = Particle {
+                round: false,
+                gravity: 0.0,
+                stiffness: f64::INFINITY,
+                dissipation_time: tau,
+            };
+            let mut softness = Softness::default();
+            softness.near_rigid = 0.1;
+            let mut stepper = TimeStepper::new(particle)?
+                .time_step(dt)
+                .scheme(Scheme::Midpoint)
+                .softness(softness);
+            let start = [0.0, f64::from(k) / 20.0 * dt];
+            let run = stepper.integrate(0.0, &start, &[0.0, -1.0], 20.0 * dt)?;
+            most = most.max(run.completed()?.state()[3]);
+        }
+        assert!(most <= 1.001 * bound, "{most} of {bound} at {dt}, {tau}");
+        assert!(most >= 0.9 * bound, "{most} of {bound} at {dt}, {tau}");
+    }
+    Ok(())
+}
+
+/// With dissipation a rigid contact brakes from the gap `(dt + τ) u` on, by `τ/(dt + τ)` a step.
+#[test]
+fn dissipation_brakes_before_bodies_touch() -> Outcome {
+    let (dt, tau) = (1e-3, 1e-2);
+    let particle = Particle {
+        round: false,
+        gravity: 0.0,
+        stiffness: f64::INFINITY,
+        dissipation_time: tau,
+    };
+    let mut softness = Softness::default();
+    softness.near_rigid = 1e-3;
+    let mut stepper = TimeStepper::new(particle)?.time_step(dt).softness(softness);
+    let run = stepper.integrate(0.0, &[0.0, dt + tau], &[0.0, -1.0], 0.05)?;
+    let run = run.completed()?;
+    for k in 1..run.times().len() {
+        let factor = run.q(k)[1] / run.q(k - 1)[1];
+        assert!((factor - tau / (dt + tau)).abs() < 1e-5, "{k}: {factor}");
+    }
+    Ok(())
+}
+
+/// The springs of contacts lose energy as with `dt` more of dissipation time, `dt/2` with midpoint.
+#[test]
+fn springs_of_contacts_lose_energy() -> Outcome {
+    let (stiffness, dt) = (100.0f64, 1e-3);
+    for (scheme, more) in [
+        (Scheme::ExplicitEuler, 0.0),
+        (Scheme::SymplecticEuler, dt),
+        (Scheme::ImplicitEuler, dt),
+        (Scheme::Midpoint, 0.5 * dt),
+    ] {
+        let particle = Particle {
+            round: false,
+            gravity: 9.81,
+            stiffness,
+            dissipation_time: 0.0,
+        };
+        let mut stepper = TimeStepper::new(particle)?.time_step(dt).scheme(scheme);
+        let rest = -9.81 / stiffness;
+        let energy = |q: &[f64], v: &[f64]| {
+            let deviation = q[1] - rest;
+            0.5 * (v[1] * v[1] + stiffness * deviation * deviation)
+        };
+        let (q, v) = ([0.0, rest - 0.05], [0.0, 0.0]);
+        let period = 2.0 * PI / stiffness.sqrt();
+        let run = stepper.integrate(0.0, &q, &v, period)?.completed()?;
+        let end = energy(&run.state()[..2], &run.state()[2..]);
+        let lost = -(end / energy(&q, &v)).ln();
+        // 2 (τ ω²/2) T
+        let expected = more * stiffness * period;
+        assert!(
+            (lost - expected).abs() < 0.05 * dt * stiffness * period,
+            "{scheme:?}: {lost} and {expected}"
+        );
+    }
+    Ok(())
+}
+
+/// Midpoint gains energy on a curved path; the other schemes but explicit Euler do not.
+#[test]
+fn midpoint_gains_energy_on_curved_paths() -> Outcome {
+    let (rate, dt) = (5.0f64, 1e-3);
+    for (scheme, gain) in [
+        (Scheme::SymplecticEuler, 0.0),
+        (Scheme::ImplicitEuler, 0.0),
+        (Scheme::Midpoint, 1.0),
+    ] {
+        let particle = Particle {
+            round: true,
+            gravity: 0.0,
+            stiffness: f64::INFINITY,
+            dissipation_time: 0.0,
+        };
+        let mut stepper = TimeStepper::new(particle)?.time_step(dt).scheme(scheme);
+        let run = stepper.integrate(0.0, &[1.0, 0.0], &[0.0, rate], 1.0)?;
+        let run = run.completed()?;
+        let (vx, vy) = (run.state()[2], run.state()[3]);
+        let found = ((vx * vx + vy * vy) / (rate * rate)).ln() / (rate * rate * dt);
+        assert!((found - gain).abs() < 0.02, "{scheme:?}: {found}");
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! A particle on an incline creeps in stiction and rides on a cushion while it slides (spec 10.3).
+
+use saltation::compliant::{Solver, StepRun, TimeStepper};
+use saltation::models::Particle;
+
+use crate::rows;
+
+const DT: f64 = 0.01;
+const TAU: f64 = 0.01;
+
+fn run(friction: f64) -> StepRun {
+    let particle = Particle {
+        slope: 0.5_f64.atan(),
+        friction,
+        dissipation_time: TAU,
+        ..Particle::default()
+    };
+    let stepper = TimeStepper::new(particle).expect("a system");
+    let mut stepper = stepper.time_step(DT).solver(Solver::new().rtol(1e-13));
+    let run = stepper.integrate(0.0, &particle.rest(), &[0.0; 3], 2.0);
+    run.expect("input").completed().expect("completed")
+}
+
+#[test]
+fn every_row_of_stiction_is_met() {
+    let rows = rows::of("incline", "stick");
+    let run = run(rows[0].number("mu"));
+    for row in rows {
+        row.is(match row.quantity.as_str() {
+            "creep_speed" => run.state()[3],
+            "phi" => run.state()[2],
+            other => panic!("{other}"),
+        });
+    }
+}
+
+#[test]
+fn every_row_of_sliding_is_met() {
+    let rows = rows::of("incline", "slide");
+    let friction = rows[0].number("mu");
+    let run = run(friction);
+    let last = run.times().len() - 1;
+    let (q, v) = (run.q(last), run.v(last));
+    for row in rows {
+        row.is(match row.quantity.as_str() {
+            "acceleration" => (v[0] - run.v(last - 1)[0]) / DT,
+            "v_n" => v[2],
+            "v_t_at_T" => v[0],
+            "phi_at_T" => q[2],
+            "phi_at_T minus (dt+tau_d) mu v_t_at_T" => q[2] - (DT + TAU) * friction * v[0],
+            other => panic!("{other}"),
+        });
+    }
+}

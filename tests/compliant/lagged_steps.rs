@@ -1,0 +1,47 @@
+//! Lagged friction in the driver: a block that slides does not glide.
+
+use saltation::InputError;
+use saltation::compliant::{Failure, TimeStepper};
+use saltation::models::SlidingBlock;
+
+/// Gap and slip of a block after 1 s at constant speed down a slope.
+fn slides(lagged: bool) -> (f64, f64) {
+    let block = SlidingBlock {
+        friction: 0.5,
+        slope: 0.5_f64.atan(),
+        ..SlidingBlock::default()
+    };
+    let mut stepper = TimeStepper::new(block).expect("a system").time_step(0.01);
+    if lagged {
+        stepper = stepper.lagged_friction(1e-4);
+    }
+    let run = stepper
+        .integrate(0.0, &[0.0, 0.0], &[-1.0, 0.0], 1.0)
+        .expect("input")
+        .completed()
+        .expect("completed");
+    (run.state()[1], run.state()[2])
+}
+
+#[test]
+fn a_sliding_block_does_not_glide() {
+    let (gap, speed) = slides(false);
+    // (dt + τ) μ |v_t| less the depth, which is below 1e-4 m.
+    assert!((gap - 0.01 * 0.5 * speed.abs()).abs() < 1e-4, "{gap:e}");
+    let (gap, speed) = slides(true);
+    assert!(gap < 0.0 && gap > -1e-4, "{gap:e}");
+    // The bound is that of the step before: one step without friction at most.
+    let step = 9.81 * 0.5_f64.atan().sin() * 0.01;
+    assert!((speed + 1.0).abs() < step, "{speed}");
+}
+
+#[test]
+fn a_slip_that_makes_no_sense_ends_the_run() {
+    let stepper = TimeStepper::new(SlidingBlock::default()).expect("a system");
+    let mut stepper = stepper.lagged_friction(0.0);
+    let started = stepper.start(0.0, &[0.0; 2], &[0.0; 2]);
+    assert!(matches!(
+        started,
+        Err(Failure::Input(InputError::BadSetting { .. }))
+    ));
+}

@@ -1,0 +1,145 @@
+//! Derivatives of rollouts against differences of whole runs.
+
+use nalgebra::DMatrix;
+use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
+use saltation::mechanics::{ContactSource, MechanicalSystem};
+use saltation::models::{DoublePendulum, SlidingBlock, SpringCylinder};
+
+const SCHEMES: [Scheme; 4] = [
+    Scheme::ExplicitEuler,
+    Scheme::SymplecticEuler,
+    Scheme::ImplicitEuler,
+    Scheme::Midpoint,
+];
+
+fn stepper<S: MechanicalSystem + ContactSource>(
+    system: S,
+    scheme: Scheme,
+    dt: f64,
+) -> TimeStepper<S> {
+    // A soft stiction, so that differences of whole runs resolve it.
+    let mut softness = Softness::default();
+    softness.stiction = 0.1;
+    TimeStepper::new(system)
+        .expect("a system")
+        .time_step(dt)
+        .scheme(scheme)
+        .softness(softness)
+        .inelastic()
+        .solver(Solver::new().rtol(1e-13).atol(1e-16))
+}
+
+/// The greatest difference between the derivative and central differences of runs, beside its
+/// largest entry.
+fn mismatch<S: MechanicalSystem + ContactSource>(
+    mut stepper: TimeStepper<S>,
+    (q, v): (&[f64], &[f64]),
+    tf: f64,
+) -> f64 {
+    let (nq, n) = (q.len(), q.len() + v.len());
+    let identity = DMatrix::identity(n, n);
+    let (run, columns) = stepper
+        .sensitivities((0.0, q, v), tf, &identity)
+        .expect("derivative");
+    assert!(run.times().len() > 10);
+    let mut end = |k: usize, h: f64| {
+        let mut x: Vec<f64> = q.iter().chain(v).copied().collect();
+        x[k] += h;
+        let run = stepper
+            .integrate(0.0, &x[..nq], &x[nq..], tf)
+            .expect("input");
+        run.completed().expect("completed").state().to_vec()
+    };
+    let h = 1e-6;
+    let mut worst: f64 = 0.0;
+    for k in 0..n {
+        let (high, low) = (end(k, h), end(k, -h));
+        for i in 0..n {
+            let difference = (high[i] - low[i]) / (2.0 * h);
+            worst = worst.max((columns[(i, k)] - difference).abs());
+        }
+    }
+    worst / columns.amax().max(1.0)
+}
+
+#[test]
+fn a_cylinder_that_rolls() {
+    for scheme in SCHEMES {
+        for friction in [0.0, 0.05, 1.0] {
+            let cylinder = SpringCylinder {
+                friction,
+                ..SpringCylinder::default()
+            };
+            let (q, v) = cylinder.start(0.1);
+            let off = mismatch(stepper(cylinder, scheme, 0.01), (&q, &v), 0.3);
+            assert!(off < 1e-7, "{scheme:?} {friction}: {off:e}");
+        }
+    }
+}
+
+#[test]
+fn a_block_that_slides_and_falls() {
+    for scheme in SCHEMES {
+        let block = SlidingBlock {
+            slope: 0.2,
+            ..SlidingBlock::default()
+        };
+        let off = mismatch(
+            stepper(block, scheme, 0.01),
+            (&[0.0, 0.05], &[1.0, 0.0]),
+            0.4,
+        );
+        assert!(off < 1e-7, "{scheme:?}: {off:e}");
+    }
+}
+
+/// Masses and rows that depend on the configuration.
+#[test]
+fn a_pendulum_that_hits_a_wall() {
+    for scheme in SCHEMES {
+        let pendulum = DoublePendulum::default();
+        let off = mismatch(
+            stepper(pendulum, scheme, 0.002),
+            (&[1.0, 0.5], &[0.0; 2]),
+            0.9,
+        );
+        assert!(off < 1e-6, "{scheme:?}: {off:e}");
+    }
+}
+
+/// The end of a rollout by its controls.
+#[test]
+fn controls() {
+    let block = SlidingBlock::default();
+    let mut stepper = stepper(block, Scheme::SymplecticEuler, 0.01);
+    let end = |stepper: &mut TimeStepper<SlidingBlock>, controls: &[f64; 2]| {
+        stepper.start(0.0, &[0.0; 2], &[0.5, 0.0]).expect("start");
+        for k in 0..40 {
+            stepper.step_with(&[controls[k / 20], 0.0]).expect("a step");
+        }
+        [stepper.q()[0], stepper.v()[0]]
+    };
+    let controls = [4.0, 3.5];
+    stepper.start(0.0, &[0.0; 2], &[0.5, 0.0]).expect("start");
+    let mut columns = DMatrix::zeros(4, 2);
+    for k in 0..40 {
+        let mut effort_columns = DMatrix::zeros(2, 2);
+        effort_columns[(0, k / 20)] = 1.0;
+        let effort = [controls[k / 20], 0.0];
+        stepper
+            .step_along(&effort, &mut columns, &effort_columns)
+            .expect("a step");
+    }
+    for k in 0..2 {
+        let (mut high, mut low) = (controls, controls);
+        high[k] += 1e-5;
+        low[k] -= 1e-5;
+        let (high, low) = (end(&mut stepper, &high), end(&mut stepper, &low));
+        for (i, row) in [0, 2].into_iter().enumerate() {
+            let difference = (high[i] - low[i]) / 2e-5;
+            let off = (columns[(row, k)] - difference).abs();
+            assert!(off < 1e-8 * columns.amax(), "{k} {i}: {off:e}");
+            assert!(columns[(row, k)] > 1e-3);
+        }
+    }
+}

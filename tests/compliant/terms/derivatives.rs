@@ -1,0 +1,87 @@
+//! Derivatives of rollouts with terms, against differences of rollouts.
+
+use nalgebra::{DMatrix, UnitQuaternion, Vector3};
+use saltation::compliant::{
+    Anchor, BallJoint, Coupling, JointFriction, JointLimit, Motor, MotorGoal, StepState,
+};
+
+use super::systems::{Bodies, Sliders, coordinates, cuboid};
+
+/// Sliders with a motor below and one at its limit, a stop, friction and a gear.
+#[test]
+fn rollouts_of_axes() {
+    let goal = |state: &StepState<'_>| MotorGoal {
+        position: 0.3 + 0.1 * state.q[1],
+        velocity: 0.2 * state.v[2],
+        effort: state.t,
+    };
+    let mut stepper = Sliders::new(&[2.0, 1.0, 3.0, 1.5], &[1.0, 6.0, -2.0, 9.0])
+        .pushing(0, 3, -0.4)
+        .with(0.01, Motor::new(0).gains(80.0, 9.0).follow(goal))
+        .term(Motor::new(1).gains(1e3, 0.0).effort_limit(3.0))
+        .term(JointLimit::new(1, -1.0, 0.25))
+        .term(JointFriction::new(2, 1.5))
+        .term(Coupling::new(&[(2, 1.0), (3, 2.0)], 0.1));
+    let (q, v) = ([0.1, 0.05, -0.2, 0.15], [0.5, 0.4, 0.3, -0.1]);
+    let (_, found) = stepper
+        .sensitivities((0.0, &q, &v), 0.5, &DMatrix::identity(8, 8))
+        .expect("derivatives");
+    let h = 1e-6;
+    for k in 0..8 {
+        let mut end = |h: f64| {
+            let (mut q, mut v) = (q, v);
+            if k < 4 {
+                q[k] += h;
+            } else {
+                v[k - 4] += h;
+            }
+            let run = stepper.integrate(0.0, &q, &v, 0.5).expect("input");
+            run.completed().expect("completed").state().to_vec()
+        };
+        for (i, (high, low)) in end(h).iter().zip(end(-h)).enumerate() {
+            let difference = (high - low) / (2.0 * h);
+            let error = (difference - found[(i, k)]).abs();
+            assert!(error < 1e-6, "{i} {k}: {difference} {}", found[(i, k)]);
+        }
+    }
+}
+
+/// Two rods that swing, joined to each other and to the world: the velocities at the start.
+#[test]
+fn rollouts_of_joints() {
+    let rod = cuboid(2.0, [0.05, 0.02, 0.4]);
+    let system = Bodies {
+        bodies: vec![rod; 2],
+        gravity: 9.81,
+    };
+    let mut q = Vec::new();
+    for z in [-0.2, -0.6] {
+        let centre = Vector3::new(0.0, 0.0, z);
+        q.extend(coordinates(centre, UnitQuaternion::identity()));
+    }
+    let (top, bottom) = ([0.0, 0.0, 0.2], [0.0, 0.0, -0.2]);
+    let mut stepper = system
+        .stepper(0.01)
+        .term(BallJoint::new(Anchor::world([0.0; 3]), Anchor::on(0, top)))
+        .term(BallJoint::new(Anchor::on(0, bottom), Anchor::on(1, top)));
+    let v = [0.3, -0.8, 0.5, 0.0, 0.0, 0.0, -0.4, 0.6, 0.2, 0.0, 0.0, 0.0];
+    let mut directions = DMatrix::zeros(26, 12);
+    directions.view_mut((14, 0), (12, 12)).fill_with_identity();
+    let (_, found) = stepper
+        .sensitivities((0.0, &q, &v), 0.2, &directions)
+        .expect("derivatives");
+    let h = 1e-5;
+    for k in 0..12 {
+        let mut end = |h: f64| {
+            let mut v = v;
+            v[k] += h;
+            let run = stepper.integrate(0.0, &q, &v, 0.2).expect("input");
+            run.completed().expect("completed").state().to_vec()
+        };
+        for (i, (high, low)) in end(h).iter().zip(end(-h)).enumerate() {
+            let difference = (high - low) / (2.0 * h);
+            let error = (difference - found[(i, k)]).abs();
+            assert!(error < 1e-5, "{i} {k}: {difference} {}", found[(i, k)]);
+        }
+    }
+}

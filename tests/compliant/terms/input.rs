@@ -1,0 +1,183 @@
+//! Bad parameters of terms are refused at the start, each with its name and number.
+
+use nalgebra::{UnitQuaternion, Vector3};
+use saltation::InputError;
+use saltation::compliant::{
+    Anchor, BallJoint, Compliance, Coupling, DistanceJoint, Failure, JointFriction, JointLimit,
+    Motor, MotorGoal, StepTerm, Weld,
+};
+
+use super::systems::{Bodies, Sliders, coordinates, cuboid};
+
+const NAN: f64 = f64::NAN;
+const INF: f64 = f64::INFINITY;
+
+/// What a system of three sliders says of a term at its start.
+fn refused(term: impl StepTerm + Send + Sync) -> InputError {
+    let mut stepper = Sliders::new(&[1.0; 3], &[0.0; 3]).with(0.01, term);
+    match stepper.start(0.0, &[0.0; 3], &[0.0; 3]) {
+        Err(Failure::Input(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What two bodies say of a term at their start.
+fn refused_by_bodies(term: impl StepTerm + Send + Sync) -> InputError {
+    let bodies = vec![cuboid(1.0, [0.1; 3]); 2];
+    let mut stepper = Bodies {
+        bodies,
+        gravity: 0.0,
+    }
+    .stepper(0.01)
+    .term(term);
+    let q = [coordinates(Vector3::zeros(), UnitQuaternion::identity()); 2];
+    match stepper.start(0.0, q.as_flattened(), &[0.0; 12]) {
+        Err(Failure::Input(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn setting(error: InputError) -> (&'static str, usize) {
+    match error {
+        InputError::BadSetting { name, entry, .. } | InputError::NotFinite { name, entry, .. } => {
+            (name, entry)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn missing(error: InputError) -> (&'static str, usize, usize) {
+    match error {
+        InputError::NoSuch { what, index, count } => (what, index, count),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn soft(stiffness: f64, dissipation_time: f64, near_rigid: f64) -> Compliance {
+    Compliance {
+        stiffness,
+        dissipation_time,
+        near_rigid,
+    }
+}
+
+#[test]
+fn numbers_beyond_the_system_are_refused() {
+    let coordinate = ("coordinate", 3, 3);
+    assert_eq!(missing(refused(JointLimit::new(3, 0.0, 1.0))), coordinate);
+    assert_eq!(missing(refused(JointFriction::new(3, 1.0))), coordinate);
+    assert_eq!(missing(refused(Motor::new(3))), coordinate);
+    let coupling = Coupling::new(&[(0, 1.0), (3, 1.0)], 0.0);
+    assert_eq!(missing(refused(coupling)), coordinate);
+    let axis = saltation::compliant::Axis {
+        coordinate: 1,
+        velocity: 7,
+    };
+    assert_eq!(missing(refused(Motor::new(axis))), ("velocity", 7, 3));
+    let joint = BallJoint::new(Anchor::on(2, [0.0; 3]), Anchor::world([0.0; 3]));
+    let of_body = missing(refused_by_bodies(joint));
+    assert_eq!(of_body, ("coordinate of a body", 20, 14));
+    let huge = Anchor::on(usize::MAX, [0.0; 3]);
+    missing(refused_by_bodies(BallJoint::new(
+        huge,
+        Anchor::world([0.0; 3]),
+    )));
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_refused() {
+    for (lower, upper) in [(1.0, 1.0), (2.0, 1.0), (NAN, 1.0), (0.0, NAN)] {
+        let error = refused(JointLimit::new(0, lower, upper));
+        assert_eq!(setting(error).0, "lower limit");
+    }
+    for effort in [-1.0, NAN, INF] {
+        let error = refused(JointFriction::new(0, effort));
+        assert_eq!(setting(error).0, "friction of a joint");
+        let error = refused(JointFriction::new(0, 1.0).stiction(-effort.abs()));
+        assert_eq!(setting(error).0, "softness of stiction sigma of a joint");
+        let error = refused(Motor::new(0).gains(1.0, effort));
+        assert_eq!(setting(error), ("gain of a motor", 1));
+        let error = refused(Motor::new(0).near_rigid(effort));
+        assert_eq!(setting(error).0, "near-rigid limit beta of a motor");
+    }
+    for limit in [-1.0, NAN] {
+        let error = refused(Motor::new(0).effort_limit(limit));
+        assert_eq!(setting(error).0, "effort limit of a motor");
+    }
+    let goal = MotorGoal {
+        velocity: NAN,
+        ..MotorGoal::default()
+    };
+    assert_eq!(setting(refused(Motor::new(0).goal(goal))).1, 1);
+    for (bad, name) in [
+        (soft(0.0, 0.0, 0.1), "stiffness of a constraint"),
+        (soft(NAN, 0.0, 0.1), "stiffness of a constraint"),
+        (soft(1.0, -1.0, 0.1), "dissipation time of a constraint"),
+        (soft(1.0, 0.0, NAN), "near-rigid limit beta of a constraint"),
+        (soft(INF, 0.0, 0.0), "near-rigid limit beta of a constraint"),
+    ] {
+        let limit = JointLimit::new(0, 0.0, 1.0).compliance(bad);
+        assert_eq!(setting(refused(limit)).0, name);
+        let coupling = Coupling::new(&[(0, 1.0)], 0.0).compliance(bad);
+        assert_eq!(setting(refused(coupling)).0, name);
+    }
+    for factor in [0.0, NAN, INF] {
+        let coupling = Coupling::new(&[(0, 1.0), (1, factor)], 0.0);
+        let found = setting(refused(coupling));
+        assert_eq!(found, ("coefficient of a coupling", 1));
+    }
+    assert!(matches!(
+        refused(Coupling::new::<usize>(&[], 0.0)),
+        InputError::TreesOfTerm { found: 0 }
+    ));
+}
+
+#[test]
+fn joints_that_hold_nothing_are_refused() {
+    let (on, world) = (|i: usize| Anchor::on(i, [0.0; 3]), Anchor::world([0.0; 3]));
+    let nowhere = refused_by_bodies(BallJoint::new(world, world));
+    assert_eq!(nowhere, InputError::TreesOfTerm { found: 0 });
+    let same = refused_by_bodies(Weld::new(on(1), on(1)));
+    assert_eq!(setting(same).0, "body of a joint");
+    let bad = Anchor::on(0, [0.0, NAN, 0.0]);
+    let error = refused_by_bodies(BallJoint::new(world, bad));
+    assert_eq!(setting(error), ("anchor of a joint", 4));
+    for length in [0.0, -1.0, NAN, INF] {
+        let error = refused_by_bodies(DistanceJoint::new(on(0), world, length));
+        assert_eq!(setting(error).0, "length of a distance joint");
+    }
+    for turn in [[0.0; 4], [NAN, 0.0, 0.0, 1.0]] {
+        let error = refused_by_bodies(Weld::new(on(0), on(1)).orientation(turn));
+        assert_eq!(setting(error).0, "orientation of a weld");
+    }
+    let error = refused_by_bodies(Weld::new(on(0), on(1)).turning(soft(-1.0, 0.0, 0.1)));
+    assert_eq!(setting(error).0, "stiffness of a constraint");
+    assert!(Weld::as_placed(on(0), on(1), &[0.0; 7]).is_err());
+    assert!(Weld::as_placed(on(0), on(1), &[0.0; 14]).is_err());
+}
+
+/// What is found in a step: a coupling of three trees, goals that are not finite.
+#[test]
+fn faults_of_a_step_end_it_with_their_reason() {
+    let coupling = Coupling::new(&[(0, 1.0), (1, 1.0), (2, 1.0)], 0.0);
+    let motor = Motor::new(0).gains(1.0, 0.0).follow(|_| MotorGoal {
+        effort: NAN,
+        ..MotorGoal::default()
+    });
+    let step = |mut stepper: saltation::compliant::TimeStepper<Sliders>| {
+        stepper.start(0.0, &[0.0; 3], &[0.0; 3]).expect("start");
+        match stepper.step() {
+            Err(Failure::Model { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    let sliders = || Sliders::new(&[1.0; 3], &[0.0; 3]);
+    let three = step(sliders().with(0.01, coupling));
+    assert_eq!(three, InputError::TreesOfTerm { found: 3 });
+    assert_eq!(setting(step(sliders().with(0.01, motor))).1, 2);
+    // A bad motor put in after the start is refused too.
+    let mut stepper = sliders().with(0.01, Motor::new(0));
+    stepper.start(0.0, &[0.0; 3], &[0.0; 3]).expect("start");
+    *stepper.term_mut::<Motor>(0).expect("a motor") = Motor::new(0).effort_limit(NAN);
+    assert!(stepper.step().is_err());
+}

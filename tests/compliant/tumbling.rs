@@ -1,0 +1,168 @@
+//! Bodies that tumble: coordinates with q̇ = N(q) v in every scheme.
+
+use nalgebra::{DMatrix, DVector, Quaternion};
+use saltation::bodies::{Body, Scene, Shape};
+use saltation::compliant::{Anchor, BallJoint, Scheme, Softness, Solver, TimeStepper};
+use saltation::mechanics::{ContactSource, MechanicalSystem};
+use saltation::models::DoublePendulum;
+
+/// A brick without weight that turns about its middle axis.
+fn brick() -> Scene {
+    let mut scene = Scene::new();
+    scene.gravity([0.0; 3]).expect("finite");
+    let shape = Shape::cuboid([0.1, 0.2, 0.3]).expect("a shape");
+    let body = Body::new(shape)
+        .velocity([1.0, 0.0, 0.0])
+        .angular_velocity([0.1, 4.0, 0.2]);
+    scene.add(body).expect("a body");
+    scene
+}
+
+const SCHEMES: [Scheme; 4] = [
+    Scheme::ExplicitEuler,
+    Scheme::SymplecticEuler,
+    Scheme::ImplicitEuler,
+    Scheme::Midpoint,
+];
+
+/// The state after 0.3 s.
+fn end<S: MechanicalSystem + ContactSource>(
+    system: S,
+    (q, v): (&[f64], &[f64]),
+    (scheme, dt): (Scheme, f64),
+) -> Vec<f64> {
+    let stepper = TimeStepper::new(system).expect("a system");
+    let mut stepper = stepper.time_step(dt).scheme(scheme).inelastic();
+    let run = stepper.integrate(0.0, q, v, 0.3).expect("input");
+    run.completed().expect("completed").state().to_vec()
+}
+
+/// Midpoint has order two also where mass and `N` depend on the configuration.
+#[test]
+fn schemes_have_their_orders() {
+    let scene = brick();
+    let (q, v) = scene.start();
+    let of_brick = |at| end(scene.clone(), (&q, &v), at);
+    let pendulum = DoublePendulum::default();
+    let of_pendulum = |at| end(pendulum, (&[1.0, 0.5], &[0.0; 2]), at);
+    let runs: [&dyn Fn((Scheme, f64)) -> Vec<f64>; 2] = [&of_brick, &of_pendulum];
+    for (i, run) in runs.into_iter().enumerate() {
+        let exact = run((Scheme::Midpoint, 2e-4));
+        for scheme in SCHEMES {
+            let error = |dt: f64| {
+                let pairs = run((scheme, dt)).into_iter().zip(&exact);
+                pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+            };
+            let order = (error(4e-3) / error(2e-3)).log2();
+            let expected = if scheme == Scheme::Midpoint { 2.0 } else { 1.0 };
+            assert!((order - expected).abs() < 0.03, "{i} {scheme:?}: {order}");
+        }
+    }
+}
+
+/// A ball on a brick on the ground; both slide and turn.
+fn pile() -> Scene {
+    let mut scene = Scene::new();
+    let brick = Body::new(Shape::cuboid([0.1, 0.15, 0.05]).expect("a shape"))
+        .position([0.0, 0.0, 0.0495])
+        .velocity([0.5, 0.1, 0.0])
+        .angular_velocity([0.0, 0.0, 2.0]);
+    let ball = Body::new(Shape::sphere(0.05).expect("a shape"))
+        .position([0.02, 0.01, 0.1493])
+        .velocity([0.3, 0.0, 0.0])
+        .angular_velocity([1.0, 0.0, 0.3]);
+    for body in [Body::fixed(Shape::plane()), brick, ball] {
+        let body = body.friction(0.4).stiffness(1e4);
+        scene.add(body).expect("a body");
+    }
+    scene
+}
+
+/// Directions within the manifold of coordinates: velocities, positions, turns.
+fn directions(q: &[f64]) -> DMatrix<f64> {
+    let nq = q.len();
+    let mut directions = DMatrix::zeros(nq + 12, 3);
+    for k in 0..12 {
+        directions[(nq + k, 0)] = 0.3 + 0.1 * k as f64;
+    }
+    for first in [0, 7] {
+        for k in 0..3 {
+            directions[(first + k, 1)] = 0.1 * (1 + k + first) as f64;
+        }
+        let at = Quaternion::new(q[first + 3], q[first + 4], q[first + 5], q[first + 6]);
+        let turn = Quaternion::new(0.0, 0.15, -0.1, 0.25) * at;
+        for (k, entry) in [turn.w, turn.i, turn.j, turn.k].into_iter().enumerate() {
+            directions[(first + 3 + k, 2)] = entry;
+        }
+    }
+    directions
+}
+
+#[test]
+fn derivatives_are_differences_of_rollouts() {
+    let scene = pile();
+    let (q, v) = scene.start();
+    let (directions, nq) = (directions(&q), q.len());
+    let anchor = |body, z| Anchor::of(&scene, body, [0.0, 0.0, z]).expect("a body");
+    let joint = BallJoint::new(anchor(1, 0.0993), anchor(2, 0.0));
+    for (scheme, lagged, joined) in SCHEMES.into_iter().flat_map(|scheme| {
+        let cases = [(false, false), (true, false), (false, true)];
+        cases.map(|(lagged, joined)| (scheme, lagged, joined))
+    }) {
+        // A soft stiction, so that differences of whole runs resolve it.
+        let mut softness = Softness::default();
+        softness.stiction = 0.1;
+        let mut stepper = TimeStepper::new(scene.clone())
+            .expect("a system")
+            .time_step(0.005)
+            .scheme(scheme)
+            .softness(softness)
+            .solver(Solver::new().rtol(1e-13).atol(1e-16));
+        if lagged {
+            stepper = stepper.lagged_friction(1e-2);
+        }
+        if joined {
+            stepper = stepper.term(joint);
+        }
+        let tf = 0.03;
+        let found = stepper.sensitivities((0.0, &q, &v), tf, &directions);
+        let (run, columns) = found.expect("a derivative");
+        assert_eq!(run.statistics().contacts, 30);
+        for (column, direction) in columns.column_iter().zip(directions.column_iter()) {
+            let mut end = |h: f64| {
+                let x: Vec<f64> = q.iter().chain(&v).copied().collect();
+                let x = DVector::from_vec(x) + direction * h;
+                let (q, v) = x.as_slice().split_at(nq);
+                let run = stepper.integrate(0.0, q, v, tf).expect("input");
+                DVector::from_column_slice(run.completed().expect("completed").state())
+            };
+            // Truncation and rounding are both about 1e-8.
+            let h = 1e-7;
+            let off = (column - (end(h) - end(-h)) / (2.0 * h)).amax() / columns.amax();
+            assert!(off < 5e-8, "{scheme:?} {lagged} {joined}: {off:e}");
+        }
+    }
+}
+
+/// The Coriolis force does no work, and the turn about the axis of the new angular velocity keeps
+/// the energy: also where a body turns by 30° in a step.
+#[test]
+fn bodies_that_tumble_fast_keep_their_energy() {
+    for speed in [1.0, 10.0, 50.0] {
+        let mut scene = Scene::new();
+        scene.gravity([0.0; 3]).expect("finite");
+        let shape = Shape::cuboid([0.1, 0.2, 0.3]).expect("a shape");
+        let turned = Body::new(shape).angular_velocity([0.1 * speed, speed, 0.2 * speed]);
+        scene.add(turned).expect("a body");
+        let (q, v) = scene.start();
+        let energy = |q: &[f64], v: &[f64]| scene.kinetic_energy(q, v).expect("an energy");
+        let mut stepper = TimeStepper::new(scene.clone()).expect("a system");
+        stepper.start(0.0, &q, &v).expect("a start");
+        let first = energy(&q, &v);
+        for _ in 0..1000 {
+            stepper.step().expect("a step");
+            let now = energy(stepper.q(), stepper.v());
+            assert!((now / first - 1.0).abs() < 1e-10, "{speed}: {now} {first}");
+        }
+    }
+}
