@@ -91,7 +91,8 @@ impl Key {
         }
     }
 
-    fn draw(&self, area: &Area, (x, y): (i32, i32)) -> Outcome<()> {
+    /// Draws it with its label, from `(x, y)` to the right.
+    pub(crate) fn draw(&self, area: &Area, (x, y): (i32, i32)) -> Outcome<()> {
         let (length, thickness) = self.size;
         if length == 0 {
             area.draw(&Circle::new(
@@ -106,6 +107,8 @@ impl Key {
             ];
             area.draw(&Rectangle::new(corners, self.colour.filled()))?;
         }
+        let gap = length.max(thickness) + 14;
+        area.draw_text(&self.label, &text(30, grey(30)), (x + gap, y))?;
         Ok(())
     }
 }
@@ -116,8 +119,6 @@ pub(crate) fn headline<'a>(area: &Area<'a>, title: &str, keys: &[(i32, Key)]) ->
     area.draw_text(title, &text(36, PALETTE[0]), (30, 36))?;
     for (x, key) in keys {
         key.draw(area, (*x, 92))?;
-        let gap = key.size.0.max(key.size.1) + 14;
-        area.draw_text(&key.label, &text(30, grey(30)), (x + gap, 92))?;
     }
     Ok(area.split_vertically(126).1)
 }

@@ -57,6 +57,7 @@ fn is_of_library(error: &(dyn Error + 'static)) -> bool {
         || error.is::<saltation::impact::Failure>()
         || error.is::<saltation::lcp::Failure>()
         || error.is::<saltation::variational::Failure>()
+        || error.is::<saltation::compliant::Failure>()
 }
 
 /// Who pipes the table into `head` is not told about it.

@@ -38,12 +38,12 @@ pub(crate) fn axis(label: &str, range: Range<f64>) -> Axis<'_> {
 fn power_of_ten(value: f64) -> String {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let exponent = rounded((value.log10() + 1e-9).floor());
+    if exponent == 0 || exponent == 1 {
+        return format!("{value:.0}");
+    }
     let digit = rounded(value / 10f64.powi(exponent));
     if digit != 1 {
         return format!("{digit}·{}", power_of_ten(10f64.powi(exponent)));
-    }
-    if exponent == 0 || exponent == 1 {
-        return format!("{value:.0}");
     }
     let sign = if exponent < 0 { "⁻" } else { "" };
     let digits = exponent.unsigned_abs().to_string();

@@ -12,6 +12,7 @@ mod ledger;
 #[path = "../common/logarithmic.rs"]
 mod logarithmic;
 mod picture;
+#[path = "../common/progress.rs"]
 mod progress;
 mod study;
 

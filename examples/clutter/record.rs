@@ -1,0 +1,205 @@
+//! A run of a heap, step by step.
+
+use std::fmt::Write;
+
+use saltation::bodies::Scene;
+use saltation::compliant::{Softness, Solver, StepStatistics, StepTimes, TimeStepper};
+use saltation::mechanics::Contacts;
+use saltation::models::Clutter;
+
+use crate::common::flags::Outcome;
+use crate::progress::Progress;
+
+/// The tolerance of the solver.
+const RTOL: f64 = 1e-5;
+/// Length of the parts that are averaged (s).
+const PART: f64 = 2.0;
+
+/// What is run.
+#[derive(Clone, Copy)]
+pub(crate) struct Fall {
+    pub(crate) clutter: Clutter,
+    pub(crate) tf: f64,
+    pub(crate) dt: f64,
+    pub(crate) softness: Softness,
+    pub(crate) threads: usize,
+}
+
+/// One step.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Step {
+    pub(crate) t: f64,
+    pub(crate) contacts: f64,
+    pub(crate) islands: f64,
+    /// Bodies of the largest island.
+    pub(crate) largest: usize,
+    /// Newton iterations, all islands together.
+    pub(crate) iterations: f64,
+    /// Of the island that took most.
+    pub(crate) most: usize,
+    pub(crate) momentum_error: f64,
+    /// Motion, geometry, build, solve (s).
+    pub(crate) times: [f64; 4],
+}
+
+/// Some steps together.
+pub(crate) struct Part {
+    pub(crate) contacts: f64,
+    pub(crate) islands: f64,
+    pub(crate) largest: usize,
+    /// Newton iterations of an island.
+    pub(crate) iterations: f64,
+    /// Medians: motion, geometry, build, solve (s).
+    pub(crate) times: [f64; 4],
+}
+
+/// All of a run.
+pub(crate) struct Run {
+    pub(crate) scene: Scene,
+    /// Coordinates at the start and at the end.
+    pub(crate) ends: [Vec<f64>; 2],
+    pub(crate) steps: Vec<Step>,
+    pub(crate) statistics: StepStatistics,
+    /// Deepest overlap at the end (m).
+    pub(crate) overlap: f64,
+    /// Fastest spin at the end (rad/s).
+    pub(crate) spin: f64,
+}
+
+impl Fall {
+    /// Runs it; a step that does not converge is an error.
+    pub(crate) fn run(&self, progress: bool) -> Outcome<Run> {
+        let scene = self.clutter.scene()?;
+        let (start, v) = scene.start();
+        let solver = threads(Solver::new().rtol(RTOL), self.threads);
+        let stepper = TimeStepper::new(scene)?.time_step(self.dt);
+        let mut stepper = stepper.softness(self.softness).solver(solver);
+        stepper.start(0.0, &start, &v)?;
+        let label = format!("{} bodies", self.clutter.bodies);
+        let mut bar = progress.then(|| Progress::new(label));
+        let mut steps = Vec::new();
+        while stepper.t() < self.tf - 0.5 * self.dt {
+            let before = *stepper.times();
+            stepper.step()?;
+            steps.push(Step::new(&stepper, &before));
+            if let Some(bar) = &mut bar {
+                bar.show(stepper.t() / self.tf);
+            }
+        }
+        let spins = stepper.v().chunks_exact(6);
+        let spins = spins.map(|v| v[0].hypot(v[1]).hypot(v[2]));
+        let scene = stepper.system().clone();
+        Ok(Run {
+            overlap: scene.deepest_overlap(stepper.q(), &mut Contacts::new())?,
+            spin: spins.fold(0.0, f64::max),
+            ends: [start, stepper.q().to_vec()],
+            statistics: *stepper.statistics(),
+            scene,
+            steps,
+        })
+    }
+}
+
+#[cfg(feature = "parallel")]
+fn threads(solver: Solver, threads: usize) -> Solver {
+    solver.threads(threads)
+}
+
+#[cfg(not(feature = "parallel"))]
+fn threads(solver: Solver, _one: usize) -> Solver {
+    solver
+}
+
+impl Step {
+    fn new(stepper: &TimeStepper<Scene>, before: &StepTimes) -> Self {
+        let (solution, after) = (stepper.solution(), stepper.times());
+        let islands = solution.islands();
+        let iterations = islands.iter().map(|island| island.iterations);
+        Self {
+            t: stepper.t(),
+            contacts: stepper.contacts().len() as f64,
+            islands: islands.len() as f64,
+            largest: islands.iter().map(|i| i.trees).max().unwrap_or(0),
+            iterations: iterations.clone().sum::<usize>() as f64,
+            most: iterations.max().unwrap_or(0),
+            momentum_error: solution.momentum_error(),
+            times: [
+                after.motion.saturating_sub(before.motion),
+                after.geometry.saturating_sub(before.geometry),
+                after.build.saturating_sub(before.build),
+                after.solve.saturating_sub(before.solve),
+            ]
+            .map(|time| time.as_secs_f64()),
+        }
+    }
+}
+
+impl Run {
+    /// The first two seconds.
+    pub(crate) fn transient(&self) -> Part {
+        Part::of(self.steps.iter().filter(|step| step.t <= PART))
+    }
+
+    /// The last two seconds.
+    pub(crate) fn steady(&self) -> Part {
+        let end = self.steps.last().map_or(0.0, |step| step.t);
+        Part::of(self.steps.iter().filter(|step| step.t > end - PART))
+    }
+
+    /// A line for each step.
+    pub(crate) fn csv(&self) -> String {
+        let mut lines = String::from(
+            "t,contacts,islands,largest_island,iterations,most_iterations,momentum_error,motion_s,geometry_s,build_s,solve_s\n",
+        );
+        for step in &self.steps {
+            let [motion, geometry, build, solve] = step.times;
+            // a string takes all that is written
+            let _ = writeln!(
+                lines,
+                "{:.6},{},{},{},{},{},{:e},{motion:e},{geometry:e},{build:e},{solve:e}",
+                step.t,
+                step.contacts,
+                step.islands,
+                step.largest,
+                step.iterations,
+                step.most,
+                step.momentum_error,
+            );
+        }
+        lines
+    }
+}
+
+impl Part {
+    pub(crate) fn of<'a>(steps: impl Iterator<Item = &'a Step>) -> Self {
+        let (mut sum, mut times) = (Step::default(), [const { Vec::new() }; 4]);
+        for step in steps {
+            sum.contacts += step.contacts;
+            sum.islands += step.islands;
+            sum.iterations += step.iterations;
+            sum.largest = sum.largest.max(step.largest);
+            for (times, time) in times.iter_mut().zip(step.times) {
+                times.push(time);
+            }
+        }
+        let count = times[0].len().max(1) as f64;
+        Self {
+            contacts: sum.contacts / count,
+            islands: sum.islands / count,
+            largest: sum.largest,
+            iterations: sum.iterations / sum.islands.max(1.0),
+            times: times.map(median),
+        }
+    }
+
+    /// Time of a step (s).
+    pub(crate) fn time(&self) -> f64 {
+        self.times.iter().sum()
+    }
+}
+
+/// Not the mean, because some steps wait for other programs.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
