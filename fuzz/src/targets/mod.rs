@@ -1,6 +1,7 @@
 //! What is fuzzed: one file for each room of the library.
 
 mod bodies;
+mod compliant;
 mod derivative;
 mod friction;
 mod impact;
@@ -11,7 +12,10 @@ mod ode;
 mod outcomes;
 mod point;
 mod runs;
+mod scenes;
 mod smooth;
+mod steps;
+mod terms;
 mod timelines;
 mod values;
 mod variational;
@@ -31,7 +35,12 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 15] = [
+pub static TARGETS: [Target; 19] = [
+    target(
+        "scenes",
+        "shapes, contact points, scenes of rigid bodies in drivers",
+        scenes::run,
+    ),
     target(
         "integrate",
         "random systems and settings, kept and observed runs",
@@ -94,5 +103,20 @@ pub static TARGETS: [Target; 15] = [
         "variational",
         "steps, runs, derivatives and designs of the variational driver",
         variational::run,
+    ),
+    target(
+        "compliant",
+        "contact problems of implicit steps, settings, derivatives",
+        compliant::run,
+    ),
+    target(
+        "steps",
+        "steps, runs and derivatives of the compliant driver",
+        steps::run,
+    ),
+    target(
+        "terms",
+        "joints, limits and motors of the compliant driver",
+        terms::run,
     ),
 ];

@@ -1,0 +1,194 @@
+//! Scenes of rigid bodies: shapes, poses, contact points, scenes in drivers.
+
+use saltation::InputError;
+use saltation::bodies::{
+    Body, CAPACITY, FixedContacts, Manifold, ManifoldPoint, Pose, Scene, Shape, ShapeKind,
+    contact_point, contact_points,
+};
+use saltation::compliant::{Problem, RowLaw, StepState, StepTerm, TimeStepper};
+use saltation::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints};
+use saltation::models::SpringCylinder;
+use saltation::nalgebra::Vector3;
+
+use crate::draw::Draw;
+use crate::trial::Trial;
+
+fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
+    let made = match draw.below(4) {
+        0 => Shape::sphere(draw.positive()),
+        1 => Shape::cuboid([draw.positive(), draw.positive(), draw.positive()]),
+        2 => Shape::capsule(draw.part(), draw.positive()),
+        _ => Ok(Shape::plane()),
+    };
+    let shape = trial.door("shape", made)?;
+    let kind: ShapeKind = shape.kind();
+    trial.note("kind", &kind);
+    trial.note(
+        "measures",
+        &(shape.volume(), shape.inertia(), shape.bounding_radius()),
+    );
+    Some(shape)
+}
+
+fn pose(draw: &mut Draw, trial: &mut Trial) -> Option<Pose> {
+    let at = [draw.number(), draw.number(), draw.number()];
+    let turn = [draw.number(), draw.number(), draw.number(), draw.number()];
+    trial.door("pose", Pose::new(at, turn))
+}
+
+/// Contact points of two shapes, and each of them found again.
+fn pair(draw: &mut Draw, trial: &mut Trial) {
+    let (Some(a), Some(b)) = (shape(draw, trial), shape(draw, trial)) else {
+        return;
+    };
+    let (Some(at_a), Some(at_b)) = (pose(draw, trial), pose(draw, trial)) else {
+        return;
+    };
+    let point = Vector3::new(draw.part(), draw.part(), draw.part());
+    let there = at_a.to_world(point);
+    trial.note("there", &(there, at_a.to_body(there)));
+    trial.note(
+        "turned",
+        &(at_a.rotation(), at_b.position(), Pose::identity()),
+    );
+    let mut manifold = Manifold::new();
+    contact_points((&a, &at_a), (&b, &at_b), draw.number(), &mut manifold);
+    trial.note("points", manifold.points());
+    trial.expect(manifold.points().len() <= CAPACITY, || {
+        "too many points".to_owned()
+    });
+    for point in manifold.points() {
+        let again: Option<ManifoldPoint> = contact_point((&a, &at_a), (&b, &at_b), point.feature);
+        trial.note("again", &again);
+        if draw.is_tame() {
+            let size = point.on_a.norm() + point.on_b.norm() + 1.0;
+            let gap = point.normal.dot(&(point.on_a - point.on_b));
+            let fits = (gap - point.gap).abs() < 1e-9 * size;
+            let unit = (point.normal.norm() - 1.0).abs() < 1e-9;
+            trial.expect(fits && unit, || format!("a point is not one: {point:?}"));
+        }
+    }
+}
+
+fn body(draw: &mut Draw, trial: &mut Trial) -> Option<Body> {
+    let shape = shape(draw, trial)?;
+    let plane = matches!(shape.kind(), ShapeKind::Plane);
+    let mut body = if plane || draw.chance(0.1) {
+        Body::fixed(shape)
+    } else {
+        Body::new(shape)
+    };
+    body = body
+        .position([draw.part(), draw.part(), draw.part()])
+        .velocity([draw.part(), draw.part(), draw.part()])
+        .angular_velocity([draw.part(), draw.part(), draw.number()])
+        .friction(draw.part());
+    if draw.chance(0.5) {
+        body = body.density(draw.positive());
+    }
+    if draw.chance(0.2) {
+        let moments = [draw.positive(), draw.positive(), draw.positive()];
+        body = body.mass(draw.positive(), moments);
+    }
+    if draw.chance(0.5) {
+        body = body.orientation([draw.number(), draw.number(), draw.number(), draw.number()]);
+    }
+    if draw.chance(0.3) {
+        body = body
+            .stiffness(draw.positive())
+            .dissipation_time(draw.part())
+            .near_rigid(draw.positive())
+            .stiction(draw.positive());
+    }
+    trial.note("body", &(body.is_fixed(), body.shape()));
+    Some(body)
+}
+
+/// Holds a velocity.
+struct Held(f64);
+
+impl StepTerm for Held {
+    fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
+        let law = RowLaw {
+            regularisation: self.0,
+            target: state.t + state.dt,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+        };
+        problem.add_row(law, &[(0, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])])?;
+        Ok(())
+    }
+}
+
+fn look(trial: &mut Trial, scene: &Scene, (q, v): (&[f64], &[f64])) {
+    for number in 0..scene.len() + 1 {
+        trial.note(
+            "body of the scene",
+            &(
+                scene.pose(number, q),
+                scene.position(number, q),
+                scene.velocity(number, v),
+            ),
+        );
+        let of = (scene.tree_of(number), scene.mass_of(number));
+        trial.note("tree and mass", &(of, scene.contact_of(number)));
+    }
+    trial.note("energy", &scene.kinetic_energy(q, v));
+    let mut contacts = Contacts::new();
+    trial.result("overlap", scene.deepest_overlap(q, &mut contacts));
+    if let Some(fixed) = trial.door("fixed contacts", scene.fixed_contacts()) {
+        let fixed: FixedContacts = fixed;
+        let count = fixed.contacts().min(20);
+        for j in 0..count {
+            trial.note("gap", &(fixed.number(j), fixed.gap(j, q)));
+        }
+        trial.note("bodies", &fixed.scene().len());
+    }
+}
+
+pub fn run(mut draw: Draw, trial: &mut Trial) {
+    trial.note("frequency", &SpringCylinder::default().frequency());
+    if draw.chance(0.4) {
+        pair(&mut draw, trial);
+        return;
+    }
+    let mut scene = Scene::new();
+    if draw.chance(0.8) {
+        let ground = scene.add(Body::fixed(Shape::plane()));
+        trial.door("ground", ground);
+    }
+    for _ in 0..draw.whole(1, 6) {
+        if let Some(body) = body(&mut draw, trial) {
+            trial.result("added", scene.add(body));
+        }
+    }
+    if draw.chance(0.2) {
+        let gravity = [draw.number(), draw.number(), draw.number()];
+        trial.door("gravity", scene.gravity(gravity));
+        let (a, b) = (draw.size(8), draw.size(8));
+        trial.door("ignored", scene.ignore(a, b));
+        scene.middle_points(draw.chance(0.5));
+    }
+    let (q, v) = scene.start();
+    look(trial, &scene, (&q, &v));
+    let Some(mut stepper) = trial.door("stepper", TimeStepper::new(scene)) else {
+        return;
+    };
+    if draw.chance(0.2) {
+        stepper = stepper.term(Held(draw.positive()));
+    }
+    if trial.door("start", stepper.start(0.0, &q, &v)).is_none() {
+        return;
+    }
+    for _ in 0..draw.below(8) {
+        let stepped = stepper.step();
+        if trial.door("step", stepped).is_none() {
+            return;
+        }
+        trial.finite("q", stepper.q());
+        trial.finite("v", stepper.v());
+    }
+    let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
+    look(trial, stepper.system(), (&q, &v));
+    trial.note("dof", &stepper.system().dof());
+}

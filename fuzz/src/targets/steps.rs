@@ -1,0 +1,141 @@
+//! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
+
+use saltation::Interrupt;
+use saltation::compliant::{
+    Failure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, TimeStepper,
+};
+use saltation::mechanics::MechanicalSystem;
+use saltation::nalgebra::DMatrix;
+
+use crate::body::Body;
+use crate::draw::Draw;
+use crate::trial::Trial;
+
+pub fn run(mut draw: Draw, trial: &mut Trial) {
+    let body = Body::new(&mut draw, 4, 4);
+    let (q, v) = body.place(&mut draw);
+    let Some(mut stepper) = trial.door("stepper", TimeStepper::new(body)) else {
+        return;
+    };
+    let dt = if draw.chance(0.05) {
+        draw.number()
+    } else {
+        draw.decades(-4.0, -1.0)
+    };
+    let scheme = *draw.pick(&[
+        Scheme::SymplecticEuler,
+        Scheme::ImplicitEuler,
+        Scheme::Midpoint,
+        Scheme::ExplicitEuler,
+    ]);
+    trial.note(
+        "weights",
+        &(scheme.effort_weight(), scheme.velocity_weight()),
+    );
+    stepper = stepper.time_step(dt).scheme(scheme).inelastic();
+    if draw.chance(0.4) {
+        stepper = stepper.frictionless();
+    }
+    if draw.chance(0.2) {
+        stepper = stepper.lagged_friction(1e-3 * draw.positive());
+    }
+    if draw.chance(0.3) {
+        let mut softness = Softness::default();
+        softness.near_rigid = draw.part();
+        stepper = stepper.softness(softness).solver(Solver::new().rtol(1e-9));
+    }
+    if draw.chance(0.2) {
+        let margin = draw.part();
+        stepper = stepper.least_margin(margin).max_memory(draw.size(10_000));
+    }
+    if draw.chance(0.02) {
+        let interrupt = Interrupt::new();
+        interrupt.set();
+        stepper = stepper.interrupt(&interrupt);
+    }
+    let t0 = draw.number();
+    if trial.is_second {
+        // what was run before does not matter
+        let _ = stepper.integrate(0.0, &q, &v, 5.0 * dt);
+    }
+    match draw.below(3) {
+        0 => single(&mut draw, trial, &mut stepper, (t0, &q, &v)),
+        1 => {
+            let tf = t0 + dt * draw.below(20) as f64;
+            let whole = stepper.integrate(t0, &q, &v, tf);
+            let Some(whole) = trial.door("run", whole) else {
+                return;
+            };
+            look_at(trial, &whole);
+            trial.door("completed", whole.completed());
+        }
+        _ => {
+            let tf = t0 + dt * draw.below(10) as f64;
+            let n = stepper.system().dof();
+            let directions = DMatrix::from_fn(2 * n, draw.whole(1, 2), |_, _| draw.number());
+            let found = stepper.sensitivities((t0, &q, &v), tf, &directions);
+            if let Some((whole, columns)) = trial.door("sensitivities", found) {
+                look_at(trial, &whole);
+                trial.note("columns", columns.as_slice());
+            }
+        }
+    }
+}
+
+fn look_at(trial: &mut Trial, run: &StepRun) {
+    trial.note("times", run.times());
+    trial.note("state", run.state());
+    trial.finite("state", run.state());
+    let last = run.times().len() - 1;
+    trial.note("last", &(run.t(), run.q(last), run.v(last)));
+    let statistics: &StepStatistics = run.statistics();
+    trial.note("statistics", statistics);
+    if let Some(failure) = run.failure() {
+        trial.refused("failure", failure);
+    }
+}
+
+/// Steps one by one, with efforts and along directions.
+fn single(
+    draw: &mut Draw,
+    trial: &mut Trial,
+    stepper: &mut TimeStepper<Body>,
+    (t0, q, v): (f64, &[f64], &[f64]),
+) {
+    if trial.door("start", stepper.start(t0, q, v)).is_none() {
+        return;
+    }
+    let n = stepper.system_mut().dof();
+    for _ in 0..draw.below(10) {
+        let length = draw.length(n);
+        let effort = draw.numbers(length);
+        let done: Result<(), Failure> = match draw.below(3) {
+            0 => stepper.step(),
+            1 => stepper.step_with(&effort),
+            _ => {
+                let mut columns = DMatrix::from_fn(2 * n, 1, |_, _| draw.number());
+                let efforts = DMatrix::from_fn(n, 1, |_, _| draw.number());
+                let done = stepper.step_along(&effort, &mut columns, &efforts);
+                trial.note("columns", columns.as_slice());
+                done
+            }
+        };
+        if trial.door("step", done).is_none() {
+            break;
+        }
+        trial.note("t", &stepper.t());
+        trial.note("q", stepper.q());
+        trial.finite("q", stepper.q());
+        trial.finite("v", stepper.v());
+        trial.note("contacts", &stepper.contacts().len());
+        trial.note("problem", &stepper.problem().contacts());
+        trial.note("converged", &stepper.solution().is_converged());
+        trial.note("energy", &stepper.energy());
+        trial.note("statistics", stepper.statistics());
+    }
+    let times: &StepTimes = stepper.times();
+    let parts = [times.motion, times.geometry, times.build, times.solve];
+    trial.expect(parts.iter().all(|part| part.as_secs() < 100), || {
+        format!("{times:?}")
+    });
+}
