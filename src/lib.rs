@@ -84,6 +84,8 @@
 //! * `dual`: exact derivatives of models that are written once for any scalar (`Dual`).
 //! * `parallel`: samples of impacts, and islands of compliant contacts, on several threads
 //!   (`impact::Sampler::threads`, `compliant::Solver::threads`).
+//! * `parry`: bodies with the shapes of [parry](https://docs.rs/parry3d-f64): hulls, meshes, compounds
+//!   (`bodies::Shape::parry`); forty crates.
 //! * `sobol`: bounds of these samples by Sobol's sequence (`impact::BoundLaw::Sobol`).
 //!
 //! # What is guaranteed

@@ -596,7 +596,7 @@ fn contacts_of_scenes_are_found_without_allocating() {
     ];
     for i in 0..60_u32 {
         let at = [i % 4, i / 4 % 4, i / 16].map(|k| 0.09 * (f64::from(k) + 0.5));
-        let body = Body::new(shapes[i as usize % 3]).position(at);
+        let body = Body::new(shapes[i as usize % 3].clone()).position(at);
         scene.add(body.orientation([1.0, 0.1, 0.02, 0.3])).unwrap();
     }
     let (mut q, v) = scene.start();
@@ -633,7 +633,7 @@ fn steps_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
     for i in 0..3 {
         for k in 0..3 {
             let at = [0.11 * f64::from(i), 0.0, 0.05 + 0.1 * f64::from(k)];
-            scene.add(Body::new(cube).position(at)).unwrap();
+            scene.add(Body::new(cube.clone()).position(at)).unwrap();
         }
     }
     let (q, v) = scene.start();

@@ -1,7 +1,7 @@
 //! What a scene is told of a body.
 
 use super::pose::check_coordinates;
-use super::{Shape, ShapeKind};
+use super::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
 
 /// A body of a [`Scene`](super::Scene): shape, mass, start and material.
@@ -90,6 +90,16 @@ impl Body {
     #[must_use]
     pub fn orientation(mut self, quaternion: [f64; 4]) -> Self {
         self.start[3..].copy_from_slice(&quaternion);
+        self
+    }
+
+    /// Where the axes are at the start in which the shape was given ([`Shape::frame`]), instead of
+    /// [`position`](Self::position) and [`orientation`](Self::orientation) of the body.
+    #[must_use]
+    pub fn placed(mut self, frame: &Pose) -> Self {
+        let pose = self.shape.frame().inverse().moved_by(frame);
+        self.start[..3].copy_from_slice(pose.position().as_slice());
+        self.start[3..].copy_from_slice(&pose.quaternion());
         self
     }
 

@@ -94,8 +94,7 @@ impl Scene {
         }
     }
 
-    /// Writes the rows of a contact in the velocities of body A (`sign = 1`) or B (`−1`): along each
-    /// direction `d`, `±[(p − c) × d, d]`.
+    /// Writes the rows of a contact in the velocities of body A (`sign = 1`) or B (`−1`).
     pub(super) fn write_rows(
         &self,
         (pair, point): (Pair, &ManifoldPoint),
@@ -105,13 +104,7 @@ impl Scene {
         rows: &mut [f64],
     ) {
         let arm = self.contact_position(pair, point) - self.centre_of(body, q);
-        for (row, direction) in rows.chunks_exact_mut(6).zip(directions) {
-            let turn = arm.cross(direction);
-            for k in 0..3 {
-                row[k] = sign * turn[k];
-                row[3 + k] = sign * direction[k];
-            }
-        }
+        write_point_rows(&arm, sign, directions, rows);
     }
 
     /// Adds a contact with its parameters and rows.
@@ -233,7 +226,7 @@ impl Scene {
                 &self.bodies[pair.b].body.shape,
             );
             let margin = margin + of_body(pair.a) + of_body(pair.b);
-            contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold);
+            contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold)?;
             let mut points = manifold.points().iter();
             points.try_for_each(|point| add((pair, point), contacts))
         });
@@ -329,6 +322,23 @@ impl ContactSource for Scene {
                     Ok(())
                 })
             }
+        }
+    }
+}
+
+/// Writes the rows of a contact point in the velocities of a body: along each direction `d`,
+/// `±[arm × d, d]`, with the arm from the centre to the point.
+pub(super) fn write_point_rows(
+    arm: &Vector3<f64>,
+    sign: f64,
+    directions: &[Vector3<f64>],
+    rows: &mut [f64],
+) {
+    for (row, direction) in rows.chunks_exact_mut(6).zip(directions) {
+        let turn = arm.cross(direction);
+        for k in 0..3 {
+            row[k] = sign * turn[k];
+            row[3 + k] = sign * direction[k];
         }
     }
 }

@@ -47,7 +47,7 @@ impl Scene {
     /// # Errors
     /// [`InputError::BadSetting`] (the entry is body A, the value body B) for a pair whose contacts
     /// depend on the configuration: two boxes, a sphere and a box, a capsule with anything but a
-    /// plane. [`ignore`](Self::ignore) such pairs.
+    /// plane, a shape of parry. [`ignore`](Self::ignore) such pairs.
     pub fn fixed_contacts(&self) -> Result<FixedContacts, InputError> {
         let (mut contacts, mut tangents) = (Vec::new(), 0);
         let n = self.len();
@@ -56,10 +56,12 @@ impl Scene {
                 continue;
             };
             let [a, b] = [pair.a, pair.b].map(|body| &self.bodies[body].body);
-            let always = matches!(
-                (a.shape.kind(), b.shape.kind()),
-                (_, ShapeKind::Plane) | (ShapeKind::Sphere { .. }, ShapeKind::Sphere { .. })
-            );
+            let kinds = (a.shape.kind(), b.shape.kind());
+            let always = !kinds.0.is_parry()
+                && matches!(
+                    kinds,
+                    (_, ShapeKind::Plane) | (ShapeKind::Sphere { .. }, ShapeKind::Sphere { .. })
+                );
             if !always {
                 return Err(InputError::BadSetting {
                     name: "body B of a pair of shapes",

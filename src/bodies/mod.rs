@@ -36,23 +36,32 @@
 //!
 //! * `shapes`: [`Shape`], sphere, box, capsule, plane; `pose`: where a body is.
 //! * `broad_phase`: which bodies may touch; `narrow_phase`: contact points of two shapes,
-//!   [`contact_points`].
+//!   [`contact_points`]; `parry_shape`: shapes of parry (feature `parry`).
 //! * `body`: [`Body`], what a scene is told of one; `scene`: [`Scene`], its bodies; `motion`: the
 //!   scene as a mechanical system; `contacts`: the scene as a source of contacts;
-//!   `fixed_contacts`: [`FixedContacts`], a scene for drivers that need a fixed list.
+//!   `fixed_contacts`: [`FixedContacts`], a scene for drivers that need a fixed list;
+//!   `free_contact`: [`FreeContact`], a contact of free bodies that other software found.
 
 mod body;
 mod broad_phase;
 mod contacts;
 mod fixed_contacts;
+mod free_contact;
 mod motion;
 mod narrow_phase;
+#[cfg(feature = "parry")]
+mod parry_shape;
 mod pose;
 mod scene;
 mod shapes;
 
 pub use body::Body;
 pub use fixed_contacts::FixedContacts;
+pub use free_contact::FreeContact;
+/// The crate whose shapes [`Shape::parry`] takes.
+#[cfg(feature = "parry")]
+pub use parry3d_f64 as parry;
+
 pub use narrow_phase::{CAPACITY, Manifold, ManifoldPoint, contact_point, contact_points};
 pub use pose::Pose;
 pub(crate) use pose::check_coordinates;

@@ -1,6 +1,6 @@
 //! Poses: position and orientation of a body.
 
-use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
 use crate::{InputError, validate};
 
@@ -40,6 +40,11 @@ impl Pose {
         }
     }
 
+    #[cfg(feature = "parry")]
+    pub(super) fn from_parts(position: Vector3<f64>, rotation: Matrix3<f64>) -> Self {
+        Self { position, rotation }
+    }
+
     /// The centre (m).
     pub fn position(&self) -> Vector3<f64> {
         self.position
@@ -65,13 +70,29 @@ impl Pose {
         self.rotation.tr_mul(&(point - self.position))
     }
 
-    /// The pose after a common motion: this pose in the axes of `frame`.
-    #[cfg(test)]
-    pub(super) fn moved_by(&self, frame: &Self) -> Self {
+    /// This pose, given in the axes of `frame`, in the axes in which `frame` is given.
+    #[must_use]
+    pub fn moved_by(&self, frame: &Self) -> Self {
         Self {
             position: frame.to_world(self.position),
             rotation: frame.rotation * self.rotation,
         }
+    }
+
+    /// The axes of the world in those of this pose.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        Self {
+            position: -self.rotation.tr_mul(&self.position),
+            rotation: self.rotation.transpose(),
+        }
+    }
+
+    /// The quaternion `[w, x, y, z]` of the rotation.
+    pub fn quaternion(&self) -> [f64; 4] {
+        let rotation = Rotation3::from_matrix_unchecked(self.rotation);
+        let turn = UnitQuaternion::from_rotation_matrix(&rotation);
+        [turn.w, turn.i, turn.j, turn.k]
     }
 }
 
@@ -111,6 +132,13 @@ mod tests {
         assert!((point - Vector3::new(1.0, 3.0, 3.0)).norm() < 1e-15);
         assert!((pose.to_body(point) - Vector3::x()).norm() < 1e-15);
         assert!((pose.axis(0) - Vector3::y()).norm() < 1e-15);
+        let none = pose.moved_by(&pose.inverse());
+        assert!(none.position().norm() < 1e-15);
+        assert!((none.rotation() - Matrix3::identity()).norm() < 1e-15);
+        let expected = [half, 0.0, 0.0, half];
+        for (found, expected) in pose.quaternion().iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15);
+        }
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Shapes of bodies: volume, inertia, bounding sphere.
 
+use super::Pose;
+#[cfg(feature = "parry")]
+use super::parry_shape::Foreign;
 use crate::{InputError, validate};
 
 /// A shape with its centre of mass at the origin of its own axes.
@@ -11,9 +14,11 @@ use crate::{InputError, validate};
 /// assert!(Shape::sphere(-1.0).is_err());
 /// # Ok::<(), saltation::InputError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     kind: ShapeKind,
+    #[cfg(feature = "parry")]
+    pub(super) foreign: Option<Foreign>,
 }
 
 /// The kind of a [`Shape`] and its lengths (m), for readers.
@@ -39,18 +44,38 @@ pub enum ShapeKind {
     },
     /// The half-space `z ≤ 0`; its normal is the z axis.
     Plane,
+    /// A shape of parry (feature `parry`).
+    #[cfg(feature = "parry")]
+    Parry,
+}
+
+impl ShapeKind {
+    /// True for a shape of parry, whose contacts come from parry.
+    pub(super) fn is_parry(self) -> bool {
+        match self {
+            #[cfg(feature = "parry")]
+            Self::Parry => true,
+            _ => false,
+        }
+    }
 }
 
 impl Shape {
+    pub(super) fn of(kind: ShapeKind) -> Self {
+        Self {
+            kind,
+            #[cfg(feature = "parry")]
+            foreign: None,
+        }
+    }
+
     /// A ball.
     ///
     /// # Errors
     /// [`InputError::BadSetting`] for a radius that is not finite and > 0.
     pub fn sphere(radius: f64) -> Result<Self, InputError> {
         validate::positive("radius", &[radius])?;
-        Ok(Self {
-            kind: ShapeKind::Sphere { radius },
-        })
+        Ok(Self::of(ShapeKind::Sphere { radius }))
     }
 
     /// A box with these half lengths of its edges.
@@ -59,9 +84,7 @@ impl Shape {
     /// [`InputError::BadSetting`] for a length that is not finite and > 0.
     pub fn cuboid(half: [f64; 3]) -> Result<Self, InputError> {
         validate::positive("half length of an edge", &half)?;
-        Ok(Self {
-            kind: ShapeKind::Box { half },
-        })
+        Ok(Self::of(ShapeKind::Box { half }))
     }
 
     /// A capsule along the z axis: all points within `radius` of a segment of length
@@ -72,19 +95,15 @@ impl Shape {
     pub fn capsule(half_length: f64, radius: f64) -> Result<Self, InputError> {
         validate::positive("half length", &[half_length])?;
         validate::positive("radius", &[radius])?;
-        Ok(Self {
-            kind: ShapeKind::Capsule {
-                half_length,
-                radius,
-            },
-        })
+        Ok(Self::of(ShapeKind::Capsule {
+            half_length,
+            radius,
+        }))
     }
 
     /// The half-space `z ≤ 0`, for fixed bodies only.
     pub fn plane() -> Self {
-        Self {
-            kind: ShapeKind::Plane,
-        }
+        Self::of(ShapeKind::Plane)
     }
 
     /// The kind and the lengths.
@@ -92,7 +111,7 @@ impl Shape {
         self.kind
     }
 
-    /// Volume (m³); infinite for a plane.
+    /// Volume (m³); infinite for a plane, 0 for a shape of parry without one.
     pub fn volume(&self) -> f64 {
         match self.kind {
             ShapeKind::Sphere { radius } => ball(radius),
@@ -102,6 +121,8 @@ impl Shape {
                 radius,
             } => cylinder(half_length, radius) + ball(radius),
             ShapeKind::Plane => f64::INFINITY,
+            #[cfg(feature = "parry")]
+            ShapeKind::Parry => self.foreign.as_ref().map_or(0.0, |shape| shape.volume),
         }
     }
 
@@ -125,6 +146,11 @@ impl Shape {
                 [across, across, axial]
             }
             ShapeKind::Plane => [f64::INFINITY; 3],
+            #[cfg(feature = "parry")]
+            ShapeKind::Parry => self
+                .foreign
+                .as_ref()
+                .map_or([0.0; 3], |shape| shape.inertia),
         }
     }
 
@@ -138,7 +164,19 @@ impl Shape {
                 radius,
             } => half_length + radius,
             ShapeKind::Plane => f64::INFINITY,
+            #[cfg(feature = "parry")]
+            ShapeKind::Parry => self.foreign.as_ref().map_or(0.0, |shape| shape.radius),
         }
+    }
+
+    /// Where the axes are in which the shape was given, in the axes of the body: the identity but
+    /// for shapes of parry, whose centre of mass may lie elsewhere.
+    pub fn frame(&self) -> Pose {
+        #[cfg(feature = "parry")]
+        if let Some(shape) = &self.foreign {
+            return shape.frame;
+        }
+        Pose::identity()
     }
 }
 
@@ -179,7 +217,7 @@ mod tests {
     }
 
     /// The faces of boxes must lie on the grid; a circle of 20 cells is right to about 0.5 %.
-    fn compare(shape: Shape, r: f64, inside: impl Fn([f64; 3]) -> bool) {
+    fn compare(shape: &Shape, r: f64, inside: impl Fn([f64; 3]) -> bool) {
         let (volume, inertia) = sampled(r, inside);
         assert!((shape.volume() / volume - 1.0).abs() < 5e-3);
         for (found, expected) in shape.inertia().iter().zip(inertia) {
@@ -189,13 +227,15 @@ mod tests {
 
     #[test]
     fn volumes_and_inertias_are_those_of_a_sum_over_cells() {
-        compare(Shape::sphere(0.3).unwrap(), 0.3, |[x, y, z]| {
+        compare(&Shape::sphere(0.3).unwrap(), 0.3, |[x, y, z]| {
             x * x + y * y + z * z < 0.09
         });
-        compare(Shape::cuboid([0.3, 0.2, 0.4]).unwrap(), 0.4, |[x, y, z]| {
-            x.abs() < 0.3 && y.abs() < 0.2 && z.abs() < 0.4
-        });
-        compare(Shape::capsule(0.4, 0.2).unwrap(), 0.6, |[x, y, z]| {
+        compare(
+            &Shape::cuboid([0.3, 0.2, 0.4]).unwrap(),
+            0.4,
+            |[x, y, z]| x.abs() < 0.3 && y.abs() < 0.2 && z.abs() < 0.4,
+        );
+        compare(&Shape::capsule(0.4, 0.2).unwrap(), 0.6, |[x, y, z]| {
             let beyond = (z.abs() - 0.4).max(0.0);
             x * x + y * y + beyond * beyond < 0.04
         });

@@ -108,7 +108,7 @@ impl Clutter {
                 self.size * (place(column / side) + jitter(2)),
                 self.size * (2.4 + 3.8 * layer as f64),
             ];
-            let shape = shapes[usize::from(draw(0) >= self.spheres)];
+            let shape = shapes[usize::from(draw(0) >= self.spheres)].clone();
             let body = Body::new(shape).position(position);
             let turn = uniform_turn([draw(3), draw(4), draw(5)]);
             scene.add(material(body.orientation(turn)))?;

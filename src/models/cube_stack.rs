@@ -78,7 +78,7 @@ impl CubeStack {
         let cube = Shape::cuboid([0.5 * self.edge; 3])?;
         for i in 0..self.cubes {
             let height = (i as f64 + 0.5) * self.edge;
-            let body = Body::new(cube).density(self.density);
+            let body = Body::new(cube.clone()).density(self.density);
             let body = body.position([0.0, 0.0, height]);
             scene.add(material(body, 2.0 * self.stiffness))?;
         }

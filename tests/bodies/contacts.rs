@@ -63,7 +63,8 @@ fn contacts_within_a_margin_are_those_of_all_pairs() {
                     let mut manifold = Manifold::new();
                     let pose = |body| scene.pose(body, &q).unwrap();
                     let of = |body: usize| scene.body(body).unwrap().shape();
-                    contact_points((of(a), &pose(a)), (of(b), &pose(b)), margin, &mut manifold);
+                    contact_points((of(a), &pose(a)), (of(b), &pose(b)), margin, &mut manifold)
+                        .unwrap();
                     expected.extend(manifold.points().iter().map(|p| (a, b, p.feature, p.gap)));
                 }
             }

@@ -62,7 +62,9 @@ fn a_tilted_box_turns_about_its_edge_after_the_impact() {
     let (a, h, tilt) = (0.1, 0.3, 0.2f64);
     let turn = [(0.5 * tilt).cos(), 0.0, (0.5 * tilt).sin(), 0.0];
     let shape = Shape::cuboid([a, 0.2, h]).unwrap();
-    let body = Body::new(shape).position([0.0, 0.0, 0.8]).orientation(turn);
+    let body = Body::new(shape.clone())
+        .position([0.0, 0.0, 0.8])
+        .orientation(turn);
     let run = run(above_ground(body), 0.5);
     // Turned by a positive angle about y, the vertices at +x sink.
     let arm_x = a * tilt.cos() - h * tilt.sin();

@@ -4,7 +4,10 @@
 mod contacts;
 mod event_driven;
 mod fixtures;
+mod free_contacts;
 mod motion;
+#[cfg(feature = "parry")]
+mod parry;
 mod piles;
 #[path = "../common/random.rs"]
 mod random;

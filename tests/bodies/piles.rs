@@ -137,7 +137,7 @@ fn bodies_of_all_kinds_come_to_rest_in_a_pit() {
     ];
     for i in 0..12 {
         let (x, y) = ([-0.12, 0.12][i % 2], [-0.12, 0.12][i / 2 % 2]);
-        let body = hard(Body::new(shapes[i % 3]));
+        let body = hard(Body::new(shapes[i % 3].clone()));
         let at = [x, y, 0.15 + 0.2 * (i / 4) as f64];
         let turn = [(); 4].map(|()| draw.between(-1.0, 1.0));
         scene.add(body.position(at).orientation(turn)).unwrap();

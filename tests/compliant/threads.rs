@@ -17,7 +17,7 @@ fn threads_change_no_bit() {
             ];
             let turned = [1.0, 0.05 * f64::from(i), 0.02, 0.1];
             scene
-                .add(Body::new(cube).position(at).orientation(turned))
+                .add(Body::new(cube.clone()).position(at).orientation(turned))
                 .expect("body");
         }
     }

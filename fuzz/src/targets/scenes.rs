@@ -1,12 +1,13 @@
 //! Scenes of rigid bodies: shapes, poses, contact points, scenes in drivers.
 
 use saltation::InputError;
+use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::{
-    Body, CAPACITY, FixedContacts, Manifold, ManifoldPoint, Pose, Scene, Shape, ShapeKind,
-    contact_point, contact_points,
+    Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Scene, Shape,
+    ShapeKind, contact_point, contact_points,
 };
 use saltation::compliant::{Problem, RowLaw, StepState, StepTerm, TimeStepper};
-use saltation::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use saltation::models::SpringCylinder;
 use saltation::nalgebra::Vector3;
 
@@ -14,10 +15,20 @@ use crate::draw::Draw;
 use crate::trial::Trial;
 
 fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
-    let made = match draw.below(4) {
+    let made = match draw.below(5) {
         0 => Shape::sphere(draw.positive()),
         1 => Shape::cuboid([draw.positive(), draw.positive(), draw.positive()]),
         2 => Shape::capsule(draw.part(), draw.positive()),
+        3 => {
+            // parry3d_f64 panics at lengths below zero, in constructors that are its own
+            let (l, r) = (draw.positive().abs(), draw.positive().abs());
+            Shape::parry(match draw.below(4) {
+                0 => SharedShape::cylinder(l, r),
+                1 => SharedShape::cone(l, r),
+                2 => SharedShape::round_cuboid(l, r, r, 0.1 * l),
+                _ => SharedShape::cuboid(l, r, l),
+            })
+        }
         _ => Ok(Shape::plane()),
     };
     let shape = trial.door("shape", made)?;
@@ -26,6 +37,11 @@ fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
     trial.note(
         "measures",
         &(shape.volume(), shape.inertia(), shape.bounding_radius()),
+    );
+    let frame = shape.frame();
+    trial.note(
+        "frame",
+        &(frame.inverse().quaternion(), frame.moved_by(&frame)),
     );
     Some(shape)
 }
@@ -52,9 +68,13 @@ fn pair(draw: &mut Draw, trial: &mut Trial) {
         &(at_a.rotation(), at_b.position(), Pose::identity()),
     );
     let mut manifold = Manifold::new();
-    contact_points((&a, &at_a), (&b, &at_b), draw.number(), &mut manifold);
+    let found = contact_points((&a, &at_a), (&b, &at_b), draw.number(), &mut manifold);
+    trial.door("contact points", found);
     trial.note("points", manifold.points());
-    trial.expect(manifold.points().len() <= CAPACITY, || {
+    let parry = [&a, &b]
+        .iter()
+        .any(|shape| shape.kind() == ShapeKind::Parry);
+    trial.expect(parry || manifold.points().len() <= CAPACITY, || {
         "too many points".to_owned()
     });
     for point in manifold.points() {
@@ -93,6 +113,11 @@ fn body(draw: &mut Draw, trial: &mut Trial) -> Option<Body> {
     if draw.chance(0.5) {
         body = body.orientation([draw.number(), draw.number(), draw.number(), draw.number()]);
     }
+    if draw.chance(0.1)
+        && let Some(frame) = pose(draw, trial)
+    {
+        body = body.placed(&frame);
+    }
     if draw.chance(0.3) {
         body = body
             .stiffness(draw.positive())
@@ -117,6 +142,32 @@ impl StepTerm for Held {
         };
         problem.add_row(law, &[(0, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])])?;
         Ok(())
+    }
+}
+
+/// A contact that is given by its point and its normal.
+fn free_contact(draw: &mut Draw, trial: &mut Trial) {
+    let mut vector = || [draw.number(), draw.number(), draw.number()];
+    let (point, normal, one, two) = (vector(), vector(), vector(), vector());
+    let scale = normal.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let normal = if draw.chance(0.7) {
+        normal.map(|x| x / scale)
+    } else {
+        normal
+    };
+    let contact = FreeContact {
+        parameters: ContactParameters::new(draw.size(9), draw.number()),
+        point,
+        normal,
+        a: (draw.size(3), one),
+        b: draw.chance(0.5).then(|| (draw.size(3), two)),
+    };
+    let mut contacts = Contacts::new();
+    if contacts.reset(18, draw.below(3) as usize).is_ok() {
+        let count = trial
+            .door("contact", contact.push(&mut contacts))
+            .map_or(0, |()| 1);
+        trial.expect(contacts.len() == count, || "half a contact".to_owned());
     }
 }
 
@@ -152,6 +203,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         pair(&mut draw, trial);
         return;
     }
+    free_contact(&mut draw, trial);
     let mut scene = Scene::new();
     if draw.chance(0.8) {
         let ground = scene.add(Body::fixed(Shape::plane()));

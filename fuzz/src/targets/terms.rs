@@ -16,7 +16,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     };
     for body in [
         Body::fixed(Shape::plane()),
-        Body::new(shape).position([0.0, 0.0, 0.1]),
+        Body::new(shape.clone()).position([0.0, 0.0, 0.1]),
         Body::new(shape).position([0.3, 0.0, 0.3]),
     ] {
         trial.door("body", scene.add(body));

@@ -14,8 +14,8 @@ fn aligned_faces_have_four_points_at_their_corners() {
     for height in [1.01, 1.0, 0.999] {
         for shift in [0.0, 0.25, 1e-9] {
             let points = found(
-                &(cube, at([shift, 0.0, height])),
-                &(cube, at([0.0; 3])),
+                &(cube.clone(), at([shift, 0.0, height])),
+                &(cube.clone(), at([0.0; 3])),
                 0.1,
             );
             assert_eq!(points.len(), 4, "{points:?}");
@@ -35,7 +35,7 @@ fn a_turned_face_keeps_four_points_of_eight() {
     let cube = Shape::cuboid([0.5; 3]).unwrap();
     let turn = std::f64::consts::FRAC_PI_8;
     let a = Pose::new([0.0, 0.0, 1.0], [turn.cos(), 0.0, 0.0, turn.sin()]).unwrap();
-    let points = found(&(cube, a), &(cube, at([0.0; 3])), 0.1);
+    let points = found(&(cube.clone(), a), &(cube, at([0.0; 3])), 0.1);
     assert_eq!(points.len(), 4);
     // The octagon of two squares at 45°: its corners lie this far from the middle.
     let radius = 0.5 / turn.cos();
@@ -86,7 +86,7 @@ fn crossed_edges_touch_in_one_point() {
         [turn.cos(), turn.sin(), 0.0, 0.0],
     )
     .unwrap();
-    let points = found(&(cube, a), &(cube, b), 0.1);
+    let points = found(&(cube.clone(), a), &(cube, b), 0.1);
     assert_eq!(points.len(), 1, "{points:?}");
     assert!((points[0].gap - 0.01).abs() < 1e-12);
     assert!((points[0].on_a - Vec3::new(0.0, 0.2, edge + 0.01)).norm() < 1e-12);
@@ -109,13 +109,13 @@ fn capsules_touch_at_both_ends_of_their_common_length() {
         }
     };
     two(
-        &(capsule, at([0.51, 0.0, 0.5])),
-        &(capsule, at([0.0; 3])),
+        &(capsule.clone(), at([0.51, 0.0, 0.5])),
+        &(capsule.clone(), at([0.0; 3])),
         [-0.5, 1.0],
     );
     two(
-        &(capsule, at([0.51, 0.0, 0.0])),
-        &(capsule, at([0.0; 3])),
+        &(capsule.clone(), at([0.51, 0.0, 0.0])),
+        &(capsule.clone(), at([0.0; 3])),
         [-1.0, 1.0],
     );
     // Along the face of a box, longer and shorter than the box; along its edge.
@@ -123,14 +123,14 @@ fn capsules_touch_at_both_ends_of_their_common_length() {
         let cuboid = Shape::cuboid([0.5, 0.5, half]).unwrap();
         let end = half.min(1.0);
         two(
-            &(capsule, at([0.76, 0.0, 0.0])),
-            &(cuboid, at([0.0; 3])),
+            &(capsule.clone(), at([0.76, 0.0, 0.0])),
+            &(cuboid.clone(), at([0.0; 3])),
             [-end, end],
         );
         let off = 0.26 * std::f64::consts::FRAC_1_SQRT_2;
         two(
-            &(capsule, at([0.5 + off, 0.5 + off, 0.0])),
-            &(cuboid, at([0.0; 3])),
+            &(capsule.clone(), at([0.5 + off, 0.5 + off, 0.0])),
+            &(cuboid.clone(), at([0.0; 3])),
             [-end, end],
         );
     }
@@ -149,21 +149,22 @@ fn coincident_shapes_have_a_finite_answer() {
         [1.0, 1.0, 0.0, 0.0],
         [1.0, 0.3, -0.2, 0.5],
     ];
-    for a in shapes {
-        for b in shapes {
+    for a in &shapes {
+        for b in &shapes {
             for turn in turns {
                 for x in [0.0, 1e-300, 1e-16, 0.5] {
                     let pose = Pose::new([x, 0.0, 0.0], turn).unwrap();
-                    let points = found(&(a, pose), &(b, at([0.0; 3])), 0.1);
+                    let (of_a, of_b) = ((a.clone(), pose), (b.clone(), at([0.0; 3])));
+                    let points = found(&of_a, &of_b, 0.1);
                     assert!(
-                        points.is_empty() == (a == b && a == Shape::plane()),
+                        points.is_empty() == (a == b && a == &Shape::plane()),
                         "{a:?} {b:?}"
                     );
                     for p in &points {
                         check_consistent(p);
                         assert!(p.on_a.iter().chain(&p.on_b).all(|c| c.is_finite()), "{p:?}");
                     }
-                    assert_eq!(points, found(&(a, pose), &(b, at([0.0; 3])), 0.1));
+                    assert_eq!(points, found(&of_a, &of_b, 0.1));
                 }
             }
         }

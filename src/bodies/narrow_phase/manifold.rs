@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-/// Most points of a [`Manifold`].
+/// Most points of two shapes; shapes of parry may have more.
 pub const CAPACITY: usize = 4;
 
 /// One contact point of two shapes A and B.
@@ -82,11 +82,14 @@ impl ManifoldPoint {
     };
 }
 
-/// The contact points of two shapes, at most [`CAPACITY`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The contact points of two shapes, at most [`CAPACITY`]; of shapes of parry as many as there are.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Manifold {
     points: [ManifoldPoint; CAPACITY],
     len: usize,
+    /// The points, where their number has no such bound.
+    #[cfg(feature = "parry")]
+    pub(in crate::bodies) many: Vec<ManifoldPoint>,
 }
 
 impl Default for Manifold {
@@ -94,6 +97,8 @@ impl Default for Manifold {
         Self {
             points: [ManifoldPoint::NONE; CAPACITY],
             len: 0,
+            #[cfg(feature = "parry")]
+            many: Vec::new(),
         }
     }
 }
@@ -106,11 +111,17 @@ impl Manifold {
 
     /// The points.
     pub fn points(&self) -> &[ManifoldPoint] {
+        #[cfg(feature = "parry")]
+        if !self.many.is_empty() {
+            return &self.many;
+        }
         &self.points[..self.len]
     }
 
     pub(super) fn clear(&mut self) {
         self.len = 0;
+        #[cfg(feature = "parry")]
+        self.many.clear();
     }
 
     /// Adds a point if its gap is up to the margin and there is room.

@@ -7,6 +7,7 @@
 //! * `manifold`: the points; `placed_box`, `segment`: boxes and cores of capsules at their poses.
 //! * `box_box`: separating axes; `face_clip`: a face of one box over a face of the other;
 //!   `reduction`: four points of many.
+//! * `parry_manifolds`: shapes of parry (feature `parry`).
 
 #[cfg(test)]
 mod aligned;
@@ -18,6 +19,8 @@ mod capsule_plane;
 mod capsule_sphere;
 mod face_clip;
 mod manifold;
+#[cfg(feature = "parry")]
+mod parry_manifolds;
 mod placed_box;
 mod reduction;
 mod segment;
@@ -32,6 +35,7 @@ use placed_box::PlacedBox;
 use segment::Segment;
 
 use super::{Pose, Shape, ShapeKind};
+use crate::InputError;
 
 /// A bound of the numbers of features of all pairs.
 pub(super) const FEATURES: usize = 2048;
@@ -43,12 +47,16 @@ pub(super) const FEATURES: usize = 2048;
 ///
 /// Points that coincide, parallel axes and aligned faces have a fixed finite answer.
 ///
+/// # Errors
+/// None but for shapes of parry ([`InputError::BadSetting`]): two of which it has no contacts, a
+/// normal that is no unit vector, more than 2048 points.
+///
 /// ```
 /// use saltation::bodies::{Manifold, Pose, Shape, contact_points};
 /// let (cube, plane) = (Shape::cuboid([0.5; 3])?, Shape::plane());
 /// let pose = Pose::new([0.0, 0.0, 0.6], [1.0, 0.0, 0.0, 0.0])?;
 /// let mut manifold = Manifold::new();
-/// contact_points((&cube, &pose), (&plane, &Pose::identity()), 0.2, &mut manifold);
+/// contact_points((&cube, &pose), (&plane, &Pose::identity()), 0.2, &mut manifold)?;
 /// assert_eq!(manifold.points().len(), 4);
 /// assert!((manifold.points()[0].gap - 0.1).abs() < 1e-15);
 /// # Ok::<(), saltation::InputError>(())
@@ -58,21 +66,29 @@ pub fn contact_points(
     b: (&Shape, &Pose),
     margin: f64,
     manifold: &mut Manifold,
-) {
+) -> Result<(), InputError> {
     manifold.clear();
+    #[cfg(feature = "parry")]
+    if a.0.kind().is_parry() || b.0.kind().is_parry() {
+        return parry_manifolds::add(a, b, margin, manifold);
+    }
     if !add_points(a, b, margin, manifold) && add_points(b, a, margin, manifold) {
         manifold.exchange();
     }
+    Ok(())
 }
 
 /// The point of a feature that [`contact_points`] found, at other poses and whatever its gap. None
 /// where the pair has no such feature, or the feature is not determined: an edge that is parallel
-/// to the one it is to meet.
+/// to the one it is to meet, and shapes of parry.
 pub fn contact_point(
     a: (&Shape, &Pose),
     b: (&Shape, &Pose),
     feature: usize,
 ) -> Option<ManifoldPoint> {
+    if a.0.kind().is_parry() || b.0.kind().is_parry() {
+        return None;
+    }
     match point_of(a, b, feature) {
         Found::Point(point) => Some(point),
         Found::NoPoint => None,
@@ -161,6 +177,8 @@ fn add_points(
                         out,
                     );
                 }
+                #[cfg(feature = "parry")]
+                ShapeKind::Parry => {}
             }
         }
         (Plane, Plane) => {}
@@ -239,6 +257,8 @@ fn point_of((shape_a, a): (&Shape, &Pose), (shape_b, b): (&Shape, &Pose), featur
                     };
                     capsule_box::point(core, half, feature)
                 }
+                #[cfg(feature = "parry")]
+                ShapeKind::Parry => None,
             }
         }
         (Plane, Plane) => None,

@@ -69,7 +69,7 @@ impl Draw {
         distance += shapes[0].bounding_radius();
         distance *= self.between(nearest, 1.1);
         let a = self.pose(at + away * distance);
-        [(shapes[0], a), (shapes[1], b)]
+        [(shapes[0].clone(), a), (shapes[1].clone(), b)]
     }
 }
 
@@ -99,7 +99,7 @@ fn support((shape, pose): &(Shape, Pose), along: Vec3) -> Vec3 {
             half_length,
             radius,
         } => local * radius + Vec3::z() * half_length.copysign(local.z),
-        ShapeKind::Plane => unreachable!(),
+        _ => unreachable!(),
     };
     pose.to_world(point)
 }
@@ -116,7 +116,7 @@ fn project((shape, pose): &(Shape, Pose), point: Vec3) -> Vec3 {
             half_length,
             radius,
         } => inwards(Vec3::z() * p.z.clamp(-half_length, half_length), radius),
-        ShapeKind::Plane => Vec3::new(p.x, p.y, p.z.min(0.0)),
+        _ => Vec3::new(p.x, p.y, p.z.min(0.0)),
     };
     pose.to_world(closest)
 }
@@ -185,7 +185,7 @@ fn best_axis(a: &(Shape, Pose), b: &(Shape, Pose)) -> f64 {
 
 pub(super) fn found(a: &(Shape, Pose), b: &(Shape, Pose), margin: f64) -> Vec<ManifoldPoint> {
     let mut manifold = Manifold::new();
-    contact_points((&a.0, &a.1), (&b.0, &b.1), margin, &mut manifold);
+    contact_points((&a.0, &a.1), (&b.0, &b.1), margin, &mut manifold).unwrap();
     manifold.points().to_vec()
 }
 
@@ -372,8 +372,8 @@ fn points_move_with_the_world_and_change_sign_with_the_order() {
             let shift = draw.vector() * 3.0;
             let frame = draw.pose(shift);
             let turned = found(
-                &(a.0, a.1.moved_by(&frame)),
-                &(b.0, b.1.moved_by(&frame)),
+                &(a.0.clone(), a.1.moved_by(&frame)),
+                &(b.0.clone(), b.1.moved_by(&frame)),
                 0.2,
             );
             assert_eq!(points.len(), turned.len(), "{kinds:?} {case}");
@@ -407,7 +407,7 @@ fn points_move_with_the_world_and_change_sign_with_the_order() {
 fn shallow_pair(draw: &mut Draw) -> Option<[(Shape, Pose); 2]> {
     let cube = Shape::cuboid([0.5; 3]).unwrap();
     let at = draw.vector();
-    let b = (cube, draw.pose(at));
+    let b = (cube.clone(), draw.pose(at));
     // Nearly a face on a face, shifted over a border.
     let tilt = draw.vector() * 0.02;
     let turn = b.1.axis(2) * 0.5 * draw.symmetric();
@@ -415,7 +415,7 @@ fn shallow_pair(draw: &mut Draw) -> Option<[(Shape, Pose); 2]> {
     let mut height = 1.02;
     while height > 0.9 {
         let turned = moved(&b.1, tilt + turn, across + b.1.axis(2) * height);
-        let a = (cube, turned);
+        let a = (cube.clone(), turned);
         if best_separation(&a, &b, draw) < -1e-4 {
             return Some([a, b]);
         }
@@ -439,7 +439,7 @@ fn the_gap_of_boxes_that_move_is_continuous() {
         for k in 0..steps {
             let part = f64::from(k) / f64::from(steps);
             let pose = moved(&a.1, turn * part, shift * part);
-            let now = deepest(&found(&(a.0, pose), &b, 0.05)).unwrap().gap;
+            let now = deepest(&found(&(a.0.clone(), pose), &b, 0.05)).unwrap().gap;
             // No point of the box moves further in a step.
             let motion = (turn.norm() * 0.9 + shift.norm()) / f64::from(steps);
             if let Some(before) = before {
