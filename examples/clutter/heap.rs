@@ -76,15 +76,13 @@ fn draw_panel(area: &Area, fall: &Fall, scene: &Scene, q: &[f64]) -> Outcome<()>
     // The ground square turned, and its depth seen from above.
     let scale = (width / (2.75 * wide)).min((height - BELOW) / (high + 0.25 * wide));
     let view = View::new(scale, (0.5 * width, height - BELOW + 40.0));
-    draw_ground(
-        area,
-        &view,
-        if fall.clutter.walls {
-            fall.clutter.half_width()
-        } else {
-            wide
-        },
-    )?;
+    if fall.clutter.walls {
+        let half = fall.clutter.half_width();
+        draw_ground(area, &view, half)?;
+        draw_walls(area, &view, half)?;
+    } else {
+        draw_ground(area, &view, wide)?;
+    }
     let mut bodies: Vec<(f64, usize)> = (0..scene.len())
         .filter(|&body| scene.tree_of(body).is_some())
         .filter_map(|body| Some((view.towards.dot(&scene.position(body, q)?), body)))
@@ -98,7 +96,34 @@ fn draw_panel(area: &Area, fall: &Fall, scene: &Scene, q: &[f64]) -> Outcome<()>
     draw_length(area, &view)
 }
 
-/// The ground, with the walls where there are some.
+/// The lower parts of the two walls at the back.
+fn draw_walls(area: &Area, view: &View, half: f64) -> Outcome<()> {
+    let (along_x, along_y) = (Vector3::x() * half, Vector3::y() * half);
+    let top = Vector3::z() * 1.5 * half;
+    for (out, along) in [
+        (along_x, along_y),
+        (-along_x, along_y),
+        (along_y, along_x),
+        (-along_y, along_x),
+    ] {
+        if view.towards.dot(&out) < 0.0 {
+            let corners = [
+                out - along,
+                out + along,
+                out + along + top,
+                out - along + top,
+            ];
+            let corners = corners.map(|corner| view.point(corner)).to_vec();
+            area.draw(&Polygon::new(corners.clone(), grey(246).filled()))?;
+            let line = corners.iter().copied().chain([corners[0]]);
+            let line = PathElement::new(line.collect::<Vec<_>>(), grey(190).stroke_width(2));
+            area.draw(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// The ground.
 fn draw_ground(area: &Area, view: &View, half: f64) -> Outcome<()> {
     let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
     let corners = corners.map(|(x, y)| view.point(Vector3::new(x * half, y * half, 0.0)));

@@ -33,14 +33,14 @@ Spheres and cubes fall into a heap: pictures of it, iterations and time of each 
   --bodies N        bodies of the heap, 40
   --side N          columns along each side, 2
   --no-walls        lets the heap spread
-  --tf T            end of the runs, 5 s
+  --tf T            end of the runs, 10 s
   --dt DT           step, 0.01 s
   --sigma S         softness of stiction, 1e-3
   --beta B          near-rigid limit, 1; 0 switches it off
   --spheres S       share of spheres, 0.5; the others are cubes
   --stiffness K     stiffness of contacts, 1e12 N/m
   --seed N          of shapes, turns and places, 0
-  --most N          doubles the number of bodies up to N, with and without walls, 40; 0 leaves that out
+  --most N          doubles the number of bodies up to N, with and without walls, 160; 0 leaves that out
   --threads N       threads that share the islands, 1 (with --features parallel)
   --csv FILE        writes each step of the heap
   --progress        shows on the standard error how far a run is
@@ -97,7 +97,7 @@ fn setup(flags: &mut Flags) -> Outcome<Setup> {
             stiffness: flags.number("--stiffness", defaults.stiffness)?,
             ..defaults
         },
-        tf: flags.number("--tf", 5.0)?,
+        tf: flags.number("--tf", 10.0)?,
         dt: flags.number("--dt", 0.01)?,
         softness,
         threads: flags.number("--threads", 1)?,
@@ -115,7 +115,7 @@ fn setup(flags: &mut Flags) -> Outcome<Setup> {
         cfg!(feature = "parallel") || fall.threads == 1,
         "--threads needs --features parallel",
     )?;
-    let most = flags.number("--most", 40)?;
+    let most = flags.number("--most", 160)?;
     ensure(most <= 10_000, "--most must lie in 0 to 10000")?;
     Ok(Setup {
         fall,

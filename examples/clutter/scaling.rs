@@ -70,8 +70,8 @@ pub(crate) fn draw(folder: &Path, fall: &Fall, sizes: &[Size]) -> Outcome<PathBu
     let keys = [
         (30, Key::new("between walls", PALETTE[5], (60, 5))),
         (360, Key::new("without walls", PALETTE[6], (60, 5))),
-        (690, Key::new("first 2 s (rings)", grey(90), (0, 16))),
-        (1050, Key::new("last 2 s (dots)", grey(90), (0, 16))),
+        (690, Key::new("first 2 s", grey(90), (-1, 20))),
+        (920, Key::new("last 2 s", grey(90), (0, 20))),
     ];
     let title = format!("Heaps of many sizes, steps of {} s", fall.dt);
     picture(folder, "clutter_scaling.svg", 880, |area| {

@@ -71,7 +71,8 @@ pub(crate) fn text(height: u32, colour: RGBColor) -> TextStyle<'static> {
         .pos(left)
 }
 
-/// One entry of a legend: a bar of `length` by `thickness`, or a dot when `length` is 0.
+/// One entry of a legend: a bar of `length` by `thickness`, a dot when `length` is 0, a ring when it
+/// is negative.
 pub(crate) struct Key {
     /// What it stands for.
     pub(crate) label: String,
@@ -82,7 +83,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A line or a dot.
+    /// A line, a dot or a ring.
     pub(crate) fn new(label: impl Into<String>, colour: RGBColor, size: (i32, i32)) -> Self {
         Self {
             label: label.into(),
@@ -94,12 +95,13 @@ impl Key {
     /// Draws it with its label, from `(x, y)` to the right.
     pub(crate) fn draw(&self, area: &Area, (x, y): (i32, i32)) -> Outcome<()> {
         let (length, thickness) = self.size;
-        if length == 0 {
-            area.draw(&Circle::new(
-                (x + thickness / 2, y),
-                thickness / 2,
-                self.colour.filled(),
-            ))?;
+        if length <= 0 {
+            let style = if length == 0 {
+                self.colour.filled()
+            } else {
+                self.colour.stroke_width(4)
+            };
+            area.draw(&Circle::new((x + thickness / 2, y), thickness / 2, style))?;
         } else {
             let corners = [
                 (x, y - thickness / 2),
