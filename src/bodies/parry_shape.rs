@@ -69,7 +69,7 @@ impl Shape {
     ///
     /// * Contact points are those of parry's manifolds, found afresh at each call, so that they are
     ///   a function of the poses alone. Points beyond the margin and points that coincide are left
-    ///   out; of those with one normal up to four remain, by the rule of
+    ///   out; of those with one normal, in a compound of one part, up to four remain, by the rule of
     ///   [`contact_points`](super::contact_points). Each call allocates.
     /// * A contact has no feature to be found again by: its number counts the points of its pair.
     ///   A step with such a contact has no derivative, and

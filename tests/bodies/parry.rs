@@ -274,6 +274,39 @@ fn a_compound_has_the_moments_of_its_parts() {
     assert!((found - inertia).amax() < 1e-14, "{found} {inertia}");
 }
 
+/// Each leg of a table stands on four corners.
+#[test]
+fn parts_of_a_compound_keep_their_points() {
+    let leg = |x: f64, y: f64| {
+        let leg = SharedShape::cuboid(0.05, 0.05, 0.4);
+        (ParryPose::translation(x, y, -0.4), leg)
+    };
+    let mut parts = vec![
+        leg(0.4, 0.3),
+        leg(-0.4, 0.3),
+        leg(-0.4, -0.3),
+        leg(0.4, -0.3),
+    ];
+    let top = SharedShape::cuboid(0.5, 0.4, 0.02);
+    parts.push((ParryPose::translation(0.0, 0.0, 0.02), top));
+    let table = parry(SharedShape::compound(parts));
+    let up = |z: f64| Pose::new([0.0, 0.0, z], [1.0, 0.0, 0.0, 0.0]).unwrap();
+    let own = table.frame().inverse().moved_by(&up(0.8));
+    let floor = (parry(SharedShape::cuboid(2.0, 2.0, 0.5)), up(-0.5));
+    for (floor, at) in [&floor, &(Shape::plane(), up(0.0))] {
+        let found = points((&table, &own), (floor, at), 0.01);
+        assert_eq!(found.len(), 16);
+        for corner in &found {
+            check(corner, 0.01);
+            let [x, y, _] = corner.on_a.into();
+            assert!(corner.gap.abs() < 1e-12);
+            for (value, of) in [(x, 0.4), (y, 0.3)] {
+                assert!(((f64::abs(value) - of).abs() - 0.05).abs() < 1e-12);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_no_body_is_refused() {
     assert!(Shape::parry(SharedShape::new(HalfSpace::new(DVec3::Z))).is_err());

@@ -1,8 +1,8 @@
 //! Contact points of shapes of parry, from its manifolds.
 //!
 //! A manifold of parry may hold points beyond the margin, corners twice and up to eight points of
-//! two faces. A mesh has a manifold for each triangle. Here points with one normal are one patch:
-//! those that coincide count once, and up to four of a patch remain.
+//! two faces. A mesh has a manifold for each triangle. Here points with one normal are one patch,
+//! part by part of a compound: those that coincide count once, and up to four of a patch remain.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,29 +41,17 @@ pub(super) fn add(
     margin: f64,
     out: &mut Manifold,
 ) -> Result<(), InputError> {
-    let (a, b) = (a_frame(shape_a, a), a_frame(shape_b, b));
-    let between = a.inv_mul(&b);
-    let mut manifolds: Vec<ContactManifold<(), ()>> = Vec::new();
-    let mut find = || {
-        with_parry(shape_a, |of_a| {
-            with_parry(shape_b, |of_b| {
-                let (found, workspace) = (&mut manifolds, &mut None);
-                DefaultQueryDispatcher
-                    .contact_manifolds(&between, of_a, of_b, margin, found, workspace)
-            })
-        })
-    };
-    // parry panics at some shapes and poses of extreme size.
-    let found = catch_unwind(AssertUnwindSafe(&mut find));
-    let rule = "parry panicked at these two shapes";
-    validate::unless(found.is_ok(), "shapes", 0.0, rule)?;
-    let rule = "parry has no contact points of these two shapes";
-    validate::unless(matches!(found, Ok(Ok(()))), "shapes", 0.0, rule)?;
+    let (a, b) = (own_axes(shape_a, a), own_axes(shape_b, b));
+    let manifolds = manifolds((shape_a, &a), (shape_b, &b), margin)?;
     let mut points = Vec::new();
     for manifold in &manifolds {
         let (on_a, on_b) = (
             manifold.subshape_pos1().map_or(a, |part| a * *part),
             manifold.subshape_pos2().map_or(b, |part| b * *part),
+        );
+        let parts = (
+            part_of(shape_a, manifold.subshape1),
+            part_of(shape_b, manifold.subshape2),
         );
         let within = |point: &&TrackedContact<()>| point.dist <= margin || point.dist.is_nan();
         for point in manifold.points.iter().filter(within) {
@@ -76,13 +64,14 @@ pub(super) fn add(
             validate::finite("gap of parry", &[point.dist])?;
             validate::finite("contact point of parry", on_a.as_slice())?;
             validate::finite("contact point of parry", on_b.as_slice())?;
-            points.push(ManifoldPoint {
+            let point = ManifoldPoint {
                 feature: 0,
                 gap: point.dist,
                 normal: normal / length,
                 on_a,
                 on_b,
-            });
+            };
+            points.push((parts, point));
         }
     }
     let size = shape_a.bounding_radius().min(shape_b.bounding_radius());
@@ -94,13 +83,47 @@ pub(super) fn add(
     validate::unless(count <= FEATURES, "contact points", count as f64, rule)
 }
 
-/// Takes points with one normal together, and keeps up to four of each such patch.
-fn reduce(mut points: Vec<ManifoldPoint>, size: f64, out: &mut Vec<ManifoldPoint>) {
+/// The manifolds of parry, in a list that is new each time: in one that is kept, they would depend
+/// on what was there before.
+fn manifolds(
+    (shape_a, a): (&Shape, &ParryPose),
+    (shape_b, b): (&Shape, &ParryPose),
+    margin: f64,
+) -> Result<Vec<ContactManifold<(), ()>>, InputError> {
+    let between = a.inv_mul(b);
+    let mut manifolds = Vec::new();
+    let mut find = || {
+        with_parry(shape_a, |a| {
+            with_parry(shape_b, |b| {
+                let (found, workspace) = (&mut manifolds, &mut None);
+                DefaultQueryDispatcher.contact_manifolds(&between, a, b, margin, found, workspace)
+            })
+        })
+    };
+    // parry panics at some shapes and poses of extreme size.
+    let found = catch_unwind(AssertUnwindSafe(&mut find));
+    let rule = "parry panicked at these two shapes";
+    validate::unless(found.is_ok(), "shapes", 0.0, rule)?;
+    let rule = "parry has no contact points of these two shapes";
+    validate::unless(matches!(found, Ok(Ok(()))), "shapes", 0.0, rule)?;
+    Ok(manifolds)
+}
+
+/// The part of a compound. Triangles of a mesh are none: they make up one surface.
+fn part_of(shape: &Shape, part: u32) -> u32 {
+    let foreign = shape.foreign.as_ref();
+    let compound = foreign.is_some_and(|foreign| foreign.shape.as_compound().is_some());
+    if compound { part } else { 0 }
+}
+
+/// Takes points of the same parts with one normal together, and keeps up to four of each such
+/// patch.
+fn reduce(mut points: Vec<((u32, u32), ManifoldPoint)>, size: f64, out: &mut Vec<ManifoldPoint>) {
     let (mut patch, mut flat): (Vec<ManifoldPoint>, Vec<[f64; 3]>) = (Vec::new(), Vec::new());
-    while let Some(&first) = points.first() {
+    while let Some(&(parts, first)) = points.first() {
         patch.clear();
-        points.retain(|point| {
-            let same = point.normal.dot(&first.normal) > 1.0 - SAME_NORMAL;
+        points.retain(|(of, point)| {
+            let same = *of == parts && point.normal.dot(&first.normal) > 1.0 - SAME_NORMAL;
             if same {
                 let twin = |other: &ManifoldPoint| (other.on_a - point.on_a).norm() <= APART * size;
                 match patch.iter_mut().find(|other| twin(other)) {
@@ -126,7 +149,7 @@ fn reduce(mut points: Vec<ManifoldPoint>, size: f64, out: &mut Vec<ManifoldPoint
 }
 
 /// The axes in which a shape is given, in those of the world.
-fn a_frame(shape: &Shape, pose: &Pose) -> ParryPose {
+fn own_axes(shape: &Shape, pose: &Pose) -> ParryPose {
     let pose = shape.frame().moved_by(pose);
     let rotation = Rotation3::from_matrix_unchecked(pose.rotation());
     let turn = UnitQuaternion::from_rotation_matrix(&rotation);
