@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 use parry3d_f64::glamx::DMat3;
 use parry3d_f64::shape::{ShapeType, SharedShape};
 
-use super::{Pose, Shape, ShapeKind};
+use super::Pose;
 use crate::{InputError, validate};
 
 /// A shape of parry and what follows from it.
@@ -37,53 +37,9 @@ impl PartialEq for Foreign {
     }
 }
 
-impl Shape {
-    /// A shape of [parry](https://docs.rs/parry3d-f64): a convex hull, a cylinder, a triangle mesh,
-    /// a height field, a compound. It needs the feature `parry`;
-    /// [`bodies::parry`](super::parry) is that crate.
-    ///
-    /// The centre of the body is the centre of mass of the shape at one density, and its axes are
-    /// the principal axes; where both coincide with the axes of the shape, nothing is turned.
-    /// [`frame`](Self::frame) says where the axes of the shape are, and
-    /// [`Body::placed`](super::Body::placed) places a body by them. A shape without a volume (an
-    /// open mesh, one whose triangles are not turned outwards, a height field) keeps its axes and
-    /// needs a fixed body, or one with a given [`mass`](super::Body::mass).
-    ///
-    /// ```
-    /// use saltation::bodies::parry::shape::SharedShape;
-    /// use saltation::bodies::{Body, Scene, Shape};
-    /// use saltation::compliant::TimeStepper;
-    /// let mut scene = Scene::new();
-    /// scene.add(Body::fixed(Shape::plane()))?;
-    /// let cylinder = Shape::parry(SharedShape::cylinder(0.1, 0.05))?; // along y, 0.2 m long
-    /// let upright = [0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0, 0.0];
-    /// scene.add(Body::new(cylinder).position([0.0, 0.0, 0.12]).orientation(upright))?;
-    /// let (q, v) = scene.start();
-    /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
-    /// let run = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
-    /// assert!((run.state()[2] - 0.1).abs() < 1e-4);
-    /// # Ok::<(), saltation::Error>(())
-    /// ```
-    ///
-    /// # What is different
-    ///
-    /// * Contact points are those of parry's manifolds, found afresh at each call, so that they are
-    ///   a function of the poses alone. Points beyond the margin and points that coincide are left
-    ///   out; of those with one normal, in a compound of one part, up to four remain, by the rule of
-    ///   [`contact_points`](super::contact_points). Each call allocates.
-    /// * A contact has no feature to be found again by: its number counts the points of its pair.
-    ///   A step with such a contact has no derivative, and
-    ///   [`fixed_contacts`](super::Scene::fixed_contacts) refuses the body.
-    /// * Round faces touch flat ones in few points: a cylinder stands on four.
-    /// * A mesh is a surface: what is behind it is not inside. Build it with the flags
-    ///   `FIX_INTERNAL_EDGES` and `ORIENTED`, so that bodies do not stumble over the edges between
-    ///   its triangles.
-    ///
-    /// # Errors
-    /// [`InputError::BadSetting`] for a half-space ([`plane`](Self::plane) is one), for a shape that
-    /// is not one of parry's own, for one without bounds or with numbers that are not finite, and
-    /// where parry panics.
-    pub fn parry(shape: SharedShape) -> Result<Self, InputError> {
+impl Foreign {
+    /// As [`Shape::parry`](super::Shape::parry).
+    pub(super) fn new(shape: SharedShape) -> Result<Self, InputError> {
         let kind = shape.shape_type();
         let own = !matches!(kind, ShapeType::HalfSpace | ShapeType::Custom);
         let rule = "must be one of parry's own and not a half-space, which is Shape::plane";
@@ -105,16 +61,13 @@ impl Shape {
         let radius = (centre - body.position()).norm() + ball.radius;
         let rule = "must be finite and > 0";
         validate::unless(radius > 0.0 && radius.is_finite(), "radius", radius, rule)?;
-        let foreign = Foreign {
+        Ok(Self {
             shape,
             frame: body.inverse(),
             volume,
             inertia,
             radius,
-        };
-        let mut shape = Self::of(ShapeKind::Parry);
-        shape.foreign = Some(foreign);
-        Ok(shape)
+        })
     }
 }
 

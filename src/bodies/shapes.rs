@@ -106,6 +106,59 @@ impl Shape {
         Self::of(ShapeKind::Plane)
     }
 
+    /// A shape of [parry](https://docs.rs/parry3d-f64): a convex hull, a cylinder, a triangle mesh,
+    /// a height field, a compound. It needs the feature `parry`;
+    /// [`bodies::parry`](super::parry) is that crate.
+    ///
+    /// The centre of the body is the centre of mass of the shape at one density, and its axes are
+    /// the principal axes; where both coincide with the axes of the shape, nothing is turned.
+    /// [`frame`](Self::frame) says where the axes of the shape are, and
+    /// [`Body::placed`](super::Body::placed) places a body by them. A shape without a volume (an
+    /// open mesh, one whose triangles are not turned outwards, a height field) keeps its axes and
+    /// needs a fixed body, or one with a given [`mass`](super::Body::mass).
+    ///
+    /// ```
+    /// use saltation::bodies::parry::shape::SharedShape;
+    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::compliant::TimeStepper;
+    /// let mut scene = Scene::new();
+    /// scene.add(Body::fixed(Shape::plane()))?;
+    /// let cylinder = Shape::parry(SharedShape::cylinder(0.1, 0.05))?; // along y, 0.2 m long
+    /// let upright = [0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0, 0.0];
+    /// scene.add(Body::new(cylinder).position([0.0, 0.0, 0.12]).orientation(upright))?;
+    /// let (q, v) = scene.start();
+    /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
+    /// let run = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
+    /// assert!((run.state()[2] - 0.1).abs() < 1e-4);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # What is different
+    ///
+    /// * Contact points are those of parry's manifolds, found afresh at each call, so that they are
+    ///   a function of the poses alone. Points beyond the margin and points that coincide are left
+    ///   out; of those with one normal, in a compound of one part, up to four remain, by the rule of
+    ///   [`contact_points`](super::contact_points). Each call allocates.
+    /// * A contact has no feature to be found again by: its number counts the points of its pair.
+    ///   A step with such a contact has no derivative, and
+    ///   [`fixed_contacts`](super::Scene::fixed_contacts) refuses the body.
+    /// * Round faces touch flat ones in few points: a cylinder stands on four.
+    /// * A mesh is a surface: what is behind it is not inside. Build it with the flags
+    ///   `FIX_INTERNAL_EDGES` and `ORIENTED`, so that bodies do not stumble over the edges between
+    ///   its triangles.
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] for a half-space ([`plane`](Self::plane) is one), for a shape that
+    /// is not one of parry's own, for one without bounds or with numbers that are not finite, and
+    /// where parry panics.
+    #[cfg(feature = "parry")]
+    pub fn parry(shape: parry3d_f64::shape::SharedShape) -> Result<Self, InputError> {
+        Ok(Self {
+            kind: ShapeKind::Parry,
+            foreign: Some(Foreign::new(shape)?),
+        })
+    }
+
     /// The kind and the lengths.
     pub fn kind(&self) -> ShapeKind {
         self.kind

@@ -154,37 +154,48 @@ fn add_points(
             other,
         ) => {
             let core = (&Segment::core(a, half_length), radius);
-            match other {
-                Plane => capsule_plane::add(core, b, margin, out),
-                Sphere { radius } => {
-                    out.push_within(margin, capsule_sphere::point(a, core, (b, radius)));
-                }
-                Capsule {
-                    half_length,
-                    radius,
-                } => {
-                    let other = (&Segment::core(b, half_length), radius);
-                    capsule_capsule::add(a, core, other, margin, out);
-                }
-                Box { half } => {
-                    capsule_box::add(
-                        core,
-                        &PlacedBox {
-                            half: &half,
-                            pose: b,
-                        },
-                        margin,
-                        out,
-                    );
-                }
-                #[cfg(feature = "parry")]
-                ShapeKind::Parry => {}
-            }
+            add_capsule((a, core), (other, b), margin, out);
         }
         (Plane, Plane) => {}
         _ => return false,
     }
     true
+}
+
+/// Adds the points of a capsule with its core and another shape.
+fn add_capsule(
+    (a, core): (&Pose, (&Segment, f64)),
+    (other, b): (ShapeKind, &Pose),
+    margin: f64,
+    out: &mut Manifold,
+) {
+    use ShapeKind::{Box, Capsule, Plane, Sphere};
+    match other {
+        Plane => capsule_plane::add(core, b, margin, out),
+        Sphere { radius } => {
+            out.push_within(margin, capsule_sphere::point(a, core, (b, radius)));
+        }
+        Capsule {
+            half_length,
+            radius,
+        } => {
+            let other = (&Segment::core(b, half_length), radius);
+            capsule_capsule::add(a, core, other, margin, out);
+        }
+        Box { half } => {
+            capsule_box::add(
+                core,
+                &PlacedBox {
+                    half: &half,
+                    pose: b,
+                },
+                margin,
+                out,
+            );
+        }
+        #[cfg(feature = "parry")]
+        ShapeKind::Parry => {}
+    }
 }
 
 /// What became of a feature.
