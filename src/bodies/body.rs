@@ -72,7 +72,8 @@ impl Body {
         self
     }
 
-    /// Mass (kg) and moments of inertia about the axes of the shape (kg m²), instead of a density.
+    /// Mass (kg) and moments of inertia about the axes of the body (kg m²), in the order of
+    /// [`Shape::inertia`], instead of a density.
     #[must_use]
     pub fn mass(mut self, mass: f64, moments: [f64; 3]) -> Self {
         self.inertia = Inertia::Given { mass, moments };
@@ -205,6 +206,11 @@ impl Body {
         }
         if let Inertia::Density(density) = self.inertia {
             validate::positive("density", &[density])?;
+            let (volume, rule) = (
+                self.shape.volume(),
+                "has no volume: give a mass, or fix the body",
+            );
+            validate::unless(volume > 0.0, "shape", volume, rule)?;
         }
         let (mass, moments) = self.mass_and_moments();
         validate::positive("mass", &[mass])?;

@@ -226,7 +226,8 @@ impl Scene {
                 &self.bodies[pair.b].body.shape,
             );
             let margin = margin + of_body(pair.a) + of_body(pair.b);
-            contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold)?;
+            let found = contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold);
+            found.map_err(|error| of_pair(error, pair))?;
             let mut points = manifold.points().iter();
             points.try_for_each(|point| add((pair, point), contacts))
         });
@@ -271,7 +272,8 @@ impl ContactSource for Scene {
     /// [`InputError::WrongLength`]; [`InputError::NotFinite`] and [`InputError::BadSetting`] for
     /// coordinates (the entry of a quaternion of length zero is its tree), margins and step lengths;
     /// [`InputError::NoSuch`] for a listed number that no contact has, or whose feature is not
-    /// determined any more.
+    /// determined any more; those of [`contact_points`] for shapes of parry, where the entry is body
+    /// A and the value body B.
     fn fill(
         &self,
         q: &[f64],
@@ -324,6 +326,17 @@ impl ContactSource for Scene {
             }
         }
     }
+}
+
+/// What is refused of two shapes, with the numbers of the bodies: the entry is A, the value B.
+fn of_pair(mut error: InputError, pair: Pair) -> InputError {
+    if let InputError::BadSetting {
+        name, entry, value, ..
+    } = &mut error
+    {
+        (*name, *entry, *value) = ("body B of a pair of shapes", pair.a, pair.b as f64);
+    }
+    error
 }
 
 /// Writes the rows of a contact point in the velocities of a body: along each direction `d`,

@@ -66,7 +66,7 @@ impl FreeContact {
     /// # Errors
     /// [`InputError::NotFinite`]; [`InputError::BadSetting`] for a normal whose length is not 1 to
     /// 1e-6, for two equal trees and for parameters that make no sense; the entry is the number of
-    /// the contact. [`InputError::WrongLength`] for a tree beyond the velocities of
+    /// the contact. [`InputError::NoSuch`] for a tree beyond the velocities of
     /// [`Contacts::reset`]. Nothing is added then.
     pub fn push(&self, contacts: &mut Contacts) -> Result<(), InputError> {
         let number = self.parameters.contact;
@@ -80,8 +80,11 @@ impl FreeContact {
         })?;
         let sides = [Some((self.a, 1.0)), self.b.map(|b| (b, -1.0))];
         for ((tree, _), _) in sides.into_iter().flatten() {
-            let end = tree.saturating_add(1).saturating_mul(6);
-            validate::length("velocities", contacts.dof().max(end), contacts.dof())?;
+            let count = contacts.dof() / 6;
+            if tree >= count {
+                let (what, index) = ("tree of six velocities", tree);
+                return Err(InputError::NoSuch { what, index, count });
+            }
         }
         contacts.push(self.parameters)?;
         let directions = frame(Vector3::from(self.normal).normalize());

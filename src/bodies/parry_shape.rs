@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
-use parry3d_f64::glamx::DMat3;
-use parry3d_f64::shape::{ShapeType, SharedShape};
+use parry3d_f64::glamx::{DMat3, DVec3};
+use parry3d_f64::shape::{Compound, ShapeType, SharedShape, TriMesh};
 
 use super::Pose;
 use crate::{InputError, validate};
@@ -40,27 +40,30 @@ impl PartialEq for Foreign {
 impl Foreign {
     /// As [`Shape::parry`](super::Shape::parry).
     pub(super) fn new(shape: SharedShape) -> Result<Self, InputError> {
-        let kind = shape.shape_type();
-        let own = !matches!(kind, ShapeType::HalfSpace | ShapeType::Custom);
-        let rule = "must be one of parry's own and not a half-space, which is Shape::plane";
-        validate::unless(own, "shape", f64::from(kind as u8), rule)?;
+        check(&shape)?;
         // parry panics at some numbers that make no sense.
         let measured = catch_unwind(AssertUnwindSafe(|| {
-            (
-                mass_properties(&shape),
-                shape.compute_local_bounding_sphere(),
-            )
+            let ball = shape.compute_local_bounding_sphere();
+            let properties = has_volume(&shape).then(|| mass_properties(&shape, ball.radius));
+            (ball, properties)
         }));
-        let ((volume, inertia, body), ball) = measured.map_err(|_| InputError::BadSetting {
+        let (ball, properties) = measured.map_err(|_| InputError::BadSetting {
             name: "shape",
             entry: 0,
-            value: f64::from(kind as u8),
+            value: f64::from(shape.shape_type() as u8),
             rule: "must have a volume and bounds: parry panicked",
         })?;
+        let (volume, inertia, body) = match properties {
+            None => (0.0, [0.0; 3], Pose::identity()),
+            Some((volume, inertia, body)) => {
+                validate::positive("volume of a shape", &[volume])?;
+                validate::positive("moment of inertia of a shape", &inertia)?;
+                (volume, inertia, body)
+            }
+        };
         let centre = Vector3::from(ball.center.to_array());
         let radius = (centre - body.position()).norm() + ball.radius;
-        let rule = "must be finite and > 0";
-        validate::unless(radius > 0.0 && radius.is_finite(), "radius", radius, rule)?;
+        validate::positive("radius of a shape", &[radius])?;
         Ok(Self {
             shape,
             frame: body.inverse(),
@@ -71,36 +74,83 @@ impl Foreign {
     }
 }
 
+/// Refuses kinds that have no contacts with all others, and numbers that are not finite.
+fn check(shape: &SharedShape) -> Result<(), InputError> {
+    let finite = |points: &[DVec3]| {
+        let mut points = points.iter();
+        points.try_for_each(|point| validate::finite("vertex of a shape", &point.to_array()))
+    };
+    let kind = shape.shape_type();
+    match kind {
+        ShapeType::Ball
+        | ShapeType::Cuboid
+        | ShapeType::Capsule
+        | ShapeType::Triangle
+        | ShapeType::Cylinder
+        | ShapeType::Cone
+        | ShapeType::RoundCuboid
+        | ShapeType::RoundTriangle
+        | ShapeType::RoundCylinder
+        | ShapeType::RoundCone => {}
+        ShapeType::TriMesh => {
+            if let Some(mesh) = shape.as_trimesh() {
+                finite(mesh.vertices())?;
+            }
+        }
+        ShapeType::HeightField => {
+            if let Some(field) = shape.as_heightfield() {
+                validate::finite("height of a shape", field.heights().data())?;
+                finite(&[field.scale()])?;
+            }
+        }
+        ShapeType::ConvexPolyhedron | ShapeType::RoundConvexPolyhedron => {
+            let round = shape.as_round_convex_polyhedron();
+            let hull = shape
+                .as_convex_polyhedron()
+                .or(round.map(|round| &round.inner_shape));
+            finite(hull.map_or(&[], |hull| hull.points()))?;
+        }
+        ShapeType::Compound => {
+            for (pose, part) in shape.as_compound().iter().flat_map(|of| of.shapes()) {
+                finite(&[pose.translation])?;
+                validate::finite("orientation of a part", &pose.rotation.to_array())?;
+                check(part)?;
+            }
+        }
+        _ => {
+            let rule = "must be a ball, box, capsule, cylinder, cone, triangle, hull, mesh, height \
+                        field or compound of parry; a half-space is Shape::plane";
+            validate::unless(false, "shape", f64::from(kind as u8), rule)?;
+        }
+    }
+    Ok(())
+}
+
 /// Volume, principal moments of inertia at density 1, and the axes of the body in those of the
 /// shape.
-fn mass_properties(shape: &SharedShape) -> (f64, [f64; 3], Pose) {
-    let none = (0.0, [0.0; 3], Pose::identity());
-    if !has_volume(shape) {
-        return none;
-    }
-    let properties = shape.mass_properties(1.0);
-    let inertia = matrix(properties.reconstruct_inertia_matrix());
+fn mass_properties(shape: &SharedShape, radius: f64) -> (f64, [f64; 3], Pose) {
+    // Principal axes are found to an absolute error: the moments are made of order one.
+    let density = radius.powi(-5).log2().round().exp2();
+    let properties = shape.mass_properties(density);
+    let inertia = matrix(properties.reconstruct_inertia_matrix()) / density;
     let centre = Vector3::from(properties.local_com.to_array());
-    let (volume, finite) = (properties.mass(), |x: &f64| x.is_finite());
-    let sound = inertia.iter().all(finite) && centre.iter().all(finite) && volume.is_finite();
-    if !sound || volume <= 0.0 {
-        return none;
-    }
+    let volume = properties.mass() / density;
     let diagonal = inertia.diagonal();
     // Axes of symmetry are kept: those that are found for equal moments could be any.
     let coupled = (inertia - Matrix3::from_diagonal(&diagonal)).amax();
-    let (moments, axes) = if coupled <= 1e-12 * diagonal.amax() {
-        (diagonal, Matrix3::identity())
-    } else {
-        let SymmetricEigen {
-            eigenvalues,
-            mut eigenvectors,
-        } = inertia.symmetric_eigen();
-        if eigenvectors.determinant() < 0.0 {
-            eigenvectors.neg_mut();
-        }
-        (eigenvalues, eigenvectors)
-    };
+    let (moments, axes) =
+        if coupled > 1e-12 * diagonal.amax() && inertia.iter().all(|x| x.is_finite()) {
+            let SymmetricEigen {
+                eigenvalues,
+                mut eigenvectors,
+            } = inertia.symmetric_eigen();
+            if eigenvectors.determinant() < 0.0 {
+                eigenvectors.neg_mut();
+            }
+            (eigenvalues, eigenvectors)
+        } else {
+            (diagonal, Matrix3::identity())
+        };
     (volume, moments.into(), Pose::from_parts(centre, axes))
 }
 
@@ -108,27 +158,38 @@ fn matrix(m: DMat3) -> Matrix3<f64> {
     Matrix3::from_column_slice(&m.to_cols_array())
 }
 
-/// False for height fields, open meshes, and compounds that hold one.
+/// True for shapes of which parry knows the volume: not for surfaces, and not for rounded shapes, of
+/// which it takes the core alone.
 fn has_volume(shape: &SharedShape) -> bool {
-    if let Some(mesh) = shape.as_trimesh() {
-        return is_closed(mesh.indices());
-    }
-    match shape.as_compound() {
-        Some(compound) => compound.shapes().iter().all(|(_, part)| has_volume(part)),
-        None => shape.as_heightfield().is_none(),
+    match shape.shape_type() {
+        ShapeType::Ball
+        | ShapeType::Cuboid
+        | ShapeType::Capsule
+        | ShapeType::Cylinder
+        | ShapeType::Cone
+        | ShapeType::ConvexPolyhedron => true,
+        ShapeType::TriMesh => shape.as_trimesh().is_some_and(is_closed),
+        ShapeType::Compound => {
+            let parts = shape.as_compound().map(Compound::shapes);
+            parts.is_some_and(|parts| parts.iter().all(|(_, part)| has_volume(part)))
+        }
+        _ => false,
     }
 }
 
-/// True when each edge of the triangles is there once in each direction.
-fn is_closed(triangles: &[[u32; 3]]) -> bool {
+/// True when each edge of the triangles is there once in each direction, and they look outwards.
+fn is_closed(mesh: &TriMesh) -> bool {
     let edges = |triangle: &[u32; 3]| {
         let [a, b, c] = *triangle;
         [(a, b), (b, c), (c, a)]
     };
     let mut all = BTreeSet::new();
-    let once = triangles
-        .iter()
-        .flat_map(edges)
-        .all(|edge| all.insert(edge));
-    once && all.iter().all(|&(a, b)| all.contains(&(b, a)))
+    let mut directed = mesh.indices().iter().flat_map(edges);
+    let once = directed.all(|edge| all.insert(edge));
+    let middle = mesh.vertices().first().copied().unwrap_or_default();
+    let volumes = mesh.triangles().map(|of| {
+        let (a, b, c) = (of.a - middle, of.b - middle, of.c - middle);
+        a.dot(b.cross(c))
+    });
+    once && all.iter().all(|&(a, b)| all.contains(&(b, a))) && volumes.sum::<f64>() > 0.0
 }

@@ -200,6 +200,14 @@ impl Scene {
         known.then(|| self.pose_of(body, q))
     }
 
+    /// Where the axes are in which the shape of a body was given ([`Shape::frame`]).
+    ///
+    /// [`Shape::frame`]: super::Shape::frame
+    pub fn frame(&self, body: usize, q: &[f64]) -> Option<Pose> {
+        let pose = self.pose(body, q)?;
+        Some(self.bodies[body].body.shape.frame().moved_by(&pose))
+    }
+
     /// Where the centre of a body is (m).
     pub fn position(&self, body: usize, q: &[f64]) -> Option<Vector3<f64>> {
         self.pose(body, q).map(|pose| pose.position())

@@ -5,7 +5,7 @@ use super::Pose;
 use super::parry_shape::Foreign;
 use crate::{InputError, validate};
 
-/// A shape with its centre of mass at the origin of its own axes.
+/// A shape with its centre of mass at the origin of the axes of the body.
 ///
 /// ```
 /// use saltation::bodies::Shape;
@@ -106,51 +106,64 @@ impl Shape {
         Self::of(ShapeKind::Plane)
     }
 
-    /// A shape of [parry](https://docs.rs/parry3d-f64): a convex hull, a cylinder, a triangle mesh,
-    /// a height field, a compound. It needs the feature `parry`;
+    /// A shape of [parry](https://docs.rs/parry3d-f64): a convex hull, a cylinder, a cone, a triangle
+    /// mesh, a height field, a compound of convex parts. It needs the feature `parry`;
     /// [`bodies::parry`](super::parry) is that crate.
     ///
     /// The centre of the body is the centre of mass of the shape at one density, and its axes are
     /// the principal axes; where both coincide with the axes of the shape, nothing is turned.
     /// [`frame`](Self::frame) says where the axes of the shape are, and
-    /// [`Body::placed`](super::Body::placed) places a body by them. A shape without a volume (an
-    /// open mesh, one whose triangles are not turned outwards, a height field) keeps its axes and
-    /// needs a fixed body, or one with a given [`mass`](super::Body::mass).
+    /// [`Body::placed`](super::Body::placed) places a body by them. Parts of a compound that overlap
+    /// count twice.
+    ///
+    /// Without a volume are meshes that are not closed (edges are compared by the numbers of their
+    /// vertices) or do not look outwards, height fields, triangles and rounded shapes, of which parry
+    /// measures the core alone. Such a shape keeps its axes, and needs a fixed body or one with a
+    /// given [`mass`](super::Body::mass) about the origin of the shape.
     ///
     /// ```
     /// use saltation::bodies::parry::shape::SharedShape;
-    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::bodies::{Body, Pose, Scene, Shape};
     /// use saltation::compliant::TimeStepper;
     /// let mut scene = Scene::new();
     /// scene.add(Body::fixed(Shape::plane()))?;
     /// let cylinder = Shape::parry(SharedShape::cylinder(0.1, 0.05))?; // along y, 0.2 m long
-    /// let upright = [0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0, 0.0];
-    /// scene.add(Body::new(cylinder).position([0.0, 0.0, 0.12]).orientation(upright))?;
+    /// let upright = Pose::new([0.0, 0.0, 0.12], [0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0, 0.0])?;
+    /// let body = scene.add(Body::new(cylinder).placed(&upright))?;
     /// let (q, v) = scene.start();
-    /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
+    /// let mut stepper = TimeStepper::new(scene.clone())?.time_step(0.01);
     /// let run = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
-    /// assert!((run.state()[2] - 0.1).abs() < 1e-4);
+    /// let frame = scene.frame(body, &run.state()[..7]).expect("a body");
+    /// assert!((frame.position().z - 0.1).abs() < 1e-4);
     /// # Ok::<(), saltation::Error>(())
     /// ```
     ///
     /// # What is different
     ///
     /// * Contact points are those of parry's manifolds, found afresh at each call, so that they are
-    ///   a function of the poses alone. Points beyond the margin and points that coincide are left
-    ///   out; of those with one normal, in a compound of one part, up to four remain, by the rule of
-    ///   [`contact_points`](super::contact_points). Each call allocates.
+    ///   a function of the poses alone, and the corners of whole faces of hulls. Points beyond the
+    ///   margin and points that coincide are left out. Corners that are not yet in touch may have no
+    ///   point. Up to four remain of those that have one normal and lie on one part of a compound
+    ///   or one plane of a mesh, by the rule of [`contact_points`](super::contact_points). Fine
+    ///   meshes give many. Each call allocates.
     /// * A contact has no feature to be found again by: its number counts the points of its pair.
     ///   A step with such a contact has no derivative, and
     ///   [`fixed_contacts`](super::Scene::fixed_contacts) refuses the body.
     /// * Round faces touch flat ones in few points: a cylinder stands on four.
-    /// * A mesh is a surface: what is behind it is not inside. Build it with the flags
-    ///   `FIX_INTERNAL_EDGES` and `ORIENTED`, so that bodies do not stumble over the edges between
-    ///   its triangles.
+    /// * A mesh is a surface: what is behind it is not inside, and two surfaces (meshes, height
+    ///   fields) whose upright bounding boxes come as near as the margin end a run with an error. Make moving bodies of convex parts. A mesh
+    ///   built with `FIX_INTERNAL_EDGES` keeps bodies from stumbling over edges between its
+    ///   triangles.
+    /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
+    ///   where panics abort, the program ends.
+    ///
+    /// Two such shapes are equal (`==`) when they share their memory.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] for a half-space ([`plane`](Self::plane) is one), for a shape that
-    /// is not one of parry's own, for one without bounds or with numbers that are not finite, and
-    /// where parry panics.
+    /// [`InputError::BadSetting`] for other kinds (a half-space, which is [`plane`](Self::plane),
+    /// segments, polylines, voxels, kinds of your own), for a size, volume or moment that is not
+    /// finite and > 0, and where parry panics; [`InputError::NotFinite`] for vertices, heights and
+    /// poses of parts.
     #[cfg(feature = "parry")]
     pub fn parry(shape: parry3d_f64::shape::SharedShape) -> Result<Self, InputError> {
         Ok(Self {
@@ -207,7 +220,8 @@ impl Shape {
         }
     }
 
-    /// Radius of the smallest ball about the centre that holds the shape (m); infinite for a plane.
+    /// Radius of a ball about the centre that holds the shape (m), the smallest but for shapes of
+    /// parry; infinite for a plane.
     pub fn bounding_radius(&self) -> f64 {
         match self.kind {
             ShapeKind::Sphere { radius } => radius,

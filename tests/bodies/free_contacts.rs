@@ -120,7 +120,7 @@ fn what_is_no_contact_is_refused_and_adds_nothing() {
     for tree in [2, usize::MAX] {
         let a = (tree, [0.0; 3]);
         let refused = FreeContact { a, ..contact }.push(&mut contacts);
-        assert!(matches!(refused, Err(InputError::WrongLength { .. })));
+        assert!(matches!(refused, Err(InputError::NoSuch { .. })));
     }
     assert!(contacts.is_empty());
     // In single precision a unit vector has a length of 1 to 1e-7.

@@ -7,7 +7,8 @@
 //! * `manifold`: the points; `placed_box`, `segment`: boxes and cores of capsules at their poses.
 //! * `box_box`: separating axes; `face_clip`: a face of one box over a face of the other;
 //!   `reduction`: four points of many.
-//! * `parry_manifolds`: shapes of parry (feature `parry`).
+//! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
+//!   `patches`: few of its points.
 
 #[cfg(test)]
 mod aligned;
@@ -18,9 +19,13 @@ mod capsule_capsule;
 mod capsule_plane;
 mod capsule_sphere;
 mod face_clip;
+#[cfg(feature = "parry")]
+mod hull_faces;
 mod manifold;
 #[cfg(feature = "parry")]
 mod parry_manifolds;
+#[cfg(feature = "parry")]
+mod patches;
 mod placed_box;
 mod reduction;
 mod segment;
@@ -40,7 +45,8 @@ use crate::InputError;
 /// A bound of the numbers of features of all pairs.
 pub(super) const FEATURES: usize = 2048;
 
-/// Finds the contact points of two shapes with a gap up to `margin` (m), at most four.
+/// Finds the contact points of two shapes with a gap up to `margin` (m), at most four; of shapes of
+/// parry up to four of each patch.
 ///
 /// The points of flat faces are the corners of the common area, reduced to four by a fixed rule:
 /// the deepest, then those that span the largest area. Two planes have none.
@@ -48,8 +54,9 @@ pub(super) const FEATURES: usize = 2048;
 /// Points that coincide, parallel axes and aligned faces have a fixed finite answer.
 ///
 /// # Errors
-/// None but for shapes of parry ([`InputError::BadSetting`]): two of which it has no contacts, a
-/// normal that is no unit vector, more than 2048 points.
+/// None but for shapes of parry: [`InputError::BadSetting`] for two surfaces, where parry panics or
+/// gives a normal that is no unit vector, and for more than 2048 points; [`InputError::NotFinite`]
+/// for points that are not finite.
 ///
 /// ```
 /// use saltation::bodies::{Manifold, Pose, Shape, contact_points};

@@ -1,12 +1,14 @@
-//! Four points of up to sixteen: the deepest, then those that span the largest area.
+//! Four points of many: the deepest, then those that span the largest area.
 
-/// Most points to choose from.
+/// Most corners of the common area of two faces of boxes.
 pub(super) const MOST: usize = 16;
 
 /// Chooses up to four of points `(u, w, gap)` in a plane: the first with the lowest gap (within
-/// `level`, so that the least tilt does not exchange the four); the one furthest from it; the one that spans the largest triangle with these; and
-/// the one that adds most to its area. A point that adds no area beyond `tolerance` squared is left
-/// out. Points are taken in their order, so that ties go to the first.
+/// `level`, so that the least tilt does not exchange the four); the one furthest from it; the one
+/// that spans the largest triangle with these; and the one that adds most to its area. A point that
+/// adds no area beyond `tolerance` squared is left out. Points are taken in their order, so that
+/// ties go to the first. The gap must be affine over the plane: a lower point among the others is
+/// no reason to be chosen.
 pub(super) fn choose(points: &[[f64; 3]], tolerance: f64, level: f64) -> ([usize; 4], usize) {
     if points.len() <= 4 {
         return ([0, 1, 2, 3], points.len());

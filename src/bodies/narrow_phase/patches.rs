@@ -1,0 +1,305 @@
+//! Few contact points of many: points that coincide are one, and up to four of a patch remain.
+
+use std::collections::BTreeMap;
+
+use nalgebra::Vector3;
+
+use super::ManifoldPoint;
+use super::reduction::choose;
+use crate::bodies::contacts::frame;
+use crate::{InputError, validate};
+
+/// Points closer than this part of the smaller shape are one, and less than its square is no area.
+const APART: f64 = 1e-6;
+
+/// Depths that differ by less than this part of the smaller shape are equal.
+const LEVEL: f64 = 1e-4;
+
+/// Normals whose cosine is less than this below 1 are one: 1e-4 rad.
+const SAME_NORMAL: f64 = 5e-9;
+
+/// Points that coincide are one where their normals differ by less: 0.1 rad.
+const NEAR_NORMAL: f64 = 5e-3;
+
+/// Where on a shape a point lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Side {
+    /// On a shape without parts.
+    Whole,
+    /// On a part of a compound.
+    Part(u32),
+    /// On a plane of a surface: its normal and its distance from the origin, in the own axes.
+    Plane(Vector3<f64>, f64),
+}
+
+impl Side {
+    /// True for the same part, or for one plane up to `level`.
+    fn is(&self, other: &Self, level: f64) -> bool {
+        match (self, other) {
+            (Self::Plane(n, d), Self::Plane(m, e)) => {
+                n.dot(m) > 1.0 - SAME_NORMAL && (d - e).abs() <= level
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// A point that was found, and where it lies on A and on B.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) sides: [Side; 2],
+    pub(super) point: ManifoldPoint,
+}
+
+impl Found {
+    /// A point of shapes that are taken whole.
+    pub(super) fn whole(point: ManifoldPoint) -> Self {
+        let sides = [Side::Whole; 2];
+        Self { sides, point }
+    }
+}
+
+/// Appends up to four points of each patch: points with one normal on the same parts, or on the same
+/// planes, of both shapes. `size` is the length of the smaller shape. Time: `n` points in `p`
+/// patches take `n (p + log n)`.
+///
+/// # Errors
+/// [`InputError::BadSetting`] for more points than `most`.
+pub(super) fn reduce(
+    points: &mut Vec<Found>,
+    size: f64,
+    most: usize,
+    out: &mut Vec<ManifoldPoint>,
+) -> Result<(), InputError> {
+    merge_twins(points, APART * size);
+    let level = LEVEL * size;
+    let mut patches: Vec<(Found, Vec<ManifoldPoint>)> = Vec::new();
+    let rule = "a pair of bodies has too many contact points";
+    for found in points.iter() {
+        let same = |(first, _): &&mut (Found, Vec<ManifoldPoint>)| {
+            let normals = found.point.normal.dot(&first.point.normal);
+            let mut sides = found.sides.iter().zip(&first.sides);
+            normals > 1.0 - SAME_NORMAL && sides.all(|(side, other)| side.is(other, level))
+        };
+        match patches.iter_mut().find(same) {
+            Some((_, patch)) => patch.push(found.point),
+            None => patches.push((*found, vec![found.point])),
+        }
+        validate::unless(patches.len() <= most, "contact points", most as f64, rule)?;
+    }
+    let (mut flat, mut kept) = (Vec::new(), Vec::new());
+    for (first, patch) in &patches {
+        let [_, u, w] = frame(first.point.normal);
+        flat.clear();
+        flat.extend(
+            patch
+                .iter()
+                .map(|p| [u.dot(&p.on_a), w.dot(&p.on_a), p.gap]),
+        );
+        let candidates = border(&flat, APART * size, level);
+        kept.clear();
+        kept.extend(candidates.iter().map(|&k| flat[k]));
+        let (chosen, count) = choose(&kept, APART * size, level);
+        for &k in &chosen[..count] {
+            out.push(ManifoldPoint {
+                feature: out.len(),
+                ..patch[candidates[k]]
+            });
+        }
+    }
+    validate::unless(out.len() <= most, "contact points", out.len() as f64, rule)
+}
+
+/// The corners of the convex hull of points `(u, w, gap)` in their plane, and the deepest point where
+/// it is deeper than these by more than `level`; in the order of the points. Points that lie no
+/// further than `tolerance` outside of the line of two others are no corners.
+fn border(points: &[[f64; 3]], tolerance: f64, level: f64) -> Vec<usize> {
+    if points.len() <= 4 {
+        return (0..points.len()).collect();
+    }
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    let place = |k: usize| (points[k][0], points[k][1]);
+    order.sort_by(|&j, &k| {
+        let ((u, w), (x, y)) = (place(j), place(k));
+        u.total_cmp(&x).then(w.total_cmp(&y))
+    });
+    // Twice the height of b over the line from a to c, to its right, times the length of the line.
+    let outside = |a: usize, b: usize, c: usize| {
+        let ((u, w), (x, y), (p, q)) = (place(a), place(b), place(c));
+        let area = (x - u) * (q - w) - (y - w) * (p - u);
+        area > tolerance * (p - u).hypot(q - w)
+    };
+    let mut corners: Vec<usize> = Vec::new();
+    let chain = |points: &mut dyn Iterator<Item = usize>, corners: &mut Vec<usize>| {
+        let start = corners.len();
+        for k in points {
+            while let [.., a, b] = corners[start..]
+                && !outside(a, b, k)
+            {
+                corners.pop();
+            }
+            corners.push(k);
+        }
+        corners.pop();
+    };
+    chain(&mut order.iter().copied(), &mut corners);
+    chain(&mut order.iter().rev().copied(), &mut corners);
+    let gap = |k: usize| points[k][2];
+    let lowest = corners
+        .iter()
+        .map(|&k| gap(k))
+        .fold(f64::INFINITY, f64::min);
+    let deepest = (0..points.len()).min_by(|&j, &k| gap(j).total_cmp(&gap(k)));
+    corners.extend(deepest.filter(|&k| gap(k) < lowest - level));
+    corners.sort_unstable();
+    corners.dedup();
+    corners
+}
+
+/// Keeps the deeper of two points that are closer than `apart`, in the order of the first.
+fn merge_twins(points: &mut Vec<Found>, apart: f64) {
+    let cell = |x: f64| (x / apart).floor();
+    let key = |point: &ManifoldPoint| {
+        let cell = [cell(point.on_a.x), cell(point.on_a.y), cell(point.on_a.z)];
+        cell.map(|x| if x == 0.0 { 0 } else { x.to_bits() })
+    };
+    let mut cells: BTreeMap<[u64; 3], Vec<usize>> = BTreeMap::new();
+    let mut kept: Vec<Found> = Vec::new();
+    for found in points.iter() {
+        let twin = |&&k: &&usize| {
+            let other: &ManifoldPoint = &kept[k].point;
+            (other.on_a - found.point.on_a).norm() <= apart
+                && other.normal.dot(&found.point.normal) > 1.0 - NEAR_NORMAL
+        };
+        // A twin lies in the cell of a point that is moved by less than `apart` along each axis.
+        let near = (0..27).find_map(|k: i32| {
+            let shift = Vector3::new(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1).map(f64::from) * apart;
+            let mut moved = found.point;
+            moved.on_a += shift;
+            cells.get(&key(&moved))?.iter().find(twin).copied()
+        });
+        match near {
+            Some(k) if found.point.gap < kept[k].point.gap => kept[k] = *found,
+            Some(_) => {}
+            None => {
+                cells.entry(key(&found.point)).or_default().push(kept.len());
+                kept.push(*found);
+            }
+        }
+    }
+    *points = kept;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(on_a: [f64; 3], normal: [f64; 3], gap: f64, side: Side) -> Found {
+        let (on_a, normal) = (Vector3::from(on_a), Vector3::from(normal).normalize());
+        let point = ManifoldPoint {
+            feature: 9,
+            gap,
+            normal,
+            on_a,
+            on_b: on_a - normal * gap,
+        };
+        Found {
+            sides: [side, Side::Whole],
+            point,
+        }
+    }
+
+    fn reduced(mut points: Vec<Found>, most: usize) -> Result<Vec<ManifoldPoint>, InputError> {
+        let mut out = Vec::new();
+        reduce(&mut points, 1.0, most, &mut out)?;
+        assert!(out.iter().enumerate().all(|(k, point)| point.feature == k));
+        Ok(out)
+    }
+
+    #[test]
+    fn the_deeper_of_twins_stays() {
+        let z = [0.0, 0.0, 1.0];
+        // On both sides of a border between cells, around zero too.
+        for x in [0.0, 1e-6, -1e-6, 0.5, -0.25, 123.0] {
+            let twins = vec![
+                found([x - 4e-7, 0.0, 0.0], z, 1e-3, Side::Whole),
+                found(
+                    [x + 4e-7, -3e-7, 3e-7],
+                    [0.01, 0.0, 1.0],
+                    -1e-3,
+                    Side::Whole,
+                ),
+            ];
+            let kept = reduced(twins, 9).unwrap();
+            assert_eq!((kept.len(), kept[0].gap), (1, -1e-3), "{x}");
+        }
+        let apart = vec![
+            found([0.0; 3], z, 0.0, Side::Whole),
+            found([2e-6, 0.0, 0.0], z, 0.0, Side::Whole),
+            // another normal: the same corner of a box in a corner of a room
+            found([0.0; 3], [1.0, 0.0, 0.0], 0.0, Side::Whole),
+        ];
+        assert_eq!(reduced(apart, 9).unwrap().len(), 3);
+    }
+
+    /// Corners of a square, `half` wide, at some height.
+    fn square(half: f64, gap: f64, side: Side) -> Vec<Found> {
+        let corners = [
+            [1.0, 1.0],
+            [-1.0, 1.0],
+            [-1.0, -1.0],
+            [1.0, -1.0],
+            [0.5, 0.0],
+        ];
+        let at = |[x, y]: [f64; 2]| found([half * x, half * y, gap], [0.0, 0.0, 1.0], gap, side);
+        corners.into_iter().map(at).collect()
+    }
+
+    #[test]
+    fn each_part_and_each_plane_keeps_four() {
+        let plane = |offset: f64| Side::Plane(Vector3::z(), offset);
+        for (low, high) in [(Side::Part(0), Side::Part(1)), (plane(0.0), plane(1e-3))] {
+            let mut points = square(1.0, 1e-3, high);
+            points.extend(square(0.2, 0.0, low));
+            let kept = reduced(points, 9).unwrap();
+            assert_eq!(kept.len(), 8);
+            assert_eq!(kept.iter().filter(|point| point.gap < 1e-9).count(), 4);
+        }
+        let mut one = square(1.0, 0.0, plane(0.0));
+        one.extend(square(0.2, 0.0, plane(1e-5)));
+        assert_eq!(reduced(one, 9).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn the_border_of_a_patch_has_its_corners_alone() {
+        let mut points: Vec<[f64; 3]> = Vec::new();
+        for i in 0..5 {
+            for k in 0..5 {
+                points.push([f64::from(k) - 2.0, f64::from(i) - 2.0, 0.0]);
+            }
+        }
+        assert_eq!(border(&points, 1e-9, 1e-4), [0, 4, 20, 24]);
+        points[12][2] = -1e-3;
+        assert_eq!(border(&points, 1e-9, 1e-4), [0, 4, 12, 20, 24]);
+        let line: Vec<[f64; 3]> = (0..9).map(|k| [f64::from(k), 0.5, 0.0]).collect();
+        assert_eq!(border(&line, 1e-9, 1e-4), [0, 8]);
+        let one = [[0.3, 0.2, 0.0]; 6];
+        assert!(!border(&one, 1e-9, 1e-4).is_empty());
+    }
+
+    #[test]
+    fn more_points_than_most_are_refused() {
+        let line = |k: i32| found([f64::from(k), 0.0, 0.0], [0.0, 0.0, 1.0], 0.0, Side::Whole);
+        assert_eq!(reduced((0..100).map(line).collect(), 2).unwrap().len(), 2);
+        let parts = |k: u32| {
+            found(
+                [f64::from(k), 0.0, 0.0],
+                [0.0, 0.0, 1.0],
+                0.0,
+                Side::Part(k),
+            )
+        };
+        assert!(reduced((0..100).map(parts).collect(), 99).is_err());
+        assert!(reduced((0..99).map(parts).collect(), 99).is_ok());
+    }
+}

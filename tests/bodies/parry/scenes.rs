@@ -1,0 +1,242 @@
+//! Scenes with shapes of parry: rest, motion, refusals.
+
+use saltation::InputError;
+use saltation::bodies::parry::glamx::DVec3;
+use saltation::bodies::parry::shape::SharedShape;
+use saltation::bodies::parry::utils::Array2;
+use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
+use saltation::compliant::{Failure, TimeStepper};
+use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+use saltation::nalgebra::DMatrix;
+
+use super::{box_mesh, check_all, corners, parry, points};
+
+/// A frustum with many sides, as a hull: on its foot.
+fn frustum(sides: usize) -> Shape {
+    let ring = |radius: f64, z: f64| {
+        (0..sides).map(move |k| {
+            let angle = std::f64::consts::TAU * k as f64 / sides as f64;
+            DVec3::new(radius * angle.cos(), radius * angle.sin(), z)
+        })
+    };
+    let points: Vec<DVec3> = ring(0.1, 0.0).chain(ring(0.07, 0.15)).collect();
+    parry(SharedShape::convex_hull(&points).unwrap())
+}
+
+/// parry cuts a face to four vertices in a row.
+#[test]
+fn hulls_with_many_sides_stand() {
+    let up = |z: f64| Pose::new([0.0, 0.0, z], [1.0, 0.0, 0.0, 0.0]).unwrap();
+    let floors = [
+        (Shape::plane(), 0.0),
+        (Shape::cuboid([0.5, 0.5, 0.1]).unwrap(), -0.1),
+        (parry(SharedShape::new(box_mesh([0.5, 0.5, 0.1]))), -0.1),
+        (parry(SharedShape::cuboid(0.5, 0.5, 0.1)), -0.1),
+        (frustum(7), -0.15),
+    ];
+    for sides in [3, 5, 6, 7, 8, 12, 16] {
+        for (k, (floor, z)) in floors.iter().enumerate() {
+            let shape = frustum(sides);
+            let own = shape.frame().inverse().moved_by(&up(0.0));
+            let ground = floor.frame().inverse().moved_by(&up(*z));
+            for (margin, turned) in [(1e-3, false), (0.05, false), (1e-3, true)] {
+                let (a, b) = ((&shape, &own), (floor, &ground));
+                let found = if turned {
+                    points(b, a, margin)
+                } else {
+                    points(a, b, margin)
+                };
+                assert!(found.len() >= 3, "{sides} {k}: {found:?}");
+                check_all(&found, margin);
+                // The middle lies inside the points, far from their border.
+                let at = |p: &ManifoldPoint| p.on_a.xy();
+                for i in 0..36 {
+                    let (sin, cos) = (f64::from(i) * 0.1745).sin_cos();
+                    let along = |p: &ManifoldPoint| cos * at(p).x + sin * at(p).y;
+                    let furthest = found.iter().map(along).fold(f64::MIN, f64::max);
+                    assert!(furthest > 0.03, "{sides} {k} {furthest}");
+                }
+            }
+            let mut scene = Scene::new();
+            scene
+                .add(Body::fixed(floor.clone()).placed(&up(*z)))
+                .unwrap();
+            let body = scene.add(Body::new(shape).placed(&up(1e-3))).unwrap();
+            let (q, v) = scene.start();
+            let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+            let run = stepper
+                .integrate(0.0, &q, &v, 0.5)
+                .unwrap()
+                .completed()
+                .unwrap();
+            let end = stepper.system().frame(body, &run.state()[..7]).unwrap();
+            assert!(
+                (end.position().norm() < 1e-3) && end.rotation()[(2, 2)] > 1.0 - 1e-6,
+                "{sides} {k}"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_surfaces_are_refused_by_the_numbers_of_their_bodies() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    let mesh = || parry(SharedShape::new(box_mesh([0.1; 3])));
+    scene
+        .add(Body::new(mesh()).position([0.0, 0.0, 0.1]))
+        .unwrap();
+    scene
+        .add(Body::new(mesh()).position([0.0, 0.0, 0.31]))
+        .unwrap();
+    let (q, _) = scene.start();
+    let mut contacts = Contacts::new();
+    let refused = scene.fill(
+        &q,
+        ContactSet::Within(0.02),
+        Wanted::default(),
+        &mut contacts,
+    );
+    let Err(InputError::BadSetting { entry, value, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((entry, value.to_bits()), (1, 2.0_f64.to_bits()));
+    scene
+        .fill(
+            &q,
+            ContactSet::Within(1e-3),
+            Wanted::default(),
+            &mut contacts,
+        )
+        .unwrap();
+    assert_eq!(contacts.len(), 4);
+}
+
+/// A hull of a cube falls as the cube does; a ball rolls and a box slides on a mesh as on a plane.
+/// A box that lies across an edge of the mesh has other points of contact: its friction has other
+/// arms.
+#[test]
+fn scenes_with_shapes_of_parry_move_as_those_with_ours() {
+    let run = |floor: Shape, z: f64, body: Body| {
+        let mut scene = Scene::new();
+        scene
+            .add(Body::fixed(floor).position([0.0, 0.0, z]))
+            .unwrap();
+        scene.add(body).unwrap();
+        let (q, v) = scene.start();
+        let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.005);
+        let run = stepper
+            .integrate(0.0, &q, &v, 0.8)
+            .unwrap()
+            .completed()
+            .unwrap();
+        run.state().to_vec()
+    };
+    let cube = Shape::cuboid([0.05; 3]).unwrap();
+    let hull = parry(SharedShape::convex_hull(&corners([0.05; 3])).unwrap());
+    let ball = Shape::sphere(0.05).unwrap();
+    let mesh = || parry(SharedShape::new(box_mesh([2.0, 2.0, 0.5])));
+    let fall = |shape: &Shape| Body::new(shape.clone()).position([0.0, 0.0, 0.1]);
+    let slide = |shape: &Shape| {
+        fall(shape)
+            .position([-0.3, 0.2, 0.05])
+            .velocity([1.5, -0.7, 0.0])
+    };
+    let cases = [
+        (
+            run(Shape::plane(), 0.0, fall(&hull)),
+            run(Shape::plane(), 0.0, fall(&cube)),
+        ),
+        (
+            run(mesh(), -0.5, slide(&cube)),
+            run(Shape::plane(), 0.0, slide(&cube)),
+        ),
+        (
+            run(mesh(), -0.5, slide(&hull)),
+            run(Shape::plane(), 0.0, slide(&cube)),
+        ),
+        (
+            run(mesh(), -0.5, slide(&ball)),
+            run(Shape::plane(), 0.0, slide(&ball)),
+        ),
+    ];
+    for (k, (found, expected)) in cases.iter().enumerate() {
+        let tolerance = if matches!(k, 1 | 2) { 1e-4 } else { 1e-9 };
+        for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+            assert!(
+                (found - expected).abs() < tolerance,
+                "case {k}, state {i}: {found} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn contacts_without_a_feature_are_not_found_again() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    let hull = parry(SharedShape::convex_hull(&corners([0.05; 3])).unwrap());
+    scene
+        .add(Body::new(hull).position([0.0, 0.0, 0.05]))
+        .unwrap();
+    assert!(scene.fixed_contacts().is_err());
+    let (q, v) = scene.start();
+    let mut contacts = Contacts::new();
+    scene
+        .fill(
+            &q,
+            ContactSet::Within(0.01),
+            Wanted::default(),
+            &mut contacts,
+        )
+        .unwrap();
+    assert_eq!(contacts.len(), 4);
+    let listed = [contacts.all_parameters()[0].contact];
+    let refused = scene.fill(
+        &q,
+        ContactSet::Listed(&listed),
+        Wanted::default(),
+        &mut contacts,
+    );
+    assert!(matches!(refused, Err(InputError::NoSuch { .. })));
+    let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+    stepper.start(0.0, &q, &v).unwrap();
+    let (mut columns, efforts) = (DMatrix::identity(13, 13), DMatrix::zeros(6, 13));
+    let refused = stepper.step_along(&[0.0; 6], &mut columns, &efforts);
+    assert!(
+        matches!(refused, Err(Failure::NoDerivative { .. })),
+        "{refused:?}"
+    );
+}
+
+/// A ball on a hilly height field comes to rest at the bottom of a dip.
+#[test]
+fn a_ball_lies_in_the_dip_of_a_height_field() {
+    let n = 21;
+    let at = |k: usize| 2.0 * k as f64 / (n - 1) as f64 - 1.0;
+    let heights: Vec<f64> = (0..n * n)
+        .map(|i| 0.5 * (at(i % n).powi(2) + at(i / n).powi(2)))
+        .collect();
+    let field = SharedShape::heightfield(Array2::new(n, n, heights), DVec3::new(2.0, 1.0, 2.0));
+    let mut scene = Scene::new();
+    // Its heights are along y.
+    let half = 0.5_f64.sqrt();
+    let floor = Body::fixed(parry(field))
+        .friction(1.0)
+        .orientation([half, half, 0.0, 0.0]);
+    scene.add(floor).unwrap();
+    let ball = Body::new(parry(SharedShape::ball(0.15))).friction(1.0);
+    scene.add(ball.position([0.3, -0.2, 0.4])).unwrap();
+    let (q, v) = scene.start();
+    let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+    let run = stepper
+        .integrate(0.0, &q, &v, 3.0)
+        .unwrap()
+        .completed()
+        .unwrap();
+    let end = run.state();
+    assert!(
+        end[0].abs() < 0.4 && end[1].abs() < 0.4 && (end[2] - 0.15).abs() < 0.1,
+        "{end:?}"
+    );
+}
