@@ -208,9 +208,9 @@ impl Body {
             validate::positive("density", &[density])?;
             let (volume, rule) = (
                 self.shape.volume(),
-                "has no volume: give a mass, or fix the body",
+                "must be > 0: give the body a mass, or fix it",
             );
-            validate::unless(volume > 0.0, "shape", volume, rule)?;
+            validate::unless(volume > 0.0, "volume", volume, rule)?;
         }
         let (mass, moments) = self.mass_and_moments();
         validate::positive("mass", &[mass])?;

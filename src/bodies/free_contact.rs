@@ -12,7 +12,8 @@ const ROUNDING: f64 = 1e-6;
 /// A contact point of free bodies that other software found: of a body and the world, or of two
 /// bodies.
 ///
-/// [`push`](Self::push) makes the rows of it. The velocities are those of a
+/// [`push`](Self::push) makes the rows of it, in a
+/// [`ContactSource`](crate::mechanics::ContactSource) of your own or for one problem. The velocities are those of a
 /// [`Scene`](super::Scene): six a body, the angular velocity and that of the centre, in world axes.
 ///
 /// ```

@@ -344,10 +344,11 @@ impl Contacts {
         velocity
     }
 
-    /// Removes the contact added last unless it can matter in a step
-    /// ([`ContactSet::Reachable`]). A gap that is not a number stays, to be refused.
-    pub(crate) fn keep_last_if_reachable(&mut self, v: &[f64], dt: f64, least: f64) {
-        let Some(last) = self.len().checked_sub(1) else {
+    /// Removes the contact added last, whose rows are there, unless it can matter in a step
+    /// ([`ContactSet::Reachable`]). It stays where its gap is not a number, to be refused, and for
+    /// velocities of another length.
+    pub fn keep_last_if_reachable(&mut self, v: &[f64], dt: f64, least: f64) {
+        let Some(last) = self.len().checked_sub(1).filter(|_| v.len() == self.dof) else {
             return;
         };
         let (velocity, of) = (self.velocity(last, v), &self.parameters[last]);
@@ -393,8 +394,63 @@ impl Contacts {
 
 /// What fills [`Contacts`]; provided for all systems with
 /// [`UnilateralConstraints`](super::UnilateralConstraints).
+///
+/// Write it for contacts whose number changes, or that other software finds; the compliant driver
+/// takes it. (The rows of free bodies are made by
+/// [`FreeContact`](crate::bodies::FreeContact).)
+///
+/// ```
+/// use saltation::InputError;
+/// use saltation::compliant::TimeStepper;
+/// use saltation::mechanics::*;
+/// struct Bead; // 1 kg over the ground z = 0.1 x²
+/// impl MechanicalSystem for Bead {
+///     fn dof(&self) -> usize { 3 }
+///     fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+///         mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+///     }
+///     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+///         effort.copy_from_slice(&[0.0, 0.0, -9.81]);
+///     }
+/// }
+/// impl ContactSource for Bead {
+///     fn fill(&self, q: &[f64], set: ContactSet, wanted: Wanted, contacts: &mut Contacts) -> Result<(), InputError> {
+///         contacts.reset(3, if wanted.friction { 2 } else { 0 })?;
+///         let slope = 0.2 * q[0];
+///         let length = slope.hypot(1.0);
+///         let mut parameters = ContactParameters::new(0, (q[2] - 0.1 * q[0] * q[0]) / length);
+///         if wanted.friction { parameters.friction = 0.5 }
+///         if wanted.compliance { parameters.dissipation_time = 0.01 }
+///         let belongs = match set {
+///             ContactSet::Listed(list) => list.contains(&0),
+///             ContactSet::Within(margin) => parameters.gap <= margin,
+///             _ => true,
+///         };
+///         if belongs {
+///             contacts.push(parameters)?;
+///             let rows = [-slope, 0.0, 1.0, 1.0, 0.0, slope, 0.0, length, 0.0].map(|x| x / length);
+///             contacts.push_block(0, 0..3, &rows[..3 * (1 + contacts.tangents())])?;
+///         }
+///         if let ContactSet::Reachable { v, dt, least } = set {
+///             contacts.keep_last_if_reachable(v, dt, least);
+///         }
+///         Ok(())
+///     }
+/// }
+/// let mut stepper = TimeStepper::new(Bead)?.time_step(0.01);
+/// let run = stepper.integrate(0.0, &[0.5, 0.0, 0.025], &[0.0; 3], 1.0)?.completed()?;
+/// assert!((run.state()[0] - 0.5).abs() < 1e-4); // it sticks
+/// assert!((run.state()[2] - 0.025).abs() < 1e-4);
+/// # Ok::<(), saltation::Error>(())
+/// ```
 pub trait ContactSource {
-    /// Replaces `contacts` by those of `set` at the configuration `q`.
+    /// Replaces `contacts` by those of `set` at the configuration `q`: [`Contacts::reset`], then
+    /// [`push`](Contacts::push) and [`push_block`](Contacts::push_block) for each.
+    ///
+    /// What is not [`Wanted`] keeps its default; without friction contacts have no tangents. Of
+    /// [`ContactSet::Reachable`] more contacts may be filled in than belong to it, which costs time,
+    /// but none left out; [`Contacts::keep_last_if_reachable`] is its rule. The result must depend
+    /// on `q` and `set` alone.
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts

@@ -1,7 +1,9 @@
 //! Scenes of rigid bodies: shapes, poses, contact points, scenes in drivers.
 
 use saltation::InputError;
-use saltation::bodies::parry::shape::SharedShape;
+use saltation::bodies::parry::glamx::DVec3;
+use saltation::bodies::parry::math::Pose as Placed;
+use saltation::bodies::parry::shape::{SharedShape, TriMesh};
 use saltation::bodies::{
     Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Scene, Shape,
     ShapeKind, contact_point, contact_points,
@@ -14,6 +16,23 @@ use saltation::nalgebra::Vector3;
 use crate::draw::Draw;
 use crate::trial::Trial;
 
+fn vector(draw: &mut Draw) -> DVec3 {
+    DVec3::new(draw.part(), draw.part(), draw.part())
+}
+
+/// A prism with up to eight sides.
+fn hull(draw: &mut Draw, trial: &mut Trial) -> Option<SharedShape> {
+    let (sides, height) = (draw.whole(3, 8), 0.01 + draw.part().abs());
+    let corners: Vec<DVec3> = (0..2 * sides)
+        .map(|k| {
+            let (sin, cos) = (k as f64 / sides as f64 * std::f64::consts::TAU).sin_cos();
+            DVec3::new(cos, sin, if k < sides { 0.0 } else { height })
+        })
+        .collect();
+    trial.note("corners", &corners);
+    SharedShape::convex_hull(&corners)
+}
+
 fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
     let made = match draw.below(5) {
         0 => Shape::sphere(draw.positive()),
@@ -22,10 +41,23 @@ fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
         3 => {
             // parry3d_f64 panics at lengths below zero, in constructors that are its own
             let (l, r) = (draw.positive().abs(), draw.positive().abs());
-            Shape::parry(match draw.below(4) {
+            Shape::parry(match draw.below(7) {
                 0 => SharedShape::cylinder(l, r),
                 1 => SharedShape::cone(l, r),
                 2 => SharedShape::round_cuboid(l, r, r, 0.1 * l),
+                3 => hull(draw, trial)?,
+                4 => {
+                    let place = DVec3::new(draw.part(), draw.part(), draw.number());
+                    let parts = [SharedShape::cuboid(l, r, l), SharedShape::ball(r)];
+                    let places = [Placed::identity(), Placed::from_translation(place)];
+                    SharedShape::compound(places.into_iter().zip(parts).collect())
+                }
+                5 => {
+                    let corners = [(); 4].map(|()| vector(draw));
+                    let faces = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
+                    let mesh = TriMesh::new(corners.to_vec(), faces);
+                    SharedShape::new(mesh.ok()?)
+                }
                 _ => SharedShape::cuboid(l, r, l),
             })
         }
@@ -163,11 +195,14 @@ fn free_contact(draw: &mut Draw, trial: &mut Trial) {
         b: draw.chance(0.5).then(|| (draw.size(3), two)),
     };
     let mut contacts = Contacts::new();
-    if contacts.reset(18, draw.below(3) as usize).is_ok() {
+    if contacts.reset(18, draw.below(3)).is_ok() {
         let count = trial
             .door("contact", contact.push(&mut contacts))
             .map_or(0, |()| 1);
         trial.expect(contacts.len() == count, || "half a contact".to_owned());
+        let v = vec![draw.number(); draw.size(19)];
+        contacts.keep_last_if_reachable(&v, draw.number(), draw.number());
+        trial.expect(contacts.len() <= count, || "more contacts".to_owned());
     }
 }
 
@@ -179,6 +214,7 @@ fn look(trial: &mut Trial, scene: &Scene, (q, v): (&[f64], &[f64])) {
                 scene.pose(number, q),
                 scene.position(number, q),
                 scene.velocity(number, v),
+                scene.frame(number, q),
             ),
         );
         let of = (scene.tree_of(number), scene.mass_of(number));

@@ -46,7 +46,7 @@ use crate::InputError;
 pub(super) const FEATURES: usize = 2048;
 
 /// Finds the contact points of two shapes with a gap up to `margin` (m), at most four; of shapes of
-/// parry up to four of each patch.
+/// parry up to four of each patch, and the deepest 2048 in all.
 ///
 /// The points of flat faces are the corners of the common area, reduced to four by a fixed rule:
 /// the deepest, then those that span the largest area. Two planes have none.
@@ -54,9 +54,9 @@ pub(super) const FEATURES: usize = 2048;
 /// Points that coincide, parallel axes and aligned faces have a fixed finite answer.
 ///
 /// # Errors
-/// None but for shapes of parry: [`InputError::BadSetting`] for two surfaces, where parry panics or
-/// gives a normal that is no unit vector, and for more than 2048 points; [`InputError::NotFinite`]
-/// for points that are not finite.
+/// None but for shapes of parry: [`InputError::BadSetting`] for two surfaces, and where parry panics
+/// or gives a normal that is no unit vector; [`InputError::NotFinite`] for points that are not
+/// finite.
 ///
 /// ```
 /// use saltation::bodies::{Manifold, Pose, Shape, contact_points};

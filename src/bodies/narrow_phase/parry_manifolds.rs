@@ -23,9 +23,8 @@ use crate::{InputError, validate};
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
 ///
 /// # Errors
-/// [`InputError::BadSetting`] for two surfaces, where parry panics or gives a normal that is no unit
-/// vector, and for more than [`FEATURES`] points; [`InputError::NotFinite`] for points that are not
-/// finite.
+/// [`InputError::BadSetting`] for two surfaces, and where parry panics or gives a normal that is no
+/// unit vector; [`InputError::NotFinite`] for points that are not finite.
 pub(super) fn add(
     (shape_a, a): (&Shape, &Pose),
     (shape_b, b): (&Shape, &Pose),
@@ -56,7 +55,8 @@ pub(super) fn add(
         points.push(closest);
     }
     let size = shape_a.bounding_radius().min(shape_b.bounding_radius());
-    reduce(&mut points, size, FEATURES, &mut out.many)
+    reduce(&mut points, size, FEATURES, &mut out.many);
+    Ok(())
 }
 
 /// Adds the points of a manifold, and those of whole faces where a part is a hull.

@@ -7,10 +7,9 @@ use nalgebra::Vector3;
 use super::ManifoldPoint;
 use super::reduction::choose;
 use crate::bodies::contacts::frame;
-use crate::{InputError, validate};
 
 /// Points closer than this part of the smaller shape are one, and less than its square is no area.
-const APART: f64 = 1e-6;
+const APART: f64 = 1e-5;
 
 /// Depths that differ by less than this part of the smaller shape are equal.
 const LEVEL: f64 = 1e-4;
@@ -60,21 +59,20 @@ impl Found {
 }
 
 /// Appends up to four points of each patch: points with one normal on the same parts, or on the same
-/// planes, of both shapes. `size` is the length of the smaller shape. Time: `n` points in `p`
-/// patches take `n (p + log n)`.
+/// planes, of both shapes. `size` is the length of the smaller shape. Of more than `most` points the
+/// deepest remain.
 ///
-/// # Errors
-/// [`InputError::BadSetting`] for more points than `most`.
+/// Time: of `n` points `n log n`, and `4 most` points at most are compared with all patches.
 pub(super) fn reduce(
     points: &mut Vec<Found>,
     size: f64,
     most: usize,
     out: &mut Vec<ManifoldPoint>,
-) -> Result<(), InputError> {
+) {
     merge_twins(points, APART * size);
+    keep_deepest(points, 4 * most, |found| found.point.gap);
     let level = LEVEL * size;
     let mut patches: Vec<(Found, Vec<ManifoldPoint>)> = Vec::new();
-    let rule = "a pair of bodies has too many contact points";
     for found in points.iter() {
         let same = |(first, _): &&mut (Found, Vec<ManifoldPoint>)| {
             let normals = found.point.normal.dot(&first.point.normal);
@@ -85,7 +83,6 @@ pub(super) fn reduce(
             Some((_, patch)) => patch.push(found.point),
             None => patches.push((*found, vec![found.point])),
         }
-        validate::unless(patches.len() <= most, "contact points", most as f64, rule)?;
     }
     let (mut flat, mut kept) = (Vec::new(), Vec::new());
     for (first, patch) in &patches {
@@ -100,14 +97,20 @@ pub(super) fn reduce(
         kept.clear();
         kept.extend(candidates.iter().map(|&k| flat[k]));
         let (chosen, count) = choose(&kept, APART * size, level);
-        for &k in &chosen[..count] {
-            out.push(ManifoldPoint {
-                feature: out.len(),
-                ..patch[candidates[k]]
-            });
-        }
+        out.extend(chosen[..count].iter().map(|&k| patch[candidates[k]]));
     }
-    validate::unless(out.len() <= most, "contact points", out.len() as f64, rule)
+    keep_deepest(out, most, |point| point.gap);
+    for (number, point) in out.iter_mut().enumerate() {
+        point.feature = number;
+    }
+}
+
+/// Leaves the `most` points with the lowest gaps, where there are more.
+fn keep_deepest<T>(points: &mut Vec<T>, most: usize, gap: impl Fn(&T) -> f64) {
+    if points.len() > most {
+        points.sort_by(|p, q| gap(p).total_cmp(&gap(q)));
+        points.truncate(most);
+    }
 }
 
 /// The corners of the convex hull of points `(u, w, gap)` in their plane, and the deepest point where
@@ -209,37 +212,37 @@ mod tests {
         }
     }
 
-    fn reduced(mut points: Vec<Found>, most: usize) -> Result<Vec<ManifoldPoint>, InputError> {
+    fn reduced(mut points: Vec<Found>, most: usize) -> Vec<ManifoldPoint> {
         let mut out = Vec::new();
-        reduce(&mut points, 1.0, most, &mut out)?;
+        reduce(&mut points, 1.0, most, &mut out);
         assert!(out.iter().enumerate().all(|(k, point)| point.feature == k));
-        Ok(out)
+        out
     }
 
     #[test]
     fn the_deeper_of_twins_stays() {
         let z = [0.0, 0.0, 1.0];
         // On both sides of a border between cells, around zero too.
-        for x in [0.0, 1e-6, -1e-6, 0.5, -0.25, 123.0] {
+        for x in [0.0, 1e-5, -1e-5, 0.5, -0.25, 123.0] {
             let twins = vec![
-                found([x - 4e-7, 0.0, 0.0], z, 1e-3, Side::Whole),
+                found([x - 4e-6, 0.0, 0.0], z, 1e-3, Side::Whole),
                 found(
-                    [x + 4e-7, -3e-7, 3e-7],
+                    [x + 4e-6, -3e-6, 3e-6],
                     [0.01, 0.0, 1.0],
                     -1e-3,
                     Side::Whole,
                 ),
             ];
-            let kept = reduced(twins, 9).unwrap();
+            let kept = reduced(twins, 9);
             assert_eq!((kept.len(), kept[0].gap), (1, -1e-3), "{x}");
         }
         let apart = vec![
             found([0.0; 3], z, 0.0, Side::Whole),
-            found([2e-6, 0.0, 0.0], z, 0.0, Side::Whole),
+            found([2e-5, 0.0, 0.0], z, 0.0, Side::Whole),
             // another normal: the same corner of a box in a corner of a room
             found([0.0; 3], [1.0, 0.0, 0.0], 0.0, Side::Whole),
         ];
-        assert_eq!(reduced(apart, 9).unwrap().len(), 3);
+        assert_eq!(reduced(apart, 9).len(), 3);
     }
 
     /// Corners of a square, `half` wide, at some height.
@@ -261,13 +264,13 @@ mod tests {
         for (low, high) in [(Side::Part(0), Side::Part(1)), (plane(0.0), plane(1e-3))] {
             let mut points = square(1.0, 1e-3, high);
             points.extend(square(0.2, 0.0, low));
-            let kept = reduced(points, 9).unwrap();
+            let kept = reduced(points, 9);
             assert_eq!(kept.len(), 8);
             assert_eq!(kept.iter().filter(|point| point.gap < 1e-9).count(), 4);
         }
         let mut one = square(1.0, 0.0, plane(0.0));
         one.extend(square(0.2, 0.0, plane(1e-5)));
-        assert_eq!(reduced(one, 9).unwrap().len(), 4);
+        assert_eq!(reduced(one, 9).len(), 4);
     }
 
     #[test]
@@ -288,18 +291,18 @@ mod tests {
     }
 
     #[test]
-    fn more_points_than_most_are_refused() {
-        let line = |k: i32| found([f64::from(k), 0.0, 0.0], [0.0, 0.0, 1.0], 0.0, Side::Whole);
-        assert_eq!(reduced((0..100).map(line).collect(), 2).unwrap().len(), 2);
-        let parts = |k: u32| {
-            found(
-                [f64::from(k), 0.0, 0.0],
-                [0.0, 0.0, 1.0],
-                0.0,
-                Side::Part(k),
-            )
+    fn of_too_many_points_the_deepest_stay() {
+        let z = [0.0, 0.0, 1.0];
+        let at = |k: u32| {
+            let gap = 1e-3 * f64::from(k * 37 % 100);
+            found([f64::from(k), 0.0, 0.0], z, gap, Side::Part(k))
         };
-        assert!(reduced((0..100).map(parts).collect(), 99).is_err());
-        assert!(reduced((0..99).map(parts).collect(), 99).is_ok());
+        let kept = reduced((0..100).map(at).collect(), 10);
+        let gaps: Vec<f64> = kept.iter().map(|point| point.gap).collect();
+        assert_eq!(
+            gaps,
+            (0..10).map(|k| 1e-3 * f64::from(k)).collect::<Vec<_>>()
+        );
+        assert_eq!(reduced((0..100).map(at).collect(), 100).len(), 100);
     }
 }

@@ -167,7 +167,7 @@ fn shapes_without_a_volume_need_a_mass() {
         let mut scene = Scene::new();
         let refused = scene.add(Body::new(shape.clone()));
         assert!(
-            matches!(refused, Err(InputError::BadSetting { name: "shape", .. })),
+            matches!(refused, Err(InputError::BadSetting { name: "volume", .. })),
             "{refused:?}"
         );
         scene
