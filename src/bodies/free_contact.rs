@@ -13,8 +13,9 @@ const ROUNDING: f64 = 1e-6;
 /// bodies.
 ///
 /// [`push`](Self::push) makes the rows of it, in a
-/// [`ContactSource`](crate::mechanics::ContactSource) of your own or for one problem. The velocities are those of a
-/// [`Scene`](super::Scene): six a body, the angular velocity and that of the centre, in world axes.
+/// [`ContactSource`](crate::mechanics::ContactSource) of your own or for one problem. The velocities
+/// are those of a [`Scene`](super::Scene): six a body, the angular velocity and that of the centre,
+/// in world axes.
 ///
 /// ```
 /// use saltation::bodies::FreeContact;

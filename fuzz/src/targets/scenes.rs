@@ -200,7 +200,7 @@ fn free_contact(draw: &mut Draw, trial: &mut Trial) {
             .door("contact", contact.push(&mut contacts))
             .map_or(0, |()| 1);
         trial.expect(contacts.len() == count, || "half a contact".to_owned());
-        let v = vec![draw.number(); draw.size(19)];
+        let v = vec![draw.number(); draw.below(20)];
         contacts.keep_last_if_reachable(&v, draw.number(), draw.number());
         trial.expect(contacts.len() <= count, || "more contacts".to_owned());
     }
