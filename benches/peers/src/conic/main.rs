@@ -41,13 +41,13 @@ fn main() -> Result<(), String> {
 /// Solves the problem of the last step once more.
 fn compare(
     stepper: &TimeStepper<saltation::bodies::Scene>,
-    q: &[f64],
+    before: &[f64],
     (bodies, stiffness): (usize, f64),
 ) -> Result<(), String> {
     let (problem, contacts) = (stepper.problem(), stepper.contacts());
     let (n, m) = (problem.dof(), 3 * contacts.len());
     let mut mass = vec![0.0; n * n];
-    stepper.system().mass(q, &mut mass);
+    stepper.system().mass(before, &mut mass);
     let inverse = DMatrix::from_vec(n, n, mass).try_inverse().ok_or("mass")?;
     let free = DVector::from_column_slice(problem.free_velocities());
     let mut rows = DMatrix::zeros(m, n);
