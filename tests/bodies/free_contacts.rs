@@ -106,6 +106,8 @@ fn what_is_no_contact_is_refused_and_adds_nothing() {
     named(FreeContact { point, ..contact }, "contact point");
     let b = Some((1, [0.0; 3]));
     named(FreeContact { b, ..contact }, "tree of body B");
+    let b = Some((0, [0.0, f64::NAN, 0.0]));
+    named(FreeContact { b, ..contact }, "centre of mass");
     let a = (1, [f64::NAN; 3]);
     named(FreeContact { a, ..contact }, "centre of mass");
     let mut parameters = contact.parameters;
@@ -129,4 +131,7 @@ fn what_is_no_contact_is_refused_and_adds_nothing() {
         .push(&mut contacts)
         .unwrap();
     assert_eq!((contacts.len(), contacts.blocks(0).count()), (1, 2));
+    let row = contacts.blocks(0).next().unwrap().rows;
+    let length: f64 = row[3..6].iter().map(|x| x * x).sum();
+    assert!((length - 1.0).abs() < 1e-15);
 }

@@ -5,6 +5,7 @@ use saltation::bodies::parry::math::Pose as ParryPose;
 use saltation::bodies::parry::shape::{SharedShape, TriMesh, TriMeshFlags};
 use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+use saltation::nalgebra::Vector3;
 
 use crate::random::SplitMix64;
 
@@ -229,6 +230,13 @@ fn a_ball_does_not_fall_through_a_vertex_of_a_mesh() {
                     "{height} {gap}: {deepest:?}"
                 );
                 assert!(deepest.normal.z > 0.99);
+                let exchanged = points((&roof, &Pose::identity()), (&ball, &at), 0.01);
+                let other = exchanged
+                    .iter()
+                    .min_by(|p, q| p.gap.total_cmp(&q.gap))
+                    .unwrap();
+                assert!((other.normal + deepest.normal).norm() < 1e-9);
+                assert!((other.on_a - deepest.on_b).norm() < 1e-9);
             }
         }
     }
@@ -265,6 +273,16 @@ fn a_body_reaches_as_far_as_its_shape() {
     let part = |x: f64| (ParryPose::translation(x, 0.0, 0.0), SharedShape::ball(0.1));
     let dumbbell = parry(SharedShape::compound(vec![part(5.0), part(6.0)]));
     assert!(dumbbell.bounding_radius() >= 0.6 && dumbbell.bounding_radius() < 1.2);
+    // The centre of mass is not the middle.
+    let ball = |x: f64, radius: f64| {
+        (
+            ParryPose::translation(x, 0.0, 0.0),
+            SharedShape::ball(radius),
+        )
+    };
+    let club = parry(SharedShape::compound(vec![ball(5.0, 0.2), ball(6.0, 0.1)]));
+    let end = club.frame().to_world(Vector3::new(6.1, 0.0, 0.0));
+    assert!(club.bounding_radius() >= end.norm());
     for (x, gap) in [(0.69, -0.01), (-0.69, -0.01), (0.705, 0.005)] {
         let mut scene = Scene::new();
         scene.add(Body::new(dumbbell.clone())).unwrap();

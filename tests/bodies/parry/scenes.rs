@@ -12,7 +12,7 @@ use saltation::nalgebra::DMatrix;
 use super::{box_mesh, check_all, corners, parry, points};
 
 /// A frustum with many sides, as a hull: on its foot.
-fn frustum(sides: usize) -> Shape {
+fn frustum(sides: usize, rounded: f64) -> Shape {
     let ring = |radius: f64, z: f64| {
         (0..sides).map(move |k| {
             let angle = std::f64::consts::TAU * k as f64 / sides as f64;
@@ -20,7 +20,39 @@ fn frustum(sides: usize) -> Shape {
         })
     };
     let points: Vec<DVec3> = ring(0.1, 0.0).chain(ring(0.07, 0.15)).collect();
-    parry(SharedShape::convex_hull(&points).unwrap())
+    parry(if rounded > 0.0 {
+        SharedShape::round_convex_hull(&points, rounded).unwrap()
+    } else {
+        SharedShape::convex_hull(&points).unwrap()
+    })
+}
+
+/// Rounded faces lie further out.
+#[test]
+fn rounded_hulls_have_whole_faces_too() {
+    let up = |z: f64| Pose::new([0.0, 0.0, z], [1.0, 0.0, 0.0, 0.0]).unwrap();
+    let shape = frustum(8, 0.01);
+    let floor = (Shape::cuboid([0.5, 0.5, 0.1]).unwrap(), up(-0.1));
+    for (floor, at) in [&(Shape::plane(), up(0.0)), &floor] {
+        for gap in [1e-3, -1e-3] {
+            let found = points((&shape, &up(0.01 + gap)), (floor, at), 2e-3);
+            assert!(found.len() >= 4);
+            check_all(&found, 2e-3);
+            for side in [-1.0, 1.0] {
+                for k in 0..2 {
+                    let furthest = found
+                        .iter()
+                        .map(|p| side * p.on_a[k])
+                        .fold(f64::MIN, f64::max);
+                    assert!(furthest > 0.06, "{gap} {furthest}");
+                }
+            }
+            assert!(
+                found.iter().all(|p| (p.gap - gap).abs() < 1e-9),
+                "{found:?}"
+            );
+        }
+    }
 }
 
 /// parry cuts a face to four vertices in a row.
@@ -32,11 +64,11 @@ fn hulls_with_many_sides_stand() {
         (Shape::cuboid([0.5, 0.5, 0.1]).unwrap(), -0.1),
         (parry(SharedShape::new(box_mesh([0.5, 0.5, 0.1]))), -0.1),
         (parry(SharedShape::cuboid(0.5, 0.5, 0.1)), -0.1),
-        (frustum(7), -0.15),
+        (frustum(7, 0.0), -0.15),
     ];
     for sides in [3, 5, 6, 7, 8, 12, 16] {
         for (k, (floor, z)) in floors.iter().enumerate() {
-            let shape = frustum(sides);
+            let shape = frustum(sides, 0.0);
             let own = shape.frame().inverse().moved_by(&up(0.0));
             let ground = floor.frame().inverse().moved_by(&up(*z));
             for (margin, turned) in [(1e-3, false), (0.05, false), (1e-3, true)] {
@@ -48,6 +80,7 @@ fn hulls_with_many_sides_stand() {
                 };
                 assert!(found.len() >= 3, "{sides} {k}: {found:?}");
                 check_all(&found, margin);
+                assert!(found.iter().all(|point| point.normal.z.abs() > 0.999));
                 // The middle lies inside the points, far from their border.
                 let at = |p: &ManifoldPoint| p.on_a.xy();
                 for i in 0..36 {
