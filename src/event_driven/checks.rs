@@ -4,7 +4,7 @@ use super::Model;
 use super::breakdown::Breakdown;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::contacts::common_tangents;
+use crate::mechanics::contact_source::common_tangents;
 use crate::{InputError, MatrixFault, validate};
 
 impl Model<'_> {

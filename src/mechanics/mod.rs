@@ -6,8 +6,8 @@
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
 //!   [`UnilateralConstraints`]; `mechanism`: both, as drivers see them; `dual`: the same, once for
 //!   any scalar; `forward`: references and smart pointers.
-//! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `delassus`: these in
-//!   contact space, the impact problem.
+//! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `contact_source`: what
+//!   fills them; `delassus`: these in contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
 //!   what to do with contacts that depend on each other; `rates`: velocities with given rates of
@@ -27,6 +27,7 @@ pub(crate) mod acceleration;
 mod check;
 pub(crate) mod configuration;
 mod constraints;
+pub(crate) mod contact_source;
 pub(crate) mod contacts;
 pub(crate) mod delassus;
 #[cfg(feature = "dual")]
@@ -45,7 +46,8 @@ pub(crate) mod trees;
 
 pub use check::check_mechanics;
 pub use constraints::UnilateralConstraints;
-pub use contacts::{ContactParameters, ContactSet, ContactSource, Contacts, RowBlock, Wanted};
+pub use contact_source::{ContactSet, ContactSource, Wanted};
+pub use contacts::{ContactParameters, Contacts, RowBlock};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub(crate) use mechanism::Mechanism;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection};
 use crate::mechanics::Mechanism;
-use crate::mechanics::contacts::common_tangents;
+use crate::mechanics::contact_source::common_tangents;
 use crate::{InputError, Interrupt, validate};
 
 /// When a chattering contact comes to rest: its impact is then plastic, and it stays closed.

@@ -1,0 +1,241 @@
+//! What fills [`Contacts`]: which contacts are asked for, and what of them.
+
+use super::gaps::{gap_row, work_size};
+use super::trees::check_trees;
+use super::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
+use crate::{InputError, validate};
+
+/// Which contacts are asked for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ContactSet<'a> {
+    /// These, in this order.
+    Listed(&'a [usize]),
+    /// Those with a gap up to this margin (m).
+    Within(f64),
+    /// Those that can matter in a step of `dt` seconds from the velocities `v`: with a gap up to
+    /// `1.5 (dt + τ) (μ |v_t| + max(0, −v_n))`, or up to `least` (m) where that is more. A sliding
+    /// contact of a compliant step presses from a distance `(dt + τ) μ |v_t|`; without those
+    /// contacts a sliding body hops.
+    Reachable {
+        /// Velocities.
+        v: &'a [f64],
+        /// Length of the step (s).
+        dt: f64,
+        /// Least margin (m).
+        least: f64,
+    },
+}
+
+/// What is evaluated beside gaps and normal rows; by default nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// Tangent rows and coefficients of friction. Without, contacts are frictionless.
+    pub friction: bool,
+    /// Coefficients of restitution, at this velocity. Without, they are zero.
+    pub restitution_at: Option<&'a [f64]>,
+    /// Stiffness and dissipation time. Without, contacts are rigid.
+    pub compliance: bool,
+}
+
+/// What fills [`Contacts`]; provided for all systems with
+/// [`UnilateralConstraints`](super::UnilateralConstraints).
+///
+/// Write it for contacts whose number changes, or that other software finds; the compliant driver
+/// takes it. (The rows of free bodies are made by
+/// [`FreeContact`](crate::bodies::FreeContact).)
+///
+/// ```
+/// use saltation::InputError;
+/// use saltation::compliant::TimeStepper;
+/// use saltation::mechanics::*;
+/// struct Bead; // 1 kg over the ground z = 0.1 x²
+/// impl MechanicalSystem for Bead {
+///     fn dof(&self) -> usize { 3 }
+///     fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+///         mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+///     }
+///     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+///         effort.copy_from_slice(&[0.0, 0.0, -9.81]);
+///     }
+/// }
+/// impl ContactSource for Bead {
+///     fn fill(&self, q: &[f64], set: ContactSet, wanted: Wanted, contacts: &mut Contacts) -> Result<(), InputError> {
+///         contacts.reset(3, if wanted.friction { 2 } else { 0 })?;
+///         let slope = 0.2 * q[0];
+///         let length = slope.hypot(1.0);
+///         let mut parameters = ContactParameters::new(0, (q[2] - 0.1 * q[0] * q[0]) / length);
+///         if wanted.friction { parameters.friction = 0.5 }
+///         if wanted.compliance { parameters.dissipation_time = 0.01 }
+///         let belongs = match set {
+///             ContactSet::Listed(list) => list.contains(&0),
+///             ContactSet::Within(margin) => parameters.gap <= margin,
+///             _ => true,
+///         };
+///         if belongs {
+///             contacts.push(parameters)?;
+///             let rows = [-slope, 0.0, 1.0, 1.0, 0.0, slope, 0.0, length, 0.0].map(|x| x / length);
+///             contacts.push_block(0, 0..3, &rows[..3 * (1 + contacts.tangents())])?;
+///         }
+///         if let ContactSet::Reachable { v, dt, least } = set {
+///             contacts.keep_last_if_reachable(v, dt, least);
+///         }
+///         Ok(())
+///     }
+/// }
+/// let mut stepper = TimeStepper::new(Bead)?.time_step(0.01);
+/// let run = stepper.integrate(0.0, &[0.5, 0.0, 0.025], &[0.0; 3], 1.0)?.completed()?;
+/// assert!((run.state()[0] - 0.5).abs() < 1e-4); // it sticks
+/// assert!((run.state()[2] - 0.025).abs() < 1e-4);
+/// # Ok::<(), saltation::Error>(())
+/// ```
+pub trait ContactSource {
+    /// Replaces `contacts` by those of `set` at the configuration `q`: [`Contacts::reset`], then
+    /// [`push`](Contacts::push) and [`push_block`](Contacts::push_block) for each.
+    ///
+    /// What is not [`Wanted`] keeps its default; without friction contacts have no tangents. Of
+    /// [`ContactSet::Reachable`] more contacts may be filled in than belong to it, which costs time,
+    /// but none left out; [`Contacts::keep_last_if_reachable`] is its rule. The result must depend
+    /// on `q` and `set` alone.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts
+    /// have different numbers of tangents, and those of [`Contacts::push`].
+    fn fill(
+        &self,
+        q: &[f64],
+        set: ContactSet<'_>,
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError>;
+}
+
+impl<S> ContactSource for S
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    fn fill(
+        &self,
+        q: &[f64],
+        set: ContactSet<'_>,
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        validate::length("q", self.coordinates(), q.len())?;
+        if let Some(v) = wanted.restitution_at {
+            validate::length("v", self.dof(), v.len())?;
+        }
+        check_trees(self)?;
+        let tangents = if wanted.friction {
+            common_tangents(self)?
+        } else {
+            0
+        };
+        contacts.reset(self.dof(), tangents)?;
+        // Taken out, so that rows can be pushed from it.
+        let mut scratch = std::mem::take(&mut contacts.scratch);
+        scratch.clear();
+        scratch.resize(2 * (1 + tangents) * self.dof() + work_size(self), 0.0);
+        let count = self.contacts();
+        let mut add = |j: usize| add_contact(self, (q, j), wanted, contacts, &mut scratch);
+        let added = match set {
+            ContactSet::Listed(list) => list.iter().try_for_each(|&contact| {
+                if contact < count {
+                    add(contact)
+                } else {
+                    Err(InputError::NoSuch {
+                        what: "contact",
+                        index: contact,
+                        count,
+                    })
+                }
+            }),
+            ContactSet::Within(margin) => {
+                // A gap that is not a number is not beyond the margin; it is refused.
+                let beyond = |j: &usize| self.gap(*j, q) > margin;
+                (0..count).filter(|j| !beyond(j)).try_for_each(add)
+            }
+            ContactSet::Reachable { v, dt, least } => {
+                validate::length("v", self.dof(), v.len())?;
+                (0..count).try_for_each(|j| {
+                    add_contact(self, (q, j), wanted, contacts, &mut scratch)?;
+                    contacts.keep_last_if_reachable(v, dt, least);
+                    Ok(())
+                })
+            }
+        };
+        contacts.scratch = scratch;
+        added
+    }
+}
+
+/// The number of tangents of all contacts.
+///
+/// # Errors
+/// [`InputError::Tangents`] where contacts differ, or have more than two.
+pub(crate) fn common_tangents<S>(system: &S) -> Result<usize, InputError>
+where
+    S: UnilateralConstraints + ?Sized,
+{
+    let mut expected = None;
+    for contact in 0..system.contacts() {
+        let found = system.tangents(contact);
+        let expected = *expected.get_or_insert(found.min(2));
+        if found != expected {
+            return Err(InputError::Tangents {
+                contact,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(expected.unwrap_or(0))
+}
+
+/// Adds contact `j` and its blocks.
+fn add_contact<S>(
+    system: &S,
+    (q, j): (&[f64], usize),
+    wanted: Wanted<'_>,
+    contacts: &mut Contacts,
+    scratch: &mut [f64],
+) -> Result<(), InputError>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let mut parameters = ContactParameters::new(j, system.gap(j, q));
+    if wanted.friction {
+        parameters.friction = system.friction(j);
+    }
+    if let Some(v) = wanted.restitution_at {
+        parameters.restitution = system.restitution(j, q, v);
+    }
+    if wanted.compliance {
+        parameters.stiffness = system.stiffness(j);
+        parameters.dissipation_time = system.dissipation_time(j);
+    }
+    contacts.push(parameters)?;
+    let (d, r) = (system.dof(), 1 + contacts.tangents());
+    let (rows, scratch) = scratch.split_at_mut(r * d);
+    let (block, work) = scratch.split_at_mut(r * d);
+    let (normal, slips) = rows.split_at_mut(d);
+    gap_row(system, j, q, normal, work);
+    if r > 1 {
+        slips.fill(0.0);
+        system.tangent_rows(j, q, slips);
+    }
+    let trees = system.trees();
+    for i in 0..trees {
+        let tree = system.tree(i);
+        let width = tree.len();
+        for k in 0..r {
+            let part = &rows[k * d + tree.start..k * d + tree.end];
+            block[k * width..(k + 1) * width].copy_from_slice(part);
+        }
+        let block = &block[..r * width];
+        if trees == 1 || block.iter().any(|&entry| entry != 0.0) {
+            contacts.push_block(i, tree, block)?;
+        }
+    }
+    Ok(())
+}
