@@ -311,8 +311,8 @@ impl Contacts {
     }
 
     /// Removes the contact added last, whose rows are there, unless it can matter in a step
-    /// ([`ContactSet::Reachable`]). It stays where its gap is not a number, to be refused, and for
-    /// velocities of another length.
+    /// ([`ContactSet::Reachable`](super::ContactSet::Reachable)). It stays where its gap is not a
+    /// number, to be refused, and for velocities of another length.
     pub fn keep_last_if_reachable(&mut self, v: &[f64], dt: f64, least: f64) {
         let Some(last) = self.len().checked_sub(1).filter(|_| v.len() == self.dof) else {
             return;
