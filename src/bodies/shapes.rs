@@ -151,9 +151,9 @@ impl Shape {
     ///   [`fixed_contacts`](super::Scene::fixed_contacts) refuses the body.
     /// * Round faces touch flat ones in few points: a cylinder stands on four.
     /// * A mesh is a surface: what is behind it is not inside, and two surfaces (meshes, height
-    ///   fields) whose upright bounding boxes come as near as the margin end a run with an error. Make moving bodies of convex parts. A mesh
-    ///   built with `FIX_INTERNAL_EDGES` keeps bodies from stumbling over edges between its
-    ///   triangles.
+    ///   fields) whose upright bounding boxes come as near as the margin end a run with an error.
+    ///   Make moving bodies of convex parts. A mesh built with `FIX_INTERNAL_EDGES` keeps bodies from
+    ///   stumbling over edges between its triangles.
     /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
     ///   where panics abort, the program ends.
     ///

@@ -30,6 +30,10 @@ impl Heap {
 
     fn with(clutter: Clutter, softness: Softness, iterations: usize) -> Self {
         let scene = clutter.scene().expect("a scene");
+        Self::of((clutter, scene), softness, iterations)
+    }
+
+    fn of((clutter, scene): (Clutter, Scene), softness: Softness, iterations: usize) -> Self {
         let (q, v) = scene.start();
         let stepper = TimeStepper::new(scene).expect("a system").time_step(0.01);
         let solver = Solver::new().rtol(RTOL).max_iterations(iterations);
@@ -82,6 +86,35 @@ impl Heap {
             law.normal * time * gamma[0]
         });
         overlaps.fold(0.0, f64::max)
+    }
+
+    /// The forces on the ground and on the walls, along their normals, and the weight (N).
+    #[cfg(feature = "parry")]
+    fn forces(&self) -> [f64; 3] {
+        let scene = self.stepper.system();
+        let (mut forces, dt) = ([0.0; 3], self.stepper.problem().dt());
+        let contacts = self.stepper.contacts().all_parameters().iter();
+        for (contact, gamma) in contacts.zip(self.stepper.solution().impulses()) {
+            let (_, b, _) = scene.contact_of(contact.contact).expect("a contact");
+            if scene.tree_of(b).is_none() {
+                forces[usize::from(b > 0)] += gamma[0] / dt;
+            }
+        }
+        let masses = (0..scene.len()).filter(|&body| scene.tree_of(body).is_some());
+        forces[2] = masses.filter_map(|body| scene.mass_of(body)).sum::<f64>() * 9.81;
+        forces
+    }
+
+    /// The number of cubes, and of those that turn slower than 1e-3 rad/s.
+    fn slow_cubes(&self) -> (usize, usize) {
+        let scene = self.stepper.system();
+        let cubes = (0..scene.len()).filter(|&body| {
+            let kind = scene.body(body).expect("a body").shape().kind();
+            matches!(kind, ShapeKind::Box { .. })
+        });
+        let spin = |body| scene.velocity(body, self.stepper.v()).expect("a body").0;
+        let slow: Vec<bool> = cubes.map(|body| spin(body).norm() < 1e-3).collect();
+        (slow.len(), slow.iter().filter(|&&slow| slow).count())
     }
 
     /// The fastest spins of spheres and of cubes (rad/s).
@@ -184,6 +217,101 @@ fn a_settled_heap_of_cubes_creeps_slowly() {
         println!("seed {seed}: {spin:e} rad/s");
         assert!(spin < 1e-3, "seed {seed}: {spin:e}");
     }
+}
+
+/// The bodies of a heap with shapes of parry, places and materials as they are.
+#[cfg(feature = "parry")]
+fn with_parry(clutter: Clutter) -> Scene {
+    use saltation::bodies::parry::shape::SharedShape;
+    use saltation::bodies::{Body, Shape};
+    let own = clutter.scene().expect("a scene");
+    let (q, _) = own.start();
+    let mut scene = Scene::new();
+    for number in 0..own.len() {
+        let shape = own.body(number).expect("a body").shape();
+        let shape = match shape.kind() {
+            ShapeKind::Sphere { radius } => {
+                Shape::parry(SharedShape::ball(radius)).expect("a ball")
+            }
+            ShapeKind::Box { half: [x, y, z] } => {
+                Shape::parry(SharedShape::cuboid(x, y, z)).expect("a box")
+            }
+            _ => shape.clone(),
+        };
+        let body = if own.tree_of(number).is_some() {
+            Body::new(shape)
+        } else {
+            Body::fixed(shape)
+        };
+        let body = body.placed(&own.pose(number, &q).expect("a body"));
+        let body = body.friction(clutter.friction).density(clutter.density);
+        let body = body.stiffness(2.0 * clutter.stiffness);
+        scene
+            .add(body.dissipation_time(clutter.dissipation_time))
+            .expect("a body");
+    }
+    scene
+}
+
+/// Heaps are alike whoever finds their contacts, and the ground bears their weight but for friction
+/// on the walls:
+/// `cargo test --release --all-features --test compliant -- --ignored --nocapture alike`.
+#[cfg(feature = "parry")]
+#[test]
+#[ignore = "a minute"]
+fn heaps_are_alike_with_shapes_of_parry() {
+    let mut means = [[0.0; 2]; 2];
+    for seed in 0..8 {
+        let clutter = Clutter {
+            seed,
+            ..clutter(40, true)
+        };
+        let scenes = [clutter.scene().expect("a scene"), with_parry(clutter)];
+        for (mean, scene) in means.iter_mut().zip(scenes) {
+            let mut heap = Heap::of((clutter, scene), Softness::default(), 100);
+            heap.run(10 * SECOND);
+            let islands = heap.stepper.solution().islands().len();
+            let (overlap, [ground, walls, weight]) = (heap.overlap(), heap.forces());
+            println!(
+                "seed {seed}: {islands} islands, overlap {overlap:.1e} m, ground {ground:.1} N, walls {walls:.1} N, weight {weight:.1} N"
+            );
+            assert!((ground / weight - 1.0).abs() < 0.1);
+            mean[0] += islands as f64 / 8.0;
+            mean[1] += overlap / 8.0;
+        }
+    }
+    println!("means of ours and parry's: {means:?}");
+    let [own, parry] = means;
+    assert!(
+        own.iter()
+            .zip(parry)
+            .all(|(own, parry)| (0.6..1.6).contains(&(own / parry)))
+    );
+}
+
+/// Cubes slower than 1e-3 rad/s after 10 s, of all:
+/// `cargo test --release --test compliant -- --ignored --nocapture cubes_among_spheres`.
+#[test]
+#[ignore = "minutes"]
+fn cubes_among_spheres_creep_in_proportion_to_the_softness() {
+    let shares = [1e-3, 1e-4].map(|sigma| {
+        let (mut cubes, mut slow) = (0, 0);
+        for seed in 0..4 {
+            let clutter = Clutter {
+                seed,
+                ..clutter(40, true)
+            };
+            let mut softness = Softness::default();
+            softness.stiction = sigma;
+            let mut heap = Heap::with(clutter, softness, 100);
+            heap.run(10 * SECOND);
+            let of = heap.slow_cubes();
+            (cubes, slow) = (cubes + of.0, slow + of.1);
+        }
+        println!("sigma {sigma:e}: {slow} of {cubes}");
+        slow as f64 / f64::from(u32::try_from(cubes).expect("a few"))
+    });
+    assert!(shares[1] > 0.9 && shares[0] < shares[1], "{shares:?}");
 }
 
 /// `cargo test --release --test compliant -- --ignored --nocapture stiff_heaps`.

@@ -132,6 +132,24 @@ impl Core {
         }
     }
 
+    /// What a step from a moved start takes from.
+    fn start_at<'a>(
+        &'a self,
+        (q, v): (&'a [f64], &'a [f64]),
+        dt: f64,
+        applied: &'a [f64],
+    ) -> StepStart<'a> {
+        StepStart {
+            t: self.t,
+            q,
+            v,
+            dt,
+            scheme: self.settings.scheme,
+            closed: &self.pressing,
+            applied,
+        }
+    }
+
     /// The contact problem `high` of the step from a moved start, at the same contacts.
     fn perturbed(
         &mut self,
@@ -141,15 +159,7 @@ impl Core {
         h: f64,
     ) -> Result<(), Failure> {
         self.move_start(work, applied, along, h);
-        let start = StepStart {
-            t: self.t,
-            q: &work.q,
-            v: &work.v,
-            dt,
-            scheme: self.settings.scheme,
-            closed: &self.pressing,
-            applied: &work.applied,
-        };
+        let start = self.start_at((&work.q, &work.v), dt, &work.applied);
         let found = work.motion.solve(system, &start);
         found.map_err(|_| Failure::NoDerivative {
             why: "the motion without contacts was not found at a nearby state",
@@ -194,15 +204,7 @@ impl Core {
     ) {
         for (side, h) in [-h, h].into_iter().enumerate() {
             self.move_start(work, applied, along, h);
-            let start = StepStart {
-                t: self.t,
-                q: &work.q,
-                v: &work.v,
-                dt,
-                scheme: self.settings.scheme,
-                closed: &self.pressing,
-                applied: &work.applied,
-            };
+            let start = self.start_at((&work.q, &work.v), dt, &work.applied);
             let velocities = self.solver.solution().v().iter().zip(&work.found.v);
             work.end_v.clear();
             work.end_v.extend(velocities.map(|(v, dv)| v + h * dv));
