@@ -134,4 +134,7 @@ fn what_is_no_contact_is_refused_and_adds_nothing() {
     let row = contacts.blocks(0).next().unwrap().rows;
     let length: f64 = row[3..6].iter().map(|x| x * x).sum();
     assert!((length - 1.0).abs() < 1e-15);
+    // Velocities of another length decide nothing.
+    contacts.keep_last_if_reachable(&[0.0; 3], 0.01, -1.0);
+    assert_eq!(contacts.len(), 1);
 }

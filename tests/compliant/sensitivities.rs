@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
-use saltation::mechanics::{ContactSource, MechanicalSystem};
+use saltation::mechanics::{ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, SlidingBlock, SpringCylinder};
 
 const SCHEMES: [Scheme; 4] = [
@@ -104,6 +104,53 @@ fn a_pendulum_that_hits_a_wall() {
             0.9,
         );
         assert!(off < 1e-6, "{scheme:?}: {off:e}");
+    }
+}
+
+/// A mass over the ground, 1 kg, with a drive that works while it touches.
+struct Hopping;
+
+impl MechanicalSystem for Hopping {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -9.81;
+    }
+    fn contact_effort(
+        &self,
+        (_, q, v): (f64, &[f64], &[f64]),
+        closed: &[usize],
+        effort: &mut [f64],
+    ) -> bool {
+        if closed == [0] {
+            effort[0] += 60.0 * (0.1 - q[0]) - 5.0 * v[0];
+        }
+        true
+    }
+}
+
+impl UnilateralConstraints for Hopping {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn stiffness(&self, _j: usize) -> f64 {
+        200.0
+    }
+}
+
+/// Forces that depend on which contacts press.
+#[test]
+fn a_mass_whose_drive_works_while_it_touches() {
+    for scheme in SCHEMES {
+        let off = mismatch(stepper(Hopping, scheme, 0.01), (&[0.05], &[0.0]), 0.35);
+        assert!(off < 1e-7, "{scheme:?}: {off:e}");
     }
 }
 
