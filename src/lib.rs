@@ -85,7 +85,7 @@
 //! * `parallel`: samples of impacts, and islands of compliant contacts, on several threads
 //!   (`impact::Sampler::threads`, `compliant::Solver::threads`).
 //! * `parry`: bodies with the shapes of [parry](https://docs.rs/parry3d-f64): hulls, meshes, compounds
-//!   (`bodies::Shape::parry`); forty crates.
+//!   (`bodies::Shape::parry`); two dozen more crates.
 //! * `sobol`: bounds of these samples by Sobol's sequence (`impact::BoundLaw::Sobol`).
 //!
 //! # What is guaranteed
