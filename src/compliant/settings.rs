@@ -4,6 +4,7 @@ use crate::{InputError, Interrupt, validate};
 
 /// How the length of a Newton step is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineSearch {
     /// At the minimum along the step, to 1e-8 of the slope at its start; at most 100 evaluations.
     #[default]
@@ -15,6 +16,7 @@ pub enum LineSearch {
 
 /// Where Newton's method starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Guess {
     /// At the cheapest of three: the given velocities, those without contacts `v*`, and rest (zero
     /// for trees with a contact, `v*` for others); island by island.

@@ -4,6 +4,7 @@ use super::law::Region;
 
 /// How the iteration of an island ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Convergence {
     /// The gradient is below its tolerance.
     #[default]

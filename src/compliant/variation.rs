@@ -71,6 +71,7 @@ pub struct Variation {
 
 /// A change of a solution, or the weights of an objective that is linear in it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SolutionVariation {
     /// Velocities at the end of the step (m/s, or rad/s).
     pub v: Vec<f64>,

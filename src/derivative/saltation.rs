@@ -12,6 +12,7 @@ use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivativ
 
 /// The effect of a single crossing on displacements of the state, to first order.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Saltation {
     /// `Ξ`, `d × d`: a displacement `δ` at fixed time just before the crossing is `Ξ δ` just after
     /// it.

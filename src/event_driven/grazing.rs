@@ -11,6 +11,7 @@ use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transitio
 /// What to do with a gap that comes to zero too slowly for an impact. A gap counts as touched when
 /// its minimum is within a tenth of its error (see [`Doubt`](crate::Doubt)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Grazing {
     /// End the run with [`Breakdown::Grazing`], [`Breakdown::GrazingRelease`] or
     /// [`Breakdown::InconsistentMode`], at the end of the step in which it happens.

@@ -10,6 +10,7 @@ use crate::{At, InputError, Mode, Quantity, Stop};
 /// Where a run of an [`EventDriven`](super::EventDriven) system starts: state and mode, after an
 /// impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Start {
     /// `(q, v)`, with `q` on its manifold
     /// ([`project_configuration`](crate::mechanics::MechanicalSystem::project_configuration)); gaps

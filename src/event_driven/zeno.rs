@@ -6,6 +6,7 @@
 
 /// What to do when impacts accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Zeno {
     /// End the run with [`Breakdown::Zeno`](crate::event_driven::Breakdown::Zeno).
     #[default]

@@ -7,6 +7,7 @@ use crate::Guard;
 
 /// How the state came to lie on a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Arrival {
     /// The root was located on the interpolant of a smooth step.
     Located,
@@ -22,6 +23,7 @@ pub enum Arrival {
 /// One guard crossed, with the state there: what a trajectory keeps, and observers see as it
 /// happens. Guards that cross at the same instant follow each other.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GuardCrossing {
     /// Time (s).
     pub t: f64,
@@ -71,6 +73,7 @@ impl GuardCrossing {
 /// failing liveness. Of guards at exactly one instant each is checked in the modes in which it
 /// comes first and last, not in all orders between.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Corner {
     /// The common time: that of the first crossing (s).
     pub t: f64,

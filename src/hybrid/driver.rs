@@ -12,6 +12,7 @@ use crate::{InputError, Statistics, Status, validate};
 /// How a run ended, for those who keep no trajectory. The final state is in
 /// [`Integrator::state`](super::Integrator::state).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// How the run ended.
     pub status: Status,

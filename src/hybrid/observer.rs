@@ -8,6 +8,7 @@ use crate::ode::Interpolant;
 /// A piece of the run without events: a smooth step, the part of one before a located event, or a
 /// projection.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Segment<'a> {
     /// Time at the beginning (s).
     pub start: f64,

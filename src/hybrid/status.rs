@@ -43,6 +43,7 @@ impl fmt::Display for Status {
 
 /// Where a run was: time, state and mode.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct At {
     /// Time (s).
     pub t: f64,
@@ -291,6 +292,7 @@ impl PartialEq for ModelError {
 
 /// What a run cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Evaluations of the flow `f`.
     pub flow: usize,

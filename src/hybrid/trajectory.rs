@@ -10,6 +10,7 @@ use crate::{InputError, Stop};
 
 /// A mode and the time from which it holds.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ModeChange {
     /// Time from which the mode holds (s).
     pub t: f64,

@@ -4,6 +4,7 @@ use nalgebra::DVectorView;
 
 /// A solution, lent by the solver until its next solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Solution<'s> {
     z: &'s [f64],
     w: &'s [f64],

@@ -19,6 +19,7 @@ pub enum ContactEventKind {
 
 /// An event of a run: all that happens to contacts at one instant.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ContactEvent {
     /// Time (s).
     pub t: f64,
@@ -92,6 +93,7 @@ impl ContactEvent {
 
 /// A contact mode and the time from which it holds.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ContactMode {
     /// From when (s).
     pub t: f64,

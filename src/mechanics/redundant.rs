@@ -3,6 +3,7 @@
 
 /// What to do when the contacts that stay closed depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Redundant {
     /// End with
     /// [`Breakdown::DependentContacts`](crate::event_driven::Breakdown::DependentContacts).

@@ -5,6 +5,7 @@ use super::Buffer;
 
 /// Dense output of one segment, borrowed from whoever holds the coefficients.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Interpolant<'a> {
     /// Time at `θ = 0` (s).
     pub start: f64,

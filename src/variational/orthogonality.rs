@@ -57,6 +57,7 @@ pub struct Orthogonality<F> {
 
 /// How two contacts meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Meeting {
     /// Their gaps (m).
     pub gaps: [f64; 2],
@@ -68,6 +69,7 @@ pub struct Meeting {
 
 /// A posture and a design with orthogonal contacts.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OrthogonalDesign {
     /// The posture.
     pub q: Vec<f64>,

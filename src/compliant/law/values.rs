@@ -40,6 +40,7 @@ pub struct ContactLaw {
 
 /// The value of the law at one velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ContactPoint {
     /// The region.
     pub region: Region,

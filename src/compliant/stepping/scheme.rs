@@ -12,6 +12,7 @@
 /// Where `θ = 0` the Coriolis force is that at `q₀` and the mean of `v₀` and `v*`, where it does no
 /// work: at `v₀` it would speed up bodies that tumble, without bound. (The paper has it in `k`.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Scheme {
     /// `θ = θ_vq = 0`, order 1. Energy grows.
     ExplicitEuler,

@@ -160,6 +160,7 @@ impl fmt::Display for Partial {
 
 /// One derivative as the user gave it and as it was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Entry {
     /// Which derivative.
     pub what: Partial,
@@ -191,6 +192,7 @@ impl fmt::Display for Entry {
 /// What [`check_derivatives`](crate::derivative::check_derivatives) or
 /// [`check_mechanics`](crate::mechanics::check_mechanics) found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct DerivativeReport {
     /// The entry with the largest error; `None` when the user wrote no derivative.
     pub worst: Option<Entry>,

@@ -12,6 +12,7 @@ use crate::{Guard, Mode, NoDerivative, validate};
 /// For a run, displacements are those of its start and of its final state. For a corner, they are
 /// those at fixed time just before it and just after it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Piece {
     /// Its matrix, `d × d`: `B(v) = matrix · v` for every `v` in one of the cones. For a corner,
     /// the product of the saltation matrices along the order.
@@ -30,6 +31,7 @@ pub struct Piece {
 
 /// The displacements that pass the corners of a run, or one corner, in one order each.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Cone {
     /// For each corner of the run that is not linear, in order of time, the order in which its
     /// guards are met; for a piece of a corner the order at this one. Guards that a reset turns the

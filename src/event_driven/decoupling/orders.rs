@@ -22,6 +22,7 @@ const APART: f64 = 1e4;
 
 /// The outcome of nearby states that meet the contacts in one order.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OrderOutcome {
     /// The order `σ`, by numbers of contacts.
     pub order: Vec<usize>,

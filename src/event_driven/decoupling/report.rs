@@ -23,6 +23,7 @@ const SMALL: f64 = 1e-9;
 ///
 /// Contacts are numbered in matrices as they were given, without repetitions.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DecouplingReport {
     /// `cos_ij = Da_i M⁻¹ Da_jᵀ / √(G_ii G_jj)`: how strongly an impact of one contact changes the
     /// rate of another; dimensionless.

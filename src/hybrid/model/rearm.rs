@@ -9,6 +9,7 @@ const MOST_CONFLICTS: usize = 1_000_000;
 
 /// Which guards may be crossed again, and when.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Rearm {
     /// Each guard at most once: the pure event-selected system.
     Never,
@@ -107,6 +108,7 @@ pub(crate) enum Effect {
 ///
 /// When both fire in one cluster, the result depends on their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RowConflict {
     /// The guard whose crossing arms `guard`.
     pub arms: Guard,

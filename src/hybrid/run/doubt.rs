@@ -8,6 +8,7 @@ use crate::Guard;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
+use std::fmt;
 
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
@@ -83,6 +84,52 @@ pub enum Doubt {
         /// When (s).
         t: f64,
     },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Touch {
+                guard,
+                t,
+                gap,
+                error,
+            } => write!(
+                f,
+                "guard {guard} was not crossed at t = {t}, but came within {gap:e} of its surface, with an error of {error:e}"
+            ),
+            Self::TurnedAway {
+                guard,
+                t,
+                gap,
+                error,
+            } => write!(
+                f,
+                "guard {guard} was {gap:e} from its surface, with an error of {error:e}, when another crossing turned the motion away at t = {t}"
+            ),
+            Self::Shallow {
+                guard,
+                t,
+                depth,
+                error,
+            } => write!(
+                f,
+                "guard {guard} was crossed at t = {t}, but no deeper than {depth:e}, with an error of {error:e}"
+            ),
+            Self::AtEnd { guard, t, error } => write!(
+                f,
+                "the crossing of guard {guard} is closer to the end of the run, t = {t}, than the error of its time, {error:e} s"
+            ),
+            Self::Unresolved { guard, t, error } => write!(
+                f,
+                "samples of guard {guard} about t = {t} leave open {error:e} of its event function: noise, or oscillations; a time scale (EventFunction::time_scale) or a shorter max_step resolves what oscillates"
+            ),
+            Self::Unsearched { t } => write!(
+                f,
+                "from t = {t} on event functions are looked at in four places of a step only (Resolution::Samples)"
+            ),
+        }
+    }
 }
 
 /// A maximum of a guard that is not passed.

@@ -120,6 +120,7 @@ impl Polytope {
 /// Inside the affine hull of the polytope, `normal · u ≤ offset` holds for its points, with
 /// equality on the facet.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Facet {
     /// Outward unit normal along the affine hull of the polytope.
     pub normal: Vec<f64>,
