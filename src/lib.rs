@@ -124,7 +124,10 @@
 //! * Guards whose rates at crossings differ by more than a million within a run: slow ones are
 //!   refused as grazing, unless [`EventFunction::min_rate`] is stated.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used)
+)]
 
 pub mod bodies;
 pub mod compliant;

@@ -85,6 +85,12 @@ pub(crate) fn rows_of(what: &'static str, index: usize) -> impl Fn(InputError) -
     }
 }
 
+/// Refuses more than [`MOST`] parts.
+pub(crate) fn at_most(name: &'static str, found: usize) -> Result<(), InputError> {
+    let rule = "must not exceed 1000000";
+    unless(found <= MOST, name, found as f64, rule)
+}
+
 /// Refuses a number of parts outside 1 … [`MOST`].
 pub(crate) fn count(name: &'static str, found: usize) -> Result<(), InputError> {
     let rule = "must lie between 1 and 1000000";

@@ -5,11 +5,12 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use nalgebra::{Matrix3, SymmetricEigen, Vector3};
+use nalgebra::{Matrix3, Vector3};
 use parry3d_f64::glamx::{DMat3, DVec3};
 use parry3d_f64::shape::{Compound, ShapeType, SharedShape, TriMesh};
 
 use super::Pose;
+use crate::linalg::decompose::symmetric_eigen;
 use crate::{InputError, validate};
 
 /// A shape of parry and what follows from it.
@@ -138,19 +139,17 @@ fn mass_properties(shape: &SharedShape, radius: f64) -> (f64, [f64; 3], Pose) {
     let diagonal = inertia.diagonal();
     // Axes of symmetry are kept: those that are found for equal moments could be any.
     let coupled = (inertia - Matrix3::from_diagonal(&diagonal)).amax();
-    let (moments, axes) =
-        if coupled > 1e-12 * diagonal.amax() && inertia.iter().all(|x| x.is_finite()) {
-            let SymmetricEigen {
-                eigenvalues,
-                mut eigenvectors,
-            } = inertia.symmetric_eigen();
-            if eigenvectors.determinant() < 0.0 {
-                eigenvectors.neg_mut();
+    let is_coupled = coupled > 1e-12 * diagonal.amax();
+    let found = is_coupled.then(|| symmetric_eigen(inertia)).flatten();
+    let (moments, axes) = match found {
+        Some(mut found) => {
+            if found.eigenvectors.determinant() < 0.0 {
+                found.eigenvectors.neg_mut();
             }
-            (eigenvalues, eigenvectors)
-        } else {
-            (diagonal, Matrix3::identity())
-        };
+            (found.eigenvalues, found.eigenvectors)
+        }
+        None => (diagonal, Matrix3::identity()),
+    };
     (volume, moments.into(), Pose::from_parts(centre, axes))
 }
 

@@ -69,36 +69,44 @@ impl Shape {
         }
     }
 
+    /// Refuses a shape whose volume or moments of inertia overflow, or vanish.
+    fn measured(self) -> Result<Self, InputError> {
+        validate::positive("volume of a shape", &[self.volume()])?;
+        validate::positive("moment of inertia of a shape", &self.inertia())?;
+        Ok(self)
+    }
+
     /// A ball.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] for a radius that is not finite and > 0.
+    /// [`InputError::BadSetting`] for a radius, volume or moment that is not finite and > 0.
     pub fn sphere(radius: f64) -> Result<Self, InputError> {
         validate::positive("radius", &[radius])?;
-        Ok(Self::of(ShapeKind::Sphere { radius }))
+        Self::of(ShapeKind::Sphere { radius }).measured()
     }
 
     /// A box with these half lengths of its edges.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] for a length that is not finite and > 0.
+    /// [`InputError::BadSetting`] for a length, volume or moment that is not finite and > 0.
     pub fn cuboid(half: [f64; 3]) -> Result<Self, InputError> {
         validate::positive("half length of an edge", &half)?;
-        Ok(Self::of(ShapeKind::Box { half }))
+        Self::of(ShapeKind::Box { half }).measured()
     }
 
     /// A capsule along the z axis: all points within `radius` of a segment of length
     /// `2 half_length`.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] for a length that is not finite and > 0.
+    /// [`InputError::BadSetting`] for a length, volume or moment that is not finite and > 0.
     pub fn capsule(half_length: f64, radius: f64) -> Result<Self, InputError> {
         validate::positive("half length", &[half_length])?;
         validate::positive("radius", &[radius])?;
-        Ok(Self::of(ShapeKind::Capsule {
+        Self::of(ShapeKind::Capsule {
             half_length,
             radius,
-        }))
+        })
+        .measured()
     }
 
     /// The half-space `z ≤ 0`, for fixed bodies only.
@@ -318,6 +326,24 @@ mod tests {
                 Err(InputError::BadSetting { entry: 1, .. })
             ));
         }
+    }
+
+    /// The volume of a ball of 1e150 m overflows, the moments of one of 1e-70 m vanish.
+    #[test]
+    fn sizes_without_volume_or_moments_are_refused() {
+        for wrong in [1e-150, 1e-70, 1e70, 1e150] {
+            for shape in [
+                Shape::sphere(wrong),
+                Shape::cuboid([wrong; 3]),
+                Shape::capsule(wrong, wrong),
+            ] {
+                assert!(
+                    matches!(shape, Err(InputError::BadSetting { .. })),
+                    "{wrong}"
+                );
+            }
+        }
+        assert!(Shape::sphere(1e-50).is_ok() && Shape::sphere(1e50).is_ok());
     }
 
     #[test]

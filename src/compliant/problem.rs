@@ -472,6 +472,6 @@ pub(super) fn check_slip(slip: f64) -> Result<(), InputError> {
 pub(super) fn not_positive(block: &[f64], n: usize) -> MatrixFault {
     let (scaled, _) = unit_diagonal(&DMatrix::from_column_slice(n, n, block));
     MatrixFault::NotPositive {
-        value: Spectrum::of(&scaled).least(),
+        value: Spectrum::of(&scaled).map_or(f64::NAN, |found| found.least()),
     }
 }

@@ -140,8 +140,7 @@ impl ContactSpace {
 
     /// Least over greatest eigenvalue of `C`.
     pub(crate) fn rcond(&self) -> f64 {
-        let spectrum = Spectrum::of(&self.gram);
-        spectrum.least() / spectrum.greatest()
+        Spectrum::of(&self.gram).map_or(f64::NAN, |found| found.least() / found.greatest())
     }
 
     /// Rounding of the eigenvalues of `C`, over the greatest.
@@ -256,7 +255,9 @@ pub(crate) fn positive_spectrum(
     if steepest > 1.0 + NEGATIVE {
         return refuse(1.0 - steepest);
     }
-    let spectrum = Spectrum::of(matrix);
+    let Some(spectrum) = Spectrum::of(matrix) else {
+        return refuse(f64::NAN);
+    };
     if spectrum.least() < -NEGATIVE {
         return refuse(spectrum.least());
     }

@@ -1,9 +1,10 @@
 //! An impact: several contacts with zero gap at one instant, in contact space.
 
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
 use super::Failure;
 use super::normal_space::{ContactSpace, Source};
+use crate::linalg::decompose::cholesky;
 use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
 use crate::{InputError, Interrupt, MatrixFault, validate};
@@ -174,7 +175,7 @@ impl ImpactProblem {
         // Scaled to a unit diagonal: masses and inertias come in different units.
         let (scaled, roots) = unit_diagonal(mass);
         let roots = DVector::from_vec(roots);
-        let Some(factor) = Cholesky::new(scaled.clone()) else {
+        let Some(factor) = cholesky(scaled.clone()) else {
             let value = super::normal_space::positive_spectrum("mass", &scaled)?.least();
             return Err(Failure::Input(InputError::BadMatrix {
                 name: "mass",

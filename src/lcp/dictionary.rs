@@ -107,9 +107,9 @@ impl BasisDictionary {
         let matrix = DMatrix::from_fn(k, k, |i, j| self.scaled.entry(basis[i], basis[j]));
         let inverse = match k {
             0 => Some(matrix.clone()),
-            _ => matrix.clone().lu().try_inverse(),
+            _ => crate::linalg::decompose::inverse(matrix.clone()),
         };
-        let Some(inverse) = inverse.filter(|inverse| inverse.iter().all(|x| x.is_finite())) else {
+        let Some(inverse) = inverse else {
             return false;
         };
         self.numbers += 2 * k * k;

@@ -3,6 +3,7 @@
 //!
 //! * `block_kernels`: products and triangular solves of small blocks, row-major.
 //! * `cholesky`: factors of definite matrices, of a whole one and row by row.
+//! * `decompose`: the decompositions of nalgebra, for finite matrices.
 //! * `double_double`: numbers of twice the precision.
 //! * `least_norm`: the solution of least norm of a semidefinite system.
 //! * `lu`: factors of any matrix, in place.
@@ -13,6 +14,7 @@
 
 pub(crate) mod block_kernels;
 pub(crate) mod cholesky;
+pub(crate) mod decompose;
 pub(crate) mod double_double;
 pub(crate) mod least_norm;
 pub(crate) mod lu;

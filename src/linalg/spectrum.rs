@@ -2,6 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::decompose::symmetric_eigen;
+
 /// A symmetric matrix scaled to a unit diagonal, its two halves averaged, with the roots of its
 /// diagonal.
 pub(crate) fn unit_diagonal(matrix: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
@@ -27,18 +29,18 @@ pub(crate) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of a symmetric, finite matrix with at least one row.
-    pub(crate) fn of(matrix: &DMatrix<f64>) -> Self {
-        let eigen = matrix.clone().symmetric_eigen();
+    /// Of a symmetric matrix; none when it is empty or not finite.
+    pub(crate) fn of(matrix: &DMatrix<f64>) -> Option<Self> {
+        let eigen = symmetric_eigen(matrix.clone())?;
         let mut order: Vec<usize> = (0..matrix.nrows()).collect();
         order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
-        Self {
+        Some(Self {
             values: order.iter().map(|&k| eigen.eigenvalues[k]).collect(),
             vectors: order
                 .iter()
                 .map(|&k| eigen.eigenvectors.column(k).into_owned())
                 .collect(),
-        }
+        })
     }
 
     pub(crate) fn least(&self) -> f64 {
@@ -57,7 +59,7 @@ mod tests {
     #[test]
     fn eigenvalues_rise() {
         let matrix = DMatrix::from_row_slice(3, 3, &[1., 0.6, 0., 0.6, 1., 0., 0., 0., 1.]);
-        let spectrum = Spectrum::of(&matrix);
+        let spectrum = Spectrum::of(&matrix).unwrap();
         for (found, expected) in spectrum.values.iter().zip([0.4, 1.0, 1.6]) {
             assert!((found - expected).abs() < 1e-14);
         }

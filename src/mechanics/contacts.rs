@@ -183,7 +183,8 @@ impl Contacts {
     /// Removes all contacts; new ones have rows in `dof` velocities and this many tangents.
     ///
     /// # Errors
-    /// [`InputError::Tangents`] for more than two.
+    /// [`InputError::Tangents`] for more than two; [`InputError::BadSetting`] for more than a
+    /// million velocities.
     pub fn reset(&mut self, dof: usize, tangents: usize) -> Result<(), InputError> {
         if tangents > 2 {
             return Err(InputError::Tangents {
@@ -192,6 +193,7 @@ impl Contacts {
                 found: tangents,
             });
         }
+        validate::at_most("dof", dof)?;
         (self.dof, self.tangents) = (dof, tangents);
         self.parameters.clear();
         self.ends.clear();

@@ -106,13 +106,16 @@ impl ImpactProblem {
     /// ```
     ///
     /// # Errors
-    /// [`InputError::BadMatrix`] (`mass`), [`InputError::WrongLength`], [`InputError::NotFinite`],
-    /// and those of [`new`](Self::new) but [`InputError::InconsistentSpeeds`].
+    /// [`InputError::EmptySystem`], [`InputError::BadMatrix`] (`mass`),
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`], and those of [`new`](Self::new) but [`InputError::InconsistentSpeeds`].
     pub fn from_contacts(
         contacts: &Contacts,
         mass: &DMatrix<f64>,
         velocity: &DVector<f64>,
     ) -> Result<Self, Failure> {
+        if mass.is_empty() {
+            return Err(Failure::Input(InputError::EmptySystem));
+        }
         check_symmetric("mass", mass)?;
         let (d, v) = (mass.nrows(), velocity.as_slice());
         validate::length("velocity", d, v.len())?;

@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use super::failure::Failure;
 use super::held::refused;
 use crate::impact::{ImpactProblem, Uniqueness, uniqueness};
+use crate::linalg::decompose::cholesky;
 use crate::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
 };
@@ -307,7 +308,7 @@ where
                     left -= jacobian[i] * delta[i];
                 }
             }
-            let weights = gram.cholesky()?.solve(&left);
+            let weights = cholesky(gram)?.solve(&left);
             for i in (0..z.len()).filter(|&i| free[i]) {
                 delta[i] = self.scale(i).powi(2) * jacobian[i].dot(&weights);
             }

@@ -209,7 +209,7 @@ impl DerivativeReport {
 
     /// Takes one more entry in; `scale` is the size of its row.
     pub(crate) fn compare(&mut self, what: Partial, given: f64, difference: f64, scale: f64) {
-        let error = if given.is_finite() {
+        let error = if given.is_finite() && difference.is_finite() {
             (given - difference).abs() / scale
         } else {
             f64::INFINITY

@@ -6,12 +6,12 @@ use nalgebra::{DMatrix, DVector};
 use super::branches::{self, Branch};
 use super::classify;
 use super::classify::Judge;
-use super::cone::decompose;
 use super::explorer::{Explorer, MOST_NUMBERS};
 use super::graph::CornerGraph;
 use super::point::CornerPoint;
 use super::rounding;
 use crate::derivative::context::Context;
+use crate::linalg::decompose::svd;
 use crate::{Guard, Mode, NoDerivative, Stop};
 
 /// Up to this many guards all orders are compared (on the lattice of their subsets); beyond, pairs
@@ -383,7 +383,7 @@ fn rows_are_independent(graph: &CornerGraph, n: usize) -> bool {
         }
         row /= size;
     }
-    n <= dim && decompose(rows, false).is_some_and(|svd| svd.rank(1e-6) == n)
+    n <= dim && svd(rows, false, false).is_some_and(|found| found.rank(1e-6) == n)
 }
 
 #[cfg(test)]

@@ -6,10 +6,9 @@
 //! solves a least-squares problem with multipliers `λ ≥ 0` (Lawson & Hanson, "Solving Least Squares
 //! Problems", chapter 23, `NNLS`).
 
-use nalgebra::{DMatrix, DVector, Dyn, SVD};
+use nalgebra::{DMatrix, DVector};
 
-/// Most iterations of a singular value decomposition, for each row and column: a few are usual.
-const MOST_SWEEPS: usize = 100;
+use crate::linalg::decompose::svd;
 
 /// Below this distance of the hull from the origin, a cone of normalised inequalities counts as
 /// empty.
@@ -102,18 +101,12 @@ fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVect
 fn least_squares_over(e: &DMatrix<f64>, f: &DVector<f64>, marked: &[bool]) -> Option<DVector<f64>> {
     let columns: Vec<usize> = (0..e.ncols()).filter(|&r| marked[r]).collect();
     let some = e.select_columns(&columns);
-    let solution = decompose(some, true)?.solve(f, 1e-12).ok()?;
+    let solution = svd(some, true, true)?.solve(f, 1e-12).ok()?;
     let mut all = DVector::zeros(e.ncols());
     for (i, &r) in columns.iter().enumerate() {
         all[r] = solution[i];
     }
     Some(all)
-}
-
-/// Singular values, with their vectors if `whole`; none when the iteration does not settle.
-pub(crate) fn decompose(matrix: DMatrix<f64>, whole: bool) -> Option<SVD<f64, Dyn, Dyn>> {
-    let most = MOST_SWEEPS * (matrix.nrows() + matrix.ncols());
-    SVD::try_new(matrix, whole, whole, 5.0 * f64::EPSILON, most)
 }
 
 #[cfg(test)]

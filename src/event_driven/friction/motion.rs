@@ -18,6 +18,7 @@ use super::frame::Frame;
 use crate::event_driven::Model;
 use crate::impact::ContactMode;
 use crate::impact::frictional::elimination::{self, SINGULAR};
+use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_indices, with_zeros};
@@ -311,9 +312,7 @@ fn least_norm(matrix: &[f64], right: &mut [f64]) {
     let matrix = DMatrix::from_row_slice(size, size, matrix);
     let b = DVector::from_column_slice(right);
     let greatest = matrix.amax();
-    let solved = matrix
-        .try_svd(true, true, 5.0 * f64::EPSILON, 1000)
-        .and_then(|svd| svd.solve(&b, SINGULAR * greatest).ok());
+    let solved = svd(matrix, true, true).and_then(|svd| svd.solve(&b, SINGULAR * greatest).ok());
     match solved {
         Some(x) => right.copy_from_slice(x.as_slice()),
         None => right.fill(f64::NAN),

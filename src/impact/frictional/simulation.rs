@@ -199,7 +199,9 @@ fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<f64, Fail
         None => &rows * problem.delassus() * rows.transpose(),
     };
     validate::finite("squares of normals and directions", squares.as_slice())?;
-    let sigma = Spectrum::of(&squares).greatest().max(0.0).sqrt();
+    // the norm bounds the eigenvalues
+    let greatest = Spectrum::of(&squares).map_or(squares.norm(), |found| found.greatest());
+    let sigma = greatest.max(0.0).sqrt();
     let mu = problem
         .friction()
         .iter()

@@ -10,12 +10,13 @@
 //! `δ = ⟨p_e, p_p⟩ − ‖p_p‖² ≥ 0` need not vanish, and `α` solves `α² D + 2α(1 − α) δ = R² D`,
 //! `D = ‖p_e‖² − ‖p_p‖² = 2 E_p`.
 
-use nalgebra::{Cholesky, DVector};
+use nalgebra::DVector;
 
 use super::complementarity::solve_lcp;
 use crate::impact::Failure;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
+use crate::linalg::decompose::cholesky;
 use crate::validate;
 
 /// The plastic impact: contacts that push do not separate. Coefficients of restitution are not
@@ -90,7 +91,7 @@ pub(crate) fn bilateral(
     change: &DVector<f64>,
 ) -> Result<DVector<f64>, Failure> {
     space.independent()?;
-    let factor = Cholesky::new(space.gram.clone()).ok_or_else(|| Failure::DependentContacts {
+    let factor = cholesky(space.gram.clone()).ok_or_else(|| Failure::DependentContacts {
         set: (0..space.contacts()).collect(),
         rcond: space.rcond(),
     })?;

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{Point, mixed, scale};
 use crate::derivative::{DerivativeReport, Partial};
+use crate::linalg::decompose::{svd, symmetric_eigen};
 use crate::linalg::dot;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::{self, is_identity};
@@ -28,7 +29,7 @@ where
         if let Some(fault) = matrix_fault(&mass) {
             return Err(Stop::Input(InputError::BadMatrix { name, fault }));
         }
-        let value = mass.symmetric_eigenvalues().min();
+        let value = symmetric_eigen(mass).map_or(f64::NAN, |found| found.eigenvalues.min());
         if value > 0.0 {
             return Ok(());
         }
@@ -151,9 +152,9 @@ where
         };
         let bracket = change(v, &self.direction(i)) - change(&axis, along);
         let columns: Vec<f64> = (0..d).flat_map(|k| self.direction(k)).collect();
-        let directions = DMatrix::from_vec(nq, d, columns).svd(true, true);
-        let solved = directions.solve(&bracket, 1e-12);
-        solved.unwrap_or_else(|_| DVector::from_element(d, f64::NAN))
+        let directions = svd(DMatrix::from_vec(nq, d, columns), true, true);
+        let solved = directions.and_then(|found| found.solve(&bracket, 1e-12).ok());
+        solved.unwrap_or_else(|| DVector::from_element(d, f64::NAN))
     }
 
     /// The trees against the mass matrix, here and at two configurations beside: an entry that

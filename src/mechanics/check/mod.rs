@@ -8,7 +8,7 @@ use super::contact_source::common_tangents;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::ode::difference::step_along;
-use crate::{At, InputError, Mode, Quantity, Stop};
+use crate::{At, InputError, Mode, Quantity, Stop, validate};
 
 /// Compares the derivatives that a mechanical system gives with central differences, at one state.
 ///
@@ -70,7 +70,7 @@ use crate::{At, InputError, Mode, Quantity, Stop};
 /// # Errors
 /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::EmptySystem`],
 /// [`InputError::WrongLength`] (of `q`, `v`, or trees that do not cover the velocities) and
-/// [`InputError::NotFinite`] for bad input; [`InputError::BadMatrix`] (`mass`) when the mass matrix
+/// [`InputError::NotFinite`] for bad input and rates of the coordinates; [`InputError::BadMatrix`] (`mass`) when the mass matrix
 /// is not finite, symmetric and positive definite at `q`, or not finite close to it;
 /// [`Stop::NotFinite`] when the effort or a gap is not finite there.
 pub fn check_mechanics<S>(
@@ -123,7 +123,11 @@ where
         check_input((system.coordinates(), dof), t, q, v)?;
         check_configuration(system, q, v)?;
         common_tangents(system)?;
-        Ok(Self { system, t, q })
+        let point = Self { system, t, q };
+        for i in 0..dof {
+            validate::finite("rate of the coordinates", &point.direction(i))?;
+        }
+        Ok(point)
     }
 
     /// `N(q) e_i`.

@@ -1,6 +1,6 @@
 //! Modes whose linear system is singular: a point of the mode's cone, and whether there are others.
 
-use nalgebra::{DMatrix, DVector, SVD};
+use nalgebra::{DMatrix, DVector};
 
 use super::super::elimination::SINGULAR;
 use super::contact_state::Normal;
@@ -8,10 +8,8 @@ use super::trial::{MERGED, TOLERANCE, Trial, add_product};
 use crate::Interrupt;
 use crate::impact::Failure;
 use crate::impact::laws::complementarity::solve_lcp;
+use crate::linalg::decompose::svd;
 
-/// When the singular values of a matrix count as found, and most iterations for them.
-const CLOSE: f64 = 5.0 * f64::EPSILON;
-const ITERATIONS: usize = 1000;
 /// How far along a null vector another point of the mode is looked for.
 const APART: f64 = 1e-4;
 
@@ -56,7 +54,7 @@ pub(super) fn point_of_cone(
     if support.is_empty() {
         return Ok(Some(impulses));
     }
-    let chosen = SVD::try_new(unit.select_columns(&support), true, true, CLOSE, ITERATIONS);
+    let chosen = svd(unit.select_columns(&support), true, true);
     let Some(Ok(fresh)) = chosen.map(|chosen| chosen.solve(&right, SINGULAR)) else {
         return Ok(None);
     };
@@ -164,7 +162,7 @@ pub(super) fn holds_others(kept: &Trial) -> bool {
     trial.set_up();
     let size = trial.system.rows.len();
     let matrix = DMatrix::from_row_slice(size, size, &trial.system.entries);
-    let Some(svd) = SVD::try_new(matrix, false, true, CLOSE, ITERATIONS) else {
+    let Some(svd) = svd(matrix, false, true) else {
         return true;
     };
     let Some(right) = svd.v_t else {
