@@ -127,14 +127,16 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             corner_tolerance,
             ..
         } = self.parts().1.settings;
-        check_size(self.system().dim(), max_memory)?;
+        let driver = self.parts().1;
+        let sizes = (driver.state().len(), driver.blank_mode());
+        check_size(sizes.0, max_memory)?;
         let mut path = crate::hybrid::trajectory::Path::new(max_memory, corner_tolerance);
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
             let (system, driver, engine) = self.parts();
             driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
-                (path, Recorder::new(context, settings))
+                (path, Recorder::new(context, settings, sizes))
             })?
         };
         let status = recorder.status(path.status(summary.status), &path);
@@ -283,7 +285,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     pub(crate) fn explorer(&self) -> Explorer {
-        Explorer::new(self.system.dim(), &crate::Mode::of(&*self.system))
+        Explorer::new(self.trajectory.state().len(), self.trajectory.mode())
     }
 
     /// The displacement that enters link `end` of the chain.

@@ -79,8 +79,12 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(context: Context<'a>, settings: &'a Settings) -> Self {
-        let (dim, mode) = (context.system.dim(), Mode::of(context.system));
+    /// For `dim` states and modes like this one.
+    pub(crate) fn new(
+        context: Context<'a>,
+        settings: &'a Settings,
+        (dim, mode): (usize, Mode),
+    ) -> Self {
         Self {
             context,
             settings,
@@ -318,7 +322,7 @@ impl<'a> Recorder<'a> {
         let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         let mut field_scratch = vec![0.0; x.len()];
         system.flow(t, x, mode, &mut field);
-        for k in 0..system.count() {
+        for k in 0..mode.len() {
             let guard = Guard::ahead(k, mode.contains(k));
             if !self.context.follows(guard) {
                 continue;
@@ -366,7 +370,7 @@ impl Observer for Recorder<'_> {
         if let Err(error) = self.columns.advance(self.context, segment) {
             return self.fail(error);
         }
-        if self.context.system.count() > 0
+        if !self.mode.is_empty()
             && let Err(error) = self.error.advance(self.context, segment)
         {
             self.fail(error);

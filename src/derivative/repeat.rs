@@ -105,7 +105,7 @@ impl Repeat {
         self.set.push(crossed);
         let Place { x, mode, arming } = place;
         // Resets that carry the state across more guards than there are do not end.
-        for step in 0..=2 * system.count() {
+        for step in 0..=2 * mode.len() {
             self.index = index + step;
             let place = Place { x, mode, arming };
             let (rule, before) = ((system, context.rearm), &mut self.before);

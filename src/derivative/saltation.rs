@@ -87,7 +87,7 @@ where
 {
     let system: &dyn System = &system;
     super::check::jacobian::Point::new(system, t, x, mode)?;
-    let count = system.count();
+    let count = mode.len();
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
         return Err(NoDerivative::Input(InputError::NoSuch {
             what: "event function",

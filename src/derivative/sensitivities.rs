@@ -10,7 +10,6 @@ use super::corner::follow::Course;
 use super::corner::group::{Group, check_sides};
 use super::corner::rounding;
 use super::variational::Columns;
-use crate::hybrid::System;
 use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
@@ -118,10 +117,9 @@ impl Sensitivities {
         &self.verdict
     }
 
-    fn begin(&mut self, system: &dyn System, settings: &Settings) {
-        let lengths = (self.mode.len(), self.mode.flag_count());
-        if lengths != (system.count(), system.flags()) {
-            let mode = Mode::of(system);
+    fn begin(&mut self, settings: &Settings, (sides, flags): (usize, usize)) {
+        if self.mode.sizes() != (sides, flags) {
+            let mode = Mode::new(sides).with_flags(flags);
             self.group = Group::new(self.dim, &mode);
             self.explorer = Explorer::new(self.dim, &mode);
             self.mode = mode;
@@ -157,9 +155,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ) -> Result<Summary, InputError> {
         validate::length("a tangent", x0.len(), tangents.dim)?;
         let (system, driver, engine) = self.parts();
+        let sizes = driver.mode().sizes();
         let (summary, (_, mut carrier)) =
             driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
-                tangents.begin(system, settings);
+                tangents.begin(settings, sizes);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
                     context,

@@ -309,6 +309,11 @@ pub(crate) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Breakd
             fault: MatrixFault::NotPositive { value: 0.0 },
             state: q.to_vec(),
         },
+        Trouble::Sizes { expected, found } => Breakdown::Input(InputError::WrongLength {
+            name: "the state of the system",
+            expected,
+            found,
+        }),
         Trouble::Dependent(rcond) => Breakdown::DependentContacts {
             set: contacts.to_vec(),
             rcond,

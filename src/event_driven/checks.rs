@@ -5,17 +5,20 @@ use super::breakdown::Breakdown;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contact_source::common_tangents;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, MatrixFault, validate};
 
 impl Model<'_> {
     /// Refuses tolerances that make no sense, friction that nothing honours, and contacts that
     /// differ in their number of tangents: when a run starts, in every driver.
     pub(crate) fn check_options(&self) -> Result<(), InputError> {
+        self.system().sizes.check()?;
         validate::not_negative("gap_tolerance", &[self.gap_tolerance])?;
         // Least rate of all guards.
         validate::positive("rate_tolerance", &[self.rate_tolerance])?;
         self.check_friction()?;
-        common_tangents(self.system())?;
+        let system = self.system();
+        common_tangents(system, system.contacts())?;
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::hybrid::Driver;
 use crate::hybrid::options::Settings;
 use crate::hybrid::run_to_end;
 use crate::hybrid::trajectory::Path;
+use crate::mechanics::UnilateralConstraints;
 use crate::{Statistics, Status, Stop, Trajectory};
 
 /// What drives a model.

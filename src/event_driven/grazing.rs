@@ -5,6 +5,7 @@ use super::breakdown::Breakdown;
 use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
+use crate::mechanics::UnilateralConstraints;
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 

@@ -5,13 +5,14 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
 impl Model<'_> {
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
-        with_zeros(work_size(system), |work| {
+        with_zeros(work_size(q.len(), out.len()), |work| {
             if self.bodies.fixed.identity {
                 gap_row(system, j, q, out, work);
             } else {
@@ -83,7 +84,7 @@ impl EventFunction for Model<'_> {
     }
 
     fn time_scale(&self, _k: usize) -> Option<f64> {
-        self.system().time_scale()
+        MechanicalSystem::time_scale(self.system())
     }
 
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {

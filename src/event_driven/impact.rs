@@ -14,6 +14,7 @@ use crate::mechanics::log::ContactEvent;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{At, Crossed, Mode, Quantity, Stop};
 
 /// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a

@@ -10,6 +10,7 @@ use super::impact::{Event, occasion};
 use super::projection;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
+use crate::mechanics::UnilateralConstraints;
 use crate::ode::difference::step_along;
 use crate::{Crossed, Mode};
 

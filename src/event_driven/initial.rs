@@ -5,6 +5,7 @@ use super::breakdown::Breakdown;
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
+use crate::mechanics::UnilateralConstraints;
 use crate::{At, InputError, Mode, Quantity, Stop};
 
 /// Where a run of an [`EventDriven`](super::EventDriven) system starts: state and mode, after an

@@ -7,6 +7,7 @@ use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
 use crate::mechanics::acceleration::How;
 use crate::mechanics::configuration;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
@@ -63,7 +64,10 @@ impl Model<'_> {
         with_indices(n, |closed| {
             let closed = gather_closed(mode, closed);
             let (fixed, out) = (&self.bodies.fixed, (acceleration, multipliers));
-            self.system().motion(fixed, (t, q, v), closed, out, how)
+            self.bodies
+                .system
+                .system
+                .motion(fixed, (t, q, v), closed, out, how)
         })
     }
 
@@ -79,8 +83,8 @@ impl Model<'_> {
         with_indices(self.system().contacts(), |closed| {
             let closed = gather_closed(mode, closed);
             let (fixed, how) = (&self.bodies.fixed, self.how(None));
-            self.system()
-                .motion_along(fixed, at, closed, (directions, out), how)
+            let system = &self.bodies.system.system;
+            system.motion_along(fixed, at, closed, (directions, out), how)
         })
     }
 

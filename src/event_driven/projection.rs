@@ -10,7 +10,8 @@ use crate::linalg::dot;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::Frame;
 use crate::mechanics::configuration;
-use crate::mechanics::{Mechanism, Redundant};
+use crate::mechanics::{Measured, Mechanism, Redundant};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Gaps and rates within this part of the tolerances are rounding and are not corrected.
 const LEFT_ALONE: f64 = 1e-3;
@@ -97,7 +98,7 @@ fn to_gaps_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool
 
 /// Moves `q` along `N(q) δ`, `δ = M⁻¹ Daᵀ p`, and back onto its manifold.
 #[cold]
-fn shift(system: &dyn Mechanism, frame: &Frame<'_>, p: &[f64], q: &mut [f64]) {
+fn shift(system: &Measured<dyn Mechanism + '_>, frame: &Frame<'_>, p: &[f64], q: &mut [f64]) {
     with_zeros(frame.d + q.len(), |scratch| {
         let (by, rate) = scratch.split_at_mut(frame.d);
         for (i, &p) in p.iter().enumerate() {

@@ -8,6 +8,7 @@ use crate::event_driven::Model;
 use crate::impact::{Failure, Occasion};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::rates::change_rates;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,
 };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::acceleration::Bodies;
 use crate::mechanics::kinetic::energy;
-use crate::mechanics::{MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
+use crate::mechanics::{Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
 use crate::{InputError, Interrupt, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
@@ -99,6 +99,11 @@ where
         }
     }
 
+    /// The mechanical system.
+    pub fn system(&self) -> &S {
+        &self.bodies.system.system
+    }
+
     /// Gaps within this of zero are zero (m); default 1e-10. Bounces a hundred times lower are not
     /// resolved: they are the end of an accumulation, and a closed contact that an impact throws no
     /// higher stays closed.
@@ -162,15 +167,17 @@ where
     }
 }
 
+impl<'a> EventDriven<dyn Mechanism + 'a> {
+    /// The mechanical system, with its sizes read once.
+    pub(crate) fn system(&self) -> &Measured<dyn Mechanism + 'a> {
+        &self.bodies.system
+    }
+}
+
 impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    /// The mechanical system.
-    pub fn system(&self) -> &S {
-        &self.bodies.system
-    }
-
     /// The law of impact.
     pub fn law(&self) -> &(dyn ImpactLaw + Send + Sync) {
         &*self.law
@@ -190,7 +197,7 @@ where
     /// bits are on, since gaps and forces are positive before an event. Indices without a contact
     /// are ignored. [`start`](Self::start) gives the mode that belongs to a state.
     pub fn mode(&self, closed: &[usize]) -> Mode {
-        let n = self.system().contacts();
+        let n = self.bodies.system.contacts();
         let mut mode = Mode::new(n).with_flags(n);
         for j in 0..n {
             Self::set_closed(&mut mode, j, closed.contains(&j));
@@ -216,7 +223,7 @@ where
 
     /// True when impacts are piecewise linear: masses and rows are constant, and `q̇ = v`.
     pub(crate) fn is_affine(&self) -> bool {
-        let system = self.system();
+        let system = &self.bodies.system;
         self.bodies.fixed.identity
             && system.constant_mass()
             && (0..system.contacts()).all(|j| system.constant_row(j))
@@ -225,12 +232,12 @@ where
     /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no
     /// [`potential`](MechanicalSystem::potential), or the state has another length.
     pub fn energy(&self, state: &[f64]) -> Option<f64> {
-        let (d, nq) = (self.system().dof(), self.system().coordinates());
+        let (d, nq) = (self.bodies.fixed.d, self.bodies.fixed.nq);
         if state.len() != nq + d {
             return None;
         }
         let (q, v) = state.split_at(nq);
-        energy(self.system(), q, v)
+        energy(&self.bodies.system, q, v)
     }
 
     /// True when coefficients of friction were said not to matter.
@@ -246,10 +253,11 @@ where
     /// Refuses friction that the law ignores and friction without tangents, unless it was said not
     /// to matter.
     pub(crate) fn check_friction(&self) -> Result<(), InputError> {
-        let Some((contact, friction)) = self.first_friction(0..self.system().contacts()) else {
+        let system = &self.bodies.system;
+        let Some((contact, friction)) = self.first_friction(0..system.contacts()) else {
             return Ok(());
         };
-        let law = match (self.law.honours_friction(), self.system().tangents(contact)) {
+        let law = match (self.law.honours_friction(), system.tangents(contact)) {
             (false, _) => self.law.name(),
             (true, 0) => "a contact without tangents",
             _ => return Ok(()),
@@ -266,7 +274,7 @@ where
         &self,
         contacts: impl Iterator<Item = usize>,
     ) -> Option<(usize, f64)> {
-        let mut coefficients = contacts.map(|j| (j, self.system().friction(j)));
+        let mut coefficients = contacts.map(|j| (j, self.bodies.system.friction(j)));
         coefficients.find(|(_, mu)| !self.frictionless && *mu != 0.0)
     }
 }

@@ -95,6 +95,12 @@ impl<B: Buffer> Driver<B> {
         Ok((summary, observer))
     }
 
+    /// A mode of the sizes of this driver, every side bit and flag off.
+    pub(crate) fn blank_mode(&self) -> Mode {
+        let (sides, flags) = self.run.state.mode.sizes();
+        Mode::new(sides).with_flags(flags)
+    }
+
     /// The state at which the last run ended.
     pub(crate) fn state(&self) -> &[f64] {
         self.run.state.x.get()
@@ -128,7 +134,7 @@ impl<B: Buffer> Driver<B> {
         system.validate()?;
         if let Some(mode) = &self.start_mode {
             let names = ["the start mode", "the flags of the start mode"];
-            mode.check_like(&self.run.state.mode, names)?;
+            mode.check_sizes(self.run.state.mode.sizes(), names)?;
         }
         if let Rearm::Matrix(matrix) = &self.rearm {
             validate::length("the guard reset matrix", count, matrix.count())?;

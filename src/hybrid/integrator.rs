@@ -39,7 +39,8 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::BadSetting`] for more than a
     /// million states or event functions.
     pub fn new(system: S) -> Result<Self, InputError> {
-        Self::with_engine(system, run_any)
+        let dim = system.dim();
+        Self::with_engine(system, dim, run_any)
     }
 
     /// The same with state vectors of a size known at compile time:
@@ -51,24 +52,24 @@ impl<S: Flow + EventFunction> Integrator<S> {
     /// [`InputError::EmptySystem`] when `dim()` is 0, [`InputError::WrongLength`] when it is not
     /// `N`.
     pub fn fixed<const N: usize>(system: S) -> Result<Integrator<S, [f64; N]>, InputError> {
-        validate::length("the fixed state", system.dim(), N)?;
-        Integrator::with_engine(system, run_to_end)
+        let dim = system.dim();
+        validate::length("the fixed state", dim, N)?;
+        Integrator::with_engine(system, dim, run_to_end)
     }
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    fn with_engine(system: S, engine: Engine<S, B>) -> Result<Self, InputError> {
-        let dim = system.dim();
+    fn with_engine(system: S, dim: usize, engine: Engine<S, B>) -> Result<Self, InputError> {
         if dim == 0 {
+            // it may know better why
+            system.validate()?;
             return Err(InputError::EmptySystem);
         }
         validate::count("dim", dim)?;
-        for (name, count) in [("count", system.count()), ("flags", system.flags())] {
-            if count > 0 {
-                validate::count(name, count)?;
-            }
-        }
-        let driver = Driver::new(dim, &Mode::of(&system));
+        let (count, flags) = (system.count(), system.flags());
+        validate::at_most("count", count)?;
+        validate::at_most("flags", flags)?;
+        let driver = Driver::new(dim, &Mode::new(count).with_flags(flags));
         let system = Arc::new(system);
         Ok(Self {
             system,

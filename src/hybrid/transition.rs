@@ -177,7 +177,11 @@ fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
 ) -> Result<(), Stop> {
     let count = scratch.mode_crossed.len();
     let names = ["the mode after a reset", "the flags after a reset"];
-    place.mode.check_like(&scratch.mode_crossed, names)?;
+    if let Err(reason) = place.mode.check_sizes(scratch.mode_crossed.sizes(), names) {
+        // The workspace is for modes of its own sizes, in the next run too.
+        place.mode.copy_from(&scratch.mode_crossed);
+        return Err(reason.into());
+    }
     if let Some(component) = place.x.iter().position(|v| !v.is_finite()) {
         let quantity = Quantity::Reset { component };
         return Err(evaluate::not_finite(quantity, t, place.x, place.mode));

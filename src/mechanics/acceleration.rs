@@ -5,12 +5,15 @@
 //!     G_J = Da_J M⁻¹ Da_Jᵀ        λ_J = −G_J⁻¹ (Da_J M⁻¹ (f + c v) + κ_J)        q̈ = M⁻¹ (f + c v + Da_Jᵀ λ_J)
 //! ```
 
+use std::sync::Arc;
+
 use super::configuration;
 use super::contacts::ContactRows;
 use super::delassus::{Mass, delassus};
 use super::gaps::curvature;
 use super::kinetic::coriolis;
-use super::{MechanicalSystem, Redundant, UnilateralConstraints};
+use super::measured::Sizes;
+use super::{Measured, MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::linalg::cholesky::{factor, inverse, solve, solve_lower};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
@@ -20,6 +23,8 @@ use crate::linalg::scratch::{Cut, with_zeros};
 pub(crate) enum Trouble {
     /// The mass matrix is not positive definite.
     Mass,
+    /// The system gives another number of velocities or coordinates than it gave first.
+    Sizes { expected: usize, found: usize },
     /// The rows of the closed contacts are linearly dependent; the pivot ratio of their Gram
     /// matrix.
     Dependent(f64),
@@ -33,7 +38,7 @@ const IDLE: f64 = 1e-3;
 pub(crate) struct Bodies<S: ?Sized> {
     pub(crate) fixed: Fixed,
     /// Last, because `S` may be unsized.
-    pub(crate) system: S,
+    pub(crate) system: Measured<S>,
 }
 
 /// Sizes and constants of a mechanical system, read once.
@@ -45,9 +50,20 @@ pub(crate) struct Fixed {
     pub(crate) nq: usize,
     /// `q̇ = v`.
     pub(crate) identity: bool,
+    /// All sizes, for a system that gives others later.
+    pub(crate) sizes: Arc<Sizes>,
     /// Kept for a constant mass matrix: with a few coordinates a product is several times faster
     /// than solving with a factor.
     inverse: Option<Vec<f64>>,
+}
+
+#[inline(always)]
+fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
+    if found == expected {
+        Ok(found)
+    } else {
+        Err(Trouble::Sizes { expected, found })
+    }
 }
 
 impl<S> Bodies<S>
@@ -55,6 +71,7 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     pub(crate) fn new(system: S) -> Self {
+        let system = Measured::new(system);
         let fixed = Fixed::of(&system);
         Self { fixed, system }
     }
@@ -66,7 +83,7 @@ where
 {
     /// See [`Fixed::mass`].
     pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
-        self.fixed.mass(&self.system, q, space)
+        self.fixed.mass((&self.system, self.fixed.d), q, space)
     }
 
     /// Size of the scratch space of a [`frame`](Self::frame) of `m` contacts.
@@ -86,7 +103,7 @@ where
 }
 
 impl Fixed {
-    fn of<S: MechanicalSystem>(system: &S) -> Self {
+    fn of<S: MechanicalSystem>(system: &Measured<S>) -> Self {
         let (d, nq) = (system.dof(), system.coordinates());
         let origin = vec![0.0; nq];
         let inverse = system.constant_mass().then(|| {
@@ -97,15 +114,23 @@ impl Fixed {
         Self {
             d,
             nq,
-            identity: nq == d && configuration::is_identity(system, &origin),
+            identity: nq == d && configuration::is_identity(system, &origin, d),
+            sizes: Arc::clone(&system.sizes),
             inverse: inverse.flatten(),
         }
+    }
+
+    /// The number of velocities as the system gives it, where it is that of the record: where the
+    /// system is known it is a constant of the compiler.
+    #[inline(always)]
+    fn dof<S: MechanicalSystem + ?Sized>(&self, system: &S) -> Result<usize, Trouble> {
+        same_size(self.d, system.dof())
     }
 
     /// The mass matrix at `q`, to be inverted; `space` has a square of the number of velocities.
     fn mass<'a, S: MechanicalSystem + ?Sized>(
         &'a self,
-        system: &S,
+        (system, d): (&S, usize),
         q: &[f64],
         space: &'a mut [f64],
     ) -> Result<Mass<'a>, Trouble> {
@@ -113,7 +138,7 @@ impl Fixed {
             return Ok(Mass::Inverse(inverse));
         }
         system.mass(q, space);
-        factor(space, system.dof()).ok_or(Trouble::Mass)?;
+        factor(space, d).ok_or(Trouble::Mass)?;
         Ok(Mass::Factor(space))
     }
 
@@ -164,13 +189,13 @@ impl<'a> Frame<'a> {
     where
         S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
-        let (d, m) = (system.dof(), contacts.len());
+        let (d, m) = (fixed.dof(system)?, contacts.len());
         let mut cut = Cut(scratch);
         let space = if fixed.inverse.is_some() { 0 } else { d * d };
-        let mass = fixed.mass(system, q, cut.take(space))?;
+        let mass = fixed.mass((system, d), q, cut.take(space))?;
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
-        let rows = ContactRows::new(system, q, contacts, rows, work);
+        let rows = ContactRows::new((system, d), q, contacts, rows, work);
         delassus(&mass, d, rows.rows, lift, gram);
         Ok(Self {
             d,
@@ -376,7 +401,8 @@ pub(crate) struct How {
 }
 
 /// Writes `q̈` at `(t, q, v)` with contacts `closed`, and the multipliers of all contacts, zero for
-/// those that are open; NaN where there are none. True when they are unique.
+/// those that are open; NaN where there are none. True when they are unique. Nothing is written
+/// where the sizes of the system are not those of the record.
 #[inline]
 pub(crate) fn motion<S>(
     (system, fixed): (&S, &Fixed),
@@ -384,11 +410,12 @@ pub(crate) fn motion<S>(
     closed: &[usize],
     (acceleration, multipliers): (&mut [f64], Option<&mut [f64]>),
     how: How,
-) -> bool
+) -> Result<bool, Trouble>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    let (sizes, m) = ((system.dof(), system.coordinates()), closed.len());
+    let nq = same_size(fixed.nq, system.coordinates())?;
+    let (sizes, m) = ((fixed.dof(system)?, nq), closed.len());
     with_zeros(fixed.frame_size(sizes, m) + m, |scratch| {
         let (forces, scratch) = scratch.split_at_mut(m);
         let done = Frame::new((system, fixed), q, closed, scratch).and_then(|mut frame| {
@@ -411,6 +438,6 @@ where
                 multipliers[j] = force;
             }
         }
-        done.unwrap_or(false)
+        done
     })
 }

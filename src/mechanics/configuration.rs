@@ -6,9 +6,12 @@ use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
 use crate::{InputError, validate};
 
-/// True when `q̇ = v`.
-pub(crate) fn is_identity<S: MechanicalSystem + ?Sized>(system: &S, q: &[f64]) -> bool {
-    with_zeros(q.len() + system.dof(), |scratch| {
+/// True when `q̇ = v`, for `dof` velocities.
+pub(crate) fn is_identity<S>(system: &S, q: &[f64], dof: usize) -> bool
+where
+    S: MechanicalSystem + ?Sized,
+{
+    with_zeros(q.len() + dof, |scratch| {
         let (rate, still) = scratch.split_at_mut(q.len());
         !system.configuration_rate(q, still, rate)
     })
@@ -68,7 +71,7 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
     q: &[f64],
     v: &[f64],
 ) -> Result<(), InputError> {
-    if is_identity(system, q) {
+    if is_identity(system, q, v.len()) {
         let name = "q, with configuration_rate not written,";
         return validate::length(name, v.len(), q.len());
     }

@@ -121,22 +121,25 @@ where
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
     ) -> Result<(), InputError> {
+        // Each size is asked for once: what is indexed below fits, whatever the system says later.
+        let (dof, count) = (self.dof(), self.contacts());
+        validate::at_most("dof", dof)?;
+        validate::at_most("contacts", count)?;
         validate::length("q", self.coordinates(), q.len())?;
         if let Some(v) = wanted.restitution_at {
-            validate::length("v", self.dof(), v.len())?;
+            validate::length("v", dof, v.len())?;
         }
-        check_trees(self)?;
+        check_trees(self, dof)?;
         let tangents = if wanted.friction {
-            common_tangents(self)?
+            common_tangents(self, count)?
         } else {
             0
         };
-        contacts.reset(self.dof(), tangents)?;
+        contacts.reset(dof, tangents)?;
         // Taken out, so that rows can be pushed from it.
         let mut scratch = std::mem::take(&mut contacts.scratch);
         scratch.clear();
-        scratch.resize(2 * (1 + tangents) * self.dof() + work_size(self), 0.0);
-        let count = self.contacts();
+        scratch.resize(2 * (1 + tangents) * dof + work_size(q.len(), dof), 0.0);
         let mut add = |j: usize| add_contact(self, (q, j), wanted, contacts, &mut scratch);
         let added = match set {
             ContactSet::Listed(list) => list.iter().try_for_each(|&contact| {
@@ -156,7 +159,7 @@ where
                 (0..count).filter(|j| !beyond(j)).try_for_each(add)
             }
             ContactSet::Reachable { v, dt, least } => {
-                validate::length("v", self.dof(), v.len())?;
+                validate::length("v", dof, v.len())?;
                 (0..count).try_for_each(|j| {
                     add_contact(self, (q, j), wanted, contacts, &mut scratch)?;
                     contacts.keep_last_if_reachable(v, dt, least);
@@ -169,16 +172,16 @@ where
     }
 }
 
-/// The number of tangents of all contacts.
+/// The number of tangents of all `contacts` contacts.
 ///
 /// # Errors
 /// [`InputError::Tangents`] where contacts differ, or have more than two.
-pub(crate) fn common_tangents<S>(system: &S) -> Result<usize, InputError>
+pub(crate) fn common_tangents<S>(system: &S, contacts: usize) -> Result<usize, InputError>
 where
     S: UnilateralConstraints + ?Sized,
 {
     let mut expected = None;
-    for contact in 0..system.contacts() {
+    for contact in 0..contacts {
         let found = system.tangents(contact);
         let expected = *expected.get_or_insert(found.min(2));
         if found != expected {
@@ -215,7 +218,7 @@ where
         parameters.dissipation_time = system.dissipation_time(j);
     }
     contacts.push(parameters)?;
-    let (d, r) = (system.dof(), 1 + contacts.tangents());
+    let (d, r) = (contacts.dof(), 1 + contacts.tangents());
     let (rows, scratch) = scratch.split_at_mut(r * d);
     let (block, work) = scratch.split_at_mut(r * d);
     let (normal, slips) = rows.split_at_mut(d);
@@ -225,12 +228,15 @@ where
         system.tangent_rows(j, q, slips);
     }
     let trees = system.trees();
-    for i in 0..trees {
+    for i in 0..trees.min(d) {
         let tree = system.tree(i);
         let width = tree.len();
+        validate::length("end of a tree", tree.end.min(d), tree.end)?;
         for k in 0..r {
-            let part = &rows[k * d + tree.start..k * d + tree.end];
-            block[k * width..(k + 1) * width].copy_from_slice(part);
+            let row = rows[k * d..(k + 1) * d].iter().skip(tree.start);
+            for (entry, part) in block[k * width..(k + 1) * width].iter_mut().zip(row) {
+                *entry = *part;
+            }
         }
         let block = &block[..r * width];
         if trees == 1 || block.iter().any(|&entry| entry != 0.0) {

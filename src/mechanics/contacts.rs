@@ -27,9 +27,10 @@ pub(crate) struct ContactRows<'a> {
 }
 
 impl<'a> ContactRows<'a> {
-    /// Evaluates the rows at `q` into `rows`; `work` has [`work_size`] entries.
+    /// Evaluates the rows at `q`, of `dof` entries each, into `rows`; `work` has [`work_size`]
+    /// entries.
     pub(crate) fn new<S>(
-        system: &S,
+        (system, dof): (&S, usize),
         q: &[f64],
         contacts: &'a [usize],
         rows: &'a mut [f64],
@@ -38,7 +39,7 @@ impl<'a> ContactRows<'a> {
     where
         S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
-        let (dof, mut written) = (system.dof(), true);
+        let mut written = true;
         for (i, &j) in contacts.iter().enumerate() {
             written &= gap_row(system, j, q, &mut rows[i * dof..(i + 1) * dof], work);
         }

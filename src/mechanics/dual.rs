@@ -279,7 +279,7 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
         if self.0.coriolis(q, v, force) {
             return true;
         }
-        if !is_identity(self, q) {
+        if !is_identity(self, q, v.len()) {
             return false;
         }
         force.fill(0.0);

@@ -17,8 +17,8 @@ use crate::ode::difference;
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Size of the scratch space of a row or a curvature.
-pub(crate) fn work_size<S: MechanicalSystem + ?Sized>(system: &S) -> usize {
-    3 * system.coordinates() + system.dof()
+pub(crate) fn work_size(coordinates: usize, dof: usize) -> usize {
+    3 * coordinates + dof
 }
 
 /// The row `Da_j(q)`, written (true) or by differences; `work` has [`work_size`] entries.
@@ -108,7 +108,7 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     }
     // A second difference along the motion with v held: the step is the fourth root of rounding.
     let s = difference::step_along(0.0, q, 0.0, along).powf(0.75);
-    let straight = is_identity(system, q);
+    let straight = is_identity(system, q, v.len());
     let mut at = |s: f64| {
         let step = if straight { s } else { 0.5 * s };
         for i in 0..q.len() {

@@ -44,7 +44,7 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     if system.coriolis(q, v, force) {
         return;
     }
-    if q.len() != v.len() || !is_identity(system, q) {
+    if q.len() != v.len() || !is_identity(system, q, v.len()) {
         force.fill(f64::NAN);
         return;
     }

@@ -12,7 +12,7 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::acceleration::{Fixed, Frame, How, accelerate};
+use super::acceleration::{Fixed, Frame, How, Trouble, accelerate};
 use super::configuration::rate_along;
 use super::gaps::{curvature, gap_row};
 use super::kinetic::coriolis;
@@ -23,18 +23,19 @@ use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
 
 /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`, with contacts `closed`;
-/// false when there is no acceleration or the multipliers are not unique.
+/// false when there is no acceleration or the multipliers are not unique. An error only where the
+/// sizes of the system are not those of the record.
 pub(crate) fn motion_along<S>(
     (system, fixed): (&S, &Fixed),
     (t, x): (f64, &[f64]),
     closed: &[usize],
     (directions, out): (&[f64], &mut [f64]),
     how: How,
-) -> bool
+) -> Result<bool, Trouble>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    let (q, v) = x.split_at(system.coordinates().min(x.len()));
+    let (q, v) = x.split_at(fixed.nq.min(x.len()));
     let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
     let count = directions.len() / dim;
     let m = closed.len();
@@ -44,8 +45,10 @@ where
         let (acceleration, forces) = (cut.take(d), cut.take(m));
         let efforts = cut.take(count * d);
         let mut residuals = Residuals::new(&mut cut, (nq, d), m);
-        let Ok(mut frame) = Frame::new((system, fixed), q, closed, cut.0) else {
-            return false;
+        let mut frame = match Frame::new((system, fixed), q, closed, cut.0) {
+            Ok(frame) => frame,
+            Err(changed @ Trouble::Sizes { .. }) => return Err(changed),
+            Err(_) => return Ok(false),
         };
         let (state, redundant) = ((t, q, v), how.redundant);
         let written = system.effort_along(state, directions, efforts);
@@ -57,11 +60,11 @@ where
             if known {
                 take_along(held, (directions, efforts), out);
             }
-            return known;
+            return Ok(known);
         }
         let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
         if moved != Ok(true) {
-            return false;
+            return Ok(false);
         }
         let coarse = coarseness(system, (q, v), closed, residuals.work);
         let directions = directions.chunks_exact(dim);
@@ -83,7 +86,7 @@ where
                 frame.push(i, residuals.s[i], bent);
             }
         }
-        true
+        Ok(true)
     })
 }
 

@@ -5,7 +5,8 @@
 //!
 //! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
 //!   [`UnilateralConstraints`]; `mechanism`: both, as drivers see them; `dual`: the same, once for
-//!   any scalar; `forward`: references and smart pointers.
+//!   any scalar; `forward`: references and smart pointers; `measured`: a system with its sizes read
+//!   once.
 //! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `contact_source`: what
 //!   fills them; `delassus`: these in contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
@@ -37,6 +38,7 @@ pub(crate) mod gaps;
 pub(crate) mod kinetic;
 mod linearised;
 pub(crate) mod log;
+pub(crate) mod measured;
 mod mechanism;
 pub(crate) mod mode_problem;
 pub(crate) mod rates;
@@ -50,6 +52,7 @@ pub use contact_source::{ContactSet, ContactSource, Wanted};
 pub use contacts::{ContactParameters, Contacts, RowBlock};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
+pub(crate) use measured::Measured;
 pub(crate) use mechanism::Mechanism;
 pub use redundant::Redundant;
 pub use system::MechanicalSystem;

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::measured::MOST_ENTRIES;
 use crate::linalg::scratch::with_zeros;
 
 /// A mechanical system in coordinates `q` with velocities `v`; what contacts do to it is in
@@ -109,9 +110,13 @@ pub trait MechanicalSystem {
     /// Writes the mass matrix of tree `i`, `n × n` for its `n` velocities, one column after the
     /// other; provided: the block of [`mass`](Self::mass), at the cost of all of it.
     fn tree_mass(&self, i: usize, q: &[f64], mass: &mut [f64]) {
-        let (d, tree) = (self.dof(), self.tree(i));
         if self.trees() == 1 {
             self.mass(q, mass);
+            return;
+        }
+        let (d, tree) = (self.dof(), self.tree(i));
+        if d.saturating_mul(d) > MOST_ENTRIES {
+            mass.fill(f64::NAN);
             return;
         }
         with_zeros(d * d, |whole| {

@@ -5,8 +5,11 @@ use super::MechanicalSystem;
 use crate::{InputError, validate};
 
 /// Refuses trees that do not follow each other from 0 to the number of velocities, or are empty.
-pub(crate) fn check_trees<S: MechanicalSystem + ?Sized>(system: &S) -> Result<(), InputError> {
-    let (dof, mut end) = (system.dof(), 0);
+pub(crate) fn check_trees<S>(system: &S, dof: usize) -> Result<(), InputError>
+where
+    S: MechanicalSystem + ?Sized,
+{
+    let mut end = 0;
     for i in 0..system.trees() {
         let tree = system.tree(i);
         validate::length("start of a tree", end, tree.start)?;

@@ -138,7 +138,7 @@ impl Runner<'_> {
         let (mut q, mut p) = (state.q.clone(), state.p.clone());
         self.step
             .advance(self.system, (state.t, h), &mut q, &mut p)?;
-        let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(self.system)]);
+        let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(d, d)]);
         gap_row(self.system, contact, &q, &mut row, &mut work);
         let rate = dot(&row, &by_length.as_slice()[..d]);
         if rate > -self.settings.rate_tolerance {

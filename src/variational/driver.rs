@@ -11,7 +11,7 @@ use super::settings::{Chatter, Settings};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::configuration::check_input;
 use crate::mechanics::kinetic::energy;
-use crate::mechanics::{MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::mechanics::{Measured, MechanicalSystem, Mechanism, UnilateralConstraints};
 use crate::{InputError, Interrupt, validate};
 
 /// Most steps of a run.
@@ -48,7 +48,7 @@ const MOST_STEPS: f64 = 1e9;
 #[derive(Debug)]
 pub struct Variational<S> {
     pub(super) settings: Settings,
-    system: S,
+    system: Measured<S>,
 }
 
 impl<S> Variational<S>
@@ -72,6 +72,7 @@ where
         system: S,
         law: impl ImpactLaw + Send + Sync + 'static,
     ) -> Result<Self, InputError> {
+        let system = Measured::checked(system)?;
         super::midpoint::Step::new(&system)?;
         Ok(Self {
             settings: Settings::new(Arc::new(law)),
@@ -155,7 +156,7 @@ where
 
     /// The system.
     pub fn system(&self) -> &S {
-        &self.system
+        &self.system.system
     }
 
     /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no

@@ -5,8 +5,8 @@ use nalgebra::DMatrix;
 use super::discrete_lagrangian::times;
 use super::failure::Failure;
 use super::newton::{Fault, ITERATIONS, Newton, Task};
-use crate::mechanics::MechanicalSystem;
 use crate::mechanics::configuration::{check_input, is_identity};
+use crate::mechanics::{Measured, MechanicalSystem};
 use crate::{InputError, validate};
 
 /// The midpoint variational integrator in momentum form, for one step at a time and without
@@ -39,7 +39,7 @@ use crate::{InputError, validate};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Midpoint<S> {
-    system: S,
+    system: Measured<S>,
     step: Step,
 }
 
@@ -50,13 +50,14 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// Those of a system without coordinates or with velocities that are not the rates of its
     /// coordinates: [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`].
     pub fn new(system: S) -> Result<Self, InputError> {
+        let system = Measured::free(system)?;
         let step = Step::new(&system)?;
         Ok(Self { system, step })
     }
 
     /// The system.
     pub fn system(&self) -> &S {
-        &self.system
+        &self.system.system
     }
 
     /// Replaces `(q, p)` at `t` by those at `t + h`; `h` (s) may be negative. The state is left as
@@ -139,7 +140,7 @@ impl Step {
         if d == 0 {
             return Err(InputError::EmptySystem);
         }
-        if system.coordinates() != d || !is_identity(system, &vec![0.0; d]) {
+        if system.coordinates() != d || !is_identity(system, &vec![0.0; d], d) {
             return Err(InputError::NotCoordinateRates);
         }
         Ok(Self {

@@ -8,7 +8,7 @@ use super::held::refused;
 use crate::impact::{ImpactProblem, Uniqueness, uniqueness};
 use crate::linalg::decompose::cholesky;
 use crate::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+    ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, UnilateralConstraints, Wanted,
 };
 use crate::ode::difference::CENTRAL;
 use crate::{InputError, validate};
@@ -224,7 +224,7 @@ where
     /// How the contacts meet at a posture and design.
     fn meet(&self, z: &[f64], d: usize) -> Result<Meeting, Failure> {
         let (q, design) = z.split_at(d);
-        let system = (self.build)(design)?;
+        let system = Measured::checked((self.build)(design)?)?;
         let dof = system.dof();
         validate::length("posture", system.coordinates(), d)?;
         for index in self.contacts {

@@ -67,7 +67,7 @@ impl<'a> Runner<'a> {
             dips: vec![false; contacts],
             velocities: [vec![0.0; d], vec![0.0; d]],
             row: vec![0.0; d],
-            work: vec![0.0; work_size(system)],
+            work: vec![0.0; work_size(d, d)],
         };
         let run = VariationalRun {
             dof: d,

@@ -92,7 +92,7 @@ impl Settings {
         if let Some(time) = self.chatter.and_then(|rule| rule.time) {
             validate::not_negative("chatter time", &[time])?;
         }
-        let tangents = common_tangents(system)?;
+        let tangents = common_tangents(system, system.contacts())?;
         let mut coefficients = (0..system.contacts()).map(|j| (j, system.friction(j)));
         let rough = coefficients.find(|(_, friction)| *friction != 0.0);
         let honoured = !self.friction || self.frictionless_impacts || self.law.honours_friction();

@@ -66,7 +66,7 @@ impl FreeMotion {
     /// Takes the sizes of a system.
     pub(super) fn prepare(&mut self, system: &dyn SteppedSystem, q: &[f64]) {
         let (d, nq) = (system.dof(), system.coordinates());
-        self.identity = is_identity(system, q);
+        self.identity = is_identity(system, q, system.dof());
         self.places.clear();
         let mut size = 0;
         for i in 0..system.trees() {
@@ -396,16 +396,6 @@ impl FreeMotion {
         }
         self.effort_at(system, start, start.q, start.v);
         validate::finite("effort", &self.effort)
-    }
-
-    /// Refuses a system with other trees than the one that was prepared for.
-    pub(super) fn check_trees(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        validate::length("trees since start", system.trees(), self.widths.len())?;
-        for (i, &width) in self.widths.iter().enumerate() {
-            let name = "velocities of a tree since start";
-            validate::length(name, system.tree(i).len(), width)?;
-        }
-        Ok(())
     }
 }
 

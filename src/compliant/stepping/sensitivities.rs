@@ -34,6 +34,7 @@ impl Core {
         columns: &mut DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
     ) -> Result<(), Failure> {
+        let system = &self.measured(system)?;
         check_columns(system, columns, efforts)?;
         self.solve(system, dt, applied)?;
         let mut work = match self.columns.take() {
@@ -65,6 +66,7 @@ impl Core {
         let (nq, rows) = (self.q.len(), columns.nrows());
         work.next.resize_mut(rows, columns.ncols(), 0.0);
         for k in 0..columns.ncols() {
+            self.solver.settings.interrupt.check()?;
             let along = Along {
                 state: columns.column(k),
                 effort: efforts.map(|efforts| efforts.column(k)),

@@ -14,7 +14,9 @@ use crate::compliant::failure::Failure;
 use crate::compliant::problem::check_slip;
 use crate::compliant::{Problem, Softness, Solver};
 use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::{ContactSet, Contacts, Wanted};
+use crate::mechanics::measured::Sizes;
+use crate::mechanics::trees::check_trees;
+use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Wanted};
 use crate::{InputError, Interrupt, validate};
 
 /// Settings of the driver.
@@ -42,6 +44,8 @@ pub(super) struct Core {
     pub(super) v: Vec<f64>,
     pub(super) motion: FreeMotion,
     pub(super) contacts: Contacts,
+    /// The sizes of the system at the start.
+    sizes: Arc<Sizes>,
     pub(super) problem: Problem,
     pub(super) pressing: Vec<usize>,
     pub(super) next_q: Vec<f64>,
@@ -91,6 +95,7 @@ impl Core {
             terms: Vec::new(),
         };
         Ok(Self {
+            sizes: Arc::default(),
             problem: Problem::new(settings.dt)?,
             settings,
             solver: Solver::new(),
@@ -125,6 +130,10 @@ impl Core {
         q: &[f64],
         v: &[f64],
     ) -> Result<(), Failure> {
+        self.t = f64::NAN;
+        self.sizes = Arc::new(Sizes::by_trees(system)?);
+        let system = &Measured::with(system, &self.sizes);
+        check_trees(system, system.dof())?;
         check_input((system.coordinates(), system.dof()), t, q, v)?;
         check_configuration(system, q, v)?;
         self.check()?;
@@ -135,10 +144,10 @@ impl Core {
         if let Some(interrupt) = &self.settings.interrupt {
             self.solver.settings.interrupt = interrupt.clone();
         }
-        self.t = t;
         self.q.clear();
         self.q.extend_from_slice(q);
         system.project_configuration(&mut self.q);
+        validate::finite("q", &self.q)?;
         self.v.clear();
         self.v.extend_from_slice(v);
         self.next_q.clear();
@@ -154,6 +163,7 @@ impl Core {
             .filter(|c| c.gap <= 0.0);
         self.pressing.clear();
         self.pressing.extend(touching.map(|c| c.contact));
+        self.t = t;
         Ok(())
     }
 
@@ -197,19 +207,31 @@ impl Core {
         dt: f64,
         applied: &[f64],
     ) -> Result<(), Failure> {
+        let system = &self.measured(system)?;
         self.solve(system, dt, applied)?;
         self.finish(system, dt, applied)
     }
 
-    /// Refuses a step before the start, and a system that has other sizes since.
-    fn check_system(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        let coordinates = system.coordinates();
+    /// Refuses a step before the start, and a system that has other sizes since. During the step it
+    /// has those of the start.
+    pub(super) fn measured<'a>(
+        &self,
+        system: &'a dyn SteppedSystem,
+    ) -> Result<Measured<&'a dyn SteppedSystem>, InputError> {
         if self.t.is_nan() {
             return Err(InputError::NotStarted);
         }
-        validate::length("q", coordinates, self.q.len())?;
-        validate::length("v", system.dof(), self.v.len())?;
-        self.motion.check_trees(system)
+        self.sizes.check_same(system)?;
+        Ok(Measured::with(system, &self.sizes))
+    }
+
+    /// Refuses an effort before the start, of another length, or that is not finite.
+    pub(super) fn check_effort(&self, effort: &[f64]) -> Result<(), InputError> {
+        if self.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        validate::length("effort", self.v.len(), effort.len())?;
+        validate::finite("effort", effort)
     }
 
     /// The first two stages of a step: its velocities.
@@ -219,7 +241,6 @@ impl Core {
         dt: f64,
         applied: &[f64],
     ) -> Result<(), Failure> {
-        self.check_system(system)?;
         self.solver.settings.interrupt.check()?;
         let began = Instant::now();
         let start = StepStart {

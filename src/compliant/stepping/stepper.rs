@@ -14,8 +14,9 @@ use super::terms::StepTerm;
 use crate::compliant::failure::Failure;
 use crate::compliant::{Problem, Softness, Solution, Solver};
 use crate::mechanics::kinetic::energy;
+use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactSource, Contacts, MechanicalSystem};
+use crate::mechanics::{ContactSource, Contacts, Measured, MechanicalSystem};
 use crate::{InputError, Interrupt, validate};
 
 /// The compliant driver: implicit steps of one length with compliant contacts and friction. Any
@@ -73,7 +74,9 @@ where
         if system.dof() == 0 {
             return Err(InputError::EmptySystem);
         }
-        check_trees(&system)?;
+        let sizes = Arc::new(Sizes::by_trees(&system)?);
+        let measured = Measured::with(&system, &sizes);
+        check_trees(&measured, measured.dof())?;
         Ok(Self {
             core: Core::new()?,
             system,
@@ -210,8 +213,7 @@ where
     /// # Errors
     /// Those of [`step`](Self::step); an effort of another length or that is not finite.
     pub fn step_with(&mut self, effort: &[f64]) -> Result<(), Failure> {
-        validate::length("effort", self.system.dof(), effort.len())?;
-        validate::finite("effort", effort)?;
+        self.core.check_effort(effort)?;
         let dt = self.core.settings.dt;
         self.core.step(&self.system, dt, effort)
     }
@@ -236,8 +238,7 @@ where
         columns: &mut DMatrix<f64>,
         effort_columns: &DMatrix<f64>,
     ) -> Result<(), Failure> {
-        validate::length("effort", self.system.dof(), effort.len())?;
-        validate::finite("effort", effort)?;
+        self.core.check_effort(effort)?;
         let dt = self.core.settings.dt;
         self.core
             .step_along(&self.system, dt, effort, columns, Some(effort_columns))

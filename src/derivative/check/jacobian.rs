@@ -73,7 +73,7 @@ where
     S: Flow + EventFunction + ?Sized,
 {
     let point = Point::new(&system, t, x, mode)?;
-    let count = system.count();
+    let count = mode.len();
     if k >= count {
         return Err(Stop::Input(InputError::NoSuch {
             what: "event function",
@@ -115,7 +115,7 @@ impl<'a> Point<'a> {
         }
         validate::length("x", dim, x.len())?;
         let names = ["the mode", "the flags of the mode"];
-        mode.check_like(&Mode::of(system), names)?;
+        mode.check_sizes((system.count(), system.flags()), names)?;
         validate::finite("t", &[t])?;
         validate::finite("x", x)?;
         Ok(Self { system, t, x, mode })

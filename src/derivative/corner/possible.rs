@@ -56,7 +56,7 @@ pub(crate) fn close_guards(
     // Rows of the members, once a close guard is found.
     let mut members: Vec<Vec<f64>> = Vec::new();
     let mut found = Vec::new();
-    for k in 0..system.count() {
+    for k in 0..mode.len() {
         let guard = Guard::ahead(k, mode.contains(k));
         let is_member = point.guards.iter().any(|g| g.event == k);
         if is_member || !point.arming_of(system, k).is_armed() {

@@ -3,6 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use std::f64::consts::PI;
 
 use nalgebra::{DMatrix, DVector};

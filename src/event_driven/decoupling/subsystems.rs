@@ -3,6 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
+use crate::mechanics::MechanicalSystem;
 use nalgebra::DMatrix;
 
 /// Entries of the mass matrix below this part of the largest count as zero.

@@ -2,6 +2,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Refuses what a run cannot begin with; gives the state on the manifold of the coordinates.

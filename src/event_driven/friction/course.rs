@@ -12,6 +12,7 @@ use crate::impact::frictional::modes::{Known, UNKNOWN};
 use crate::impact::{ContactMode, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Guard, Integrator, Status, Stop, Trajectory};
 
 /// Of a contact that stays closed where that makes no difference.

@@ -8,6 +8,7 @@ use crate::event_driven::impact::Event;
 use crate::event_driven::projection;
 use crate::impact::frictional::modes::Known;
 use crate::impact::{ContactMode, ImpactLaw, Routh, Selection};
+use crate::mechanics::UnilateralConstraints;
 use crate::{At, Guard, Mode, Stop};
 
 /// Most events at one instant beside 8 a contact.

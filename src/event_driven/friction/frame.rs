@@ -5,12 +5,13 @@ use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
-use crate::mechanics::Mechanism;
 use crate::mechanics::acceleration::Trouble;
 use crate::mechanics::configuration;
 use crate::mechanics::delassus::delassus;
 use crate::mechanics::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::kinetic::coriolis;
+use crate::mechanics::{Measured, Mechanism};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference;
 
 /// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
@@ -35,7 +36,7 @@ impl<'a> Frame<'a> {
     pub(super) fn size(model: &Model<'_>, m: usize) -> usize {
         let (d, nq) = (model.bodies.fixed.d, model.bodies.fixed.nq);
         let r = m * (1 + model.row_tangents());
-        let work = (d * d + d).max(work_size(model.system())).max(2 * nq + d);
+        let work = (d * d + d).max(work_size(nq, d)).max(2 * nq + d);
         d * d + 2 * r * d + r * r + 2 * d + r + work
     }
 
@@ -136,7 +137,7 @@ pub(super) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least:
 /// `κ_t`: the derivative of `T v` along the motion with `v` held, by differences. `work` has
 /// `2 nq + d` entries.
 fn tangent_curvature(
-    system: &(dyn Mechanism + '_),
+    system: &Measured<dyn Mechanism + '_>,
     j: usize,
     (q, v): (&[f64], &[f64]),
     work: &mut [f64],

@@ -12,6 +12,7 @@ use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::impact::frictional::modes::{Known, MOST_CONTACTS, Modes};
 use crate::impact::{ContactMode, Failure, ImpactProblem, Occasion};
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::UnilateralConstraints;
 
 impl Model<'_> {
     /// The mode of all contacts, of which `candidates` touch and do not part. `known` has the sign

@@ -23,6 +23,7 @@ use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::configuration;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{EventFunction, Flow, Mode, Watch};
 
 /// Part of the loads by which forces and margins are raised.
@@ -345,7 +346,7 @@ impl Flow for Motion<'_> {
     }
 
     fn flow_time_scale(&self) -> Option<f64> {
-        self.model.system().time_scale()
+        MechanicalSystem::time_scale(self.model.system())
     }
 
     fn correct(&self, _t: f64, x: &mut [f64], mode: &Mode) -> bool {
@@ -441,6 +442,6 @@ impl EventFunction for Motion<'_> {
     }
 
     fn time_scale(&self, _k: usize) -> Option<f64> {
-        self.model.system().time_scale()
+        MechanicalSystem::time_scale(self.model.system())
     }
 }

@@ -9,6 +9,7 @@ use crate::event_driven::projection;
 use crate::impact::ContactMode;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::UnilateralConstraints;
 
 impl Course<'_> {
     /// Goes on to the end of an accumulation: the bodies come to rest on its contacts at once, and

@@ -152,15 +152,19 @@ impl Mode {
         self.flags.clear();
     }
 
-    /// Refuses another number of sides or flags than `like` has; `names` are those of this mode and
-    /// of its flags.
-    pub(crate) fn check_like(
+    /// Refuses another number of sides or flags; `names` are those of this mode and of its flags.
+    pub(crate) fn check_sizes(
         &self,
-        like: &Self,
+        (sides, flags): (usize, usize),
         names: [&'static str; 2],
     ) -> Result<(), InputError> {
-        validate::length(names[0], like.len(), self.len())?;
-        validate::length(names[1], like.flag_count(), self.flag_count())
+        validate::length(names[0], sides, self.len())?;
+        validate::length(names[1], flags, self.flag_count())
+    }
+
+    /// Number of sides and of flags.
+    pub(crate) fn sizes(&self) -> (usize, usize) {
+        (self.len(), self.flag_count())
     }
 
     /// True when `other` has the same lengths and bits; inlined, unlike `==`.

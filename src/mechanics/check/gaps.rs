@@ -24,7 +24,10 @@ where
             return Ok(());
         }
         let d = self.system.dof();
-        let (mut at, mut work) = (self.q.to_vec(), vec![0.0; work_size(self.system)]);
+        let (mut at, mut work) = (
+            self.q.to_vec(),
+            vec![0.0; work_size(self.q.len(), self.system.dof())],
+        );
         for coordinate in 0..d {
             let direction = self.direction(coordinate);
             // Rows may be differences themselves: far apart, so that their rounding does not show.
@@ -65,7 +68,10 @@ where
         if !self.system.gap_row(contact, self.q, &mut given) {
             return Ok(false);
         }
-        let (mut found, mut work) = (vec![0.0; d], vec![0.0; work_size(self.system)]);
+        let (mut found, mut work) = (
+            vec![0.0; d],
+            vec![0.0; work_size(self.q.len(), self.system.dof())],
+        );
         let plain = Plain {
             system: self.system,
             rows: false,
@@ -93,7 +99,7 @@ where
         let Some(given) = self.system.curvature(contact, self.q, v) else {
             return Ok(());
         };
-        let mut work = vec![0.0; work_size(self.system)];
+        let mut work = vec![0.0; work_size(self.q.len(), self.system.dof())];
         let plain = Plain {
             system: self.system,
             rows,

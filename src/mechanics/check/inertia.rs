@@ -62,7 +62,7 @@ where
     /// step of that coordinate: others may have another unit.
     pub(super) fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Stop> {
         let along = self.direction(coordinate);
-        let step = if is_identity(self.system, self.q) {
+        let step = if is_identity(self.system, self.q, self.system.dof()) {
             step_along(0.0, &[self.q[coordinate]], 0.0, &[1.0])
         } else {
             step_along(0.0, self.q, 0.0, &along)
@@ -113,7 +113,7 @@ where
         }
         let mut along = vec![0.0; self.q.len()];
         configuration::rate(self.system, self.q, v.as_slice(), &mut along);
-        if !is_identity(self.system, self.q) {
+        if !is_identity(self.system, self.q, v.len()) {
             let momentum = self.mass(self.q) * &v;
             for (i, force) in found.iter_mut().enumerate() {
                 *force -= momentum.dot(&self.bracket(i, v.as_slice(), &along));
@@ -160,8 +160,8 @@ where
     /// The trees against the mass matrix, here and at two configurations beside: an entry that
     /// happens to be zero at one of them is seen.
     pub(super) fn compare_trees(&self, report: &mut DerivativeReport) -> Result<(), Stop> {
-        check_trees(self.system)?;
         let d = self.system.dof();
+        check_trees(self.system, d)?;
         if self.system.trees() == 1 {
             return Ok(());
         }

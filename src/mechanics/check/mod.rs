@@ -5,7 +5,7 @@ mod inertia;
 
 use super::configuration::{self, check_configuration, check_input};
 use super::contact_source::common_tangents;
-use super::{MechanicalSystem, UnilateralConstraints};
+use super::{Measured, MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::ode::difference::step_along;
 use crate::{At, InputError, Mode, Quantity, Stop, validate};
@@ -82,6 +82,7 @@ pub fn check_mechanics<S>(
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
+    let system = &Measured::checked(system)?;
     let point = Point::new(system, t, q, v)?;
     point.check_mass()?;
     point.check_effort(v)?;
@@ -122,7 +123,7 @@ where
         }
         check_input((system.coordinates(), dof), t, q, v)?;
         check_configuration(system, q, v)?;
-        common_tangents(system)?;
+        common_tangents(system, system.contacts())?;
         let point = Self { system, t, q };
         for i in 0..dof {
             validate::finite("rate of the coordinates", &point.direction(i))?;
