@@ -68,7 +68,6 @@ impl Watch {
 
 /// One guard of a set that crosses at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct CrossedGuard {
     /// The guard, with its direction.
     pub guard: Guard,
