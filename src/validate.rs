@@ -5,6 +5,9 @@ use crate::InputError;
 /// Most springs, masses or cells of a model: beyond it a typing error is likelier than a wish.
 pub(crate) const MOST: usize = 1_000_000;
 
+/// Most entries of a matrix whose size a model gives: 0.8 GB.
+const MOST_ENTRIES: usize = 100_000_000;
+
 /// Refuses values that are NaN or infinite.
 #[inline]
 pub(crate) fn finite(name: &'static str, values: &[f64]) -> Result<(), InputError> {
@@ -83,6 +86,12 @@ pub(crate) fn rows_of(what: &'static str, index: usize) -> impl Fn(InputError) -
         index,
         reason: Box::new(reason),
     }
+}
+
+/// Refuses a matrix of more entries than a machine should be asked for.
+pub(crate) fn entries(name: &'static str, rows: usize, columns: usize) -> Result<(), InputError> {
+    let (found, rule) = (rows.saturating_mul(columns), "must not exceed 100000000");
+    unless(found <= MOST_ENTRIES, name, found as f64, rule)
 }
 
 /// Refuses more than [`MOST`] parts.

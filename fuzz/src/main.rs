@@ -14,6 +14,7 @@ mod body;
 mod coverage;
 mod draw;
 mod laws;
+mod liar;
 mod system;
 mod targets;
 mod trial;

@@ -39,7 +39,10 @@ mod verdict;
 
 #[cfg(feature = "dual")]
 pub(crate) use check::on_scratch;
-pub use check::{DerivativeReport, Entry, Partial, check_derivatives, flow_jacobian, gradient_row};
+pub use check::{
+    DerivativeReport, Entry, Partial, check_derivatives, check_derivatives_until, flow_jacobian,
+    gradient_row,
+};
 #[cfg(feature = "dual")]
 pub use check::{Dual, GuardSet, SmoothEvents, SmoothFlow};
 pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece};

@@ -22,7 +22,7 @@ where
     ///
     /// # Errors
     /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
-    /// [`InputError::BadSetting`] for a tolerance, [`InputError::FrictionIgnored`],
+    /// [`InputError::BadSetting`] for a tolerance or for more than 10,000 velocities or contacts, [`InputError::FrictionIgnored`],
     /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
     /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
     /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the

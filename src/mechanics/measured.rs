@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
-/// Most entries of the mass matrix, of all trees together: 0.8 GB.
-pub(crate) const MOST_ENTRIES: usize = 100_000_000;
+/// What is refused where there are too many of them.
+const MASS: &str = "entries of the mass matrix";
 
 /// The sizes of a mechanical system; all are 0 where they make no sense.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,8 @@ impl Sizes {
     {
         let mut sizes = Self::dense(system)?;
         let contacts = system.contacts();
-        validate::at_most("contacts", contacts)?;
+        // all may touch at once
+        validate::entries("entries of the Delassus matrix", contacts, contacts)?;
         sizes.tangents = (0..contacts).map(|j| system.tangents(j)).collect();
         Ok(sizes)
     }
@@ -38,7 +39,7 @@ impl Sizes {
     /// The same without contacts.
     fn dense<S: MechanicalSystem + ?Sized>(system: &S) -> Result<Self, InputError> {
         let sizes = Self::by_trees(system)?;
-        check_matrix(sizes.dof.saturating_mul(sizes.dof))?;
+        validate::entries(MASS, sizes.dof, sizes.dof)?;
         Ok(sizes)
     }
 
@@ -53,7 +54,7 @@ impl Sizes {
         let squares = trees
             .iter()
             .map(|tree| tree.len().saturating_mul(tree.len()));
-        check_matrix(squares.fold(0, usize::saturating_add))?;
+        validate::entries(MASS, 1, squares.fold(0, usize::saturating_add))?;
         Ok(Self {
             dof,
             coordinates,
@@ -81,11 +82,6 @@ impl Sizes {
     pub(crate) fn check(&self) -> Result<(), InputError> {
         self.fault.clone().map_or(Ok(()), Err)
     }
-}
-
-fn check_matrix(entries: usize) -> Result<(), InputError> {
-    let (name, rule) = ("entries of the mass matrix", "must not exceed 100000000");
-    validate::unless(entries <= MOST_ENTRIES, name, entries as f64, rule)
 }
 
 /// A mechanical system, with its sizes read once.

@@ -46,7 +46,7 @@ mod redundant;
 mod system;
 pub(crate) mod trees;
 
-pub use check::check_mechanics;
+pub use check::{check_mechanics, check_mechanics_until};
 pub use constraints::UnilateralConstraints;
 pub use contact_source::{ContactSet, ContactSource, Wanted};
 pub use contacts::{ContactParameters, Contacts, RowBlock};

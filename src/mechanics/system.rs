@@ -3,14 +3,17 @@
 
 use std::ops::Range;
 
-use super::measured::MOST_ENTRIES;
 use crate::linalg::scratch::with_zeros;
+use crate::validate;
 
 /// A mechanical system in coordinates `q` with velocities `v`; what contacts do to it is in
 /// [`UnilateralConstraints`](super::UnilateralConstraints).
 ///
 /// Slices `v` and `f` have [`dof`](Self::dof) entries, `q` has [`coordinates`](Self::coordinates);
-/// matrices are `dof × dof`, one column after the other.
+/// matrices are `dof × dof`, one column after the other. Sizes (these and
+/// [`trees`](Self::trees)) are read once, when a driver is made, and slices have these lengths ever
+/// after; the compliant driver, whose system may be changed between steps, reads them when it starts
+/// and refuses a step with others. Sizes whose matrices would take gigabytes are refused.
 ///
 /// Velocities are the rates of the coordinates, `q̇ = v`, unless
 /// [`configuration_rate`](Self::configuration_rate) is written: then `q̇ = N(q) v`, as for a body
@@ -115,7 +118,7 @@ pub trait MechanicalSystem {
             return;
         }
         let (d, tree) = (self.dof(), self.tree(i));
-        if d.saturating_mul(d) > MOST_ENTRIES {
+        if validate::entries("mass", d, d).is_err() {
             mass.fill(f64::NAN);
             return;
         }

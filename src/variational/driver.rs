@@ -58,7 +58,8 @@ where
     /// With the default law, [`Unilateral`].
     ///
     /// # Errors
-    /// [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`].
+    /// [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`], and
+    /// [`InputError::BadSetting`] for more than 10,000 velocities or contacts.
     pub fn new(system: S) -> Result<Self, InputError> {
         Self::with_law(system, Unilateral)
     }

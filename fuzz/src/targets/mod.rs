@@ -7,6 +7,7 @@ mod friction;
 mod impact;
 mod integrate;
 mod lcp;
+mod liars;
 mod models;
 mod ode;
 mod outcomes;
@@ -35,7 +36,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 19] = [
+pub static TARGETS: [Target; 20] = [
     target(
         "scenes",
         "shapes, contact points, scenes of rigid bodies in drivers",
@@ -98,6 +99,11 @@ pub static TARGETS: [Target; 19] = [
         "values",
         "modes, guards, re-arming matrices, sizes",
         values::run,
+    ),
+    target(
+        "liars",
+        "models whose sizes and values change from call to call, in every driver",
+        liars::run,
     ),
     target(
         "variational",

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::hybrid::System;
 use crate::hybrid::evaluate::not_finite;
 use crate::ode::difference::step_along;
-use crate::{EventFunction, Flow, InputError, Mode, Quantity, Stop, validate};
+use crate::{EventFunction, Flow, InputError, Interrupt, Mode, Quantity, Stop, validate};
 
 /// The matrix `D_x f(t, x; mode)`, `dim × dim`: entry `(i, j)` is `∂f_i/∂x_j` in the frozen mode.
 ///
@@ -22,7 +22,8 @@ use crate::{EventFunction, Flow, InputError, Mode, Quantity, Stop, validate};
 /// ```
 ///
 /// # Errors
-/// [`InputError::EmptySystem`], [`InputError::WrongLength`] and [`InputError::NotFinite`] for bad
+/// [`InputError::EmptySystem`], [`InputError::WrongLength`], [`InputError::NotFinite`] and
+/// [`InputError::BadSetting`] (beyond 10,000 states) for bad
 /// input; [`Stop::NotFinite`] when the flow or the derivative written for it is not finite, or
 /// leaves a component unwritten.
 pub fn flow_jacobian<S>(system: &S, t: f64, x: &[f64], mode: &Mode) -> Result<DMatrix<f64>, Stop>
@@ -30,7 +31,7 @@ where
     S: Flow + EventFunction + ?Sized,
 {
     let point = Point::new(&system, t, x, mode)?;
-    let Some(given) = point.written_jacobian() else {
+    let Some(given) = point.written_jacobian()? else {
         return point.difference_jacobian();
     };
     let rows = given.nrows();
@@ -100,6 +101,7 @@ pub(crate) struct Point<'a> {
     t: f64,
     x: &'a [f64],
     mode: &'a Mode,
+    interrupt: Option<&'a Interrupt>,
 }
 
 impl<'a> Point<'a> {
@@ -118,18 +120,45 @@ impl<'a> Point<'a> {
         mode.check_sizes((system.count(), system.flags()), names)?;
         validate::finite("t", &[t])?;
         validate::finite("x", x)?;
-        Ok(Self { system, t, x, mode })
+        Ok(Self {
+            system,
+            t,
+            x,
+            mode,
+            interrupt: None,
+        })
     }
 
-    /// `D_x f` as the user wrote it, entries unchecked; `None` when it is not written.
-    pub(crate) fn written_jacobian(&self) -> Option<DMatrix<f64>> {
+    /// The same; what takes long ends when `interrupt` is set.
+    pub(crate) fn until(self, interrupt: &'a Interrupt) -> Self {
+        let interrupt = Some(interrupt);
+        Self { interrupt, ..self }
+    }
+
+    /// [`Stop::Interrupted`] when the interrupt is set.
+    pub(crate) fn check_interrupt(&self) -> Result<(), Stop> {
+        Ok(self.interrupt.map_or(Ok(()), Interrupt::check)?)
+    }
+
+    /// `D_x f` as the user wrote it, entries unchecked; `None` when it is not written. The axes are
+    /// asked for a few at once.
+    pub(crate) fn written_jacobian(&self) -> Result<Option<DMatrix<f64>>, Stop> {
+        const AT_ONCE: usize = 64;
         let dim = self.x.len();
-        let axes = DMatrix::<f64>::identity(dim, dim);
-        let mut jacobian = DMatrix::from_element(dim, dim, f64::NAN);
-        let (v, out) = (axes.as_slice(), jacobian.as_mut_slice());
-        self.system
-            .jacobian_times_each(self.t, self.x, self.mode, v, out)
-            .then_some(jacobian)
+        validate::entries("entries of the Jacobian", dim, dim)?;
+        let mut jacobian = DMatrix::zeros(dim, dim);
+        for first in (0..dim).step_by(AT_ONCE) {
+            self.check_interrupt()?;
+            let count = AT_ONCE.min(dim - first);
+            let axes = DMatrix::from_fn(dim, count, |i, k| f64::from(u8::from(i == first + k)));
+            let out = &mut jacobian.as_mut_slice()[first * dim..][..count * dim];
+            out.fill(f64::NAN);
+            let (system, v) = (self.system, axes.as_slice());
+            if !system.jacobian_times_each(self.t, self.x, self.mode, v, out) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(jacobian))
     }
 
     /// `D_x f · v` as the user wrote it, entries unchecked; `None` when it is not written.
@@ -145,6 +174,7 @@ impl<'a> Point<'a> {
         let dim = self.x.len();
         let mut jacobian = DMatrix::zeros(dim, dim);
         for column in 0..dim {
+            self.check_interrupt()?;
             let [(behind, below), (ahead, above)] = self.neighbours(column);
             let change = self.flow(&above, self.mode)? - self.flow(&below, self.mode)?;
             let slope = change / (ahead - behind);
@@ -175,6 +205,7 @@ impl<'a> Point<'a> {
     pub(crate) fn difference_row(&self, k: usize) -> Result<(DVector<f64>, f64), Stop> {
         let mut row = DVector::zeros(self.x.len());
         for column in 0..self.x.len() {
+            self.check_interrupt()?;
             let [(behind, below), (ahead, above)] = self.neighbours(column);
             let change = self.event(k, self.t, &above)? - self.event(k, self.t, &below)?;
             row[column] = change / (ahead - behind);

@@ -20,4 +20,4 @@ pub use jacobian::{flow_jacobian, gradient_row};
 pub use report::{DerivativeReport, Entry, Partial};
 #[cfg(feature = "dual")]
 pub use smooth::{GuardSet, SmoothEvents, SmoothFlow};
-pub use written::check_derivatives;
+pub use written::{check_derivatives, check_derivatives_until};

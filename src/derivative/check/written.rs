@@ -6,7 +6,7 @@ use super::jacobian::Point;
 use super::report::{DerivativeReport, Partial};
 use crate::derivative::repeat::Repeat;
 use crate::hybrid::System;
-use crate::{EventFunction, Flow, Guard, Mode, NoDerivative};
+use crate::{EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative};
 
 /// Compares the derivatives that a system gives with central differences in the frozen mode, at one
 /// point.
@@ -67,23 +67,53 @@ pub fn check_derivatives<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
-    check_system(&system, (t, x), mode)
+    check_derivatives_until(system, t, x, mode, &Interrupt::new())
+}
+
+/// As [`check_derivatives`], for large systems: for each guard the differences of its row, and of
+/// its reset where that is written, take two evaluations a state variable.
+///
+/// ```
+/// use saltation::derivative::check_derivatives_until;
+/// use saltation::{Interrupt, Mode, NoDerivative, Stop, models::Hopper};
+/// let interrupt = Interrupt::new();
+/// interrupt.set(); // elsewhere, at any time
+/// let ended = check_derivatives_until(&Hopper::default(), 0.0, &[2.0, 0.0], &Mode::new(1), &interrupt);
+/// assert!(matches!(ended, Err(NoDerivative::Stop(Stop::Interrupted))));
+/// ```
+///
+/// # Errors
+/// Those of [`check_derivatives`], and [`Stop::Interrupted`](crate::Stop::Interrupted) when
+/// `interrupt` is set.
+pub fn check_derivatives_until<S>(
+    system: &S,
+    t: f64,
+    x: &[f64],
+    mode: &Mode,
+    interrupt: &Interrupt,
+) -> Result<DerivativeReport, NoDerivative>
+where
+    S: Flow + EventFunction + ?Sized,
+{
+    check_system(&system, (t, x), mode, interrupt)
 }
 
 fn check_system(
     system: &dyn System,
     (t, x): (f64, &[f64]),
     mode: &Mode,
+    interrupt: &Interrupt,
 ) -> Result<DerivativeReport, NoDerivative> {
-    let point = Point::new(system, t, x, mode)?;
+    let point = Point::new(system, t, x, mode)?.until(interrupt);
     let mut report = DerivativeReport::default();
     compare_jacobian(&mut report, &point)?;
     for event in 0..mode.len() {
         compare_gradient(&mut report, &point, event)?;
-        compare_reset(&mut report, system, (t, x), mode, event)?;
+        compare_reset(&mut report, &point, (system, t, x), mode, event)?;
     }
     let here = point.flow_in(mode)?;
     for event in 0..mode.len() {
+        point.check_interrupt()?;
         let side = mode.contains(event);
         let other_mode = mode.clone().having(event, !side);
         let other = point.flow_in(&other_mode)?;
@@ -96,7 +126,7 @@ fn check_system(
 }
 
 fn compare_jacobian(report: &mut DerivativeReport, point: &Point<'_>) -> Result<(), NoDerivative> {
-    let Some(given) = point.written_jacobian() else {
+    let Some(given) = point.written_jacobian()? else {
         return Ok(());
     };
     let found = point.difference_jacobian()?;
@@ -106,6 +136,7 @@ fn compare_jacobian(report: &mut DerivativeReport, point: &Point<'_>) -> Result<
     // Against the columns given, so that one wrong entry is not reported twice.
     let expected = &given * &direction;
     for row in 0..dim {
+        point.check_interrupt()?;
         let scale = scale(found.row(row).iter());
         for column in 0..dim {
             let what = Partial::Jacobian { row, column };
@@ -141,8 +172,8 @@ fn compare_gradient(
 /// The reset of the guard of `event` that lies ahead, crossing alone, if it is watched.
 fn compare_reset(
     report: &mut DerivativeReport,
-    system: &dyn System,
-    (t, x): (f64, &[f64]),
+    point: &Point<'_>,
+    (system, t, x): (&dyn System, f64, &[f64]),
     mode: &Mode,
     event: usize,
 ) -> Result<(), NoDerivative> {
@@ -157,14 +188,24 @@ fn compare_reset(
         let dx: Vec<_> = (0..dim).map(|i| f64::from(u8::from(i == column))).collect();
         (f64::from(u8::from(column == dim)), dx)
     };
+    repeat.stand_before(system, (t, x), mode, guard)?;
+    // Whole matrices are made only where there is something to compare.
+    let (dt, dx) = direction(0);
+    let mut out = vec![f64::NAN; dim];
+    let is_written = repeat.written(system, t, (dt, &dx), &mut out)
+        || repeat.each_written(system, t, (dt, &dx), &mut out);
+    if !is_written {
+        return Ok(());
+    }
+    point.check_interrupt()?;
     let mut given = DMatrix::from_element(dim, dim + 1, f64::NAN);
     let mut found = given.clone();
-    repeat.stand_before(system, (t, x), mode, guard)?;
     let axes = DMatrix::<f64>::identity(dim, dim);
     let mut each = DMatrix::from_element(dim, dim, f64::NAN);
     let each_written = repeat.each_written(system, t, (0.0, axes.as_slice()), each.as_mut_slice());
     let mut columns = dim + 1;
     for column in 0..=dim {
+        point.check_interrupt()?;
         let (dt, dx) = direction(column);
         let (mut out, mut difference) = (vec![f64::NAN; dim], vec![0.0; dim]);
         let written = repeat.written(system, t, (dt, &dx), &mut out);
@@ -188,6 +229,7 @@ fn compare_reset(
         found.column_mut(column).copy_from_slice(&difference);
     }
     for row in 0..dim {
+        point.check_interrupt()?;
         let scale = scale(found.row(row).iter());
         for column in 0..columns {
             let what = if column < dim {

@@ -68,7 +68,9 @@ where
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates.
     pub fn new(model: EventDriven<S>) -> Result<Self, InputError> {
-        if model.system().dof() == 0 || model.system().coordinates() == 0 {
+        let system = model.erased().system();
+        system.sizes.check()?;
+        if system.dof() == 0 || system.coordinates() == 0 {
             return Err(InputError::EmptySystem);
         }
         Ok(Self {

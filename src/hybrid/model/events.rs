@@ -12,6 +12,8 @@ use crate::hybrid::{Crossed, Crossing, Mode, Watch};
 /// In an event-selected system `h` depends on `t` and `x` only. `mode` is there for hybrid automata
 /// whose guards differ from mode to mode (a contact force that may fall to zero only while the
 /// contact is closed); it is the frozen mode of the step, never to be guessed from `x`.
+///
+/// [`count`](Self::count) and [`flags`](Self::flags) are read when a driver is made, and not again.
 pub trait EventFunction {
     /// Number of event functions; 0 makes a plain differential equation.
     fn count(&self) -> usize;

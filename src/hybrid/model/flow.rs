@@ -11,7 +11,8 @@ use crate::hybrid::Mode;
 /// shortened. It must not look at the sign of `h`; the mode says which side counts. Source:
 /// Anderson & Revzen, section 2.1 (the vector field `f(x, y)`).
 ///
-/// The length of `x` and `dx` is always [`dim`](Self::dim). There is no `Result`: a value that is
+/// The length of `x` and `dx` is always [`dim`](Self::dim), as it was when the driver was made: sizes
+/// are read then and not again. There is no `Result`: a value that is
 /// not finite is found by the integrator, which says where.
 pub trait Flow {
     /// Number of state variables.

@@ -29,6 +29,7 @@ where
             vec![0.0; work_size(self.q.len(), self.system.dof())],
         );
         for coordinate in 0..d {
+            self.interrupt.check()?;
             let direction = self.direction(coordinate);
             // Rows may be differences themselves: far apart, so that their rounding does not show.
             let moved = self.q.iter().zip(&direction).filter(|(_, by)| **by != 0.0);

@@ -61,6 +61,7 @@ where
     /// The derivative of the mass matrix along `N(q) e_i`. Where that is a coordinate, with the
     /// step of that coordinate: others may have another unit.
     pub(super) fn mass_slope(&self, coordinate: usize) -> Result<DMatrix<f64>, Stop> {
+        self.interrupt.check()?;
         let along = self.direction(coordinate);
         let step = if is_identity(self.system, self.q, self.system.dof()) {
             step_along(0.0, &[self.q[coordinate]], 0.0, &[1.0])
@@ -116,6 +117,7 @@ where
         if !is_identity(self.system, self.q, v.len()) {
             let momentum = self.mass(self.q) * &v;
             for (i, force) in found.iter_mut().enumerate() {
+                self.interrupt.check()?;
                 *force -= momentum.dot(&self.bracket(i, v.as_slice(), &along));
             }
         }

@@ -8,7 +8,7 @@ use super::contact_source::common_tangents;
 use super::{Measured, MechanicalSystem, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::ode::difference::step_along;
-use crate::{At, InputError, Mode, Quantity, Stop, validate};
+use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
 
 /// Compares the derivatives that a mechanical system gives with central differences, at one state.
 ///
@@ -82,8 +82,26 @@ pub fn check_mechanics<S>(
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
+    check_mechanics_until(system, t, q, v, &Interrupt::new())
+}
+
+/// As [`check_mechanics`], for large systems: the Coriolis force alone takes two mass matrices a
+/// velocity.
+///
+/// # Errors
+/// Those of [`check_mechanics`], and [`Stop::Interrupted`] when `interrupt` is set.
+pub fn check_mechanics_until<S>(
+    system: &S,
+    t: f64,
+    q: &[f64],
+    v: &[f64],
+    interrupt: &Interrupt,
+) -> Result<DerivativeReport, Stop>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
     let system = &Measured::checked(system)?;
-    let point = Point::new(system, t, q, v)?;
+    let point = Point::new((system, interrupt), t, q, v)?;
     point.check_mass()?;
     point.check_effort(v)?;
     let mut report = DerivativeReport::default();
@@ -96,6 +114,7 @@ where
         point.compare_kinetic_gradient(&mut report, velocity)?;
     }
     for contact in 0..system.contacts() {
+        interrupt.check()?;
         let rows = point.compare_row(&mut report, contact)?;
         point.compare_constant_row(&mut report, contact)?;
         for velocity in [v, &other] {
@@ -108,6 +127,7 @@ where
 /// A system and a state that fits it. Outputs of the user's functions are filled with NaN first.
 struct Point<'a, S: ?Sized> {
     system: &'a S,
+    interrupt: &'a Interrupt,
     t: f64,
     q: &'a [f64],
 }
@@ -116,7 +136,12 @@ impl<'a, S> Point<'a, S>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    fn new(system: &'a S, t: f64, q: &'a [f64], v: &[f64]) -> Result<Self, Stop> {
+    fn new(
+        (system, interrupt): (&'a S, &'a Interrupt),
+        t: f64,
+        q: &'a [f64],
+        v: &[f64],
+    ) -> Result<Self, Stop> {
         let dof = system.dof();
         if dof == 0 {
             return Err(Stop::Input(InputError::EmptySystem));
@@ -124,7 +149,12 @@ where
         check_input((system.coordinates(), dof), t, q, v)?;
         check_configuration(system, q, v)?;
         common_tangents(system, system.contacts())?;
-        let point = Self { system, t, q };
+        let point = Self {
+            system,
+            interrupt,
+            t,
+            q,
+        };
         for i in 0..dof {
             validate::finite("rate of the coordinates", &point.direction(i))?;
         }
@@ -161,6 +191,7 @@ where
         let (mut x, mut along) = ([self.q, v].concat(), vec![0.0; nq + d]);
         let (mut given, mut found) = (vec![f64::NAN; d], vec![0.0; d]);
         for column in 0..nq + d {
+            self.interrupt.check()?;
             along[column] = 1.0;
             given.fill(f64::NAN);
             if !self.system.effort_along((t, self.q, v), &along, &mut given) {

@@ -1,0 +1,131 @@
+//! How long drivers go on after an interrupt is set (criterion).
+//!
+//! Target: 50 ms for each, of sizes at which a run takes minutes. What is measured is the time from
+//! the evaluation of the model that sets the interrupt to the return of the driver; the evaluation is
+//! another one in each iteration.
+
+mod models;
+
+use std::time::Duration;
+
+use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
+use models::{Heap, Row, Setter, Springs};
+use saltation::compliant::TimeStepper;
+use saltation::derivative::{Sensitivities, check_derivatives_until};
+use saltation::event_driven::{EventDriven, Simulation, Timeline};
+use saltation::impact::Routh;
+use saltation::mechanics::check_mechanics_until;
+use saltation::nalgebra::DMatrix;
+use saltation::variational::Variational;
+use saltation::{Integrator, Mode};
+
+/// A driver that is to be ended: it runs until the setter, which it is given, has set the interrupt.
+type Case = (&'static str, usize, fn(&Setter));
+
+const CASES: [Case; 10] = [
+    ("run of 1000 states with 500 guards", 200_000, |setter| {
+        let model = Springs::new(500, setter);
+        let mut integrator = Integrator::new(&model)
+            .expect("states")
+            .interrupt(setter.interrupt());
+        let _ = integrator.integrate(0.0, &model.start(), 1e6);
+    }),
+    ("derivative of 200 states", 20_000, |setter| {
+        let model = Springs::new(100, setter);
+        let mut integrator = Integrator::new(&model)
+            .expect("states")
+            .interrupt(setter.interrupt());
+        let _ = integrator.derivative(0.0, &model.start(), 1e6);
+    }),
+    ("200 tangents of 200 states", 20_000, |setter| {
+        let model = Springs::new(100, setter);
+        let mut integrator = Integrator::new(&model)
+            .expect("states")
+            .interrupt(setter.interrupt());
+        let mut tangents = Sensitivities::new(200, 200);
+        let _ = integrator.carry(0.0, &model.start(), 1e6, &mut tangents, &mut ());
+    }),
+    (
+        "check of the derivatives of 2000 states",
+        50_000,
+        |setter| {
+            let model = Springs::new(1000, setter);
+            let mode = Mode::with(1000, &(0..1000).collect::<Vec<_>>());
+            let _ = check_derivatives_until(&model, 0.0, &model.start(), &mode, setter.interrupt());
+        },
+    ),
+    ("check of the mechanics of 120 masses", 500, |setter| {
+        let row = Row::new(120, setter);
+        let _ = check_mechanics_until(&row, 0.0, &[0.5; 120], &[0.1; 120], setter.interrupt());
+    }),
+    ("simulation of 100 masses", 2000, |setter| {
+        let model = EventDriven::new(Row::new(100, setter)).interrupt(setter.interrupt());
+        let simulation = Simulation::new(model).expect("masses");
+        let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
+        let _ = simulation.integrate(0.0, &[0.5; 100], &[0.0; 100], 1e3);
+    }),
+    ("timeline of 30 masses", 2000, |setter| {
+        let model = EventDriven::with_law(Row::new(30, setter), Routh::new());
+        let timeline = Timeline::new(model.interrupt(setter.interrupt())).expect("masses");
+        let timeline = timeline.interrupt(setter.interrupt());
+        let _ = timeline.integrate(0.0, &[0.5; 30], &[0.0; 30], 1e3);
+    }),
+    ("variational run of 100 masses", 500, |setter| {
+        let driver = Variational::new(Row::new(100, setter)).expect("masses");
+        let mut driver = driver.time_step(1e-3).interrupt(setter.interrupt());
+        let _ = driver.integrate(0.0, &[0.5; 100], &[0.0; 100], 1e4);
+    }),
+    ("steps of 150 boxes", 10, |setter| {
+        let heap = Heap::new(150, setter);
+        let (q, v) = heap.start();
+        let mut stepper = TimeStepper::new(heap)
+            .expect("boxes")
+            .interrupt(setter.interrupt());
+        let _ = stepper.integrate(0.0, &q, &v, 1e3);
+    }),
+    ("sensitivities of 150 boxes, 900 columns", 100, |setter| {
+        let heap = Heap::new(150, setter);
+        let (q, v) = heap.start();
+        let columns = DMatrix::from_fn(q.len() + v.len(), v.len(), |row, column| {
+            f64::from(u8::from(row == q.len() + column))
+        });
+        let mut stepper = TimeStepper::new(heap)
+            .expect("boxes")
+            .interrupt(setter.interrupt());
+        let _ = stepper.sensitivities((0.0, &q, &v), 1e3, &columns);
+    }),
+];
+
+fn latency(c: &mut Criterion) {
+    let mut group = c.benchmark_group("latency");
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(200));
+    for (name, evaluations, run) in CASES {
+        let mut count = 0;
+        let mut longest = Duration::ZERO;
+        group.bench_function(name, |b| {
+            b.iter_custom(|iterations| {
+                let mut sum = Duration::ZERO;
+                for _ in 0..iterations {
+                    // of the golden section: evenly spread over the first evaluations
+                    count += 1;
+                    let part = (f64::from(count) * 0.618_033_988_749_895).fract();
+                    let setter = Setter::at((part * evaluations as f64) as usize);
+                    run(&setter);
+                    let taken = setter.latency();
+                    longest = longest.max(taken);
+                    sum += taken;
+                }
+                sum
+            });
+        });
+        println!(
+            "    the longest of {count}: {:.1} ms",
+            1e3 * longest.as_secs_f64()
+        );
+    }
+    group.finish();
+}
+
+criterion_group!(benches, latency);
+criterion_main!(benches);

@@ -1,0 +1,171 @@
+//! A model's own panic passes through, and the driver runs again afterwards as if it had not been.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use saltation::compliant::TimeStepper;
+use saltation::derivative::Sensitivities;
+use saltation::event_driven::{EventDriven, Simulation, Timeline};
+use saltation::impact::Routh;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::nalgebra::DMatrix;
+use saltation::variational::{Midpoint, Variational};
+use saltation::{EventFunction, Flow, Integrator, Mode};
+
+/// How many evaluations are left before the model panics.
+#[derive(Debug, Default)]
+struct Fuse(Cell<Option<usize>>);
+
+/// What the model says when it panics.
+#[derive(Debug, PartialEq)]
+struct Burnt;
+
+impl Fuse {
+    fn burn(&self) {
+        match self.0.get() {
+            Some(0) => std::panic::panic_any(Burnt),
+            left => self.0.set(left.map(|left| left - 1)),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Model(Fuse);
+
+impl Flow for Model {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        self.0.burn();
+        dx[0] = x[1];
+        dx[1] = if mode.contains(0) { -4.0 } else { -1.0 } * x[0];
+    }
+}
+impl EventFunction for Model {
+    fn count(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        self.0.burn();
+        x[0]
+    }
+}
+
+impl MechanicalSystem for Model {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.0.burn();
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0 + 0.1 * q[0] * q[0]]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        self.0.burn();
+        effort.copy_from_slice(&[0.3, -9.81]);
+    }
+}
+impl UnilateralConstraints for Model {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        self.0.burn();
+        q[1]
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0]);
+    }
+}
+
+/// Runs once as it is, then with a panic at some evaluations, and once more after each.
+fn hold(name: &str, model: &Model, mut run: impl FnMut() -> String) {
+    let truth = run();
+    assert!(truth.starts_with("Ok"), "{name}: {truth}");
+    for left in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89] {
+        model.0.0.set(Some(left));
+        let caught = catch_unwind(AssertUnwindSafe(&mut run)).expect_err("the fuse burns");
+        assert_eq!(caught.downcast_ref(), Some(&Burnt), "{name} {left}");
+        model.0.0.set(None);
+        assert_eq!(run(), truth, "{name} {left}");
+    }
+}
+
+#[test]
+fn panics_of_a_model_pass_through_and_drivers_run_again() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if info.payload().downcast_ref::<Burnt>().is_none() {
+            hook(info);
+        }
+    }));
+    let model = &Model::default();
+    let mut integrator = Integrator::new(model).unwrap();
+    hold("integrate", model, || {
+        format!(
+            "{:?}",
+            integrator
+                .integrate(0.0, &[1.0, 0.0], 5.0)
+                .map(|run| run.state().clone())
+        )
+    });
+    hold("derivative", model, || {
+        let found = integrator.derivative(0.0, &[1.0, 0.0], 5.0);
+        format!("{:?}", found.and_then(|found| found.apply(&[1.0, 0.0])))
+    });
+    let mut tangents = Sensitivities::new(2, 2);
+    hold("carry", model, || {
+        let carried = integrator.carry(0.0, &[1.0, 0.0], 5.0, &mut tangents, &mut ());
+        format!(
+            "{:?}",
+            carried.map(|_| tangents.columns().map(|columns| columns.into_owned()))
+        )
+    });
+    let (q, v) = ([0.0, 0.02], [1.0, 0.0]);
+    let mut simulation = Simulation::new(EventDriven::new(model)).unwrap();
+    hold("simulation", model, || {
+        format!(
+            "{:?}",
+            simulation
+                .integrate(0.0, &q, &v, 0.5)
+                .map(|run| run.state().to_vec())
+        )
+    });
+    let timeline = Timeline::new(EventDriven::with_law(model, Routh::new())).unwrap();
+    hold("timeline", model, || {
+        format!(
+            "{:?}",
+            timeline
+                .integrate(0.0, &q, &v, 0.5)
+                .map(|run| run.state().clone())
+        )
+    });
+    let mut variational = Variational::new(model).unwrap().time_step(0.01);
+    hold("variational", model, || {
+        format!(
+            "{:?}",
+            variational
+                .integrate(0.0, &q, &v, 0.5)
+                .map(|run| run.state().to_vec())
+        )
+    });
+    let mut midpoint = Midpoint::new(model).unwrap();
+    hold("midpoint", model, || {
+        let (mut q, mut p) = (q, v);
+        let steps =
+            (0..20).try_for_each(|k| midpoint.step(0.01 * f64::from(k), 0.01, &mut q, &mut p));
+        format!("{:?}", steps.map(|()| (q, p)))
+    });
+    let mut stepper = TimeStepper::new(model).unwrap().time_step(0.01);
+    let columns = DMatrix::from_element(4, 2, 0.1);
+    hold("stepper", model, || {
+        let found = stepper.sensitivities((0.0, &q, &v), 0.2, &columns);
+        format!(
+            "{:?}",
+            found.map(|(run, columns)| (run.state().to_vec(), columns))
+        )
+    });
+}
