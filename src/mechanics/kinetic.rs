@@ -33,7 +33,7 @@ pub(crate) fn energy<S: MechanicalSystem + ?Sized>(
 }
 
 /// The Coriolis force `c v`, written or by differences. NaN where it is not written and velocities
-/// are not the rates of the coordinates; `work` has `d² + d` entries.
+/// are not the rates of the coordinates, and without space; `work` has `d² + d` entries.
 pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],
@@ -45,6 +45,11 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
         return;
     }
     if q.len() != v.len() || !is_identity(system, q, v.len()) {
+        force.fill(f64::NAN);
+        return;
+    }
+    // A system that says another thing of its mass than before has no space for it.
+    if work.len() < v.len() * (v.len() + 1) {
         force.fill(f64::NAN);
         return;
     }

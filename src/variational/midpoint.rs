@@ -198,8 +198,11 @@ impl Step {
         p: &mut [f64],
     ) -> Result<(), Failure> {
         let [mut at, mut with] = std::mem::take(&mut self.between);
-        at.copy_from_slice(q);
-        with.copy_from_slice(p);
+        // A model that panicked has left them empty.
+        for (half, whole) in [(&mut at, &*q), (&mut with, &*p)] {
+            half.clear();
+            half.extend_from_slice(whole);
+        }
         let mut made = Ok(());
         for start in [t, t + 0.5 * h] {
             let half = 0.5 * h;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use saltation::compliant::TimeStepper;
+use saltation::compliant::{Scheme, TimeStepper};
 use saltation::derivative::Sensitivities;
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
 use saltation::impact::Routh;
@@ -168,4 +168,68 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
             found.map(|(run, columns)| (run.state().to_vec(), columns))
         )
     });
+}
+
+#[test]
+fn a_step_is_made_again_after_a_panic_of_the_system() {
+    for scheme in [Scheme::SymplecticEuler, Scheme::Midpoint] {
+        let (model, calm) = (&Model::default(), &Model::default());
+        let stepper = |model| {
+            TimeStepper::new(model)
+                .unwrap()
+                .time_step(0.01)
+                .scheme(scheme)
+        };
+        let (mut stepper, mut other) = (stepper(model), stepper(calm));
+        stepper.start(0.0, &[0.0, 0.02], &[1.0, 0.0]).unwrap();
+        other.start(0.0, &[0.0, 0.02], &[1.0, 0.0]).unwrap();
+        for left in 0..12 {
+            model.0.0.set(Some(left % 4));
+            let caught =
+                catch_unwind(AssertUnwindSafe(|| stepper.step())).expect_err("the fuse burns");
+            assert_eq!(caught.downcast_ref(), Some(&Burnt), "{scheme:?} {left}");
+            model.0.0.set(None);
+            stepper.step().unwrap();
+            other.step().unwrap();
+            assert_eq!(
+                (stepper.t(), stepper.q(), stepper.v()),
+                (other.t(), other.q(), other.v())
+            );
+        }
+    }
+}
+
+/// A mass on a spring so abrupt that Newton's method does not settle, and steps are halved.
+#[derive(Default)]
+struct Abrupt(Fuse);
+
+impl MechanicalSystem for Abrupt {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        self.0.burn();
+        effort[0] = -1e3 * (1e4 * q[0]).tanh();
+    }
+}
+
+#[test]
+fn a_step_in_halves_is_made_again_after_a_panic_of_the_system() {
+    let model = &Abrupt::default();
+    let mut midpoint = Midpoint::new(model).unwrap();
+    let mut step = || {
+        let (mut q, mut p) = ([1e-3], [0.5]);
+        let made = midpoint.step(0.0, 0.02, &mut q, &mut p);
+        format!("{:?}", made.map(|()| (q, p)))
+    };
+    let truth = step();
+    for left in 0..60 {
+        model.0.0.set(Some(left));
+        let _ = catch_unwind(AssertUnwindSafe(&mut step));
+        model.0.0.set(None);
+        assert_eq!(step(), truth, "{left}");
+    }
 }

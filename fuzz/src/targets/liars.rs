@@ -4,15 +4,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use saltation::compliant::TimeStepper;
-use saltation::derivative::{Sensitivities, check_derivatives};
+use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
 use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, UnilateralConstraints, Wanted,
-    check_mechanics,
+    ContactSet, ContactSource, Contacts, UnilateralConstraints, Wanted, check_mechanics_until,
 };
 use saltation::nalgebra::DMatrix;
 use saltation::variational::{Midpoint, Variational};
-use saltation::{EventFunction, Flow, Integrator, Mode};
+use saltation::{EventFunction, Flow, Integrator, Interrupt, Mode};
 
 use super::integrate::{flagged, span};
 use crate::body::Body;
@@ -46,6 +45,14 @@ fn twice<M>(trial: &mut Trial, liar: &Liar<M>, mut work: impl FnMut(&mut Trial))
     work(trial);
 }
 
+fn rarely_set(draw: &mut Draw) -> Interrupt {
+    let interrupt = Interrupt::new();
+    if draw.chance(0.05) {
+        interrupt.set();
+    }
+    interrupt
+}
+
 fn flows(draw: &mut Draw, trial: &mut Trial) {
     let random = Random::new(draw, 4, 4);
     let (count, flags) = (random.count(), random.flags());
@@ -53,8 +60,9 @@ fn flows(draw: &mut Draw, trial: &mut Trial) {
     let liar = Liar::new(draw, random);
     let model = &liar;
     let mode: Mode = flagged(draw, count, flags);
+    let interrupt = rarely_set(draw);
     twice(trial, &liar, |trial| {
-        let checked = check_derivatives(model, asked.t0, &asked.x0, &mode);
+        let checked = check_derivatives_until(model, asked.t0, &asked.x0, &mode, &interrupt);
         trial.result("check", checked.map(|report| report.compared));
     });
     let Some(mut integrator) = trial.door("integrator", Integrator::new(model)) else {
@@ -89,6 +97,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
     let liar = Liar::new(draw, body);
     let model = &liar;
     let tf = draw.between(0.0, 0.3);
+    let interrupt = rarely_set(draw);
     let event_driven = |draw: &mut Draw| {
         let model = EventDriven::with_law(model, law(draw)).selection(selection(draw));
         if draw.chance(0.5) {
@@ -99,7 +108,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
     };
     match draw.below(7) {
         0 => twice(trial, &liar, |trial| {
-            let checked = check_mechanics(model, 0.0, &q, &v);
+            let checked = check_mechanics_until(model, 0.0, &q, &v, &interrupt);
             trial.result("check", checked.map(|report| report.compared));
         }),
         1 => twice(trial, &liar, |trial| {

@@ -36,6 +36,18 @@ impl Core {
     ) -> Result<(), Failure> {
         let system = &self.measured(system)?;
         check_columns(system, columns, efforts)?;
+        self.begin_step(system);
+        let made = self.solve_along((system, dt, applied), columns, efforts);
+        self.is_stepping = false;
+        made
+    }
+
+    fn solve_along(
+        &mut self,
+        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        columns: &mut DMatrix<f64>,
+        efforts: Option<&DMatrix<f64>>,
+    ) -> Result<(), Failure> {
         self.solve(system, dt, applied)?;
         let mut work = match self.columns.take() {
             Some(work) => work,

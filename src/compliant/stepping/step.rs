@@ -46,6 +46,8 @@ pub(super) struct Core {
     pub(super) contacts: Contacts,
     /// The sizes of the system at the start.
     sizes: Arc<Sizes>,
+    /// A step was begun, and has not come back where the system panicked.
+    pub(super) is_stepping: bool,
     pub(super) problem: Problem,
     pub(super) pressing: Vec<usize>,
     pub(super) next_q: Vec<f64>,
@@ -96,6 +98,7 @@ impl Core {
         };
         Ok(Self {
             sizes: Arc::default(),
+            is_stepping: false,
             problem: Problem::new(settings.dt)?,
             settings,
             solver: Solver::new(),
@@ -208,8 +211,18 @@ impl Core {
         applied: &[f64],
     ) -> Result<(), Failure> {
         let system = &self.measured(system)?;
-        self.solve(system, dt, applied)?;
-        self.finish(system, dt, applied)
+        self.begin_step(system);
+        let made = self.solve(system, dt, applied);
+        let made = made.and_then(|()| self.finish(system, dt, applied));
+        self.is_stepping = false;
+        made
+    }
+
+    /// Begins a step; its memory is made anew where the system panicked in the last one.
+    pub(super) fn begin_step(&mut self, system: &dyn SteppedSystem) {
+        if std::mem::replace(&mut self.is_stepping, true) {
+            self.motion.prepare(system, &self.q);
+        }
     }
 
     /// Refuses a step before the start, and a system that has other sizes since. During the step it

@@ -234,3 +234,20 @@ impl fmt::Display for DerivativeReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_on_either_side_is_infinitely_wrong() {
+        for (given, difference) in [(f64::NAN, 1.0), (1.0, f64::NAN), (f64::INFINITY, 1.0)] {
+            let mut report = DerivativeReport::default();
+            let what = Partial::Jacobian { row: 0, column: 0 };
+            report.compare(what, 1.0, 1.0, 1.0);
+            assert!(report.agrees(0.0));
+            report.compare(what, given, difference, 1.0);
+            assert!(!report.agrees(f64::MAX), "{given} {difference}");
+        }
+    }
+}
