@@ -22,6 +22,7 @@ mod matrix;
 mod mid_run;
 mod moving_guards;
 mod observers;
+mod planes;
 mod plate_reference;
 mod properties;
 mod random_corners;

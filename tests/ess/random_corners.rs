@@ -42,7 +42,7 @@ fn rounded(v: f64, bits: i32) -> f64 {
 
 /// Inverse by Gauss and Jordan, or nothing when an entry exceeds `most`: guards that are nearly
 /// parallel.
-fn inverse(rows: &[Vec<f64>], most: f64) -> Option<Vec<Vec<f64>>> {
+pub(crate) fn inverse(rows: &[Vec<f64>], most: f64) -> Option<Vec<Vec<f64>>> {
     let n = rows.len();
     let mut a: Vec<Vec<f64>> = (0..n)
         .map(|i| {

@@ -216,9 +216,8 @@ pub(crate) fn passage_of<S: System + ?Sized, B: Buffer>(
     look: &Look<'_, S, B>,
     crossed: Crossed,
 ) -> Passage {
-    let Crossed { k, i, .. } = crossed;
+    let Crossed { k, i, level, .. } = crossed;
     let own = look.own(k);
-    let level = look.level(k, own[0]);
     Samples::new(k, level, None, own.map(|v| v - level), 0.0).between(i)
 }
 

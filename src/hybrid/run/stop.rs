@@ -216,7 +216,8 @@ fn passed_before<S: System + ?Sized, B: Buffer>(
             // It was on its surface at the start: passed only if it left and came back.
             let slope = look.guards.own_rate(k) * window.width() * window.step;
             let left = window.is_first() && !look.guards.stale[k] && slope < 0.0;
-            if !left || here <= 4.0 * zero {
+            // One that starts beyond it, by the residual of its crossing, comes back from below.
+            if !left || here - start.max(0.0) <= 4.0 * zero {
                 continue;
             }
             leaves = Some(start);

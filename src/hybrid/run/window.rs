@@ -62,6 +62,29 @@ pub(crate) struct Crossed {
     pub(crate) k: usize,
     pub(crate) i: usize,
     pub(crate) at: f64,
+    /// The level that it passes: see [`level_of`].
+    pub(crate) level: f64,
+}
+
+/// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
+/// `−eps_k`, while the guard starts, at `own`, clearly outside (by more than `zero`, what rounding
+/// makes of it), and unless it is `inside`: the last step ended on that border. Else it is 0.
+#[inline]
+fn level_of(
+    settings: &Settings,
+    inside: Option<usize>,
+    k: usize,
+    own: f64,
+    zero: impl FnOnce() -> f64,
+) -> f64 {
+    match &settings.projection {
+        Projection::Eps { eps, .. } if inside != Some(k) => {
+            let eps = eps.get(k);
+            let outside = own < -eps * (1.0 + 1e-9) - 4.0 * zero();
+            if outside { -eps } else { 0.0 }
+        }
+        _ => 0.0,
+    }
 }
 
 /// The lesser of two numbers that are known to be finite: one instruction, unlike `f64::min`.
@@ -139,11 +162,14 @@ impl<B: Buffer> Sampled<B> {
             sign,
             arming,
             zero,
+            rate,
+            event_tolerance,
             most_spread,
             outside,
             ..
         } = guards;
         let (sign, arming, zero) = (&sign[..n], &arming[..n], &zero[..n]);
+        let zero_of = |k: usize| state.zero_of_time(rate[k]).max(event_tolerance[k]);
         let (error, most_spread) = (state.error, &most_spread[..n]);
         let outside = &mut outside[..n];
         let start = if window.is_first() {
@@ -159,12 +185,10 @@ impl<B: Buffer> Sampled<B> {
             if !arming[k].is_armed() {
                 continue;
             }
-            let eps = match &context.settings.projection {
-                Projection::Eps { eps, .. } if inside != Some(k) => eps.get(k),
-                _ => 0.0,
-            };
+            let own = sign[k] * start[k];
+            let level = level_of(context.settings, inside, k, own, || zero_of(k));
             let samples = [start[k], first[k], second[k], end[k]];
-            let way = samples.map(|h| -sign[k] * h - eps);
+            let way = samples.map(|h| level - sign[k] * h);
             let [w0, w1, w2, w3] = way;
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
@@ -188,7 +212,7 @@ impl<B: Buffer> Sampled<B> {
             let fall = way[i - 1] - way[i];
             let at = FRACTIONS[i - 1] + (FRACTIONS[i] - FRACTIONS[i - 1]) * way[i - 1] / fall;
             if earliest.is_none_or(|known| at < known.at) {
-                earliest = Some(Crossed { k, i, at });
+                earliest = Some(Crossed { k, i, at, level });
             }
         }
         earliest
@@ -254,20 +278,11 @@ impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
         self.guards.need_rate(self.context, self.state, k)
     }
 
-    /// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
-    /// `−eps_k`, while the guard starts (at `own`) clearly outside and the last step did not end on
-    /// that border; else 0.
+    /// The level at which guard `k`, `own` at the start, ends the step: see [`level_of`].
     #[inline]
     pub(crate) fn level(&self, k: usize, own: f64) -> f64 {
-        let Settings { projection, .. } = self.context.settings;
-        match projection {
-            Projection::Eps { eps, .. } if self.inside != Some(k) => {
-                let (eps, rounding) = (eps.get(k), self.zero_of(k, self.guards.rate[k]));
-                let outside = own < -eps * (1.0 + 1e-9) - 4.0 * rounding;
-                if outside { -eps } else { 0.0 }
-            }
-            _ => 0.0,
-        }
+        let zero = || self.zero_of(k, self.guards.rate[k]);
+        level_of(self.context.settings, self.inside, k, own, zero)
     }
 
     /// Refuses a value on the interpolant that is not finite.
