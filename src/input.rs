@@ -71,8 +71,8 @@ pub enum InputError {
     /// Something was named by a number that does not exist.
     #[error("there is no {what} {index}: there are {count}, counted from 0")]
     NoSuch {
-        /// What was named: `event function`, `contact`, `corner`, `crossing`, or `crossing of the
-        /// order` ([`saltation_product`](crate::derivative::saltation_product)).
+        /// What was named: `event function`, `flag`, `contact`, `corner`, `crossing`, or `crossing
+        /// of the order` ([`saltation_product`](crate::derivative::saltation_product)).
         what: &'static str,
         /// Its number.
         index: usize,

@@ -1,6 +1,8 @@
 //! Parameters as constant state variables, so that derivatives with respect to them are part of the
 //! derivative of a run.
 
+use std::ops::RangeInclusive;
+
 use super::parameter_differences::{Reset, along, own_step};
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
 use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
@@ -330,6 +332,10 @@ where
 
     fn event_tolerance(&self, k: usize) -> f64 {
         self.nominal.event_tolerance(k)
+    }
+
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        self.nominal.admissible(k, mode)
     }
 
     fn time_scale(&self, k: usize) -> Option<f64> {

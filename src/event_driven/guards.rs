@@ -1,6 +1,8 @@
 //! The guards of a mechanical system: gaps and multipliers as event functions, and the impact as
 //! their reset (Pace & Burden, sections 2, 3.4 and eq. 3).
 
+use std::ops::RangeInclusive;
+
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
@@ -81,6 +83,15 @@ impl EventFunction for Model<'_> {
     fn event_tolerance(&self, _k: usize) -> f64 {
         // Far below the tolerance: bounces on their way to an accumulation are lower than that.
         1e-3 * self.gap_tolerance
+    }
+
+    /// An open contact does not penetrate; multipliers have rules of their own.
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        if self.is_closed(mode, k) {
+            f64::NEG_INFINITY..=f64::INFINITY
+        } else {
+            self.admissible_gaps()
+        }
     }
 
     fn time_scale(&self, _k: usize) -> Option<f64> {

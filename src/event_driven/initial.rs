@@ -73,7 +73,7 @@ impl Model<'_> {
                     at: At::new(t, &state, &mode).into(),
                 }));
             }
-            if gap < -self.gap_tolerance {
+            if !self.admissible_gaps().contains(&gap) {
                 return Err(Breakdown::Input(InputError::NegativeGap {
                     contact: j,
                     gap,

@@ -6,6 +6,7 @@
 //! Burden, sections 2 and 3.4). Which contacts are closed is told by the flags of the mode: flag
 //! `j` is on while contact `j` is closed. No motion changes it, only `on_crossing`.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection, Unilateral};
@@ -203,6 +204,11 @@ where
             Self::set_closed(&mut mode, j, closed.contains(&j));
         }
         mode
+    }
+
+    /// Gaps with which a run may start, or go on after an impact (m).
+    pub(crate) fn admissible_gaps(&self) -> RangeInclusive<f64> {
+        -self.gap_tolerance..=f64::INFINITY
     }
 
     pub(crate) fn set_closed(mode: &mut Mode, j: usize, closed: bool) {

@@ -75,10 +75,7 @@ impl At {
 pub enum Stop {
     /// A user function returned NaN or infinity. Steps that try states beyond its domain are
     /// shortened first.
-    #[error(
-        "{quantity} is not finite at t = {}, x = {:?} (a trial point within a step, where it still was so with the shortest one)",
-        .at.t, .at.state
-    )]
+    #[error("{quantity} is not finite at t = {}, x = {:?}{}", .at.t, .at.state, tried(*quantity))]
     NotFinite {
         /// Which function.
         quantity: Quantity,
@@ -133,6 +130,37 @@ pub enum Stop {
         /// How far the state lies beyond the guard (`u_k`).
         beyond: f64,
         /// Where, before the crossing.
+        at: Box<At>,
+    },
+
+    /// A start, or a reset, leaves an event function at a value that the model declares
+    /// [inadmissible](crate::EventFunction::admissible).
+    #[error(
+        "event function {} is {value:e} at t = {}, beyond {bound:e}: the model declares that no start and no reset may leave the state there (EventFunction::admissible)",
+        .guard.event, .at.t
+    )]
+    Inadmissible {
+        /// The guard beyond which the state lies.
+        guard: Guard,
+        /// The value of its event function (`u_k`).
+        value: f64,
+        /// The end of the admissible range that it is beyond (`u_k`).
+        bound: f64,
+        /// Where: the start, or after the reset.
+        at: Box<At>,
+    },
+
+    /// A reset set a flag that the model does not declare.
+    #[error(
+        "a reset at t = {} sets flag {flag}, but the model declares {count}, counted from 0: it cannot be kept; declare it with EventFunction::flags",
+        .at.t
+    )]
+    UndeclaredFlag {
+        /// The flag.
+        flag: usize,
+        /// How many are declared.
+        count: usize,
+        /// Where: the state after the reset, with the mode that the model was given.
         at: Box<At>,
     },
 
@@ -251,6 +279,8 @@ impl Stop {
             | Self::Tangent { at, .. }
             | Self::NotLive { at, .. }
             | Self::ArmedBeyond { at, .. }
+            | Self::Inadmissible { at, .. }
+            | Self::UndeclaredFlag { at, .. }
             | Self::NoProgress { at, .. }
             | Self::TooManyEvents { at, .. }
             | Self::TooManySteps { at, .. }
@@ -258,6 +288,16 @@ impl Stop {
             | Self::StepTooSmall { at, .. } => Some(at),
             Self::Interrupted | Self::Model(_) | Self::Input(_) => None,
         }
+    }
+}
+
+/// What an error about a number says of the place, where steps evaluate `quantity`.
+fn tried(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Flow { .. } | Quantity::Event { .. } | Quantity::Correction { .. } => {
+            " (a trial point within a step, where it still was so with the shortest one)"
+        }
+        _ => "",
     }
 }
 

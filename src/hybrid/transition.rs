@@ -12,7 +12,7 @@ use super::{
     evaluate,
 };
 use crate::ode::Buffer;
-use crate::{Guard, Quantity, Stop};
+use crate::{At, Guard, Quantity, Stop};
 
 /// Where a transition happens, and what it changes.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl<B: Buffer> Scratch<B> {
 /// and the scratch holds the one before.
 ///
 /// # Errors
-/// What the model refuses, a state that is not finite, a mode of another length.
+/// What the model refuses, a state that is not finite, a mode of another length, an undeclared flag.
 #[inline]
 pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
     (system, rearm): (&S, &Rearm),
@@ -176,6 +176,13 @@ fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
     reset: Reset,
 ) -> Result<(), Stop> {
     let count = scratch.mode_crossed.len();
+    if let Some(flag) = place.mode.undeclared() {
+        return Err(Stop::UndeclaredFlag {
+            flag,
+            count: scratch.mode_crossed.flag_count(),
+            at: At::new(t, place.x, &scratch.mode_crossed).into(),
+        });
+    }
     let names = ["the mode after a reset", "the flags after a reset"];
     if let Err(reason) = place.mode.check_sizes(scratch.mode_crossed.sizes(), names) {
         // The workspace is for modes of its own sizes, in the next run too.

@@ -1,5 +1,7 @@
 //! Pulse-coupled cells: a reset that carries others across their guards.
 
+use std::ops::RangeInclusive;
+
 use super::slices::store_unit;
 use crate::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch, validate};
 
@@ -127,6 +129,11 @@ impl EventFunction for IntegrateAndFire {
 
     fn watch(&self, _k: usize) -> Watch {
         Watch::RISING
+    }
+
+    /// A cell above its threshold would never fire.
+    fn admissible(&self, _k: usize, _mode: &Mode) -> RangeInclusive<f64> {
+        f64::NEG_INFINITY..=0.0
     }
 
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {

@@ -1,6 +1,8 @@
 //! Systems made of closures, for tests of phenomena that no model shows.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use std::ops::RangeInclusive;
+
 use saltation::Crossing;
 use saltation::{Crossed, EventFunction, Flow, Mode, Stop, Watch};
 
@@ -18,6 +20,8 @@ pub(crate) struct Sketch {
     gradient: GradientBox,
     reset: ResetBox,
     watch: Vec<Watch>,
+    flags: usize,
+    admissible: RangeInclusive<f64>,
     min_rate: Option<f64>,
     time_scale: Option<f64>,
     ignores_mode: bool,
@@ -33,6 +37,8 @@ impl Sketch {
             gradient: Box::new(|_, _, _, _, _| None),
             reset: Box::new(|_, _, _, _| Ok(())),
             watch: Vec::new(),
+            flags: 0,
+            admissible: f64::NEG_INFINITY..=f64::INFINITY,
             min_rate: None,
             time_scale: None,
             ignores_mode: false,
@@ -59,6 +65,18 @@ impl Sketch {
     ) -> Self {
         self.watch = vec![watch; count];
         self.event = Box::new(event);
+        self
+    }
+
+    /// How many flags it declares.
+    pub(crate) fn flags(mut self, count: usize) -> Self {
+        self.flags = count;
+        self
+    }
+
+    /// The admissible values of all event functions.
+    pub(crate) fn admissible(mut self, range: RangeInclusive<f64>) -> Self {
+        self.admissible = range;
         self
     }
 
@@ -116,8 +134,14 @@ impl EventFunction for Sketch {
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
         (self.gradient)(k, t, x, mode, dh)
     }
+    fn flags(&self) -> usize {
+        self.flags
+    }
     fn watch(&self, k: usize) -> Watch {
         self.watch[k]
+    }
+    fn admissible(&self, _k: usize, _mode: &Mode) -> RangeInclusive<f64> {
+        self.admissible.clone()
     }
     fn min_rate(&self, _k: usize) -> Option<f64> {
         self.min_rate

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -139,6 +140,10 @@ impl EventFunction for Own {
         asked("event_tolerance");
         0.125 + k as f64
     }
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        asked("admissible");
+        k as f64..=if mode.contains(0) { 2.0 } else { 3.0 }
+    }
     fn time_scale(&self, k: usize) -> Option<f64> {
         asked("time_scale");
         [None, Some(0.625)][k]
@@ -271,6 +276,8 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(system.min_rate(1), Some(1.25));
     called("event_tolerance");
     assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
+    called("admissible");
+    assert_eq!(system.admissible(1, &mode), 1.0..=2.0);
     called("time_scale");
     assert_eq!(system.time_scale(1), Some(0.625));
     called("ignores_mode");
@@ -375,6 +382,9 @@ mod dual {
         }
         fn event_tolerance(&self, k: usize) -> f64 {
             Own.event_tolerance(k)
+        }
+        fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+            Own.admissible(k, mode)
         }
         fn time_scale(&self, k: usize) -> Option<f64> {
             Own.time_scale(k)

@@ -5,6 +5,8 @@ use saltation::{
     Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Status, Watch,
 };
 
+use crate::fixtures::support::Sketch;
+
 /// A clock that ticks at every whole second and counts in binary with its flags; `ẋ` is the count.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
@@ -113,6 +115,49 @@ fn a_mode_with_other_flags_is_refused() {
         matches!(found, InputError::BadSetting { name: "flags", .. }),
         "{found}"
     );
+}
+
+#[test]
+fn an_undeclared_flag_is_refused_by_name() {
+    // A relay that keeps its state in flag 0; `flags` are declared.
+    let relay = |flags: usize, on: bool| {
+        let sketch = Sketch::new(1, |_, x, mode, dx| {
+            dx[0] = if mode.flag(0) { -2.0 } else { 2.0 } - 0.5 * x[0];
+        });
+        let events = sketch.events([Watch::RISING, Watch::FALLING], |k, _, x, _| {
+            if k == 0 { x[0] - 1.0 } else { x[0] + 1.0 }
+        });
+        let system = events.reset(move |_, crossed, _, mode| {
+            mode.set_flag(0, crossed.contains(0) == on);
+            Ok(())
+        });
+        system.flags(flags)
+    };
+    let run = |flags, on| {
+        let mut integrator = Integrator::new(relay(flags, on)).unwrap();
+        integrator.integrate(0.0, &[0.0], 10.0).unwrap()
+    };
+    let declared = run(1, true);
+    assert_eq!(*declared.status(), Status::ReachedEnd);
+    assert!(declared.crossings().len() > 5);
+    // x reaches 1 at −2 ln(1 − 1/4); setting it off is dropped too.
+    for on in [true, false] {
+        let run = run(0, on);
+        let Status::Refused(Stop::UndeclaredFlag { flag, count, at }) = run.status() else {
+            panic!("{:?}", run.status());
+        };
+        assert_eq!((*flag, *count, &at.mode), (0, 0, &Mode::with(2, &[0, 1])));
+        assert!((at.t + 2.0 * 0.75f64.ln()).abs() < 1e-6, "{}", at.t);
+        let words = run.status().to_string();
+        assert!(words.contains("sets flag 0") && words.contains("EventFunction::flags"));
+    }
+    // Nor may a start mode have lost one.
+    let mut start = Mode::with(2, &[1]);
+    start.set_flag(0, true);
+    let mut integrator = Integrator::new(relay(0, true)).unwrap().start_mode(start);
+    let (what, index, count) = ("flag", 0, 0);
+    let refused = integrator.integrate(0.0, &[0.0], 1.0).unwrap_err();
+    assert_eq!(refused, InputError::NoSuch { what, index, count });
 }
 
 /// Two guards that are met together; a flag remembers which was first where they are met one after

@@ -1,6 +1,7 @@
 //! Event-selected systems: what the core promises, one phenomenon a module, in one binary because
 //! each links nalgebra anew.
 
+mod admissible;
 mod affine_order;
 mod bad_input;
 mod between;

@@ -253,6 +253,12 @@ fn a_reset_that_is_not_finite_is_refused_by_name() {
     };
     let At { t, .. } = at.as_ref();
     assert_eq!(*quantity, saltation::Quantity::Reset { component: 1 });
+    // No step tried it.
+    let words = trajectory.status().to_string();
+    assert!(
+        words.ends_with(", inf]") && !words.contains("trial"),
+        "{words}"
+    );
     assert!((t - (2.0 / G).sqrt()).abs() < 1e-8);
 }
 

@@ -5,7 +5,7 @@ use saltation::event_driven::{
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
-use saltation::{InputError, Mode, Status, Stop};
+use saltation::{Guard, InputError, Integrator, Mode, Status, Stop};
 
 const G: f64 = 9.81;
 
@@ -204,6 +204,35 @@ fn starts_that_touch_settle_or_hit() {
         below,
         Err(Breakdown::Input(InputError::NegativeGap { contact: 0, .. }))
     ));
+}
+
+/// The gaps that a start refuses are those that the core refuses.
+#[test]
+fn the_core_refuses_a_start_below_the_floor_too() {
+    let model = EventDriven::new(ball(0.5)).gap_tolerance(1e-6);
+    let run = |height: f64, mode: Mode| {
+        let mut integrator = Integrator::new(&model).unwrap().start_mode(mode);
+        let run = integrator.integrate(0.0, &[height, 1.0], 0.1).unwrap();
+        run.status().clone()
+    };
+    let open = || model.mode(&[]);
+    for height in [0.0, -0.99e-6, 1e-3] {
+        assert_eq!(run(height, open()), Status::ReachedEnd, "{height}");
+    }
+    for height in [-1.01e-6, -0.5] {
+        let refused = run(height, open());
+        let Status::Refused(Stop::Inadmissible {
+            guard,
+            value,
+            bound,
+            at,
+        }) = &refused
+        else {
+            panic!("{height}: {refused:?}");
+        };
+        assert_eq!((*guard, *value, *bound), (Guard::falling(0), height, -1e-6));
+        assert_eq!(at.state, [height, 1.0]);
+    }
 }
 
 /// Restitutions so small, or heights so low, that a bounce is soon lower than gaps can tell.

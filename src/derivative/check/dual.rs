@@ -1,5 +1,7 @@
 //! `Dual`: a model written once for any scalar, with exact derivatives.
 
+use std::ops::RangeInclusive;
+
 use num_dual::Dual64;
 
 use super::smooth::{GuardSet, SmoothEvents, SmoothFlow};
@@ -147,6 +149,11 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     #[inline]
     fn event_tolerance(&self, k: usize) -> f64 {
         self.0.event_tolerance(k)
+    }
+
+    #[inline]
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        self.0.admissible(k, mode)
     }
 
     fn time_scale(&self, k: usize) -> Option<f64> {

@@ -1,5 +1,7 @@
 //! What a user writes once for any scalar: a flow and event functions.
 
+use std::ops::RangeInclusive;
+
 use nalgebra::RealField;
 
 use crate::{Crossed, Guard, InputError, Mode, Stop, Watch};
@@ -81,6 +83,12 @@ pub trait SmoothEvents {
     fn event_tolerance(&self, k: usize) -> f64 {
         let _ = k;
         0.0
+    }
+
+    /// As [`EventFunction::admissible`].
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        let _ = (k, mode);
+        f64::NEG_INFINITY..=f64::INFINITY
     }
 
     /// As [`EventFunction::time_scale`].

@@ -32,7 +32,7 @@ pub(super) fn check_start(
             .map_err(validate::counted_from(j))?;
         let gap = system.gap(j, q);
         validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
-        if gap < -model.gap_tolerance {
+        if !model.admissible_gaps().contains(&gap) {
             return Err(Breakdown::Input(InputError::NegativeGap {
                 contact: j,
                 gap,

@@ -12,6 +12,8 @@
 //! a mode lasts as long as some forces within the cones balance the loads: one event function, the
 //! distance of the loads from the cone, stands for all forces.
 
+use std::ops::RangeInclusive;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::frame::Frame;
@@ -438,6 +440,15 @@ impl EventFunction for Motion<'_> {
         match k % 3 {
             0 => 1e-3 * self.model.gap_tolerance,
             _ => 1e-2 * self.model.rate_tolerance,
+        }
+    }
+
+    /// An open contact does not penetrate; forces, slip and cones have rules of their own.
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        if k.is_multiple_of(3) && contact_mode(mode, k / 3) == ContactMode::Open {
+            self.model.admissible_gaps()
+        } else {
+            f64::NEG_INFINITY..=f64::INFINITY
         }
     }
 

@@ -1,5 +1,7 @@
 //! `EventFunction`: the functions whose zeros are the guards, and what a crossing does.
 
+use std::ops::RangeInclusive;
+
 use crate::Stop;
 use crate::hybrid::{Crossed, Crossing, Mode, Watch};
 
@@ -21,7 +23,8 @@ pub trait EventFunction {
     /// Number of [flags](Mode) of the model: what it keeps in the mode beside the sides.
     /// Provided: 0. They are off at a start, unless
     /// [`Integrator::start_mode`](crate::Integrator::start_mode) says otherwise. All that a reset
-    /// sets must be declared here: [`Mode::set_flag`] does nothing for others.
+    /// sets must be declared here: a run in which one sets another flag ends with
+    /// [`Stop::UndeclaredFlag`]. Where such a flag is only read, it is off ([`Mode::flag`]).
     fn flags(&self) -> usize {
         0
     }
@@ -85,6 +88,20 @@ pub trait EventFunction {
         0.0
     }
 
+    /// The values of `h_k` (`u_k`) with which a run may start, or go on after a reset, in `mode`.
+    /// Provided: all of them, so that both sides of the guard are admissible. A gap, or another
+    /// guard that may not be passed, declares `0.0..=f64::INFINITY`.
+    ///
+    /// A start beyond an end of the range, by more than rounding and
+    /// [`event_tolerance`](Self::event_tolerance), is refused with [`Stop::Inadmissible`]; and so is
+    /// a state that resets throw there, once the guards that they carried the state across have
+    /// crossed too. What a crossing itself leaves open by its error is no reset's doing, and motion
+    /// is not held against it: guards stop that.
+    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
+        let _ = (k, mode);
+        f64::NEG_INFINITY..=f64::INFINITY
+    }
+
     /// The shortest time (s) in which `h_k` does something of its own that the motion does not
     /// show: a pulse, a gate, an obstacle that is passed. Samples of `h_k` are never farther apart
     /// in time, so that nothing that lasts as long can hide between them. `INFINITY` for a function
@@ -116,13 +133,15 @@ pub trait EventFunction {
     ///
     /// Called once for all guards that cross at the same instant in a watched direction, with their
     /// side bits already flipped in `mode`. It may change `x` and `mode`, and leave what observers
-    /// are to know in `record`. A reset that throws the
-    /// state back over a guard (a bouncing ball) needs nothing else: under
-    /// [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, counted or
-    /// not. A reset that carries guards across makes them fire at the same instant. A reset that
-    /// handles several guards one after another should make sure that none of them is left with a
-    /// rate across its surface (the second impact in a wedge may throw the state at the first wall
-    /// again): such a guard counts as crossed, and the state goes on through it.
+    /// are to know in `record`. A reset that throws the state back over a guard (a bouncing ball)
+    /// needs nothing else: under [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing
+    /// like any other, counted or not. A reset that carries guards across makes them fire at the
+    /// same instant, and so does one that puts the state on a guard which it then crosses. Where the
+    /// reset decides on which side of another guard the run goes on (a leg that touches down at its
+    /// rest length), it should set that side ([`Mode::set`]). A reset that handles several guards
+    /// one after another should make sure that none of them is left with a rate across its surface
+    /// (the second impact in a wedge may throw the state at the first wall again): such a guard
+    /// counts as crossed, and the state goes on through it.
     ///
     /// # Errors
     /// What the model cannot resolve: [`Stop::model`] takes an error of any type, or a text. It

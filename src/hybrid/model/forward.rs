@@ -78,6 +78,10 @@ macro_rules! forward {
                 $target.event_tolerance(k)
             }
             #[inline]
+            fn admissible(&$self, k: usize, mode: &Mode) -> std::ops::RangeInclusive<f64> {
+                $target.admissible(k, mode)
+            }
+            #[inline]
             fn time_scale(&$self, k: usize) -> Option<f64> {
                 $target.time_scale(k)
             }

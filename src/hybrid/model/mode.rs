@@ -16,7 +16,8 @@ use crate::{InputError, validate};
 ///
 /// [Flags](EventFunction::flags) are for a discrete state that is no side of anything: closed
 /// contacts, stick or slip, the phase of a gait. No motion changes them, only
-/// [`on_crossing`](EventFunction::on_crossing).
+/// [`on_crossing`](EventFunction::on_crossing). A flag that is not declared cannot be kept: it reads
+/// as off, and a mode in which one was set is refused.
 ///
 /// Up to 64 sides and 64 flags need no heap memory. Printed, a mode is its side bits, event
 /// function 0 first, then its flags if it has any: `0110|01`.
@@ -35,6 +36,8 @@ use crate::{InputError, validate};
 pub struct Mode {
     sides: Bits,
     flags: Bits,
+    /// The first flag beyond the end that was set, on or off.
+    undeclared: Option<usize>,
 }
 
 impl Mode {
@@ -47,6 +50,7 @@ impl Mode {
         Self {
             sides: Bits::new(len.min(Self::MOST)),
             flags: Bits::default(),
+            undeclared: None,
         }
     }
 
@@ -69,7 +73,11 @@ impl Mode {
     #[must_use]
     pub fn with_flags(self, count: usize) -> Self {
         let flags = Bits::new(count.min(Self::MOST));
-        Self { flags, ..self }
+        Self {
+            sides: self.sides,
+            flags,
+            undeclared: None,
+        }
     }
 
     /// Number of event functions.
@@ -128,16 +136,28 @@ impl Mode {
         self.flags.len()
     }
 
-    /// Flag `j`; `false` beyond the end.
+    /// Flag `j`; `false` beyond the end, where no flag is declared.
     #[inline]
     pub fn flag(&self, j: usize) -> bool {
         self.flags.get(j)
     }
 
-    /// Sets flag `j`; does nothing beyond the end.
+    /// Sets flag `j`. Beyond the end there is none to set, and the mode remembers the attempt: it
+    /// equals no mode without one, and a run that is given it, or whose reset leaves it, is refused
+    /// ([`Stop::UndeclaredFlag`](crate::Stop::UndeclaredFlag)).
     #[inline]
     pub fn set_flag(&mut self, j: usize, on: bool) {
-        self.flags.set(j, on);
+        if j < self.flags.len() {
+            self.flags.set(j, on);
+        } else {
+            self.undeclared = self.undeclared.or(Some(j));
+        }
+    }
+
+    /// The first flag that was set although there is none of that number.
+    #[inline]
+    pub(crate) fn undeclared(&self) -> Option<usize> {
+        self.undeclared
     }
 
     /// Indices of the flags that are on, in rising order.
@@ -150,16 +170,26 @@ impl Mode {
     pub(crate) fn clear(&mut self) {
         self.sides.clear();
         self.flags.clear();
+        self.undeclared = None;
     }
 
-    /// Refuses another number of sides or flags; `names` are those of this mode and of its flags.
+    /// Refuses another number of sides or flags, and a flag that was set beyond them; `names` are
+    /// those of this mode and of its flags.
     pub(crate) fn check_sizes(
         &self,
         (sides, flags): (usize, usize),
         names: [&'static str; 2],
     ) -> Result<(), InputError> {
         validate::length(names[0], sides, self.len())?;
-        validate::length(names[1], flags, self.flag_count())
+        validate::length(names[1], flags, self.flag_count())?;
+        match self.undeclared {
+            None => Ok(()),
+            Some(index) => Err(InputError::NoSuch {
+                what: "flag",
+                index,
+                count: flags,
+            }),
+        }
     }
 
     /// Number of sides and of flags.
@@ -167,10 +197,12 @@ impl Mode {
         (self.len(), self.flag_count())
     }
 
-    /// True when `other` has the same lengths and bits; inlined, unlike `==`.
+    /// True when `other` is equal; inlined, unlike `==`.
     #[inline]
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.sides.is(&other.sides) && self.flags.is(&other.flags)
+        self.sides.is(&other.sides)
+            && self.flags.is(&other.flags)
+            && self.undeclared == other.undeclared
     }
 
     /// Takes the bits of `other`, without allocating where both have the same lengths.
@@ -178,6 +210,7 @@ impl Mode {
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.sides.copy_from(&other.sides);
         self.flags.copy_from(&other.flags);
+        self.undeclared = other.undeclared;
     }
 }
 
@@ -210,10 +243,31 @@ mod tests {
         for len in [0, 1, 63, 64, 65, 128, 130] {
             let mut mode = Mode::new(len).with_flags(len);
             mode.set(len, true);
-            mode.set_flag(len, true);
             assert_eq!(mode, Mode::new(len).with_flags(len));
+            mode.set_flag(len, true);
             assert!(!mode.contains(len) && !mode.contains(len + 64));
             assert!(!mode.flag(len) && !mode.flag(len + 64));
+        }
+    }
+
+    #[test]
+    fn a_flag_beyond_the_end_that_was_set_is_remembered() {
+        let blank = Mode::new(2).with_flags(3);
+        for on in [true, false] {
+            let mut mode = blank.clone();
+            mode.set_flag(5, on);
+            mode.set_flag(4, on);
+            assert_eq!((mode.undeclared(), mode.flags().count()), (Some(5), 0));
+            assert!(mode != blank && !mode.is(&blank));
+            let mut copy = blank.clone();
+            copy.copy_from(&mode);
+            assert!(copy == mode && copy.is(&mode));
+            copy.clear();
+            assert_eq!(copy, blank);
+            assert_eq!(mode.clone().with_flags(3), blank);
+            let refused = mode.check_sizes(blank.sizes(), ["a mode", "its flags"]);
+            let (what, index, count) = ("flag", 5, 3);
+            assert_eq!(refused, Err(InputError::NoSuch { what, index, count }));
         }
     }
 

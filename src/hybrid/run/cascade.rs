@@ -5,7 +5,9 @@ use super::Run;
 use super::cluster::Cluster;
 use super::guard_table::GuardTable;
 use super::state::State;
-use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
+use super::transversality::{
+    Changes, NotLive, armed_beyond, check_admissible, not_live_after, not_live_last,
+};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
@@ -25,6 +27,9 @@ pub(crate) struct Cascade<B> {
     pub(crate) scratch: Scratch<B>,
     /// Event functions before it.
     h_before: Vec<f64>,
+    /// A transition of the present instant made a reset; event functions before the first of them.
+    was_reset: bool,
+    h_before_resets: Vec<f64>,
     /// It may have made event functions jump: by a reset, or because they read the mode.
     jumped: bool,
     /// Crossings of guards that have crossed at the present instant before.
@@ -48,6 +53,8 @@ impl<B: Buffer> Cascade<B> {
         Self {
             scratch: Scratch::new(dim, mode),
             h_before: vec![0.0; count],
+            was_reset: false,
+            h_before_resets: vec![0.0; count],
             jumped: false,
             repeats: 0,
             stopping: Vec::with_capacity(2 * count),
@@ -141,6 +148,9 @@ impl<B: Buffer> Cascade<B> {
             fresh = false;
             context.counts.resets.add(1);
             self.h_before.copy_from_slice(&guards.h);
+            if !std::mem::replace(&mut self.was_reset, true) {
+                self.h_before_resets.copy_from_slice(&guards.h);
+            }
         }
         if reset.mode {
             guards.follow(&state.mode);
@@ -287,7 +297,8 @@ impl<B: Buffer> Cascade<B> {
 /// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
 /// at the same instant in consequence; `knows_field` says that the first stage holds the field of
 /// the old mode here. `true` when one of them ends the run. After an error state and mode are those
-/// before the crossing that was refused.
+/// before the crossing that was refused; but those that resets left where these are refused
+/// ([`Stop::Inadmissible`]).
 pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
@@ -296,6 +307,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     knows_field: bool,
 ) -> Result<bool, Stop> {
     let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
+    run.cascade.was_reset = false;
     loop {
         match cross(context, run, observer, arrival, fresh) {
             Ok(true) => {}
@@ -310,8 +322,17 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
         }
         (arrival, fresh, crossed_some) = (Arrival::Jumped, true, true);
     }
-    let Run { state, steps, .. } = run;
+    let Run {
+        state,
+        guards,
+        steps,
+        cascade,
+        ..
+    } = run;
     observer.settled(state.t, state.x.get(), &state.mode);
+    if cascade.was_reset {
+        check_admissible(context, (state, guards), Some(&cascade.h_before_resets))?;
+    }
     if context.settings.restart_at_events {
         steps.choose(context, state);
     }

@@ -4,6 +4,7 @@ use super::Run;
 use super::doubt::Doubt;
 use super::guard_table::GuardTable;
 use super::state::State;
+use super::transversality::check_admissible;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
@@ -134,7 +135,7 @@ fn exclude_rounding<S: System + ?Sized, B: Buffer>(
 /// Arms every guard that is watched and lies ahead; under `Rearm::Pairs` also those whose crossing
 /// does not count. A guard whose state is beyond its surface, in a given mode, is not armed unless
 /// it moves back: its side is a memory. A guard on its surface that moves across in the start mode
-/// fires at once.
+/// fires at once. Refuses a start beyond what the model admits.
 fn arm<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -157,5 +158,5 @@ fn arm<S: System + ?Sized, B: Buffer>(
         guards.arming[k] = Arming::armed(is_ready);
         guards.need_spread(context, state, k);
     }
-    Ok(())
+    check_admissible(context, (state, guards), None)
 }

@@ -1,13 +1,14 @@
 //! What a crossing must fulfil: transversality before and after, whatever the order, and guards
-//! armed before their surface. These say what is the case; the caller refuses.
+//! armed before their surface. These say what is the case; the caller refuses. And what the model
+//! declares of the values that a start and a reset may leave.
 
 use super::guard_table::GuardTable;
 use super::state::State;
-use crate::Guard;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::transition::{Reset, Scratch, is_carried};
 use crate::hybrid::{CrossedGuard, Mode, Rearm};
 use crate::ode::Buffer;
+use crate::{Guard, Stop};
 
 /// A guard that does not go on in its direction, and its rates before and after.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +106,42 @@ pub(crate) fn armed_beyond<B: Buffer>(
         }
     }
     None
+}
+
+/// Refuses the present state where an event function, of all, is beyond what the model admits by
+/// more than rounding; its surface is as thick as it is for starts. `before` holds event functions
+/// before the first reset of the instant: what lay beyond then, by the residual of a crossing, was
+/// not thrown there.
+pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    (state, guards): (&State<B>, &mut GuardTable<B>),
+    before: Option<&[f64]>,
+) -> Result<(), Stop> {
+    for k in 0..state.count() {
+        let range = context.system.admissible(k, &state.mode);
+        if range.contains(&guards.h[k]) {
+            continue;
+        }
+        guards.need_rate(context, state, k)?;
+        let zero = 4.0 * guards.zero[k];
+        for (guard, &bound) in [
+            (Guard::falling(k), range.start()),
+            (Guard::rising(k), range.end()),
+        ] {
+            let beyond = |h: f64| guard.sign() * (h - bound);
+            let lay = before.map_or(0.0, |h| beyond(h[k]));
+            // An end that is not a number admits nothing.
+            if bound.is_nan() || is_carried(lay, beyond(guards.h[k]), zero) {
+                return Err(Stop::Inadmissible {
+                    guard,
+                    value: guards.h[k],
+                    bound,
+                    at: state.at().into(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The first guard of a set at one instant whose rate is below its least rate when all others have
