@@ -387,6 +387,7 @@ impl Observer for Recorder<'_> {
         if self.failure.is_some() {
             return;
         }
+        let set = &self.group.as_consequence(self.context, set);
         let joins = self.group.rule.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();

@@ -15,6 +15,9 @@ use crate::{
     At, Crossed, CrossedGuard, Crossing, Guard, Mode, NoDerivative, Quantity, Record, Stop,
 };
 
+/// A guard that was before its surface by more than so many times the thickness of that was off it.
+pub(crate) const FAR: f64 = 1e3;
+
 /// What a crossing did besides changing the mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
@@ -47,6 +50,8 @@ pub(crate) struct Carried<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
+    /// Guards that the resets of the last crossing put on their surfaces, which so crossed too.
+    met: Vec<CrossedGuard>,
     /// Number of the last transition in the run.
     index: usize,
     /// The last transition, and the place before it.
@@ -70,6 +75,7 @@ impl Repeat {
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
+            met: Vec::with_capacity(count),
             rated: Vec::with_capacity(count),
             index: 0,
             before: Scratch::new(dim, mode),
@@ -84,9 +90,15 @@ impl Repeat {
         }
     }
 
+    /// The guards that the resets of the last crossing put on their surfaces. To first order they
+    /// cross with it only if the resets put neighbours there too, which is for the caller to check.
+    pub(crate) fn met(&self) -> &[CrossedGuard] {
+        &self.met
+    }
+
     /// Crosses `guard`, which has `rate` there, at `(t, x; mode)`, together with the guards that
-    /// its reset carries the state across. Leaves the place after it in `place` and carries
-    /// tangents along.
+    /// its reset carries the state across, or puts it on ([`Self::met`]). Leaves the place after it
+    /// in `place` and carries tangents along.
     pub(crate) fn cross(
         &mut self,
         context: Context<'_>,
@@ -103,6 +115,7 @@ impl Repeat {
         };
         self.set.clear();
         self.set.push(crossed);
+        self.met.clear();
         let Place { x, mode, arming } = place;
         // Resets that carry the state across more guards than there are do not end.
         for step in 0..=2 * mode.len() {
@@ -117,6 +130,11 @@ impl Repeat {
                 before,
                 |_, _, _| {},
             )?;
+            if let (Some(met), true) = (self.met.last(), reset.state) {
+                // Where neighbours have such a guard before them, its reset comes later.
+                let (guard, by) = (met.guard, crossed.guard);
+                return Err(NoDerivative::MovedGuard { guard, by, t });
+            }
             if !reset.any() {
                 let Scratch {
                     mode_after,
@@ -348,7 +366,8 @@ impl Repeat {
         self.difference(system, t, dt, out)
     }
 
-    /// Collects in `set` the armed guards that the last transition carried across their surface. A
+    /// Collects in `set` the armed guards that the last transition carried across their surface;
+    /// where there are none, those that its reset put on their surface, and that move across. A
     /// surface is as thick as the tolerance in time that makes events one.
     fn carried_across(
         &mut self,
@@ -365,22 +384,50 @@ impl Repeat {
         self.mode_trial.copy_from(&self.before.mode_before);
         let (field, row) = (&self.field, &mut self.row);
         let (x_before, mode_before) = (&self.behind, &self.mode_trial);
-        let set = &mut self.set;
+        let (set, field_before, known) = (&mut self.set, &mut self.trial, self.met.len());
+        let met = &mut self.met;
         transition::carried_across(reset, arming, set, &mut self.before, |k, armed_by| {
             let guard = Guard::ahead(k, mode.contains(k));
             let after = guard.sign() * system.event(k, t, x, mode);
-            if after <= 0.0 {
+            if after <= 0.0 && !reset.state {
                 return Ok(None);
             }
-            let rate = evaluate::rate(system, k, (t, x), mode, field, row);
             let before = match armed_by {
                 Some(_) => 0.0,
                 None => guard.sign() * system.event(k, t, x_before, mode_before),
             };
-            let is_carried = transition::is_carried(before, after, context.zero(k, t, rate));
-            let rate = rate.value;
-            Ok(is_carried.then_some(CrossedGuard { guard, rate }))
-        })
+            // Rows are evaluated only where it may be on its surface, or beyond.
+            if after < before.min(0.0) / FAR {
+                return Ok(None);
+            }
+            let rate = evaluate::rate(system, k, (t, x), mode, field, row);
+            let zero = context.zero(k, t, rate);
+            let crossing = CrossedGuard {
+                guard,
+                rate: rate.value,
+            };
+            if transition::is_carried(before, after, zero) {
+                return Ok(Some(crossing));
+            }
+            if reset.state && after >= -zero && before < -FAR * zero {
+                // A rate that is none says nothing: the run held it against those that it saw.
+                system.flow(t, x_before, mode_before, field_before);
+                let at = (t, &x_before[..]);
+                let seen = evaluate::rate(system, k, at, mode_before, field_before, row).value;
+                let least = system.min_rate(k);
+                let least = least.unwrap_or(evaluate::PART_OF_RATE * seen.abs());
+                if guard.sign() * rate.value >= least && rate.value != 0.0 {
+                    met.push(crossing);
+                }
+            }
+            Ok::<_, NoDerivative>(None)
+        })?;
+        if set.is_empty() {
+            set.extend_from_slice(&met[known..]);
+        } else {
+            met.truncate(known);
+        }
+        Ok(())
     }
 }
 

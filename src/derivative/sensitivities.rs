@@ -238,6 +238,7 @@ impl Observer for Carrier<'_, '_> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
+        let set = &self.tangents.group.as_consequence(self.context, set);
         let joins = self.tangents.group.rule.joins(set, self.context.tolerance);
         if joins == Joins::Opens {
             self.close_group();

@@ -30,5 +30,6 @@ mod scales;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod spread;
+mod stale;
 mod verdicts;
 mod work;

@@ -18,6 +18,9 @@ use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 /// Most nodes of one corner; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
 
+/// Moves of event functions within this part of their terms are rounding of derivatives of resets.
+const LEFT_ALONE: f64 = 1e-6;
+
 /// Most numbers in the maps of a corner that are kept at a time, 256 MB: 2,330 maps of 120 × 120.
 pub(crate) const MOST_NUMBERS: usize = 1 << 25;
 
@@ -324,7 +327,41 @@ impl Explorer {
         if *identity {
             return Ok(());
         }
-        check_others(&self.graph, (from, edge), tau, [&self.before, deltas])
+        check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
+        if self.repeat.met().is_empty() {
+            return Ok(());
+        }
+        self.check_met(context, edge, tau, deltas)
+    }
+
+    /// Refuses guards that the reset of an edge put on their surfaces if it does not, to first
+    /// order, put neighbours there: these are carried across, or meet it later. The place behind
+    /// the edge is in `x` and `mode`.
+    #[cold]
+    fn check_met(
+        &mut self,
+        context: Context<'_>,
+        edge: usize,
+        tau: &[f64],
+        deltas: &[f64],
+    ) -> Result<(), NoDerivative> {
+        let Edge { guard: by, to, .. } = *self.graph.edge(edge);
+        let (dim, t, field) = (self.x.len(), self.graph.t(), &self.graph.node(to).field);
+        let (mut row, mut scratch) = (vec![0.0; dim], vec![0.0; dim]);
+        for &CrossedGuard { guard, .. } in self.repeat.met() {
+            let rows = (&mut row[..], &mut scratch[..]);
+            self.mode.set(guard.event, !guard.side_after());
+            let moving = context.row(guard.event, (t, &self.x), &self.mode, rows)?;
+            self.mode.set(guard.event, guard.side_after());
+            let rate = moving + dot(&row, field);
+            for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
+                let moved = Moved::of((&row, rate), delta, *tau);
+                if moved.by.abs() > LEFT_ALONE * moved.size {
+                    return Err(NoDerivative::MovedGuard { guard, by, t });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose
@@ -354,6 +391,26 @@ impl Explorer {
     }
 }
 
+/// How far a displacement moves an event function at a crossing, whose time it shifts by `tau`, and
+/// the size of the terms of that.
+struct Moved {
+    by: f64,
+    size: f64,
+}
+
+impl Moved {
+    fn of((row, rate): (&[f64], f64), delta: &[f64], tau: f64) -> Self {
+        let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
+        // The rounding of derivatives of resets is that of their largest entry.
+        let row_size: f64 = row.iter().map(|a| a.abs()).sum();
+        let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        Self {
+            by: dot(row, delta) + rate * tau,
+            size: size + (rate * tau).abs() + 1e-3 * row_size * largest,
+        }
+    }
+}
+
 /// Refuses a reset that moves the state, to first order, towards or away from a guard that is still
 /// to be crossed: such a guard may be carried across or met again, depending on the displacement.
 fn check_others(
@@ -370,18 +427,13 @@ fn check_others(
         };
         for (i, tau) in tau.iter().enumerate() {
             let column = i * dim..(i + 1) * dim;
-            let terms = |node: usize, m: usize, delta: &[f64]| {
+            let moved = |node: usize, m: usize, delta: &[f64]| {
                 let (row, rate) = (graph.row(node, m), graph.node(node).members[m].rate);
-                let sum = dot(row, delta) + rate * tau;
-                let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
-                // The rounding of derivatives of resets is that of their largest entry.
-                let row_size: f64 = row.iter().map(|a| a.abs()).sum();
-                let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-                (sum, size + (rate * tau).abs() + 1e-3 * row_size * largest)
+                Moved::of((row, rate), delta, *tau)
             };
-            let (old, size) = terms(from, n, &before[column.clone()]);
-            let (new, size_new) = terms(to, m, &deltas[column]);
-            if (old - new).abs() > 1e-6 * (size + size_new) {
+            let old = moved(from, n, &before[column.clone()]);
+            let new = moved(to, m, &deltas[column]);
+            if (old.by - new.by).abs() > LEFT_ALONE * (old.size + new.size) {
                 return Err(NoDerivative::MovedGuard {
                     guard: after.guard,
                     by: guard,

@@ -1,10 +1,13 @@
 //! The corner that a run is in, as far as it is known.
 
 use super::point::CornerPoint;
+use crate::derivative::context::Context;
+use crate::derivative::repeat::FAR;
 use crate::hybrid::System;
+use crate::hybrid::evaluate;
 use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
-use crate::{Mode, NoDerivative, Transition};
+use crate::{Arrival, Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -32,6 +35,38 @@ impl Group {
             },
             rule: Grouping::new(count),
         }
+    }
+
+    /// The set as the corner takes it. Guards that were off their surfaces before the corner, and
+    /// on them after its resets, cross in consequence of these, like guards that resets carry the
+    /// state across.
+    pub(crate) fn as_consequence<'s>(
+        &self,
+        context: Context<'_>,
+        set: &Transition<'s>,
+    ) -> Transition<'s> {
+        let mut taken = *set;
+        let is_late = self.rule.is_open && self.rule.moved;
+        if is_late && set.t - self.point.t <= context.tolerance && self.are_off(context, set) {
+            taken.arrival = Arrival::Jumped;
+        }
+        taken
+    }
+
+    /// True when all guards of a set were off their surfaces before the corner; their surfaces are
+    /// as thick as they are where the reset is repeated.
+    #[cold]
+    fn are_off(&self, context: Context<'_>, set: &Transition<'_>) -> bool {
+        let (system, point) = (context.system, &self.point);
+        let (mut field, mut row) = (vec![0.0; point.x.len()], vec![0.0; point.x.len()]);
+        let (t, x, mode) = (set.t, set.state_before, set.mode_before);
+        system.flow(t, x, mode, &mut field);
+        set.guards.iter().all(|c| {
+            let (k, sign) = (c.guard.event, c.guard.sign());
+            let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
+            let before = sign * system.event(k, point.t, &point.x, &point.mode);
+            before < -FAR * context.zero(k, t, rate)
+        })
     }
 
     /// Adds a set, as the first of a new group or to this one.

@@ -1,0 +1,176 @@
+//! Stale guards: the reset of one guard puts the state on another one, which then crosses in
+//! consequence; the run and its derivative see the same.
+
+use nalgebra::{DMatrix, dmatrix};
+use saltation::derivative::Sensitivities;
+use saltation::{Integrator, Mode, NoDerivative, Stop, Verdict, Watch};
+
+use crate::fixtures::draw::Draw;
+use crate::sketch::Sketch;
+
+/// `x = (y, s, z)`. `y` rises at `before` to 1, and at `after` from there, where the reset puts `s`
+/// at `y + part (z − z₀)`. Event function 1, `s − y`, is positive before, zero after the reset, and
+/// falls; with `says` the reset says its side. `z` moves at `drift` where it has fallen.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    before: f64,
+    after: f64,
+    part: f64,
+    drift: f64,
+    says: bool,
+}
+
+const PLAIN: Touch = Touch {
+    before: 2.0,
+    after: 3.0,
+    part: 0.25,
+    drift: 1.0,
+    says: false,
+};
+
+const START: [f64; 3] = [0.0, 4.0, 0.5];
+
+impl Touch {
+    fn system(self) -> Sketch {
+        let Self {
+            before,
+            after,
+            part,
+            drift,
+            says,
+        } = self;
+        let flow = move |_: f64, _: &[f64], mode: &Mode, dx: &mut [f64]| {
+            let touched = mode.contains(0);
+            let fallen = touched && !mode.contains(1);
+            let dy = if touched { after } else { before };
+            dx.copy_from_slice(&[dy, 0.0, if fallen { drift } else { 0.0 }]);
+        };
+        Sketch::new(3, flow)
+            .events([Watch::RISING, Watch::RISING], |k, _, x, _| {
+                if k == 0 { x[0] - 1.0 } else { x[1] - x[0] }
+            })
+            .ignoring_mode()
+            .reset(move |_, crossed, x, mode| {
+                if crossed.contains(0) {
+                    x[1] = x[0] + part * (x[2] - 0.5);
+                    if says {
+                        mode.set(1, false);
+                    }
+                }
+                Ok(())
+            })
+    }
+
+    /// `y = 1 + after (t − τ)` behind `τ = (1 − y₀)/before`, `s = 1 + part (z₀ − 0.5)` and
+    /// `z = z₀ + drift (t − τ)`.
+    fn exact(self) -> DMatrix<f64> {
+        let Self {
+            before,
+            after,
+            part,
+            drift,
+            ..
+        } = self;
+        dmatrix![after / before, 0.0, 0.0; 0.0, 0.0, part; drift / before, 0.0, 1.0]
+    }
+}
+
+#[test]
+fn a_guard_that_a_reset_puts_on_its_surface_crosses_in_consequence() {
+    let mut random = Draw(11);
+    for case in 0..40 {
+        let [before, after] = [1.5, 0.1].map(|least| random.between(least, 4.0));
+        let drift = if case % 4 < 2 {
+            0.0
+        } else {
+            random.between(-2.0, 2.0)
+        };
+        let (part, says) = (0.0, case % 2 == 0);
+        let touch = Touch {
+            before,
+            after,
+            part,
+            drift,
+            says,
+        };
+        let mut integrator = Integrator::new(touch.system()).unwrap();
+        let run = integrator.integrate(0.0, &START, 1.0).unwrap();
+        assert!(run.is_guaranteed(), "{:?}", run.doubts());
+        assert_eq!(
+            (run.crossings().len(), run.mode()),
+            (1, &Mode::with(2, &[0]))
+        );
+        let derivative = integrator.derivative(0.0, &START, 1.0).unwrap();
+        assert_eq!(*derivative.verdict(), Verdict::Classical, "{touch:?}");
+        let found = derivative.matrix().unwrap();
+        assert!((&found - touch.exact()).amax() < 1e-7, "{touch:?}: {found}");
+        // The same, carried beside the run.
+        let mut tangents = Sensitivities::new(3, 3);
+        let carried = integrator.carry(0.0, &START, 1.0, &mut tangents, &mut ());
+        carried.unwrap();
+        let found = tangents.columns().unwrap();
+        assert!((found - touch.exact()).amax() < 1e-7, "{touch:?}: {found}");
+    }
+}
+
+#[test]
+fn a_reset_that_does_not_put_neighbours_there_is_refused_with_the_cure() {
+    let mut integrator = Integrator::new(PLAIN.system()).unwrap();
+    let run = integrator.integrate(0.0, &START, 1.0).unwrap();
+    assert!(run.is_guaranteed(), "{:?}", run.doubts());
+    let derivative = integrator.derivative(0.0, &START, 1.0).unwrap();
+    let Verdict::NotGuaranteed(reason) = derivative.verdict() else {
+        panic!("{:?}", derivative.verdict());
+    };
+    let NoDerivative::MovedGuard { guard, by, t } = reason else {
+        panic!("{reason}");
+    };
+    assert_eq!((guard.event, by.event), (1, 0));
+    assert!((t - 0.5).abs() < 1e-9);
+    assert!(
+        reason.to_string().contains("mode.set(1, false)"),
+        "{reason}"
+    );
+    // With the cure the reset decides for neighbours too.
+    let cured = Touch {
+        says: true,
+        ..PLAIN
+    };
+    let mut integrator = Integrator::new(cured.system()).unwrap();
+    let derivative = integrator.derivative(0.0, &START, 1.0).unwrap();
+    let found = derivative.matrix().unwrap();
+    assert!((&found - cured.exact()).amax() < 1e-7, "{found}");
+}
+
+#[test]
+fn a_second_reset_in_consequence_has_no_derivative_where_it_may_come_later() {
+    let flow = |_: f64, _: &[f64], mode: &Mode, dx: &mut [f64]| {
+        let y = if mode.contains(0) { 3.0 } else { 2.0 };
+        dx.copy_from_slice(&[y, 0.0]);
+    };
+    let system = Sketch::new(2, flow)
+        .events([Watch::RISING, Watch::FALLING], |k, _, x, _| {
+            if k == 0 { x[0] - 1.0 } else { x[1] - x[0] }
+        })
+        .ignoring_mode()
+        .reset(|_, crossed, x, _| {
+            x[1] = if crossed.contains(0) {
+                x[0]
+            } else {
+                x[1] + 2.0
+            };
+            Ok::<(), Stop>(())
+        });
+    let mut integrator = Integrator::new(system).unwrap();
+    let run = integrator.integrate(0.0, &[0.0, 4.0], 1.0).unwrap();
+    assert_eq!(run.crossings().len(), 2);
+    let derivative = integrator.derivative(0.0, &[0.0, 4.0], 1.0).unwrap();
+    assert!(
+        matches!(
+            derivative.verdict(),
+            Verdict::NotGuaranteed(NoDerivative::MovedGuard { guard, .. }) if guard.event == 1
+        ),
+        "{:?}",
+        derivative.verdict()
+    );
+}
