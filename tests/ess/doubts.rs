@@ -160,7 +160,8 @@ fn a_doubt_says_what_is_open_in_words() {
     let coarse = dip(1e-4, 1e-4);
     let words = coarse.doubts()[0].to_string();
     assert!(
-        words.starts_with("guard 0 (falling) was crossed at t = 3.1") && words.contains("no deeper"),
+        words.starts_with("guard 0 (falling) was crossed at t = 3.1")
+            && words.contains("no deeper"),
         "{words}"
     );
 }
