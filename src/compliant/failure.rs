@@ -41,7 +41,8 @@ pub enum Failure {
         state: Vec<f64>,
     },
 
-    /// The mass, the effort or a contact of a state makes no sense.
+    /// The mass, the effort or a contact of a state makes no sense, or they are so large that the
+    /// velocities after the step overflow.
     #[error("t = {t}: {reason}")]
     Model {
         /// Start of the step (s).

@@ -72,9 +72,11 @@ impl Gradient {
 struct Chain {
     /// `∂v̂_n/∂(gap)`.
     gap: f64,
-    /// `∂R_n/∂k`.
+    /// `∂ ln R_n/∂R_n`.
+    normal: f64,
+    /// `∂ ln R_n/∂k`.
     stiffness: f64,
-    /// `∂R_n/∂τ_d` and `∂v̂_n/∂τ_d`.
+    /// `∂ ln R_n/∂τ_d` and `∂v̂_n/∂τ_d`.
     dissipation: (f64, f64),
 }
 
@@ -84,14 +86,11 @@ impl Chain {
         let time = problem.dt() + parameters.dissipation_time;
         let own = 1.0 / (problem.dt() * parameters.stiffness * time);
         // Beyond its own regularisation, the near-rigid limit holds R_n.
-        let own = if law.normal > own { 0.0 } else { law.normal };
+        let own = if law.normal > own { 0.0 } else { 1.0 };
         Self {
             gap: -1.0 / time,
-            stiffness: if own > 0.0 {
-                -own / parameters.stiffness
-            } else {
-                0.0
-            },
+            normal: 1.0 / law.normal,
+            stiffness: -own / parameters.stiffness,
             dissipation: (-own / time, -law.stabilisation / time),
         }
     }
@@ -104,8 +103,9 @@ impl Chain {
         at: &[f64; 3],
         d: &ContactVariation,
     ) -> [f64; 3] {
-        let normal =
-            d.normal + self.stiffness * d.stiffness + self.dissipation.0 * d.dissipation_time;
+        let normal = self.normal * d.normal
+            + self.stiffness * d.stiffness
+            + self.dissipation.0 * d.dissipation_time;
         let stabilisation =
             d.stabilisation + self.gap * d.gap + self.dissipation.1 * d.dissipation_time;
         let velocity = law.curvature(at).times(&d.velocity);
@@ -135,7 +135,7 @@ impl Chain {
             friction: along(&rates.friction),
             stiffness: self.stiffness * normal,
             dissipation_time: self.dissipation.0 * normal + self.dissipation.1 * stabilisation,
-            normal,
+            normal: self.normal * normal,
             tangential: along(&rates.tangential),
             stabilisation,
             start: along(&rates.start),

@@ -9,6 +9,9 @@ use super::solver::Solver;
 use super::variation::{SolutionVariation, Variation};
 use crate::validate;
 
+/// Why there is no derivative that is finite.
+const OVERFLOW: &str = "its numbers overflow";
+
 impl Solver {
     /// The derivative of the last solution in the direction `change` of the data of its problem.
     ///
@@ -40,8 +43,8 @@ impl Solver {
     /// # Errors
     /// [`Failure::NoDerivative`] when `problem` is not the one that was solved last (sizes, `v*`
     /// and laws are compared), when the solution did not converge, or when its Hessian cannot be
-    /// factorised; [`Failure::Input`] for a change of another size or with numbers that are not
-    /// finite.
+    /// factorised, or when the derivative overflows; [`Failure::Input`] for a change of another size
+    /// or with numbers that are not finite.
     pub fn derivative(
         &mut self,
         problem: &Problem,
@@ -70,7 +73,10 @@ impl Solver {
         for solver in &mut self.solvers[..count] {
             self.gradient.derivative(solver, problem, change, found);
         }
-        Ok(())
+        if found.is_finite() {
+            return Ok(());
+        }
+        Err(Failure::NoDerivative { why: OVERFLOW })
     }
 
     /// The derivative of the objective `Σ weights · (v, γ)` of the last solution by all data of its
@@ -132,7 +138,10 @@ impl Solver {
         for solver in &mut self.solvers[..count] {
             self.gradient.adjoint(solver, problem, weights, found);
         }
-        Ok(())
+        if found.validate().is_ok() {
+            return Ok(());
+        }
+        Err(Failure::NoDerivative { why: OVERFLOW })
     }
 
     /// Checks that there is a solution of `problem`, and factorises the Hessians there.

@@ -1,6 +1,7 @@
 //! What the solver found: velocities, impulses, regions, and how each island converged.
 
 use super::law::Region;
+use crate::{InputError, validate};
 
 /// How the iteration of an island ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,8 +14,8 @@ pub enum Convergence {
     /// velocities beyond rounding, and the momentum error is at most 1e-2.
     Cost,
     /// Rounding left no direction that leads down, or steps that change the cost by no more than
-    /// rounding while momenta and impulses are not in balance; or numbers are so large that the
-    /// cost overflows. The best velocities are returned with their residual.
+    /// rounding while momenta and impulses are not in balance. The best velocities are returned
+    /// with their residual. (Where the cost itself overflows, there is no solution but an error.)
     Stalled,
     /// The limit of iterations was reached. The best velocities are returned with their residual.
     MaxIterations,
@@ -117,6 +118,31 @@ impl Solution {
         self.islands
             .iter()
             .all(|island| island.convergence.is_converged())
+    }
+
+    /// Forgets the last solution; keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.v.clear();
+        self.impulses.clear();
+        self.regions.clear();
+        self.row_impulses.clear();
+        self.islands.clear();
+        self.complementarity = 0.0;
+    }
+
+    /// Refuses numbers that are not finite: those of the problem are so large that they overflow.
+    pub(super) fn check_finite(&self) -> Result<(), InputError> {
+        validate::finite("velocity after the step", &self.v)?;
+        let impulses = self.impulses.as_flattened();
+        validate::finite("impulses of contacts, three each", impulses)?;
+        validate::finite("impulse of a row", &self.row_impulses)?;
+        for (number, island) in self.islands.iter().enumerate() {
+            let of_island = validate::counted_from(number);
+            validate::finite("cost of an island", &[island.cost]).map_err(&of_island)?;
+            let error = &[island.momentum_error];
+            validate::finite("momentum error of an island", error).map_err(of_island)?;
+        }
+        Ok(())
     }
 
     /// The cost at the solution (J).

@@ -109,8 +109,9 @@ impl Solver {
     /// The velocities at the end of the step, from the guess `v0`: the velocities at its start.
     ///
     /// # Errors
-    /// [`Failure::Input`] for another length, a guess that is not finite, or settings that make no
-    /// sense; [`Failure::Interrupted`]. That an island did not converge is no error here: look at
+    /// [`Failure::Input`] for another length, a guess that is not finite, settings that make no
+    /// sense, or a problem with numbers so large that its velocities, impulses or cost overflow;
+    /// [`Failure::Interrupted`]. That an island did not converge is no error here: look at
     /// [`Solution::is_converged`].
     pub fn solve(&mut self, problem: &Problem, v0: &[f64]) -> Result<&Solution, Failure> {
         self.settings.validate()?;
@@ -127,6 +128,10 @@ impl Solver {
         }
         self.solve_islands(count, v0)?;
         self.collect(problem);
+        if let Err(overflow) = self.solution.check_finite() {
+            self.solution.clear();
+            return Err(Failure::Input(overflow));
+        }
         self.gradient.solved();
         Ok(&self.solution)
     }
@@ -188,7 +193,7 @@ impl Solver {
         }
     }
 
-    /// The last solution.
+    /// The last solution; empty where it overflowed.
     pub fn solution(&self) -> &Solution {
         &self.solution
     }

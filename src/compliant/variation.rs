@@ -91,6 +91,12 @@ impl SolutionVariation {
         self.row_impulses.clear();
         self.row_impulses.resize(problem.rows(), 0.0);
     }
+
+    /// True when all entries are finite.
+    pub(super) fn is_finite(&self) -> bool {
+        let values = [&self.v, self.impulses.as_flattened(), &self.row_impulses];
+        values.iter().all(|of| of.iter().all(|x| x.is_finite()))
+    }
 }
 
 impl Variation {

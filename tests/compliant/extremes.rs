@@ -1,7 +1,10 @@
 //! Extreme but legal problems: they converge, or say that rounding stopped them, in bounded work.
 
 use nalgebra::DVector;
-use saltation::compliant::{Convergence, Problem, Softness, Solution, Solver};
+use saltation::InputError;
+use saltation::compliant::{
+    Convergence, Failure, Problem, Softness, Solution, SolutionVariation, Solver, Variation,
+};
 use saltation::mechanics::ContactParameters;
 
 use crate::random::SplitMix64;
@@ -311,22 +314,86 @@ fn statuses_are_honest_where_rounding_stops_the_iteration() {
     assert!(ends[0] > 30 && ends[1] > 10, "{ends:?}");
 }
 
+/// The solution is finite, or refused by name: impulses of a stalled solution were infinite.
 #[test]
-fn where_the_cost_overflows_the_solution_does_not_claim_to_have_converged() {
-    for speed in [1e153, 1e200, 1.7e308] {
-        let sample = stack(&[1.0, 3.0], speed, ground(0.0, 0.5, 1e5), 1.0);
+fn where_the_cost_or_an_impulse_overflows_there_is_no_solution() {
+    let mut refused = 0;
+    for speed in [1.0, 1e100, 1e153, 1e200, 1e305, 1.7e308] {
+        for stiffness in [1e-300, 1e5, 1e300] {
+            let ground = ground(0.0, 0.5, stiffness);
+            let near_rigid = if stiffness > 1e5 { 0.0 } else { 1.0 };
+            let sample = stack(&[1.0, 3.0], speed, ground, near_rigid);
+            let mut solver = Solver::new();
+            match solver.solve(&sample.build(), &sample.guess) {
+                Ok(solution) => {
+                    let impulses = solution.impulses().as_flattened().iter();
+                    assert!(solution.v().iter().chain(impulses).all(|x| x.is_finite()));
+                    let balance = [solution.cost(), solution.momentum_error()];
+                    assert!(balance.iter().all(|x| x.is_finite()), "{balance:?}");
+                    assert!(solution.complementarity_error().is_finite());
+                }
+                Err(Failure::Input(InputError::NotFinite { .. })) => {
+                    refused += 1;
+                    // nothing of it is left to be read
+                    assert!(solver.solution().v().is_empty());
+                    let (change, mut found) = (Variation::default(), SolutionVariation::default());
+                    let problem = Problem::new(0.01).unwrap();
+                    let none = solver.derivative(&problem, &change, &mut found);
+                    assert!(matches!(none, Err(Failure::NoDerivative { .. })));
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(refused >= 9, "{refused}");
+}
+
+/// A contact of 1e-301 N/m gave a derivative that was not a number, without a word; that by its
+/// stiffness is `γ/k` times what an impulse does.
+#[test]
+fn contacts_without_any_stiffness_have_finite_derivatives() {
+    let eye = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let rows = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    for (stiffness, lagged) in [1e-301, 1e-150, 1e-20, 1.0]
+        .into_iter()
+        .flat_map(|k| [(k, false), (k, true)])
+    {
+        let mut problem = Problem::new(0.01).unwrap();
+        let tree = problem.add_tree(&eye, &[0.3, 0.0, -1.0]).unwrap();
+        let mut contact = ContactParameters::new(0, -1e-3);
+        (contact.stiffness, contact.friction) = (stiffness, 0.3);
+        problem.add_contact(&contact, &[(tree, &rows)]).unwrap();
+        if lagged {
+            problem.lag_friction(&[0.3, 0.0, -1.0], 1e-3).unwrap();
+        }
         let mut solver = Solver::new();
-        let solution = solver
-            .solve(&sample.build(), &sample.guess)
-            .expect("returned");
-        assert!(solution.v().iter().all(|v| v.is_finite()));
-        let report = &solution.islands()[0];
-        let overflows = !(report.cost.is_finite() && report.momentum_error.is_finite());
-        assert_eq!(
-            overflows,
-            report.convergence == Convergence::Stalled,
-            "{report:?}"
+        let impulse = solver.solve(&problem, &[0.0; 3]).unwrap().impulses()[0][0];
+        let mut change = Variation::default();
+        change.reset(&problem);
+        change.free[2] = 1.0;
+        change.contacts[0].velocity = [0.1, 0.2, 0.3];
+        // one per cent of the stiffness
+        change.contacts[0].stiffness = 0.01 * stiffness;
+        let mut found = SolutionVariation::default();
+        solver.derivative(&problem, &change, &mut found).unwrap();
+        if stiffness < 1e-10 {
+            assert!((found.v[2] - 1.0).abs() < 1e-12, "{:?}", found.v);
+        }
+        change.reset(&problem);
+        change.contacts[0].stiffness = stiffness;
+        solver.derivative(&problem, &change, &mut found).unwrap();
+        // γ = −(v_n − v̂) dt (dt k), v_n with it: the rest of the change is of second order
+        let relative = found.impulses[0][0] / impulse;
+        assert!((relative - 1.0).abs() < 1e-3, "{stiffness:e}: {relative}");
+        let mut weights = SolutionVariation::default();
+        weights.reset(&problem);
+        weights.impulses[0][0] = 1.0;
+        let mut by = Variation::default();
+        solver.adjoint(&problem, &weights, &mut by).unwrap();
+        let transposed = by.contacts[0].stiffness * stiffness / found.impulses[0][0];
+        assert!(
+            (transposed - 1.0).abs() < 1e-9,
+            "{stiffness:e}: {transposed}"
         );
-        assert!(!overflows || !solution.is_converged());
     }
 }

@@ -136,7 +136,7 @@ impl ContactLaw {
         match point.region {
             Region::NoContact => {}
             Region::Stiction => {
-                rates.normal = [-normal / self.normal, 0.0, 0.0];
+                rates.normal = [-normal, 0.0, 0.0];
                 let by_tangential = |gamma: f64| -gamma / self.tangential;
                 rates.tangential = [
                     0.0,
@@ -158,7 +158,7 @@ impl ContactLaw {
                     [dn, along * t[0], along * t[1]]
                 };
                 rates.friction = with((slip - 2.0 * mu * self.tangential * normal) / d, 1.0);
-                rates.normal = with(-normal / d, 0.0);
+                rates.normal = with(-normal * (self.normal / d), 0.0);
                 rates.tangential = with(-mu * mu * normal / d, 0.0);
             }
         }

@@ -85,7 +85,7 @@ impl Lag {
     /// direct one by `v̂_n`.
     pub(super) fn add_rates(&self, law: &ContactLaw, v: &[f64; 3], rates: &mut ImpulseRates) {
         let pressing = (law.stabilisation - v[0]).max(0.0) / law.normal;
-        rates.normal[0] -= pressing / law.normal;
+        rates.normal[0] -= pressing;
         let soft = self.soft(v[1] * v[1] + v[2] * v[2]);
         let creep = if self.creeps {
             self.bound * self.slip / (soft * soft * soft)
@@ -101,7 +101,7 @@ impl Lag {
         };
         for k in 1..3 {
             rates.friction[k] += by_bound * self.impulse * v[k];
-            rates.normal[k] -= by_bound * self.bound / law.normal * v[k];
+            rates.normal[k] -= by_bound * self.bound * v[k];
             rates.tangential[k] += creep * self.bound * v[k];
             rates.stabilisation[k] += by_start * v[k];
             rates.start[k] -= by_start * v[k];

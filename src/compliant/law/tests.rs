@@ -133,7 +133,7 @@ fn rates_by_parameters_are_differences_of_the_impulse() {
             let scaled = |rate: [f64; 3], by: f64| rate.map(|x| x * by);
             let expected = [
                 scaled(rates.friction, law.friction),
-                scaled(rates.normal, law.normal),
+                rates.normal,
                 scaled(rates.tangential, law.tangential),
                 rates.stabilisation,
                 rates.start,

@@ -95,7 +95,8 @@ pub(crate) fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 pub(crate) struct ImpulseRates {
     /// By `μ`.
     pub(crate) friction: [f64; 3],
-    /// By `R_n`.
+    /// By `ln R_n`: the impulse of a contact as soft as 1e-301 N/m and its change with the stiffness
+    /// are ordinary numbers, the rate by `R_n` itself underflows.
     pub(crate) normal: [f64; 3],
     /// By `R_t`.
     pub(crate) tangential: [f64; 3],

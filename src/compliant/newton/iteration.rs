@@ -104,7 +104,7 @@ impl IslandSolver {
                 self.report.costs.push(self.iterate.cost);
             }
             if !(self.iterate.cost + residual + scale).is_finite() {
-                // Numbers whose squares overflow: nothing can be compared.
+                // Numbers whose squares overflow: nothing can be compared, and the solver refuses it.
                 self.end(Convergence::Stalled);
                 return Ok(());
             }

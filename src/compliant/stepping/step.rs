@@ -296,7 +296,12 @@ impl Core {
             .build(system, found_here, &state, &mut self.problem);
         built.map_err(|reason| self.model_failure(reason))?;
         let built = Instant::now();
-        self.solver.solve(&self.problem, &self.v)?;
+        if let Err(failure) = self.solver.solve(&self.problem, &self.v) {
+            return Err(match failure {
+                Failure::Input(reason) => self.model_failure(reason),
+                failure => failure,
+            });
+        }
         let solved = Instant::now();
         self.count();
         self.times.motion += moved - began;
