@@ -202,6 +202,37 @@ impl ContactSpace {
     }
 }
 
+/// `√(uᵀ G⁺ u)` with the rows of normals and tangents: the least `√(2T)` of all motions with these
+/// contact speeds. `G` is symmetric and finite with a positive diagonal, `u` finite.
+///
+/// Refuses a matrix that is not positive semidefinite, and speeds that no motion has.
+pub(crate) fn least_momentum(
+    delassus: &DMatrix<f64>,
+    speeds: &[f64],
+    contacts: usize,
+) -> Result<f64, Failure> {
+    match ContactSpace::new(delassus, speeds, Source::Given) {
+        Ok(space) => Ok(space.norm),
+        Err(Failure::Input(InputError::InconsistentSpeeds { set, by })) => {
+            let owner = |&row: &usize| contact_of(row, contacts, speeds.len());
+            let mut set: Vec<usize> = set.iter().map(owner).collect();
+            set.sort_unstable();
+            set.dedup();
+            Err(Failure::Input(InputError::InconsistentSpeeds { set, by }))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The contact of a row: normals come first, then the tangents, contact after contact.
+const fn contact_of(row: usize, contacts: usize, rows: usize) -> usize {
+    if row < contacts {
+        return row;
+    }
+    let tangents = rows / contacts - 1;
+    (row - contacts) / tangents
+}
+
 /// `√(sᵀ C⁻¹ s)` from the Cholesky factor of `C`.
 fn norm_in(factor: &DMatrix<f64>, speeds: &DVector<f64>) -> f64 {
     // in units of the greatest: squares of finite speeds may overflow

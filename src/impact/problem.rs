@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Failure;
-use super::normal_space::{ContactSpace, Source};
+use super::normal_space::{ContactSpace, Source, least_momentum};
 use crate::linalg::decompose::cholesky;
 use crate::linalg::spectrum::unit_diagonal;
 use crate::linalg::symmetric::check_symmetric;
@@ -50,6 +50,8 @@ pub struct ImpactProblem {
     tolerance: f64,
     /// `√(2T)`, `T` the kinetic energy of the whole motion where it is known.
     momentum: f64,
+    /// The same of the motion of least energy that has these contact speeds.
+    least: f64,
     space: ContactSpace,
     motion: Option<Motion>,
     interrupt: Option<Interrupt>,
@@ -84,10 +86,12 @@ impl ImpactProblem {
     }
 
     /// Like [`new`](Self::new), with tangents: one coefficient of friction a contact (≥ 0), and
-    /// `G`, `u` with the rows of normals and tangents.
+    /// `G`, `u` with the rows of normals and tangents. The kinetic energy is then the least of all
+    /// motions with these normal speeds and slips. Speeds of dependent tangents are not compared
+    /// here: what needs a motion refuses them.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`InputError::BadSetting`] for a coefficient that is not
+    /// Those of [`new`](Self::new), for the normals, and [`InputError::BadSetting`] for a coefficient that is not
     /// finite and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
@@ -218,6 +222,15 @@ impl ImpactProblem {
         validate::not_negative("coefficient of friction", &friction)?;
         let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
         let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts], source)?;
+        let least = if source == Source::Given && rows > contacts {
+            // Laws that need a motion refuse what has none.
+            match least_momentum(&delassus, speeds.as_slice(), contacts) {
+                Err(Failure::Input(_)) => space.norm,
+                least => least?.max(space.norm),
+            }
+        } else {
+            space.norm
+        };
         Ok(Self {
             delassus,
             speeds,
@@ -225,7 +238,8 @@ impl ImpactProblem {
             restitution: vec![1.0; contacts],
             is_new: vec![true; contacts],
             tolerance: TOLERANCE,
-            momentum: space.norm,
+            momentum: least,
+            least,
             space,
             motion: None,
             interrupt: None,
@@ -319,16 +333,16 @@ impl ImpactProblem {
     /// The kinetic energy `T` of the whole motion (J), for a problem given in contact space.
     ///
     /// # Errors
-    /// [`InputError::BadSetting`] when it is not finite or less than that of the motion along the
-    /// normals.
+    /// [`InputError::BadSetting`] when it is not finite or less than the least of a motion with
+    /// these contact speeds.
     pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Failure> {
         // √(2T), where 2T may overflow
         let momentum = 2.0 * (0.5 * energy).sqrt();
-        let least = self.space.norm * (1.0 - 1e-9);
-        let rule = "must be at least the energy of the motion along the normals";
+        let least = self.least * (1.0 - 1e-9);
+        let rule = "must be at least the least energy of a motion with these contact speeds";
         let kept = momentum.is_finite() && momentum >= least;
         validate::unless(kept, "kinetic energy", energy, rule)?;
-        self.momentum = momentum.max(self.space.norm);
+        self.momentum = momentum.max(self.least);
         Ok(self)
     }
 
@@ -385,7 +399,8 @@ impl ImpactProblem {
     }
 
     /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole
-    /// motion where it is known, else of that along the normals.
+    /// motion where it is known, else of the motion of least energy that has these contact speeds.
+    /// Where no motion has the speeds of all tangents, it is that along the normals.
     pub fn kinetic_norm(&self) -> f64 {
         self.momentum
     }
@@ -429,6 +444,14 @@ impl ImpactProblem {
     /// `M⁻¹ Jᵀ`, where the problem was made from mechanics.
     pub(super) fn response(&self) -> Option<&DMatrix<f64>> {
         self.motion.as_ref().map(|motion| &motion.response)
+    }
+
+    /// Refuses contact speeds that were given and that no motion has.
+    pub(super) fn refuse_speeds_of_no_motion(&self) -> Result<(), Failure> {
+        if self.motion.is_none() && self.tangents() > 0 {
+            least_momentum(&self.delassus, self.speeds.as_slice(), self.contacts())?;
+        }
+        Ok(())
     }
 
     /// Refuses friction on behalf of a law that ignores it.

@@ -2,7 +2,8 @@
 
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
-use saltation::impact::{ContactCone, ImpactProblem, LcpSteps};
+use saltation::InputError;
+use saltation::impact::{ContactCone, Failure, ImpactLaw, ImpactProblem, LcpSteps, Routh};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random_bits::SplitMix64;
@@ -71,6 +72,110 @@ fn impacts_end_within_the_bounds() {
             assert!(pushed <= cone.greatest_impulse() * (1.0 + 1e-9));
         }
     }
+}
+
+/// Fast slips of slow approaches, given in contact space: the bound took the motion along the
+/// normals for the whole one, and Routh's impact of the rod of Painlevé took 600 times as much.
+#[test]
+fn fast_slips_count_in_the_bound_of_impulses_given_in_contact_space() {
+    let rod = dmatrix![1.6, -1.2; -1.2, 3.4];
+    for slip in [1e-3, 1.0, 10.0, 1e6] {
+        let problem =
+            ImpactProblem::with_tangents(rod.clone(), dvector![-1e-3, -slip], &[2.0]).unwrap();
+        // uᵀ G⁻¹ u, det G = 4
+        let square = (3.4e-6 + 2.0 * 1.2e-3 * slip + 1.6 * slip * slip) / 4.0;
+        let off = problem.kinetic_norm() / square.sqrt() - 1.0;
+        assert!(off.abs() < 1e-12, "{slip}: {off:e}");
+        let taken = Routh::new().outcome(&problem).unwrap().impulses[0];
+        let most = ContactCone::of(&problem).unwrap().greatest_impulse();
+        assert!(taken <= most, "{slip}: {taken} of {most}");
+    }
+}
+
+/// Problems in contact space whose slips are up to a thousand times as fast as approaches: no sample
+/// takes more than the bound, and the norm is that of the motion of least energy.
+fn bounds_hold_in_contact_space(seed: u64, count: usize) {
+    let mut random = SplitMix64(seed);
+    let (mut bounded, mut beyond_normals, mut greatest) = (0, 0, 0.0_f64);
+    for case in 0..count {
+        let (m, t) = (1 + case % 3, 1 + case / 3 % 2);
+        let rows = m * (1 + t);
+        let d = rows + (random.next() % 2) as usize;
+        let root = DMatrix::from_fn(rows, d, |_, _| random.between(-1.0, 1.0));
+        let g = &root * root.transpose();
+        let fast = 10f64.powf(random.between(0.0, 3.0));
+        let u = DVector::from_fn(rows, |i, _| {
+            let unit = random.between(-1.0, 1.0);
+            if i < m { unit } else { fast * unit }
+        });
+        let mu: Vec<f64> = (0..m).map(|_| 1.5 * random.unit()).collect();
+        let problem = ImpactProblem::with_tangents(g.clone(), u.clone(), &mu).unwrap();
+        let Some(inverse) = g.clone().cholesky() else {
+            continue;
+        };
+        let least = u.dot(&inverse.solve(&u)).sqrt();
+        let condition = g.singular_values().max() / g.singular_values().min();
+        let off = problem.kinetic_norm() / least - 1.0;
+        assert!(
+            off.abs() < 1e-14 * condition,
+            "{case}: {off:e} {condition:e}"
+        );
+        let cone = ContactCone::of(&problem).unwrap();
+        if !cone.is_pointed() || problem.is_feasible() {
+            continue;
+        }
+        bounded += 1;
+        let normal = ImpactProblem::new(g.view((0, 0), (m, m)).into(), u.rows(0, m).into());
+        let by_normals = 2.0 * normal.unwrap().kinetic_norm() / cone.margin();
+        let mut simulation = LcpSteps::new(0.1 * cone.greatest_impulse())
+            .most_steps(2000)
+            .start(&problem)
+            .unwrap();
+        let (mut u, mut p) = (vec![0.0; rows], vec![0.0; rows]);
+        for sample in 0..5 {
+            simulation.simulate(sample, &mut u, &mut p).unwrap();
+            let pushed = p[..m].iter().sum::<f64>();
+            greatest = greatest.max(pushed / cone.greatest_impulse());
+            assert!(pushed <= cone.greatest_impulse() * (1.0 + 1e-9), "{case}");
+            beyond_normals += usize::from(pushed > by_normals);
+        }
+    }
+    println!("{bounded} bounded, {greatest} of the bound, {beyond_normals} beyond that of normals");
+    assert!(bounded * 3 > count && beyond_normals * 20 > bounded);
+}
+
+#[test]
+fn no_sample_in_contact_space_takes_more_than_the_bound() {
+    bounds_hold_in_contact_space(71, 60);
+}
+
+#[test]
+#[ignore = "takes a minute: cargo test --release --test frictional -- --ignored"]
+fn no_sample_of_thousands_in_contact_space_takes_more_than_the_bound() {
+    bounds_hold_in_contact_space(72, 6000);
+}
+
+/// Both tangents of the block are equal; the slips are not.
+#[test]
+fn there_is_no_bound_for_speeds_of_no_motion() {
+    let delassus = dmatrix![
+        1.6, 0.4, -1.2, -1.2;
+        0.4, 1.6, 1.2, 1.2;
+        -1.2, 1.2, 3.4, 3.4;
+        -1.2, 1.2, 3.4, 3.4];
+    let of = |slips: [f64; 2]| {
+        let speeds = dvector![-1.0, -1.0, slips[0], slips[1]];
+        ContactCone::of(&ImpactProblem::with_tangents(delassus.clone(), speeds, &[1.0; 2]).unwrap())
+    };
+    assert!(of([0.3, 0.3]).is_ok());
+    let refused = of([0.3, -0.2]);
+    assert!(
+        matches!(
+            &refused,
+            Err(Failure::Input(InputError::InconsistentSpeeds { set, .. })) if set == &[0, 1]
+        ),
+        "{refused:?}"
+    );
 }
 
 /// A wedge between two walls that friction holds.

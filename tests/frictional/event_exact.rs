@@ -147,7 +147,10 @@ fn samples_of_random_problems_are_in_the_exact_set_and_reach_its_vertices() {
             continue;
         }
         // one leg may stop a contact
-        let bound = 2.0 * problem.kinetic_norm() / problem.delassus().diagonal().max().sqrt();
+        let normals = problem.delassus().view((0, 0), (2, 2)).into_owned();
+        let approach = problem.speeds().rows(0, 2).into_owned();
+        let approach = ImpactProblem::new(normals, approach).unwrap();
+        let bound = 2.0 * approach.kinetic_norm() / problem.delassus().diagonal().max().sqrt();
         let misses = Misses::of(&problem, &set, bound, 2048, 0);
         let scale = greatest(&problem);
         let (outside, vertex) = (misses.outside / scale, misses.vertex / scale);

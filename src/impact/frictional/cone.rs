@@ -49,10 +49,14 @@ impl ContactCone {
     ///
     /// # Errors
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-    /// tangents; [`Failure::Lcp`] when the least-norm problem is not solved;
-    /// [`Failure::Interrupted`].
+    /// tangents; for a problem given in contact space
+    /// [`InputError::InconsistentSpeeds`](crate::InputError::InconsistentSpeeds) when no motion has
+    /// its speeds, and [`InputError::BadMatrix`](crate::InputError::BadMatrix) for rows whose
+    /// Delassus matrix is not positive semidefinite: the bounds are those of a motion;
+    /// [`Failure::Lcp`] when the least-norm problem is not solved; [`Failure::Interrupted`].
     pub fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
         problem.refuse_friction_without_tangents("ContactCone")?;
+        problem.refuse_speeds_of_no_motion()?;
         let least = LeastNorm::of(problem.delassus(), problem)?;
         let greatest = problem.space().roots.iter().copied().fold(0.0, f64::max);
         let margin = if least.norm > 0.0 {
@@ -107,8 +111,9 @@ impl ContactCone {
         self.euclidean
     }
 
-    /// No impact takes a greater sum of normal impulses (N s): `2 |v|_M/δ`; infinite for a cone
-    /// that is not pointed.
+    /// No impact takes a greater sum of normal impulses (N s): `2 |v|_M/δ`, `|v|_M` the
+    /// [`kinetic_norm`](ImpactProblem::kinetic_norm) of the problem; infinite for a cone that is not
+    /// pointed.
     pub fn greatest_impulse(&self) -> f64 {
         // at rest 0/0 otherwise
         if self.is_pointed() {
