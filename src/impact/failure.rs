@@ -105,6 +105,19 @@ pub enum Failure {
         count: usize,
     },
 
+    /// Samples were drawn and none finished: nothing is known of the set of outcomes.
+    #[error(
+        "none of {samples} samples has an outcome: {unfinished} still approach after their last step, of {failed} a step was not solved; allow more or larger steps"
+    )]
+    NoSampleFinished {
+        /// How many were drawn.
+        samples: usize,
+        /// Of which a contact still approaches after the last step.
+        unfinished: usize,
+        /// Of which a step was not solved.
+        failed: usize,
+    },
+
     /// The impact has more outcomes than are compared with each other.
     #[error("the impact has {count} outcomes: up to {limit} are compared with each other")]
     TooManyOutcomes {

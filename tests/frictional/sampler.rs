@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use crate::support::problem;
 use saltation::Interrupt;
 use saltation::impact::{
-    EventExact, Failure, ImpactProblem, LcpSteps, SampleStatistics, Sampler, Samples, SolutionRule,
+    EventExact, Failure, ImpactProblem, LcpSteps, SampleEnd, SampleStatistics, Sampler, Samples,
+    SolutionRule,
 };
-use saltation::nalgebra::DVector;
+use saltation::nalgebra::{DMatrix, DVector, dvector};
 
 fn compass() -> ImpactProblem {
     problem("compass_gait", "compass_gait")
@@ -175,4 +176,39 @@ fn statistics_of_too_many_rows_are_refused() {
     for rows in [1001, 1 << 40, usize::MAX] {
         assert!(SampleStatistics::new(rows, 1.0).is_err());
     }
+}
+
+/// A torso that lands on three feet with legs of too little impulse: the list of its outcomes was
+/// empty, and nothing said so.
+#[test]
+fn samples_of_which_none_finishes_say_so() {
+    let feet = [-0.4, 0.05, 0.4];
+    let mass = DMatrix::from_diagonal(&dvector![10.0, 10.0, 0.8]);
+    let rows = DMatrix::from_fn(6, 3, |i, j| match (i < 3, j) {
+        (true, _) => [0.0, 1.0, feet[i % 3]][j],
+        (false, _) => [1.0, 0.0, 0.5][j],
+    });
+    let velocity = dvector![0.8, -1.0, 0.0];
+    let impact = ImpactProblem::from_mechanics_with_tangents(&mass, &rows, &velocity, &[0.6; 3]);
+    let impact = impact.unwrap();
+    let of = |bound| Sampler::new(EventExact::new(bound).start(&impact).unwrap());
+    let said = of(0.2).sample(0..100).unwrap_err();
+    assert_eq!(
+        said,
+        Failure::NoSampleFinished {
+            samples: 100,
+            unfinished: 100,
+            failed: 0
+        }
+    );
+    assert!(said.to_string().contains("none of 100 samples"), "{said}");
+    // who asks for statistics sees how they ended
+    let mut statistics = SampleStatistics::new(6, 0.01).unwrap();
+    let ends = of(0.2).sample_with(0..100, &mut statistics, |_| ControlFlow::Continue(()));
+    let ends = ends.unwrap();
+    assert!((0..100).all(|k| matches!(ends.end(k), SampleEnd::Unfinished { .. })));
+    assert_eq!((statistics.finished(), statistics.unfinished()), (0, 100));
+    assert!(of(10.0).sample(0..100).unwrap().finished().count() > 50);
+    // no samples are not samples without an outcome
+    assert_eq!(of(0.2).sample(5..5).unwrap().len(), 0);
 }

@@ -183,11 +183,20 @@ fn ranges<'p>(draw: &mut Draw, trial: &mut Trial, simulation: impl OutcomeSimula
     let start = *draw.pick(&[0, 0, 5, 1 << 40, u64::MAX - count]);
     let middle = start + draw.below(count as usize + 1) as u64;
     let end = start + count;
-    let Some(all) = trial.door("samples", sampler.sample(start..end)) else {
+    // Also those of which none finished, which `sample` refuses.
+    let drawn = |range| {
+        let mut none = SampleStatistics::new(0, f64::INFINITY)?;
+        sampler.sample_with(range, &mut none, |_| ControlFlow::Continue(()))
+    };
+    let Some(all) = trial.door("samples", drawn(start..end)) else {
         return;
     };
     trial.note("samples", &all);
-    let parts = [start..middle, middle..end].map(|part| sampler.sample(part));
+    let is_refused = sampler.sample(start..end).is_err();
+    trial.expect(is_refused == (count > 0 && all.finished().next().is_none()), || {
+        "samples without an outcome".to_owned()
+    });
+    let parts = [start..middle, middle..end].map(drawn);
     let parts: Vec<&Samples> = parts.iter().flatten().collect();
     let split: Vec<String> = parts.iter().flat_map(|part| listed(part)).collect();
     trial.expect(split == listed(&all), || {

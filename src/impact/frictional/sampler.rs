@@ -127,20 +127,34 @@ impl<'p> Sampler<'p> {
 
     /// The samples of a range of numbers.
     ///
+    /// ```
+    /// use saltation::impact::{EventExact, Failure, Sampler};
+    /// use saltation::models::RockingBlock;
+    /// let impact = RockingBlock::default().impact()?;
+    /// let of = |bound| Sampler::new(EventExact::new(bound).start(&impact)?).sample(0..100);
+    /// assert!(of(0.3)?.finished().count() > 90);
+    /// // Legs of a millionth of the momentum: no sample says anything of the set.
+    /// assert!(matches!(of(1e-6), Err(Failure::NoSampleFinished { unfinished: 100, .. })));
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Failure::Interrupted`];
+    /// [`Failure::NoSampleFinished`] where there are samples and not one of them finished:
+    /// [`sample_with`](Self::sample_with) returns them. [`Failure::Interrupted`];
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a range so long that its
     /// samples take more than 2 GiB, and for more than 1024 threads.
     pub fn sample(&self, numbers: Range<u64>) -> Result<Samples, Failure> {
         let mut statistics = SampleStatistics::new(0, f64::INFINITY)?;
-        self.sample_with(numbers, &mut statistics, |_| ControlFlow::Continue(()))
+        let samples = self.sample_with(numbers, &mut statistics, |_| ControlFlow::Continue(()))?;
+        samples.check()?;
+        Ok(samples)
     }
 
     /// The samples of a range of numbers; after each 4096 samples the statistics are brought up to
     /// date and `progress` sees them, and may end the call: then the samples so far are returned.
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample), and
+    /// Those of [`sample`](Self::sample) but [`Failure::NoSampleFinished`], and
     /// [`InputError::WrongLength`](crate::InputError::WrongLength) for statistics of another number
     /// of rows (0 rows take none).
     pub fn sample_with(

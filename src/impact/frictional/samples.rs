@@ -1,5 +1,7 @@
 //! A list of samples: flat, in the order of their numbers.
 
+use crate::impact::Failure;
+
 /// Outcomes in the order of their numbers, in flat arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
@@ -80,5 +82,19 @@ impl Samples {
         (0..self.len())
             .filter(|&k| self.end(k).is_finished())
             .map(|k| self.speeds(k))
+    }
+
+    /// Refuses samples of which none finished: no outcome found is not no outcome.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.is_empty() || self.ends.iter().any(|end| end.is_finished()) {
+            return Ok(());
+        }
+        let failed = self.ends.iter().filter(|&&end| end == SampleEnd::Failed);
+        let (samples, failed) = (self.len(), failed.count());
+        Err(Failure::NoSampleFinished {
+            samples,
+            unfinished: samples - failed,
+            failed,
+        })
     }
 }
