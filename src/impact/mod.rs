@@ -33,8 +33,9 @@ mod velocity;
 pub use failure::Failure;
 pub use frictional::{
     BoundLaw, Branch, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
-    ExactPlanar, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet, OutcomeSimulation, Polytope,
-    SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
+    ExactPlanar, ExtremeOutcome, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet,
+    OutcomeSimulation, Polytope, SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
+    Unclosed, VelocitySet,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{

@@ -59,10 +59,11 @@ pub struct ImpactProblem {
 
 /// What brings impulses back to velocities.
 #[derive(Clone, Debug)]
-struct Motion {
-    velocity: DVector<f64>,
+pub(super) struct Motion {
+    pub(super) velocity: DVector<f64>,
     /// `M⁻¹ Jᵀ`.
-    response: DMatrix<f64>,
+    pub(super) response: DMatrix<f64>,
+    pub(super) mass: DMatrix<f64>,
 }
 
 /// The tolerance unless another is set.
@@ -109,11 +110,17 @@ impl ImpactProblem {
         Self::with_rows(delassus, speeds, friction, Source::Motion)?.with_momentum(momentum)
     }
 
-    /// Keeps the motion `v` and `M⁻¹ Jᵀ`, for [`velocity_after`](Self::velocity_after).
-    pub(crate) fn with_response(mut self, velocity: &[f64], response: DMatrix<f64>) -> Self {
+    /// Keeps the motion `v`, `M⁻¹ Jᵀ` and `M`, for velocities after the impact.
+    pub(crate) fn with_response(
+        mut self,
+        velocity: &[f64],
+        response: DMatrix<f64>,
+        mass: &DMatrix<f64>,
+    ) -> Self {
         self.motion = Some(Motion {
             velocity: DVector::from_column_slice(velocity),
             response,
+            mass: mass.clone(),
         });
         self
     }
@@ -199,7 +206,7 @@ impl ImpactProblem {
         // ‖Lᵀ v‖ is √(vᵀ M v) without the square of large numbers
         let momentum = stable_norm(&(factor.l().transpose() * velocity.component_mul(&roots)));
         let problem = Self::of_motion((delassus, speeds, friction), momentum)?;
-        Ok(problem.with_response(velocity.as_slice(), response))
+        Ok(problem.with_response(velocity.as_slice(), response, mass))
     }
 
     fn with_rows(
@@ -439,6 +446,11 @@ impl ImpactProblem {
         let motion = self.motion.as_ref().ok_or(InputError::OnlyContactSpace)?;
         validate::length("impulses", self.speeds.len(), impulses.len())?;
         Ok(&motion.velocity + &motion.response * impulses)
+    }
+
+    /// The motion, where the problem was made from mechanics.
+    pub(super) fn motion(&self) -> Option<&Motion> {
+        self.motion.as_ref()
     }
 
     /// `M⁻¹ Jᵀ`, where the problem was made from mechanics.

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Contacts;
+use super::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
 use crate::linalg::dot;
@@ -129,8 +129,53 @@ impl ImpactProblem {
             return Err(Failure::Input(InputError::BadMatrix { name, fault }));
         }
         let mut response = DMatrix::zeros(d, contacts.rows());
-        let (mass, out) = (Mass::Factor(&l), response.as_mut_slice());
-        let problem = impact_problem(contacts, &mass, (v, momentum), out)?;
-        Ok(problem.with_response(v, response))
+        let (factored, out) = (Mass::Factor(&l), response.as_mut_slice());
+        let problem = impact_problem(contacts, &factored, (v, momentum), out)?;
+        Ok(problem.with_response(v, response, mass))
+    }
+
+    /// The impact of a system at `(q, v)`, in one call: those of its contacts that `set` lists, or
+    /// whose gaps are small enough ([`ContactSet::Within`]), with friction and restitution. It knows
+    /// the motion, for [`velocity_after`](Self::velocity_after) and sets of velocities.
+    ///
+    /// ```
+    /// use saltation::impact::{ExactPlanar, ImpactProblem};
+    /// use saltation::mechanics::ContactSet;
+    /// use saltation::models::RockingBlock;
+    /// let block = RockingBlock::default();
+    /// // It falls on both corners.
+    /// let touching = ContactSet::Within(1e-9);
+    /// let impact = ImpactProblem::of_system(&block, &[0.0; 3], &[0.0, -1.0, 0.0], touching)?;
+    /// assert_eq!(impact.contacts(), 2);
+    /// assert!(ExactPlanar::new().resolve(&impact)?.is_closed());
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// The impact of a state of a run is [`EventDriven::impact_at`].
+    ///
+    /// [`EventDriven::impact_at`]: crate::event_driven::EventDriven::impact_at
+    ///
+    /// # Errors
+    /// Those of [`ContactSource::fill`] and of [`from_contacts`](Self::from_contacts), among them
+    /// [`InputError::NoContacts`] where no gap is small enough.
+    pub fn of_system<S>(
+        system: &S,
+        q: &[f64],
+        v: &[f64],
+        set: ContactSet<'_>,
+    ) -> Result<Self, Failure>
+    where
+        S: MechanicalSystem + ContactSource + ?Sized,
+    {
+        let (dof, mut contacts) = (system.dof(), Contacts::new());
+        let wanted = Wanted {
+            friction: true,
+            restitution_at: Some(v),
+            ..Wanted::default()
+        };
+        system.fill(q, set, wanted, &mut contacts)?;
+        let mut mass = DMatrix::zeros(dof, dof);
+        system.mass(q, mass.as_mut_slice());
+        Self::from_contacts(&contacts, &mass, &DVector::from_column_slice(v))
     }
 }

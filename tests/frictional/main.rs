@@ -10,6 +10,7 @@
 
 mod agreement;
 mod branches;
+mod closing;
 mod comparison;
 mod compliant;
 mod cone;
@@ -45,5 +46,6 @@ mod stick_slip;
 mod three_contacts;
 mod timeline;
 mod uneven_rows;
+mod velocities;
 
 use fixtures::{reference, support};

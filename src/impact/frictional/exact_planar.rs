@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 
 use nalgebra::DMatrix;
 
-use super::generators::{Generators, Scratch, Sign};
+use super::generators::{Generators, Scratch, Sign, Uncut};
+use super::outcome_set::{OutcomeSet, Unclosed};
 use super::polytope::Polytope;
 use super::span::{KNOWN, Span};
 use crate::impact::outcome::check_finite;
@@ -34,8 +35,8 @@ const MOST_CONTACTS: usize = 5;
 /// Cosines between rows below this are rounding.
 const ZERO: f64 = 1e-15;
 
-/// Most generators of a polytope on the way, before redundant ones are dropped.
-const GENERATORS: usize = 200;
+/// Most vertices of a polytope on the way, unless another number is set.
+const VERTICES: usize = 200;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
 ///
@@ -68,26 +69,17 @@ const GENERATORS: usize = 200;
 /// go on: pushing contacts can stop each other's slip. This set holds both, as the definition of
 /// the inclusion does; samplers end there.
 ///
-/// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds. Some
-/// sets have vertices without end: two contacts alternate, and each round moves the velocity by a
-/// little less than the one before (one in a hundred random problems with two contacts). There, and
-/// with four or five contacts, the search reaches a cap. Then the result is a part of the exact
-/// set, and [`is_closed`](OutcomeSet::is_closed) is false.
+/// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds; to a
+/// minute where a cap ends the search. Some sets have vertices without end: two contacts alternate,
+/// and each round moves the velocity by a little less than the one before (one in a hundred random
+/// problems with two contacts, one in twenty with three). There, and with four or five contacts, the
+/// search reaches a cap. Then the result is a part of the exact set:
+/// [`is_closed`](OutcomeSet::is_closed) is false, and [`unclosed`](OutcomeSet::unclosed) says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactPlanar {
     cap: usize,
+    vertices: usize,
     is_forced: bool,
-}
-
-/// The velocities after an impact, a union of polytopes in contact space.
-///
-/// Coordinates are the contact speeds `u⁺`, in the order of the problem's rows (m/s). No polytope
-/// contains another; they may overlap.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutcomeSet {
-    pieces: Vec<Polytope>,
-    is_closed: bool,
-    effort: usize,
 }
 
 impl ExactPlanar {
@@ -95,15 +87,25 @@ impl ExactPlanar {
     pub const fn new() -> Self {
         Self {
             cap: CAP,
+            vertices: VERTICES,
             is_forced: false,
         }
     }
 
-    /// Most polytopes that are pushed through a location, at least 1; default 1000. A polytope has
-    /// at most 200 generators on the way.
+    /// Most polytopes that are pushed through a location; default 1000. Where more are needed, the
+    /// set is not closed ([`OutcomeSet::unclosed`]).
     #[must_use]
-    pub const fn cap(mut self, items: usize) -> Self {
-        self.cap = items;
+    pub const fn cap(mut self, polytopes: usize) -> Self {
+        self.cap = polytopes;
+        self
+    }
+
+    /// Most vertices and rays of a polytope on the way, once those in the hull of others are
+    /// dropped; default 200. A polytope with more is left out, and the set is not closed
+    /// ([`OutcomeSet::unclosed`]). Time and memory grow with the square of this number.
+    #[must_use]
+    pub const fn vertices(mut self, most: usize) -> Self {
+        self.vertices = most;
         self
     }
 
@@ -126,67 +128,16 @@ impl ExactPlanar {
         let inclusion = PlanarInclusion::new(problem)?;
         if problem.is_feasible() && !self.is_forced {
             let speeds = problem.speeds().as_slice().to_vec();
-            return Ok(OutcomeSet {
-                pieces: vec![Polytope::of_vertices(inclusion.rows(), speeds)],
-                is_closed: true,
-                effort: 0,
-            });
+            let pieces = vec![Polytope::of_vertices(inclusion.rows(), speeds)];
+            return Ok(OutcomeSet::new(pieces, 0, Unclosed::default(), problem));
         }
-        Search::new(&inclusion).run(self.cap, problem)
+        Search::new(&inclusion, self.vertices, problem).run(self.cap)
     }
 }
 
 impl Default for ExactPlanar {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl OutcomeSet {
-    /// The polytopes, in an order that depends on the problem only.
-    pub fn pieces(&self) -> &[Polytope] {
-        &self.pieces
-    }
-
-    /// False when a cap ended the search: then the set is a part of the exact one.
-    pub const fn is_closed(&self) -> bool {
-        self.is_closed
-    }
-
-    /// Polytopes that were pushed through a location.
-    pub const fn effort(&self) -> usize {
-        self.effort
-    }
-
-    /// Distance of contact speeds from the set, `|u − u⁺|` (m/s); 0 inside. NaN for a wrong
-    /// length, infinite where there is no piece.
-    pub fn distance(&self, speeds: &[f64]) -> f64 {
-        let distances = self.pieces.iter().map(|piece| piece.distance(speeds));
-        distances.fold(
-            f64::INFINITY,
-            |least, d| if d.is_nan() { d } else { least.min(d) },
-        )
-    }
-
-    /// True when contact speeds lie within `tolerance` of the set (m/s).
-    pub fn contains(&self, speeds: &[f64], tolerance: f64) -> bool {
-        self.distance(speeds) <= tolerance
-    }
-
-    /// The least and the greatest value of each contact speed; empty where there is no piece, as
-    /// with a cap that is too small.
-    pub fn bounds(&self) -> Vec<(f64, f64)> {
-        let mut vertices = self.pieces.iter().flat_map(Polytope::vertices);
-        let Some(first) = vertices.next() else {
-            return Vec::new();
-        };
-        let mut bounds: Vec<(f64, f64)> = first.iter().map(|&x| (x, x)).collect();
-        for vertex in vertices {
-            for (bound, &x) in bounds.iter_mut().zip(vertex) {
-                *bound = (bound.0.min(x), bound.1.max(x));
-            }
-        }
-        bounds
     }
 }
 
@@ -360,18 +311,24 @@ struct Location {
 }
 
 impl Location {
-    /// The part of a set that lies in it; `None` when that has too many generators.
-    fn part_of(&self, set: &Generators, scratch: &mut Scratch) -> Option<Generators> {
+    /// The part of a set that lies in it.
+    fn part_of(
+        &self,
+        set: &Generators,
+        vertices: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Generators, Uncut> {
+        if self.cuts.iter().any(|&(axis, keep)| set.misses(axis, keep)) {
+            return Ok(Generators::new(0));
+        }
         let mut part = set.clone();
         for &(axis, keep) in &self.cuts {
-            if !part.cut(axis, keep, GENERATORS, scratch) {
-                return None;
-            }
+            part.cut(axis, keep, vertices, scratch)?;
             if part.is_empty() {
                 break;
             }
         }
-        Some(part)
+        Ok(part)
     }
 
     fn knows(&self, set: &Generators, scratch: &mut Scratch) -> bool {
@@ -382,111 +339,127 @@ impl Location {
 
 /// The work list.
 struct Search<'a> {
+    problem: &'a ImpactProblem,
     inclusion: &'a PlanarInclusion,
     locations: Vec<Location>,
     open: VecDeque<(usize, Generators)>,
     ends: Vec<Generators>,
-    is_closed: bool,
+    /// Most generators of a polytope.
+    vertices: usize,
+    unclosed: Unclosed,
     scratch: Scratch,
 }
 
 impl<'a> Search<'a> {
-    fn new(inclusion: &'a PlanarInclusion) -> Self {
+    fn new(inclusion: &'a PlanarInclusion, vertices: usize, problem: &'a ImpactProblem) -> Self {
         Self {
+            problem,
             inclusion,
             locations: inclusion.locations(),
             open: VecDeque::new(),
             ends: Vec::new(),
-            is_closed: true,
-            scratch: Scratch::default(),
+            vertices,
+            unclosed: Unclosed::default(),
+            scratch: Scratch::new(problem.interrupt()),
         }
     }
 
-    fn run(mut self, cap: usize, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
+    fn run(mut self, cap: usize) -> Result<OutcomeSet, Failure> {
         let mut start = Generators::new(self.inclusion.rows());
         start.push_point(&self.inclusion.start);
-        self.add_end(&start);
-        self.enter_others(&start, None);
+        self.add_end(&start)?;
+        self.enter_others(&start, None)?;
         let mut effort = 0;
         while let Some((at, set)) = self.open.pop_front() {
-            problem.check_interrupt()?;
+            self.problem.check_interrupt()?;
             if self.locations[at].knows(&set, &mut self.scratch) {
                 continue;
             }
             if effort == cap {
-                self.is_closed = false;
+                self.unclosed.open = 1 + self.open.len();
                 break;
             }
             effort += 1;
-            self.push_through(at, &set);
+            self.push_through(at, &set)?;
         }
         let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
-        Ok(OutcomeSet {
-            pieces: pieces.collect::<Result<_, _>>()?,
-            is_closed: self.is_closed,
-            effort,
-        })
+        let pieces = pieces.collect::<Result<_, _>>()?;
+        let (unclosed, problem) = (self.unclosed, self.problem);
+        Ok(OutcomeSet::new(pieces, effort, unclosed, problem))
+    }
+
+    /// What a cut leaves; none where it has too many generators, which is counted.
+    fn unless_too_many<T>(&mut self, cut: Result<T, Uncut>) -> Result<Option<T>, Failure> {
+        match cut {
+            Ok(part) => Ok(Some(part)),
+            Err(Uncut::Interrupted) => Err(Failure::Interrupted),
+            Err(Uncut::TooMany) => {
+                self.unclosed.left_out += 1;
+                Ok(None)
+            }
+        }
     }
 
     /// Adds what is reached in a location from a part of it.
-    fn push_through(&mut self, at: usize, set: &Generators) {
+    fn push_through(&mut self, at: usize, set: &Generators) -> Result<(), Failure> {
         let mut pushed = set.clone();
         pushed.push_rays_of(&self.locations[at].rays);
-        let Some(reached) = self.locations[at].part_of(&pushed, &mut self.scratch) else {
-            self.is_closed = false;
-            return;
+        // points that lie behind others along the rays: cuts ask for none such
+        pushed.prune(&mut self.scratch);
+        let reached = self.locations[at].part_of(&pushed, self.vertices, &mut self.scratch);
+        let Some(mut reached) = self.unless_too_many(reached)? else {
+            return Ok(());
         };
+        reached.prune(&mut self.scratch);
         // where nothing is added, the other parts were listed with the set it came from
         if !reached.is_within(set, KNOWN, &mut self.scratch) {
-            self.add_end(&reached);
-            self.enter_others(&reached, Some(at));
+            self.add_end(&reached)?;
+            self.enter_others(&reached, Some(at))?;
         }
         let (known, scratch) = (&mut self.locations[at].known, &mut self.scratch);
         known.retain(|old| !old.is_within(&reached, 0.0, scratch));
         known.push(reached);
+        Ok(())
     }
 
     /// Lists the parts of a set that lie in other locations.
-    fn enter_others(&mut self, set: &Generators, from: Option<usize>) {
-        for (at, location) in self.locations.iter().enumerate() {
-            if Some(at) == from {
+    fn enter_others(&mut self, set: &Generators, from: Option<usize>) -> Result<(), Failure> {
+        for at in (0..self.locations.len()).filter(|&at| Some(at) != from) {
+            let part = self.locations[at].part_of(set, self.vertices, &mut self.scratch);
+            let Some(part) = self.unless_too_many(part)? else {
+                continue;
+            };
+            let scratch = &mut self.scratch;
+            if part.is_empty() || self.locations[at].knows(&part, scratch) {
                 continue;
             }
-            match location.part_of(set, &mut self.scratch) {
-                None => self.is_closed = false,
-                Some(part) if part.is_empty() || location.knows(&part, &mut self.scratch) => {}
-                Some(part) => {
-                    let scratch = &mut self.scratch;
-                    let mut open = self.open.iter().filter(|open| open.0 == at);
-                    if !open.any(|open| part.is_within(&open.1, KNOWN, scratch)) {
-                        self.open
-                            .retain(|open| open.0 != at || !open.1.is_within(&part, 0.0, scratch));
-                        self.open.push_back((at, part));
-                    }
-                }
+            let mut open = self.open.iter().filter(|open| open.0 == at);
+            if !open.any(|open| part.is_within(&open.1, KNOWN, scratch)) {
+                self.open
+                    .retain(|open| open.0 != at || !open.1.is_within(&part, 0.0, scratch));
+                self.open.push_back((at, part));
             }
         }
+        Ok(())
     }
 
     /// Keeps the part of a set where no contact approaches.
-    fn add_end(&mut self, reached: &Generators) {
+    fn add_end(&mut self, reached: &Generators) -> Result<(), Failure> {
         let mut end = reached.clone();
         for contact in 0..self.inclusion.contacts {
-            if !end.cut(contact, Sign::Positive, GENERATORS, &mut self.scratch) {
-                self.is_closed = false;
-                return;
+            let cut = end.cut(contact, Sign::Positive, self.vertices, &mut self.scratch);
+            if self.unless_too_many(cut)?.is_none() {
+                return Ok(());
             }
         }
+        end.prune(&mut self.scratch);
         let scratch = &mut self.scratch;
-        if end.is_empty()
-            || self
-                .ends
-                .iter()
-                .any(|old| end.is_within(old, KNOWN, scratch))
-        {
-            return;
+        let mut ends = self.ends.iter();
+        if end.is_empty() || ends.any(|old| end.is_within(old, KNOWN, scratch)) {
+            return Ok(());
         }
         self.ends.retain(|old| !old.is_within(&end, KNOWN, scratch));
         self.ends.push(end);
+        Ok(())
     }
 }

@@ -4,10 +4,15 @@
 //! planar set are at coordinate hyperplanes, so a cut point lies on its hyperplane exactly, and
 //! signs of coordinates decide without a tolerance: coordinates below [`ZERO`] are set to zero
 //! where they arise. A cut combines every point before the hyperplane with every one behind it
-//! and drops what lies in the hull of the rest, so no facets are needed. With a coefficient of
+//! and drops what lies in the hull of the rest, so no facets are needed. The hyperplane holds a
+//! face of what is kept: a new point can lie in the hull of others of this face only, and vertices
+//! beside it stay vertices. New points are dropped as they come, some at a time, so that not even
+//! for a moment there are many more than remain. With a coefficient of
 //! friction of 1e5 the two rays of a contact are opposite to five digits, and again where they are
 //! combined: coordinates have twice the precision.
 
+use crate::Interrupt;
+use crate::interrupt::Interrupted;
 use crate::linalg::double_double::Double;
 use crate::linalg::nearest::Nearest;
 
@@ -23,6 +28,24 @@ const REDUNDANT: f64 = 1e-13;
 
 /// A ray this near to the cone of the others is dropped.
 const REDUNDANT_RAY: f64 = 1e-15;
+
+/// New points of a cut that come together before redundant ones are dropped, beside twice those
+/// that remained the last time.
+const BATCH: usize = 64;
+
+/// Why a cut was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Uncut {
+    /// More generators remain than the cap allows.
+    TooMany,
+    Interrupted,
+}
+
+impl From<Interrupted> for Uncut {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
 
 /// Which part of a coordinate axis is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +70,25 @@ pub(super) struct Generators {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     nearest: Nearest,
-    rows: Vec<Double>,
+    /// The generators on the hyperplane of a cut.
+    face: Generators,
     rays: Vec<f64>,
     is_kept: Vec<bool>,
+    interrupt: Option<Interrupt>,
+}
+
+impl Scratch {
+    /// Operations that end when this is set.
+    pub(super) fn new(interrupt: Option<&Interrupt>) -> Self {
+        Self {
+            interrupt: interrupt.cloned(),
+            ..Self::default()
+        }
+    }
+
+    fn check_interrupt(&self) -> Result<(), Interrupted> {
+        self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)
+    }
 }
 
 impl Generators {
@@ -113,66 +152,106 @@ impl Generators {
         self.iter().filter(|row| row[0] != 0.0).map(|row| &row[1..])
     }
 
+    /// True when no part of the set has this sign of a coordinate: all of it lies on the other side.
+    pub(super) fn misses(&self, axis: usize, keep: Sign) -> bool {
+        let is_beyond = |sign: f64| {
+            self.iter().all(|row| {
+                let value = sign * row[axis + 1];
+                value > 0.0 || row[0] == 0.0 && value == 0.0
+            })
+        };
+        keep != Sign::Positive && is_beyond(1.0) || keep != Sign::Negative && is_beyond(-1.0)
+    }
+
     /// True when every point lies within `tolerance` of the hull of another set without rays.
     pub(super) fn is_within(&self, other: &Self, tolerance: f64, scratch: &mut Scratch) -> bool {
         self.points()
             .all(|point| scratch.nearest.distance(other.iter(), point, tolerance) <= tolerance)
     }
 
-    /// Keeps a part of coordinate `axis`. False, and the set spoiled, when more than `cap`
-    /// generators arise.
+    /// Keeps a part of coordinate `axis`. Refuses, and leaves the set spoiled, where more than
+    /// `cap` generators remain. Where the set has no line and none that lies in the hull of the
+    /// others, it has none afterwards.
     pub(super) fn cut(
         &mut self,
         axis: usize,
         keep: Sign,
         cap: usize,
         scratch: &mut Scratch,
-    ) -> bool {
+    ) -> Result<(), Uncut> {
         let width = self.dimension + 1;
         let at = axis + 1;
-        let (mut before, mut behind) = (0, 0);
-        for row in self.iter() {
-            before += usize::from(row[at] > 0.0);
-            behind += usize::from(row[at] < 0.0);
-        }
-        let unwanted = match keep {
-            Sign::Positive => behind,
-            Sign::Negative => before,
-            Sign::Zero => before + behind,
+        let is_kept = |value: f64| match keep {
+            Sign::Positive => value >= 0.0,
+            Sign::Negative => value <= 0.0,
+            Sign::Zero => value == 0.0,
         };
-        if unwanted == 0 {
-            return true;
+        if self.iter().all(|row| is_kept(row[at])) {
+            return Ok(());
         }
-        let size = self.len() - unwanted + before * behind;
-        if size > cap {
-            return false;
-        }
-        scratch.rows.clear();
-        for p in self.rows.chunks_exact(width) {
-            let value = p[at];
-            let is_kept = match keep {
-                Sign::Positive => value.high() >= 0.0,
-                Sign::Negative => value.high() <= 0.0,
-                Sign::Zero => value.high() == 0.0,
-            };
-            if is_kept {
-                scratch.rows.extend_from_slice(p);
-            }
-            if value.high() <= 0.0 {
-                continue;
-            }
-            let behind = self.rows.chunks_exact(width);
-            for q in behind.filter(|q| q[at].high() < 0.0) {
-                combine(p, q, at, &mut scratch.rows);
+        let mut face = std::mem::take(&mut scratch.face);
+        face.dimension = self.dimension;
+        face.rows.clear();
+        for row in self.rows.chunks_exact(width) {
+            if row[at].high() == 0.0 {
+                face.rows.extend_from_slice(row);
             }
         }
-        std::mem::swap(&mut self.rows, &mut scratch.rows);
-        if before > 0 && behind > 0 {
+        let beside = |row: &&[f64]| row[at] != 0.0 && is_kept(row[at]);
+        let beside = self.iter().filter(beside).count();
+        let done = self.fill_face(&mut face, at, cap.saturating_sub(beside), scratch);
+        if done.is_ok() {
+            let mut kept = 0;
+            for k in 0..self.len() {
+                let value = self.rows[k * width + at].high();
+                if value != 0.0 && is_kept(value) {
+                    self.rows
+                        .copy_within(k * width..(k + 1) * width, kept * width);
+                    kept += 1;
+                }
+            }
+            self.rows.truncate(kept * width);
+            self.rows.extend_from_slice(&face.rows);
             self.round();
-            self.prune(width, scratch);
         }
-        self.round();
-        true
+        scratch.face = face;
+        done
+    }
+
+    /// Adds to the generators with a zero at `at` the points and rays where the set passes it.
+    fn fill_face(
+        &self,
+        face: &mut Self,
+        at: usize,
+        cap: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), Uncut> {
+        let width = self.dimension + 1;
+        // those of the set itself are known to be none of the others' hull
+        let mut settled = face.rows.len() / width;
+        let mut rows = self.rows.chunks_exact(width);
+        let (before, behind): (Vec<_>, Vec<_>) = {
+            let passing = rows.by_ref().filter(|row| row[at].high() != 0.0);
+            passing.partition(|row| row[at].high() > 0.0)
+        };
+        for p in &before {
+            for q in &behind {
+                combine(p, q, at, &mut face.rows);
+            }
+            if face.rows.len() / width > 2 * settled + BATCH {
+                scratch.check_interrupt()?;
+                face.prune(scratch);
+                settled = face.len();
+                if settled > cap {
+                    return Err(Uncut::TooMany);
+                }
+            }
+        }
+        face.prune(scratch);
+        if face.len() > cap {
+            return Err(Uncut::TooMany);
+        }
+        Ok(())
     }
 
     fn round(&mut self) {
@@ -181,7 +260,9 @@ impl Generators {
     }
 
     /// Drops generators that lie in the hull of the others.
-    fn prune(&mut self, width: usize, scratch: &mut Scratch) {
+    pub(super) fn prune(&mut self, scratch: &mut Scratch) {
+        self.round();
+        let width = self.dimension + 1;
         let n = self.len();
         let Scratch {
             nearest,
@@ -241,6 +322,7 @@ impl Generators {
             }
         }
         self.rows.truncate(kept * width);
+        self.round();
     }
 }
 
@@ -338,7 +420,10 @@ mod tests {
         }
         set.push_ray(&exact([2.0, 2.0]));
         let mut scratch = Scratch::default();
-        assert!(set.cut(0, Sign::Negative, 100, &mut scratch));
+        // one corner lies behind another along the ray
+        set.prune(&mut scratch);
+        assert_eq!(set.len(), 4);
+        set.cut(0, Sign::Negative, 100, &mut scratch).unwrap();
         let expected = [
             [1., -2., -1.],
             [1., -2., 0.],
@@ -347,10 +432,10 @@ mod tests {
             [1., 0., 2.],
         ];
         assert_eq!(corners(&set), expected);
-        assert!(set.cut(0, Sign::Zero, 100, &mut scratch));
+        set.cut(0, Sign::Zero, 100, &mut scratch).unwrap();
         assert_eq!(corners(&set), [[1., 0., 0.], [1., 0., 2.]]);
         assert!(!set.is_empty());
-        assert!(set.cut(1, Sign::Negative, 100, &mut scratch));
+        set.cut(1, Sign::Negative, 100, &mut scratch).unwrap();
         assert_eq!(corners(&set), [[1., 0., 0.]]);
     }
 
@@ -361,11 +446,13 @@ mod tests {
         set.push_ray(&exact([1.0, 1.0]));
         set.push_ray(&exact([-1.0, -1.0]));
         let mut scratch = Scratch::default();
-        assert!(set.cut(0, Sign::Negative, 100, &mut scratch));
-        assert!(set.cut(1, Sign::Positive, 100, &mut scratch));
+        set.cut(0, Sign::Negative, 100, &mut scratch).unwrap();
+        // no point of a line is a vertex
+        set.prune(&mut scratch);
+        set.cut(1, Sign::Positive, 100, &mut scratch).unwrap();
         assert_eq!(corners(&set), [[1., -2., 0.], [1., 0., 2.]]);
-        assert!(set.cut(0, Sign::Positive, 100, &mut scratch));
-        assert!(set.cut(1, Sign::Zero, 100, &mut scratch));
+        set.cut(0, Sign::Positive, 100, &mut scratch).unwrap();
+        set.cut(1, Sign::Zero, 100, &mut scratch).unwrap();
         assert!(set.is_empty());
     }
 }

@@ -14,8 +14,8 @@
 //!   `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
-//!   convex sets by points and rays; `span`: rows that depend on others; `polytope`: what a user
-//!   reads of a piece.
+//!   convex sets by points and rays; `span`: rows that depend on others; `outcome_set`: what a user
+//!   reads of the set, `velocity_set` in velocities of the bodies, `polytope` of a piece.
 //! * `event_exact`: samples without the error of a step.
 //! * `sampler`: many samples by number; `samples`: their list; `statistics`: how far they reach and
 //!   what they cover.
@@ -34,6 +34,7 @@ mod lcp_step;
 mod least_norm;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
+mod outcome_set;
 mod polytope;
 pub(crate) mod proximal;
 mod sampler;
@@ -44,16 +45,19 @@ mod simulation;
 mod sobol;
 mod span;
 mod statistics;
+mod velocity_set;
 
 pub use bounds::BoundLaw;
 pub use branches::Branch;
 pub use cone::ContactCone;
 pub use energetic::EnergeticSimulation;
 pub use event_exact::{EventExact, EventExactSimulation};
-pub use exact_planar::{ExactPlanar, OutcomeSet};
+pub use exact_planar::ExactPlanar;
+pub use outcome_set::{OutcomeSet, Unclosed};
 pub use polytope::{Facet, Polytope};
 pub use sampler::{OutcomeSimulation, Sampler};
 pub use samples::{SampleEnd, Samples};
 pub use settings::{Finish, LcpSteps, SolutionRule};
 pub use simulation::{Ended, LcpSimulation};
 pub use statistics::SampleStatistics;
+pub use velocity_set::{ExtremeOutcome, VelocitySet};

@@ -1,0 +1,170 @@
+//! The exact set in velocities of the bodies: which velocities an impact can end with.
+//!
+//! Impulses `p` change velocities by `M⁻¹ Jᵀ p` and contact speeds by `G p`. What moves no contact
+//! speed is no change by impulses, so that the change of contact speeds determines that of the
+//! velocities: `v⁺ = v⁻ + M⁻¹ Jᵀ G⁺ (u⁺ − u⁻)`. The set lies in the affine space `v⁻ + range M⁻¹Jᵀ`,
+//! and each of its polytopes has the vertices of one in contact space. Distances are in the metric
+//! of kinetic energy, `|v|² = vᵀ M v`: velocities come in different units, and with `M = L Lᵀ` this
+//! is the Euclidean distance of `Lᵀ v`. They count what leaves the affine space, too.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::outcome_set::distance;
+use super::polytope::Polytope;
+use crate::impact::velocity::VelocityMap;
+use crate::linalg::dot;
+use crate::linalg::nearest::Nearest;
+use crate::{InputError, validate};
+
+/// The velocities that an impact can end with: an [`OutcomeSet`](super::OutcomeSet) in velocities.
+///
+/// ```
+/// use saltation::impact::{ExactPlanar, ImpactProblem};
+/// use saltation::mechanics::ContactSet;
+/// use saltation::models::RamOne;
+/// let robot = RamOne::default();
+/// let (q, v) = robot.footfall();
+/// let impact = ImpactProblem::of_system(&robot, &q, &v, ContactSet::Listed(&[0, 1]))?;
+/// let set = ExactPlanar::new().resolve(&impact)?.velocities()?;
+/// // How fast can the trunk turn, and how do the joints turn then?
+/// let worst = set.support(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])?.ok_or("no piece")?;
+/// assert!(worst.value < 0.33 && set.contains(&worst.velocity, 1e-9));
+/// // A velocity with its contact speeds, but another rate of a joint, is no outcome.
+/// let mut measured = worst.velocity.clone();
+/// measured[6] += 0.1;
+/// assert!(!set.contains(&measured, 1e-3));
+/// assert!(set.least_energy().ok_or("no piece")?.value < 1.0); // J
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct VelocitySet {
+    pieces: Vec<Polytope>,
+    /// The same in contact speeds, vertex by vertex, and in `Lᵀ v`.
+    speeds: Vec<Polytope>,
+    kinetic: Vec<Polytope>,
+    /// `Lᵀ`.
+    root: DMatrix<f64>,
+}
+
+/// An outcome at which something is least or greatest.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExtremeOutcome {
+    /// What is least or greatest there.
+    pub value: f64,
+    /// The velocity `v⁺`.
+    pub velocity: Vec<f64>,
+    /// The contact speeds `u⁺` (m/s).
+    pub speeds: Vec<f64>,
+}
+
+impl VelocitySet {
+    pub(super) fn of(speeds: &[Polytope], map: &VelocityMap) -> Result<Self, InputError> {
+        let root = map.root_of_mass()?;
+        let dof = root.ncols();
+        let (mut pieces, mut kinetic) = (Vec::new(), Vec::new());
+        for piece in speeds {
+            let (mut own, mut scaled) = (Vec::new(), Vec::new());
+            for vertex in piece.vertices() {
+                let v = map.velocity(vertex)?;
+                scaled.extend((&root * &v).iter());
+                own.extend(v.iter());
+            }
+            validate::finite("root of the kinetic energy", &scaled)?;
+            pieces.push(Polytope::of_vertices(dof, own));
+            kinetic.push(Polytope::of_vertices(dof, scaled));
+        }
+        Ok(Self {
+            pieces,
+            speeds: speeds.to_vec(),
+            kinetic,
+            root,
+        })
+    }
+
+    /// The polytopes, those of the set in contact speeds in their order. Distances and measures of
+    /// one are Euclidean, in whatever units the velocities have.
+    pub fn pieces(&self) -> &[Polytope] {
+        &self.pieces
+    }
+
+    /// Distance of a velocity from the set in the metric of kinetic energy (`√J`): the root of
+    /// twice the energy of the difference. 0 inside; NaN for a wrong length and what is not finite,
+    /// infinite where there is no piece.
+    ///
+    /// Where the set in contact speeds is not closed, this is an upper bound.
+    pub fn distance(&self, velocity: &[f64]) -> f64 {
+        if velocity.len() != self.root.ncols() || velocity.iter().any(|v| !v.is_finite()) {
+            return f64::NAN;
+        }
+        let scaled = &self.root * DVector::from_column_slice(velocity);
+        distance(&self.kinetic, scaled.as_slice())
+    }
+
+    /// True when a velocity lies within `tolerance` of the set (`√J`).
+    pub fn contains(&self, velocity: &[f64], tolerance: f64) -> bool {
+        self.distance(velocity) <= tolerance
+    }
+
+    /// The greatest `c · v⁺` over the set for these weights `c` of velocities, and a vertex where it
+    /// is taken. None where there is no piece.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`].
+    pub fn support(&self, direction: &[f64]) -> Result<Option<ExtremeOutcome>, InputError> {
+        validate::length("direction", self.root.ncols(), direction.len())?;
+        validate::finite("direction", direction)?;
+        let vertices = |of: &'_ [Polytope]| {
+            let all = of.iter().flat_map(Polytope::vertices);
+            all.map(<[f64]>::to_vec).collect::<Vec<_>>()
+        };
+        let (velocities, speeds) = (vertices(&self.pieces), vertices(&self.speeds));
+        let along = velocities
+            .into_iter()
+            .zip(speeds)
+            .map(|(velocity, speeds)| {
+                let value = dot(direction, &velocity);
+                ExtremeOutcome {
+                    value,
+                    velocity,
+                    speeds,
+                }
+            });
+        Ok(along.reduce(|most, next| if next.value > most.value { next } else { most }))
+    }
+
+    /// The outcome of least kinetic energy (J): no impact of the set loses more. None where there is
+    /// no piece.
+    pub fn least_energy(&self) -> Option<ExtremeOutcome> {
+        let mut nearest = Nearest::default();
+        let zero = vec![0.0; self.root.ncols()];
+        let mut least: Option<ExtremeOutcome> = None;
+        for (k, piece) in self.kinetic.iter().enumerate() {
+            let rows: Vec<Vec<f64>> = piece
+                .vertices()
+                .map(|vertex| [&[1.0], vertex].concat())
+                .collect();
+            let root = nearest.distance(rows.iter().map(Vec::as_slice), &zero, 0.0);
+            let value = 0.5 * root * root;
+            if least.as_ref().is_some_and(|least| least.value <= value) {
+                continue;
+            }
+            let mix = |of: &Polytope| {
+                let mut sum = vec![0.0; of.vertices().next().map_or(0, <[f64]>::len)];
+                for (number, weight) in nearest.coefficients() {
+                    let vertex = of.vertices().nth(number).unwrap_or_default();
+                    for (sum, x) in sum.iter_mut().zip(vertex) {
+                        *sum += weight * x;
+                    }
+                }
+                sum
+            };
+            least = Some(ExtremeOutcome {
+                value,
+                velocity: mix(&self.pieces[k]),
+                speeds: mix(&self.speeds[k]),
+            });
+        }
+        least
+    }
+}
