@@ -9,6 +9,7 @@
 )]
 
 mod agreement;
+mod bounds;
 mod branches;
 mod closing;
 mod comparison;

@@ -5,7 +5,18 @@
 //! `r_∞ = r_k + (r_k − r_{k−1}) σ/(1 − σ)`. All ratios to come lie between `r_k` and `r_∞` as long
 //! as they settle in this way. The rest of the sum then lies between `d_k r_k/(1 − r_k)` and
 //! `d_k r_∞/(1 − r_∞)`: the distance of the two is the bound of its error. The sum itself is formed
-//! with ratios that go on to settle by `σ`. Errors of the times themselves are not in the bound.
+//! with ratios that go on to settle by `σ`.
+//!
+//! Times are known as well as gaps are: to `ν`, the rounding of a gap over its rate, which grows as
+//! rates fall. An interval is off by `2 ν`, a ratio by `4 ν/d`, a change of ratios by `8 ν/d`, so that
+//! the sum is off by up to
+//!
+//! ```text
+//!     ν (1 + 2 r/(1 − r) + (4 + 8 σ/(1 − σ))/(1 − r)²)
+//! ```
+//!
+//! which is part of the bound. Once it is the greater part, further impacts only add to it, and the
+//! limit is taken. Errors of the smooth pieces before are not known here.
 
 /// Values that a limit is taken of: four intervals, three ratios.
 const VALUES: usize = 5;
@@ -30,6 +41,8 @@ pub(super) struct Series {
 struct Impact {
     t: f64,
     s: f64,
+    /// How far `t` may be off by the rounding of gaps.
+    noise: f64,
     /// Contacts with an impulse.
     contacts: Vec<usize>,
 }
@@ -50,11 +63,19 @@ impl Series {
         self.impacts.clear();
     }
 
-    /// Adds an impact: time and arclength after it. Impacts at one time are one.
-    pub(super) fn add(&mut self, t: f64, s: f64, contacts: impl Iterator<Item = usize>) {
+    /// Adds an impact: time and arclength after it, and how far the time may be off by the rounding
+    /// of gaps. Impacts at one time are one.
+    pub(super) fn add(
+        &mut self,
+        t: f64,
+        s: f64,
+        noise: f64,
+        contacts: impl Iterator<Item = usize>,
+    ) {
         match self.impacts.last_mut() {
             Some(last) if last.t >= t => {
                 last.s = s;
+                last.noise = last.noise.max(noise);
                 last.contacts.extend(contacts);
             }
             _ => {
@@ -62,7 +83,12 @@ impl Series {
                     self.impacts.remove(0);
                 }
                 let contacts = contacts.collect();
-                self.impacts.push(Impact { t, s, contacts });
+                self.impacts.push(Impact {
+                    t,
+                    s,
+                    noise,
+                    contacts,
+                });
             }
         }
     }
@@ -78,8 +104,15 @@ impl Series {
         let first = self.impacts.len().checked_sub(cycle * (VALUES - 1) + 1)?;
         let each = self.impacts[first..].iter().step_by(cycle);
         let values = |of: fn(&Impact) -> f64| each.clone().map(of).collect::<Vec<_>>();
-        let (t, bound_t, ratio) = limit_of(&values(|impact| impact.t), tolerance)?;
-        let (s, bound_s, _) = limit_of(&values(|impact| impact.s), tolerance)?;
+        let (times, arclengths) = (values(|impact| impact.t), values(|impact| impact.s));
+        let noise = values(|impact| impact.noise)
+            .into_iter()
+            .fold(0.0, f64::max);
+        let (t, bound_t, ratio) = limit_of(&times, noise, tolerance)?;
+        // arclength goes on with time, and faster
+        let span = |of: &[f64]| of.last().zip(of.first()).map_or(0.0, |(b, a)| b - a);
+        let pace = span(&arclengths) / span(&times);
+        let (s, bound_s, _) = limit_of(&arclengths, pace * noise, tolerance)?;
         let impacts = &self.impacts[first..];
         let strikes = |j: &usize| impacts.iter().filter(|i| i.contacts.contains(j)).count();
         // Contacts that are struck once each do not accumulate.
@@ -104,14 +137,15 @@ impl Series {
 }
 
 /// The limit of rising values, the bound of its error, and the ratio of intervals in the end.
-fn limit_of(values: &[f64], (tolerance, part): (f64, f64)) -> Option<(f64, f64, f64)> {
+fn limit_of(values: &[f64], noise: f64, (tolerance, part): (f64, f64)) -> Option<(f64, f64, f64)> {
     let intervals: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let ratios: Vec<f64> = intervals.windows(2).map(|pair| pair[1] / pair[0]).collect();
     let (&last, &interval) = (values.last()?, intervals.last()?);
     let [.., first, second, third] = ratios[..] else {
         return None;
     };
-    if !ratios.iter().all(|&r| r > 0.0 && r < 1.0) {
+    // an impact without an approach has no time that a gap tells
+    if !ratios.iter().all(|&r| r > 0.0 && r < 1.0) || !noise.is_finite() {
         return None;
     }
     let tolerance = tolerance.max(part * interval);
@@ -120,7 +154,7 @@ fn limit_of(values: &[f64], (tolerance, part): (f64, f64)) -> Option<(f64, f64, 
     let settling = (change / (second - first)).abs();
     // Ratios that vary without settling are constant but for noise; none of those to come is
     // farther away than ten times that.
-    let (ratio, noise, settling) = if change == 0.0 {
+    let (ratio, scatter, settling) = if change == 0.0 {
         (third, 0.0, 0.0)
     } else if settling < SLOWEST {
         (third + change * settling / (1.0 - settling), 0.0, settling)
@@ -128,15 +162,20 @@ fn limit_of(values: &[f64], (tolerance, part): (f64, f64)) -> Option<(f64, f64, 
         (third, 10.0 * (change.abs() + (second - first).abs()), 0.0)
     };
     if ratio > 0.0 && ratio < 1.0 {
-        let spread = noise * interval + ROUNDING * last.abs();
-        let bound = (rest(ratio) - rest(third)).abs() + spread / ((1.0 - ratio) * (1.0 - ratio));
-        if bound <= tolerance {
-            return Some((last + sum(interval, third, change, settling), bound, ratio));
+        let left = 1.0 - ratio;
+        let spread = scatter * interval + ROUNDING * last.abs();
+        let bound = (rest(ratio) - rest(third)).abs() + spread / (left * left);
+        let of_ratios = 4.0 + 8.0 * settling / (1.0 - settling);
+        let of_times = noise * (1.0 + 2.0 * ratio / left + of_ratios / (left * left));
+        if bound <= tolerance.max(of_times) {
+            let limit = last + sum(interval, third, change, settling);
+            return Some((limit, bound + of_times, ratio));
         }
     }
-    // What is left is small itself.
+    // What is left is small itself, or no more than is known of times.
     let most = ratios.iter().fold(0.0, |most: f64, &r| most.max(r));
-    (rest(most) <= tolerance).then(|| (last + rest(third), rest(most), third))
+    let bound = rest(most);
+    (bound <= tolerance.max(noise)).then(|| (last + rest(third), bound + noise, third))
 }
 
 /// The intervals to come, whose ratios change by `change`, less by `settling` from one to the next.
@@ -167,7 +206,7 @@ mod tests {
         let (mut series, mut t) = (Series::default(), 0.0);
         for k in 0..impacts {
             t += interval(k);
-            series.add(t, 11.0 * t, std::iter::once(k as usize % 2));
+            series.add(t, 11.0 * t, 0.0, std::iter::once(k as usize % 2));
         }
         (series, 0.7 / 0.3 + 0.3 / (1.0 - 0.343))
     }
@@ -199,7 +238,7 @@ mod tests {
         for k in 0..12 {
             t += interval;
             interval *= if k % 2 == 0 { 0.1 } else { 0.5 };
-            series.add(t, 2.0 * t, std::iter::once(k % 2));
+            series.add(t, 2.0 * t, 0.0, std::iter::once(k % 2));
         }
         let limit = series.limit(1e-12, 0.0).unwrap();
         assert!((limit.t - exact).abs() < 1e-14 && (limit.ratio - 0.05).abs() < 1e-9);
@@ -213,10 +252,10 @@ mod tests {
             [0.5, 0.6, 0.5, 0.4],
         ] {
             let (mut series, mut t) = (Series::default(), 1.0);
-            series.add(t, t, std::iter::empty());
+            series.add(t, t, 0.0, std::iter::empty());
             for interval in intervals {
                 t += interval;
-                series.add(t, t, std::iter::empty());
+                series.add(t, t, 0.0, std::iter::empty());
             }
             assert_eq!(series.limit(1e-2, 0.0), None);
         }

@@ -21,6 +21,9 @@ pub(super) const STAYS: Known = Known {
     ..UNKNOWN
 };
 
+/// Distance of the loads from the cones of forces, as a part of them, that is no rounding.
+const OUTSIDE: f64 = 1e-13;
+
 /// A run under way.
 pub(super) struct Course<'a> {
     pub(super) model: &'a Model<'a>,
@@ -146,7 +149,15 @@ impl<'a> Course<'a> {
         let end = path.t();
         let s = self.s + (end - self.t) + impulses.iter().sum::<f64>();
         if end > self.t {
+            let late = if guards.is_empty() {
+                0.0
+            } else {
+                self.lateness(&path, modes)
+            };
             self.push(kind, &before, (end, s), (impulses, tangential), Some(path));
+            if let Some(piece) = self.pieces.last_mut() {
+                piece.late = late;
+            }
         }
         match broken {
             None => Ok(guards),
@@ -249,9 +260,44 @@ impl<'a> Course<'a> {
             v: [from.1, to.1],
             impulses,
             tangential,
+            late: 0.0,
             path,
             first_impulse: before.len(),
         });
         (self.t, self.s) = (t, s);
+    }
+
+    /// For how long, at the end of a smooth piece, loads that redundant contacts hold have been
+    /// outside of the cones of friction (s).
+    fn lateness(&self, path: &Trajectory, modes: &[ContactMode]) -> f64 {
+        let motion = self.watched.system();
+        let mode = motion.mode(modes);
+        let is_outside = |t: f64| {
+            let state = path.at(t).ok();
+            let distance = state.and_then(|x| motion.beyond(t, x.as_slice(), &mode));
+            distance.is_some_and(|distance| distance > OUTSIDE)
+        };
+        let end = path.t();
+        if !is_outside(end) {
+            return 0.0;
+        }
+        let (mut inside, mut outside) = (path.times().first().copied().unwrap_or(end), end);
+        if is_outside(inside) {
+            return end - inside;
+        }
+        // the loads leave the cones once: a mode ends soon after
+        for _ in 0..100 {
+            let middle = 0.5 * (inside + outside);
+            if middle <= inside || middle >= outside {
+                break;
+            }
+            if is_outside(middle) {
+                outside = middle;
+            } else {
+                inside = middle;
+            }
+        }
+        // where the distance grows with the square of time, it took 0.7 % of that to be seen
+        1.01 * (end - inside)
     }
 }

@@ -11,6 +11,8 @@ use crate::impact::{ContactMode, ImpactLaw, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
 use crate::{At, Guard, Mode, Stop};
 
+/// Rounding of a gap, in units of the greatest coordinate (at least 1).
+const GAP_ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Most events at one instant beside 8 a contact.
 const AT_ONCE: usize = 32;
 /// Impacts whose rebounds are slower than so many times the tolerance of rates are summed up with
@@ -154,7 +156,12 @@ impl Course<'_> {
         }
         let s = self.s + impulses.iter().sum::<f64>();
         let struck = (0..n).filter(|&j| impulses[j] > 0.0);
-        self.series.add(self.t, s, struck);
+        // A gap is known to the rounding of the configuration, and its time to that over its rate.
+        let (q, _) = model.parts(&before);
+        let size = q.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+        let fastest = event.approach.iter().fold(0.0, |most: f64, u| most.max(-u));
+        let noise = GAP_ROUNDING * size / fastest;
+        self.series.add(self.t, s, noise, struck);
         let kind = PieceKind::Impact {
             contacts: touching,
             without_collision,

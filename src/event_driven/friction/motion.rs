@@ -186,6 +186,26 @@ impl Motion<'_> {
         }
     }
 
+    /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
+    /// unique.
+    pub(super) fn beyond(&self, t: f64, x: &[f64], mode: &Mode) -> Option<f64> {
+        let n = self.contacts();
+        let d = self.model.bodies.fixed.d;
+        with_zeros(d + 3 * n, |scratch| {
+            let (acceleration, rest) = scratch.split_at_mut(d);
+            let (push, rest) = rest.split_at_mut(n);
+            let (along, raised) = rest.split_at_mut(n);
+            let mut forces = Forces {
+                push,
+                along,
+                raised,
+                distance: None,
+            };
+            self.solve((t, x), mode, acceleration, &mut forces);
+            forces.distance
+        })
+    }
+
     /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts.
     pub(super) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) {
         for i in 0..frame.r {

@@ -36,8 +36,10 @@ pub enum PieceKind {
         contacts: Vec<usize>,
         /// The limit of the ratios of intervals between impacts.
         ratio: f64,
-        /// Bounds of the errors that the sum adds to time (s) and `s` at the end, if the ratios
-        /// settle on as they did. The errors of the impacts before are those of the tolerances.
+        /// Bounds of the errors of time (s) and `s` at the end: what the sum adds if the ratios
+        /// settle on as they did, what the rounding of gaps makes of the times of the impacts it is
+        /// formed from, and an estimate of the errors of the smooth pieces before: ten times the
+        /// relative tolerance for each second.
         bounds: [f64; 2],
     },
 }
@@ -61,6 +63,11 @@ pub struct Piece {
     pub impulses: Vec<f64>,
     /// Likewise along the tangents; zeros without tangents.
     pub tangential: Vec<f64>,
+    /// By how much the end may be late (s). Where sticking contacts depend on each other, forces are
+    /// not unique, and a piece ends only once the loads lie outside of the cones of friction by two
+    /// parts in a thousand million: this is how long they have been outside. A load that rises
+    /// slowly is found late accordingly. 0 for all other pieces.
+    pub late: f64,
     pub(super) path: Option<Trajectory>,
     pub(super) first_impulse: usize,
 }

@@ -11,6 +11,9 @@ use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::UnilateralConstraints;
 
+/// Errors of smooth pieces over their lengths, in units of the relative tolerance: an estimate.
+const SMOOTH: f64 = 10.0;
+
 impl Course<'_> {
     /// Goes on to the end of an accumulation: the bodies come to rest on its contacts at once, and
     /// move on with them closed until its time. Where another contact closes before, or a slip
@@ -45,12 +48,20 @@ impl Course<'_> {
             }
             Some(broken) => return Err(broken),
         }
+        let end = (limit.t.max(self.t), limit.s.max(self.s));
+        // What the sum was formed from is as good as the smooth pieces before.
+        let rtol = (0..self.state.len()).map(|i| self.options.rtol.get(i));
+        let part = SMOOTH * rtol.fold(0.0, f64::max);
+        let start = self
+            .pieces
+            .first()
+            .map_or(end, |first| (first.t[0], first.s[0]));
+        let smooth = [end.0 - start.0, end.1 - start.1].map(|length| part * length);
         let kind = PieceKind::Rest {
             contacts: limit.contacts.clone(),
             ratio: limit.ratio,
-            bounds: limit.bounds,
+            bounds: [limit.bounds[0] + smooth[0], limit.bounds[1] + smooth[1]],
         };
-        let end = (limit.t.max(self.t), limit.s.max(self.s));
         self.push(kind, &before, end, (Vec::new(), Vec::new()), None);
         Ok(())
     }
