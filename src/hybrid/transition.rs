@@ -176,18 +176,19 @@ fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
     reset: Reset,
 ) -> Result<(), Stop> {
     let count = scratch.mode_crossed.len();
-    if let Some(flag) = place.mode.undeclared() {
-        return Err(Stop::UndeclaredFlag {
-            flag,
-            count: scratch.mode_crossed.flag_count(),
-            at: At::new(t, place.x, &scratch.mode_crossed).into(),
-        });
-    }
     let names = ["the mode after a reset", "the flags after a reset"];
     if let Err(reason) = place.mode.check_sizes(scratch.mode_crossed.sizes(), names) {
+        let undeclared = place.mode.undeclared();
         // The workspace is for modes of its own sizes, in the next run too.
         place.mode.copy_from(&scratch.mode_crossed);
-        return Err(reason.into());
+        return Err(match undeclared {
+            Some(flag) => Stop::UndeclaredFlag {
+                flag,
+                count: place.mode.flag_count(),
+                at: At::new(t, place.x, place.mode).into(),
+            },
+            None => reason.into(),
+        });
     }
     if let Some(component) = place.x.iter().position(|v| !v.is_finite()) {
         let quantity = Quantity::Reset { component };
