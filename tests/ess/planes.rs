@@ -5,7 +5,7 @@ use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Traje
 
 use crate::random_corners::inverse;
 
-/// Hash of a number (the finaliser of SplitMix64).
+/// Hash of a number (the finaliser of `SplitMix64`).
 fn mix(z: u64) -> u64 {
     let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -124,12 +124,15 @@ fn neighbours(seed: u64, apart: bool, is_written: bool, has_units: bool) -> Case
         }
         at
     });
-    let units = (0..n as u64).map(
-        |k| match has_units && mix(seed * 31 + k).is_multiple_of(2) {
-            true => 2f64.powi((mix(seed * 77 + k) % 41) as i32 - 20),
-            false => 1.0,
-        },
-    );
+    let units = (0..n as u64).map(|k| {
+        let is_scaled = has_units && mix(seed * 31 + k).is_multiple_of(2);
+        let power = if is_scaled {
+            (mix(seed * 77 + k) % 41) as i32 - 20
+        } else {
+            0
+        };
+        2f64.powi(power)
+    });
     let identity: Vec<Vec<f64>> = (0..n)
         .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
         .collect();
