@@ -1,6 +1,7 @@
 //! The public stepper and its interpolant, of any sizes.
 
 use saltation::ode::{Buffer, DormandPrince, Interpolant};
+use saltation::{Integrator, Observer, Segment, flow_fn};
 
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -57,6 +58,15 @@ fn steps<V: Buffer>(draw: &mut Draw, trial: &mut Trial, mut step: DormandPrince<
     });
 }
 
+/// What is done with the interpolant of each segment.
+struct Change<F>(F);
+
+impl<F: FnMut(&Interpolant<'_>)> Observer for Change<F> {
+    fn segment(&mut self, segment: &Segment<'_>) {
+        (self.0)(&segment.interpolant);
+    }
+}
+
 fn interpolant(draw: &mut Draw, trial: &mut Trial) {
     let lengths = [
         draw.length(3),
@@ -66,16 +76,22 @@ fn interpolant(draw: &mut Draw, trial: &mut Trial) {
         draw.length(3),
     ];
     let rows = lengths.map(|length| draw.numbers(length));
-    let interpolant = Interpolant {
-        start: draw.number(),
-        length: draw.number(),
-        coefficients: [&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]],
-    };
     let mut x = vec![0.0; draw.below(6)];
-    interpolant.at(draw.number(), &mut x);
-    trial.note("at", &x);
-    interpolant.at_fraction(draw.number(), &mut x);
-    trial.note("at_fraction", &x);
+    let mut asked = [0.0; 4].map(|_| draw.number());
+    // A run gives one, with any fields.
+    let mut change = Change(|of: &Interpolant<'_>| {
+        let mut interpolant = *of;
+        (interpolant.start, interpolant.length) = (asked[0], asked[1]);
+        interpolant.coefficients = [&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]];
+        interpolant.at(asked[2], &mut x);
+        trial.note("at", &x);
+        interpolant.at_fraction(asked[3], &mut x);
+        trial.note("at_fraction", &x);
+        asked.rotate_left(1);
+    });
+    let still = flow_fn(1, |_t, _x, _mode, dx| dx[0] = 0.0);
+    let observed = Integrator::new(still).map(|mut run| run.observe(0.0, &[1.0], 1.0, &mut change));
+    trial.expect(observed.is_ok(), || "no run".to_owned());
     let n = draw.below(5);
     let mut buffer = <Vec<f64> as Buffer>::zeros(n);
     buffer.get_mut().fill(1.0);
