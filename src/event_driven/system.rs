@@ -122,7 +122,8 @@ where
         self
     }
 
-    /// What to do when closed contacts depend on each other. Default [`Redundant::Refuse`].
+    /// What to do when closed contacts depend on each other, as those of two faces of a box do
+    /// that lies in a corner. Default [`Redundant::LeastSquares`].
     #[must_use]
     pub fn redundant(mut self, policy: Redundant) -> Self {
         self.redundant = policy;

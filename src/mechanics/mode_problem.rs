@@ -148,7 +148,7 @@ fn choose(
         // A semidefinite problem of accelerations has a solution. The solver fails only where
         // contacts are almost dependent.
         let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
-        if rcond < ALMOST_DEPENDENT && redundant == Redundant::Refuse {
+        if rcond < ALMOST_DEPENDENT {
             return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
         }
         return Settled::Nobody;
@@ -181,6 +181,15 @@ fn choose(
         let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
         let mut scratch = vec![0.0; least_norm_size(size)];
         least_norm(&part(gram, m, &set), size, &mut force, &mut scratch);
+        // Rows that are dependent only to rounding, as the sides of a very sharp wedge, hold a load
+        // that those of lower rank do not: with them the body would sink into the surfaces.
+        let is_held = |i: &usize| {
+            let pushed = set.iter().zip(&force).map(|(&k, f)| gram[*i * m + k] * f);
+            (b[*i] + pushed.sum::<f64>()).abs() <= noise.max(small) * unit(*i)
+        };
+        if !set.iter().all(is_held) {
+            return Settled::Trouble(Trouble::Dependent(rcond), set);
+        }
         let pull = |k: &usize| force[*k] * unit(set[*k]);
         let Some(worst) = (0..size).min_by(|a, b| pull(a).total_cmp(&pull(b))) else {
             break;

@@ -5,12 +5,17 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Redundant {
-    /// End with
-    /// [`Breakdown::DependentContacts`](crate::event_driven::Breakdown::DependentContacts).
-    #[default]
-    Refuse,
     /// Take the multipliers of least norm, in the units of the gaps. Accelerations do not depend on
     /// this choice. How the contacts share the load is not determined, and
     /// [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) is false.
+    ///
+    /// Which of the contacts that touch count as closed is not determined either. One whose force
+    /// of least norm falls to zero is released and stays on its surface, since the others hold the
+    /// bodies as it did; it closes again where it is needed. The motion is the same. Where no
+    /// contact depends on others, bits are those of [`Refuse`](Self::Refuse).
+    #[default]
     LeastSquares,
+    /// End with
+    /// [`Breakdown::DependentContacts`](crate::event_driven::Breakdown::DependentContacts).
+    Refuse,
 }

@@ -10,6 +10,7 @@ mod checked;
 mod choices;
 mod contacts;
 mod continuity;
+mod corner;
 mod cuts;
 mod decoupled;
 mod decoupling;
