@@ -338,11 +338,13 @@ impl<B: Buffer> GuardTable<B> {
             let spread = state.tolerance.along(row, at.1);
             self.set_spread(state.t, k, spread);
         } else {
+            // A difference is two evaluations, each perhaps of all forces of a heap.
+            context.settings.interrupt.check()?;
             let moves = rate.value.abs() * state.last_step.max(NEAR * (state.tf - state.t));
             // At a tangent the rate does not tell how far the guard moves.
             if self.h[k].abs() <= NEAR * moves.max(rate.beside) {
                 let terms = &mut self.terms[k];
-                terms.evaluate(context, k, at, &state.mode, (row, &state.tolerance));
+                terms.evaluate(context, k, at, &state.mode, (row, &state.tolerance))?;
                 rate.magnitude = terms.magnitude;
                 let spread = terms.spread;
                 self.set_spread(state.t, k, spread);
@@ -452,7 +454,11 @@ impl<B: Buffer> GuardTable<B> {
         } else {
             // Those that are kept are for the numerical zero, and may be of another place.
             let mut terms = Terms::default();
-            terms.evaluate(context, k, (*t, x), mode, (row, tolerance));
+            let done = terms.evaluate(context, k, (*t, x), mode, (row, tolerance));
+            if done.is_err() {
+                // The run ends where it next looks at the interrupt.
+                return;
+            }
             terms.spread
         };
         self.set_spread(*t, k, spread);

@@ -3,6 +3,7 @@
 
 use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
+use crate::interrupt::Interrupted;
 use crate::ode::{Buffer, Tolerance};
 
 /// How an event function whose row is not written depends on the state: kept while the state is of
@@ -20,7 +21,8 @@ pub(crate) struct Terms {
 
 impl Terms {
     /// Evaluates both sums at a state by differences, `2 dim` evaluations, unless they are known
-    /// for states of this size; `row` is overwritten.
+    /// for states of this size; `row` is overwritten. Nothing changes when the run is interrupted:
+    /// each evaluation may be that of all forces of a heap.
     pub(crate) fn evaluate<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
@@ -28,18 +30,19 @@ impl Terms {
         (t, x): (f64, &[f64]),
         mode: &Mode,
         (point, tolerance): (&mut [f64], &Tolerance<B>),
-    ) {
+    ) -> Result<(), Interrupted> {
         // Half of the digits: the difference keeps the other half.
         const PART: f64 = 1.5e-8;
         let largest = x
             .iter()
             .fold(f64::MIN_POSITIVE, |most, x| x.abs().max(most));
         if largest >= 0.5 * self.size && largest <= 2.0 * self.size {
-            return;
+            return Ok(());
         }
         point.copy_from_slice(x);
         let (mut magnitude, mut spread) = (0.0, 0.0);
         for i in 0..x.len() {
+            context.settings.interrupt.check()?;
             let scale = tolerance.scale(i, x[i], x[i]);
             let step = PART * x[i].abs().max(1e-3 * largest).max(scale);
             let (above, below) = (x[i] + step, x[i] - step);
@@ -54,5 +57,6 @@ impl Terms {
             }
         }
         (self.magnitude, self.spread, self.size) = (magnitude, spread, largest);
+        Ok(())
     }
 }
