@@ -193,6 +193,23 @@ pub enum InputError {
         found: usize,
     },
 
+    /// The normal and the tangents of a contact with friction are not of one length and orthogonal
+    /// in the plane or the space of the contact, where that is seen
+    /// ([`tangent_rows`](crate::mechanics::UnilateralConstraints::tangent_rows)).
+    #[error(
+        "contact {contact} has friction, and as its body is shifted its normal row is {normal} long, its tangent row {tangent}, with the cosine {cosine} between them: friction would be scaled by their ratio; divide the gap by the length of its gradient, and take a unit tangent orthogonal to it"
+    )]
+    ContactFrame {
+        /// The contact.
+        contact: usize,
+        /// Length of the normal row in the shifts of a body: `|∇a|`.
+        normal: f64,
+        /// Length of the first tangent row there.
+        tangent: f64,
+        /// Cosine of the angle between them.
+        cosine: f64,
+    },
+
     /// A gap is negative at the start.
     #[error("the gap of contact {contact} is {gap:e} at t = {t}: bodies overlap at the start")]
     NegativeGap {

@@ -9,6 +9,7 @@ use crate::impact::{
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::Trouble;
+use crate::mechanics::contact_frames::check_frames;
 use crate::mechanics::delassus;
 use crate::mechanics::log::ContactEvent;
 use crate::mechanics::mode_problem::{Settled, settle};
@@ -117,6 +118,7 @@ impl Model<'_> {
         if !self.system().constant_mass() {
             self.check_mass(q)?;
         }
+        check_frames(self.system(), q, &event.contacts)?;
         let momentum = with_zeros(v.len() * v.len(), |mass| {
             self.system().mass(q, mass);
             norm_in(mass, v)

@@ -8,7 +8,8 @@ pub trait UnilateralConstraints {
     /// Number `n` of contacts.
     fn contacts(&self) -> usize;
 
-    /// Gap `a_j(q)`, twice differentiable; negative beyond the surface. It does not depend on time:
+    /// Gap `a_j(q)`, twice differentiable; negative beyond the surface; with friction a distance (see
+    /// [`tangent_rows`](Self::tangent_rows)). It does not depend on time:
     /// on a table that moves by itself, take `q` in the frame of the table and add the inertial
     /// force to the effort, or make the table a heavy body of its own.
     fn gap(&self, j: usize, q: &[f64]) -> f64;
@@ -78,7 +79,24 @@ pub trait UnilateralConstraints {
     /// an entry a velocity: of unit tangents, orthogonal to each other and to the normal. Their
     /// sign is that of the slip. Units and signs are those of [`Contacts`](super::Contacts).
     /// To be written where there are [`tangents`](Self::tangents); provided: zeros, with which a
-    /// contact is frictionless. [`check_mechanics`](super::check_mechanics) does not compare them.
+    /// contact is frictionless.
+    ///
+    /// Friction compares the multipliers of the rows. The normal row is `Da`, so that the
+    /// [`gap`](Self::gap) of a contact with friction has to be a distance: where `|∇a|` is not 1 in
+    /// space, the coefficient acts as `μ/|∇a|`. Divide such a gap by `|∇a|`. (Tangents that are
+    /// longer by the same factor give the right forces too, and slips in their units.)
+    ///
+    /// Runs with friction refuse rows that are not of one length and orthogonal
+    /// ([`InputError::ContactFrame`](crate::InputError::ContactFrame)), and
+    /// [`check_mechanics`](super::check_mechanics) reports them, where that is seen. It is seen
+    /// under a [constant](super::MechanicalSystem::constant_mass) mass matrix, for a
+    /// [tree](super::MechanicalSystem::trees) whose first two (in the plane) or three velocities
+    /// have one mass `m I`, are not coupled with any others, and have a normal or a tangent of unit
+    /// length: these are the shifts of a body, as of a particle `(x, z)` or a body `(x, z, θ)`.
+    /// Looked at are the start of a run and, in the event-driven driver, each impact. In other
+    /// coordinates (joints, masses that depend on them, shifts that are not first) it cannot be
+    /// seen, and nothing is said. A system that looks like shifts and is none, as two levers of one
+    /// inertia, does not say that its mass is constant.
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
         let _ = (j, q);
         rows.fill(0.0);

@@ -108,6 +108,13 @@ pub trait ContactSource {
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
     ) -> Result<(), InputError>;
+
+    /// The number of contacts, where these are the same in all configurations: drivers then look at
+    /// all of them, near or far, before a run starts. Provided: none; what a driver does not take
+    /// ends a run where it lists such a contact first.
+    fn contact_count(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl<S> ContactSource for S
@@ -169,6 +176,10 @@ where
         };
         contacts.scratch = scratch;
         added
+    }
+
+    fn contact_count(&self) -> Option<usize> {
+        Some(self.contacts())
     }
 }
 

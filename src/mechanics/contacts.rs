@@ -142,7 +142,9 @@ struct Place {
 ///   rate is negative where bodies approach.
 /// * The tangents of a contact are of unit length in space, orthogonal to each other and to the
 ///   normal, so that the length of the slip is that of the vector of its components. A gap that is
-///   not a distance scales the normal row alone.
+///   not a distance scales the normal row alone, and the coefficient of friction then acts as `μ`
+///   over the length of its gradient
+///   ([`tangent_rows`](super::UnilateralConstraints::tangent_rows)).
 /// * An impulse (N s) acts on velocities as `M⁻¹ Jᵀ p`: a positive normal impulse pushes the bodies
 ///   apart, and friction is opposite to the slip.
 /// * Friction is a number ≥ 0, restitution lies in [0, 1], stiffness is in N/m (`INFINITY`: rigid),

@@ -8,7 +8,8 @@
 //!   any scalar; `forward`: references and smart pointers; `measured`: a system with its sizes read
 //!   once.
 //! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `contact_source`: what
-//!   fills them; `delassus`: these in contact space, the impact problem.
+//!   fills them; `contact_frames`: their normals and tangents as seen in space; `delassus`: these in
+//!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
 //!   what to do with contacts that depend on each other; `rates`: velocities with given rates of
@@ -28,6 +29,7 @@ pub(crate) mod acceleration;
 mod check;
 pub(crate) mod configuration;
 mod constraints;
+pub(crate) mod contact_frames;
 pub(crate) mod contact_source;
 pub(crate) mod contacts;
 pub(crate) mod delassus;

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod clutter;
+mod door;
 mod driver;
 mod drop;
 mod extremes;

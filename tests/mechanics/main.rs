@@ -19,6 +19,7 @@ mod discs;
 mod duals;
 mod fixtures;
 mod forwarding;
+mod frames;
 mod interrupts;
 mod level;
 mod lifting;

@@ -20,4 +20,8 @@ impl ContactSource for Measured<&(dyn SteppedSystem + '_)> {
         self.system.fill(q, set, wanted, contacts)?;
         validate::length("velocities of the contacts", self.dof(), contacts.dof())
     }
+
+    fn contact_count(&self) -> Option<usize> {
+        self.system.contact_count()
+    }
 }

@@ -14,6 +14,7 @@ use crate::compliant::failure::Failure;
 use crate::compliant::problem::check_slip;
 use crate::compliant::{Problem, Softness, Solver};
 use crate::mechanics::configuration::{check_configuration, check_input};
+use crate::mechanics::contact_frames::check_frames;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Wanted};
@@ -57,6 +58,40 @@ pub(super) struct Core {
 }
 
 impl Settings {
+    /// The contacts of `set`; refuses what this driver does not take.
+    fn fill(
+        &self,
+        system: &dyn SteppedSystem,
+        (q, v): (&[f64], &[f64]),
+        set: ContactSet<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        let wanted = Wanted {
+            friction: self.friction,
+            restitution_at: (!self.inelastic).then_some(v),
+            compliance: true,
+        };
+        system.fill(q, set, wanted, contacts)?;
+        for parameters in contacts.all_parameters() {
+            let contact = parameters.contact;
+            if parameters.restitution != 0.0 {
+                return Err(InputError::RestitutionIgnored {
+                    law: "the compliant driver",
+                    contact,
+                    restitution: parameters.restitution,
+                });
+            }
+            if parameters.friction != 0.0 && contacts.tangents() == 0 {
+                return Err(InputError::Tangents {
+                    contact,
+                    expected: 1,
+                    found: 0,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Stage 2: the contact problem of a step.
     pub(super) fn build(
         &self,
@@ -158,6 +193,7 @@ impl Core {
         self.statistics = StepStatistics::default();
         self.times = StepTimes::default();
         self.motion.prepare(system, q);
+        self.check_contacts(system)?;
         self.list_contacts(system, self.settings.dt)?;
         let touching = self
             .contacts
@@ -170,37 +206,28 @@ impl Core {
         Ok(())
     }
 
+    /// Looks at all contacts, near or far, before a run starts: what this driver does not take is
+    /// refused here, and not where a body comes near it.
+    fn check_contacts(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let Some(count) = system.contact_count() else {
+            return Ok(());
+        };
+        validate::at_most("contacts", count)?;
+        let all: Vec<usize> = (0..count).collect();
+        let (state, set) = ((&self.q[..], &self.v[..]), ContactSet::Listed(&all));
+        self.settings.fill(system, state, set, &mut self.contacts)?;
+        check_frames(system, &self.q, &self.contacts)
+    }
+
     /// Contacts that a step can reach.
     fn list_contacts(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<(), InputError> {
+        let state = (&self.q[..], &self.v[..]);
         let set = ContactSet::Reachable {
-            v: &self.v,
+            v: state.1,
             dt,
             least: self.settings.least_margin,
         };
-        let wanted = Wanted {
-            friction: self.settings.friction,
-            restitution_at: (!self.settings.inelastic).then_some(&self.v[..]),
-            compliance: true,
-        };
-        system.fill(&self.q, set, wanted, &mut self.contacts)?;
-        for parameters in self.contacts.all_parameters() {
-            let contact = parameters.contact;
-            if parameters.restitution != 0.0 {
-                return Err(InputError::RestitutionIgnored {
-                    law: "the compliant driver",
-                    contact,
-                    restitution: parameters.restitution,
-                });
-            }
-            if parameters.friction != 0.0 && self.contacts.tangents() == 0 {
-                return Err(InputError::Tangents {
-                    contact,
-                    expected: 1,
-                    found: 0,
-                });
-            }
-        }
-        Ok(())
+        self.settings.fill(system, state, set, &mut self.contacts)
     }
 
     /// Makes a step.

@@ -31,7 +31,8 @@ use crate::{InputError, Interrupt, validate};
 /// Contacts press by `−k a − τ k ȧ` with the [`stiffness`](crate::mechanics::UnilateralConstraints::stiffness)
 /// `k` and the [`dissipation_time`](crate::mechanics::UnilateralConstraints::dissipation_time) `τ`
 /// of the model, no stiffer than the step resolves ([`Softness`]). Restitution is not known to this
-/// driver and refused, unless [`inelastic`](Self::inelastic) says that it does not matter. What the
+/// driver and refused when a run starts (a [`ContactSource`] without a
+/// [`contact_count`](ContactSource::contact_count): where such a contact is listed first), unless [`inelastic`](Self::inelastic) says that it does not matter. What the
 /// model gets wrong, and by how much, is in the [module](crate::compliant).
 ///
 /// Efforts that depend on closed contacts are those of the contacts that pressed in the step

@@ -109,6 +109,16 @@ pub enum Partial {
         /// Coordinate along which it changes.
         coordinate: usize,
     },
+    /// Entry of `J Jᵀ` of the normal row (0) and the tangent rows (1, 2) of a contact, in the shifts
+    /// of a body: `s²` on the diagonal and zero beside it, or friction is scaled.
+    ContactFrame {
+        /// Contact.
+        contact: usize,
+        /// Row of `J Jᵀ`.
+        row: usize,
+        /// Column of `J Jᵀ`.
+        column: usize,
+    },
     /// `κ = vᵀ D²a_contact v`, from `curvature`.
     Curvature {
         /// Contact.
@@ -151,6 +161,14 @@ impl fmt::Display for Partial {
             } => write!(
                 f,
                 "∂²a_{contact}/∂q_{column}∂q_{coordinate} of a constant row"
+            ),
+            Self::ContactFrame {
+                contact,
+                row,
+                column,
+            } => write!(
+                f,
+                "(J Jᵀ)_{row}{column} of normal and tangents of contact {contact}"
             ),
             Self::GapRow { contact, column } => write!(f, "∂a_{contact}/∂q_{column}"),
             Self::Curvature { contact } => write!(f, "the curvature vᵀ D²a_{contact} v"),

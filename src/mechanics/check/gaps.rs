@@ -2,9 +2,12 @@
 
 use super::{Point, scale};
 use crate::derivative::{DerivativeReport, Partial};
+use crate::mechanics::contact_frames::Shifts;
 use crate::mechanics::gaps::work_size;
 use crate::mechanics::gaps::{curvature, gap_row};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+};
 use crate::{Quantity, Stop};
 
 /// Rows within this of their differences, relative to the largest entry, are good enough to take
@@ -88,6 +91,38 @@ where
             right &= (given[column] - found[column]).abs() <= RIGHT * scale;
         }
         Ok(right)
+    }
+
+    /// Lengths and angles of the rows of contacts with tangents, as far as they are seen.
+    pub(super) fn compare_frames(&self, report: &mut DerivativeReport) {
+        let system = self.system;
+        let (all, mut contacts) = ((0..system.contacts()).collect::<Vec<_>>(), Contacts::new());
+        let wanted = Wanted {
+            friction: true,
+            ..Wanted::default()
+        };
+        let filled = system.fill(self.q, ContactSet::Listed(&all), wanted, &mut contacts);
+        if filled.is_err() || contacts.tangents() == 0 || !system.constant_mass() {
+            return;
+        }
+        let mut shifts = Shifts::new(system, self.q);
+        for contact in all {
+            let Some(rows) = shifts.rows(&contacts, contact) else {
+                continue;
+            };
+            let square = rows.product(1, 1);
+            for row in 0..rows.size() {
+                for column in 0..=row {
+                    let found = if row == column { square } else { 0.0 };
+                    let what = Partial::ContactFrame {
+                        contact,
+                        row,
+                        column,
+                    };
+                    report.compare(what, rows.product(row, column), found, square.max(1.0));
+                }
+            }
+        }
     }
 
     pub(super) fn compare_curvature(

@@ -23,12 +23,16 @@ use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
 /// [`UnilateralConstraints::gap_row`] with differences of the gap;
 /// [`UnilateralConstraints::constant_row`] with differences of the row;
 /// [`UnilateralConstraints::curvature`] with differences of the row, or of the gap where the row is
-/// not written or wrong. What depends on `v` is compared at one more velocity, so that `v = 0`
+/// not written or wrong. Where the shifts of a body are seen, normal and tangents of a contact are
+/// compared with rows of one length that are orthogonal
+/// ([`tangent_rows`](UnilateralConstraints::tangent_rows)): those of a gap that is no distance are
+/// not, and scale friction. What depends on `v` is compared at one more velocity, so that `v = 0`
 /// hides nothing. An entry that is left unwritten or is not finite counts as infinitely wrong.
 ///
 /// Not compared are the potential and
 /// [`springs_and_dampers`](MechanicalSystem::springs_and_dampers), which may hold a part of the
-/// effort, and [`UnilateralConstraints::tangent_rows`], of which no function is the integral.
+/// effort, and, but for their lengths and angles, [`UnilateralConstraints::tangent_rows`], of which
+/// no function is the integral.
 ///
 /// Differences are good to about 1e-9, second differences to about 1e-7, for functions of moderate
 /// size and curvature: `agrees(1e-6)` is a fair question. Ask it at a few states, in a test of the
@@ -121,6 +125,7 @@ where
             point.compare_curvature(&mut report, contact, rows, velocity)?;
         }
     }
+    point.compare_frames(&mut report);
     Ok(report)
 }
 

@@ -1,0 +1,172 @@
+//! What the driver does not take is refused before a run starts, however far the contact is.
+
+use saltation::InputError;
+use saltation::compliant::{Failure, TimeStepper};
+use saltation::mechanics::{
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem,
+    UnilateralConstraints, Wanted,
+};
+
+/// A particle `(x, z)` high above two floors, the second below the first.
+#[derive(Clone, Copy, Debug)]
+struct Particle {
+    restitution: f64,
+    friction: f64,
+    /// The gap of the lower floor, over the distance.
+    factor: f64,
+}
+
+const PLAIN: Particle = Particle {
+    restitution: 0.0,
+    friction: 0.3,
+    factor: 1.0,
+};
+const HIGH: [f64; 2] = [0.0, 100.0];
+
+impl MechanicalSystem for Particle {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[2.0, 0.0, 0.0, 2.0]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, -2.0 * 9.81]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+}
+
+impl UnilateralConstraints for Particle {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        if j == 0 {
+            q[1]
+        } else {
+            self.factor * (q[1] + 1.0)
+        }
+    }
+    fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        if j == 0 { 0.0 } else { self.restitution }
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0]);
+    }
+}
+
+fn refusal(stepper: TimeStepper<Particle>) -> Option<InputError> {
+    let mut stepper = stepper.time_step(1e-2);
+    let started = stepper.start(0.0, &HIGH, &[0.0; 2]);
+    let run = stepper.integrate(0.0, &HIGH, &[0.0; 2], 0.05);
+    match (started, run) {
+        (Ok(()), Ok(run)) => {
+            assert_eq!(run.failure(), None);
+            None
+        }
+        (Err(Failure::Input(started)), Err(Failure::Input(run))) => {
+            assert_eq!(started, run);
+            Some(run)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn restitution_is_refused_before_the_body_falls() {
+    let bouncy = Particle {
+        restitution: 0.5,
+        ..PLAIN
+    };
+    let stepper = || TimeStepper::new(bouncy).unwrap();
+    assert_eq!(
+        refusal(stepper()),
+        Some(InputError::RestitutionIgnored {
+            law: "the compliant driver",
+            contact: 1,
+            restitution: 0.5,
+        })
+    );
+    assert_eq!(refusal(stepper().inelastic()), None);
+    assert_eq!(refusal(TimeStepper::new(PLAIN).unwrap()), None);
+}
+
+#[test]
+fn friction_that_would_be_scaled_is_refused_before_the_body_falls() {
+    let scaled = Particle {
+        factor: 3.0,
+        ..PLAIN
+    };
+    let refused = refusal(TimeStepper::new(scaled).unwrap());
+    assert!(
+        matches!(refused, Some(InputError::ContactFrame { contact: 1, normal, .. }) if (normal - 3.0).abs() < 1e-8),
+        "{refused:?}"
+    );
+    assert_eq!(
+        refusal(TimeStepper::new(scaled).unwrap().frictionless()),
+        None
+    );
+    let smooth = Particle {
+        friction: 0.0,
+        ..scaled
+    };
+    assert_eq!(refusal(TimeStepper::new(smooth).unwrap()), None);
+}
+
+/// A source whose contacts come and go is asked for what is near: a rebound is refused where it
+/// comes near.
+#[test]
+fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
+    struct Source(Particle);
+    impl MechanicalSystem for Source {
+        fn dof(&self) -> usize {
+            2
+        }
+        fn mass(&self, q: &[f64], mass: &mut [f64]) {
+            self.0.mass(q, mass);
+        }
+        fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+            self.0.effort(t, q, v, effort);
+        }
+    }
+    impl ContactSource for Source {
+        fn fill(
+            &self,
+            q: &[f64],
+            set: ContactSet<'_>,
+            wanted: Wanted<'_>,
+            contacts: &mut Contacts,
+        ) -> Result<(), InputError> {
+            contacts.reset(2, 0)?;
+            let mut parameters = ContactParameters::new(0, q[1]);
+            if wanted.restitution_at.is_some() {
+                parameters.restitution = self.0.restitution;
+            }
+            contacts.push(parameters)?;
+            contacts.push_block(0, 0..2, &[0.0, 1.0])?;
+            if let ContactSet::Reachable { v, dt, least } = set {
+                contacts.keep_last_if_reachable(v, dt, least);
+            }
+            Ok(())
+        }
+    }
+    let bouncy = Source(Particle {
+        restitution: 0.5,
+        ..PLAIN
+    });
+    let mut stepper = TimeStepper::new(bouncy).unwrap().time_step(1e-2);
+    let run = stepper.integrate(0.0, &[0.0, 1.0], &[0.0; 2], 1.0).unwrap();
+    let Some(Failure::Model { t, reason, .. }) = run.failure() else {
+        panic!("{:?}", run.failure());
+    };
+    let ignored = matches!(reason, InputError::RestitutionIgnored { contact: 0, .. });
+    assert!(ignored && *t > 0.3, "{reason} at {t}");
+}

@@ -1,0 +1,250 @@
+//! Friction of a gap that is no distance: normals and tangents of contacts with friction are of one
+//! length and orthogonal, where that is seen.
+
+use saltation::InputError;
+use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
+use saltation::impact::AnitescuPotra;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
+
+/// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
+/// the distance of the particle, or of a point of the body, and the tangent `longer` times a unit
+/// one, turned by `skew`.
+#[derive(Clone, Copy, Debug)]
+struct OnSlope {
+    turns: bool,
+    factor: f64,
+    longer: f64,
+    skew: f64,
+    friction: f64,
+    constant: bool,
+}
+
+const RIGHT: OnSlope = OnSlope {
+    turns: false,
+    factor: 1.0,
+    longer: 1.0,
+    skew: 0.0,
+    friction: 0.3,
+    constant: true,
+};
+
+impl OnSlope {
+    fn row(&self, [x, z]: [f64; 2], length: f64, row: &mut [f64]) {
+        row[..2].copy_from_slice(&[length * x, length * z]);
+        if self.turns {
+            // At a point 0.5 below and 0.2 beside the centre of mass.
+            row[2] = length * (0.5 * x + 0.2 * z);
+        }
+    }
+}
+
+impl MechanicalSystem for OnSlope {
+    fn dof(&self) -> usize {
+        2 + usize::from(self.turns)
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        let d = self.dof();
+        for i in 0..d {
+            mass[i * (d + 1)] = if i < 2 { 2.0 } else { 0.7 };
+        }
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(0.0);
+        effort[1] = -2.0 * 9.81;
+    }
+    fn constant_mass(&self) -> bool {
+        self.constant
+    }
+}
+
+impl UnilateralConstraints for OnSlope {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        let mut row = [0.0; 3];
+        self.row([-0.6, 0.8], self.factor, &mut row);
+        row.iter().zip(q).map(|(row, q)| row * q).sum()
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        self.row([-0.6, 0.8], self.factor, row);
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        let (sine, cosine) = self.skew.sin_cos();
+        let along = [0.8 * cosine - 0.6 * sine, 0.6 * cosine + 0.8 * sine];
+        self.row(along, self.longer, rows);
+    }
+}
+
+/// What the driver with friction says at its door.
+fn refusal(slope: OnSlope) -> Option<InputError> {
+    let (q, v) = (vec![0.0; slope.dof()], vec![0.0; slope.dof()]);
+    let timeline = Timeline::new(EventDriven::with_law(slope, AnitescuPotra::new())).unwrap();
+    let by_timeline = match timeline.integrate(0.0, &q, &v, 0.1) {
+        Err(Breakdown::Input(error)) => Some(error),
+        Err(error) => panic!("{error}"),
+        Ok(_) => None,
+    };
+    // Impacts with friction in the other one are refused likewise, and not without friction.
+    let mut flying = q;
+    flying[1] = 1.0;
+    let simulate = |model: EventDriven<OnSlope>| {
+        let run = Simulation::new(model)
+            .unwrap()
+            .integrate(0.0, &flying, &v, 0.1);
+        match run {
+            Err(Breakdown::Input(error)) => Some(error),
+            Err(error) => panic!("{error}"),
+            Ok(_) => None,
+        }
+    };
+    assert_eq!(
+        simulate(EventDriven::with_law(slope, AnitescuPotra::new())),
+        by_timeline
+    );
+    assert_eq!(simulate(EventDriven::new(slope).frictionless()), None);
+    by_timeline
+}
+
+#[test]
+fn friction_of_a_gap_that_is_no_distance_is_refused() {
+    for turns in [false, true] {
+        let right = OnSlope { turns, ..RIGHT };
+        for (wrong, normal, tangent, cosine) in [
+            (
+                OnSlope {
+                    factor: 2.0,
+                    ..right
+                },
+                2.0,
+                1.0,
+                0.0,
+            ),
+            (
+                OnSlope {
+                    factor: 0.1,
+                    ..right
+                },
+                0.1,
+                1.0,
+                0.0,
+            ),
+            (
+                OnSlope {
+                    longer: 3.0,
+                    ..right
+                },
+                1.0,
+                3.0,
+                0.0,
+            ),
+            (OnSlope { skew: 0.1, ..right }, 1.0, 1.0, -0.1f64.sin()),
+            (
+                OnSlope {
+                    factor: 1.00001,
+                    ..right
+                },
+                1.00001,
+                1.0,
+                0.0,
+            ),
+        ] {
+            let Some(InputError::ContactFrame {
+                contact: 0,
+                normal: n,
+                tangent: t,
+                cosine: c,
+            }) = refusal(wrong)
+            else {
+                panic!("{wrong:?} is not refused");
+            };
+            let off = (n - normal).abs() + (t - tangent).abs() + (c.abs() - cosine.abs()).abs();
+            assert!(off < 1e-8, "{wrong:?}: {n} {t} {c}");
+            let report = check_mechanics(
+                &wrong,
+                0.0,
+                &vec![0.1; right.dof()],
+                &vec![0.0; right.dof()],
+            );
+            assert!(!report.unwrap().agrees(1e-6), "{wrong:?}");
+        }
+    }
+}
+
+/// Where it cannot be seen, or makes no difference, nothing is refused.
+#[test]
+fn rows_that_fit_or_cannot_be_seen_are_taken() {
+    for turns in [false, true] {
+        let right = OnSlope { turns, ..RIGHT };
+        for good in [
+            right,
+            // Both longer: forces are right.
+            OnSlope {
+                factor: 2.0,
+                longer: 2.0,
+                ..right
+            },
+            OnSlope {
+                factor: 2.0,
+                friction: 0.0,
+                ..right
+            },
+            // Neither is in units of the shifts: these may be anything.
+            OnSlope {
+                factor: 2.0,
+                longer: 3.0,
+                ..right
+            },
+            // What is said not to be constant is not looked at.
+            OnSlope {
+                factor: 2.0,
+                constant: false,
+                ..right
+            },
+            OnSlope {
+                factor: 1.0 + 1e-8,
+                ..right
+            },
+            // Rows of zeros: a contact without friction.
+            OnSlope {
+                factor: 2.0,
+                longer: 0.0,
+                ..right
+            },
+        ] {
+            assert_eq!(refusal(good), None, "{good:?}");
+        }
+        let report = check_mechanics(
+            &right,
+            0.0,
+            &vec![0.1; right.dof()],
+            &vec![0.0; right.dof()],
+        );
+        assert!(report.unwrap().agrees(1e-6));
+    }
+}
+
+/// Two levers of one inertia are no particle, and say so.
+#[test]
+fn a_system_that_is_no_particle_says_that_its_mass_is_not_constant() {
+    let levers = OnSlope {
+        factor: 1.3,
+        ..RIGHT
+    };
+    assert!(refusal(levers).is_some());
+    assert!(
+        refusal(OnSlope {
+            constant: false,
+            ..levers
+        })
+        .is_none()
+    );
+}
