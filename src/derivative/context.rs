@@ -38,6 +38,13 @@ impl<'a> Context<'a> {
         let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
         if size > 0.0 { size.min(1.0) } else { 1.0 }
     }
+
+    /// The error that the run allows component `i` of a state, of size `x`; zero where no
+    /// tolerances are known.
+    pub(crate) fn error_scale(&self, i: usize, x: f64) -> f64 {
+        self.settings
+            .map_or(0.0, |s| s.atol.get(i) + s.rtol.get(i) * x.abs())
+    }
 }
 
 impl Context<'_> {

@@ -134,6 +134,11 @@ impl<'a> Recorder<'a> {
 
     /// Ends the group of crossings, if there is one: all its members are known.
     fn close_group(&mut self) {
+        self.close_group_before(f64::INFINITY);
+    }
+
+    /// The same where the run ends at `end`.
+    fn close_group_before(&mut self, end: f64) {
         if !std::mem::take(&mut self.group.rule.is_open) || self.failure.is_some() {
             return;
         }
@@ -143,9 +148,15 @@ impl<'a> Recorder<'a> {
             Err(error) => return self.fail(error),
         };
         self.take_left_out(&close);
-        self.look_for_possible(&close);
+        // Guards that the run did not reach at its end are a matter of the final time.
+        if end - self.group.point.t > self.context.tolerance {
+            self.look_for_possible(&close);
+        }
         if self.failure.is_some() {
             return;
+        }
+        if let Err(error) = self.group.meet_at_once(self.context, &mut self.explorer) {
+            return self.fail(error);
         }
         let point = self.group.point.clone();
         let corner = CornerDerivative::examine(self.context, &mut self.explorer, point);
@@ -233,6 +244,10 @@ impl<'a> Recorder<'a> {
         self.possible.seen.clone_from(&point.guards);
         self.possible.until = point.t + tolerance;
         let (t, apart, guards) = (point.t, last.apart, point.guards.clone());
+        let met = (self.group.common).find(context, &mut self.explorer, &mut point);
+        if let Err(error) = met {
+            return self.fail(error);
+        }
         // An order that is refused is refused again.
         let _ = go_on_to_exit(context, &mut self.explorer, &mut point);
         let corner = CornerDerivative::examine(context, &mut self.explorer, point);
@@ -278,7 +293,8 @@ impl<'a> Recorder<'a> {
             (point.guards.first().copied(), point.t)
         });
         let last_reported = self.waiting.len();
-        self.close_group();
+        let reaches_end = matches!(status, Status::ReachedEnd | Status::Ended);
+        self.close_group_before(if reaches_end { t } else { f64::INFINITY });
         self.collect();
         let dim = self.total.nrows();
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));

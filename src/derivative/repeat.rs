@@ -163,6 +163,29 @@ impl Repeat {
         }))
     }
 
+    /// Repeats one transition of the run, in which the guards of `set` cross together, at another
+    /// place than that of the run. Their rates are those there.
+    pub(crate) fn cross_together(
+        &mut self,
+        context: Context<'_>,
+        (t, index): (f64, usize),
+        set: &[CrossedGuard],
+        place: Place<'_>,
+    ) -> Result<(), NoDerivative> {
+        let system = context.system;
+        let (field, row) = (&mut self.field, &mut self.row);
+        system.flow(t, place.x, place.mode, field);
+        self.set.clear();
+        for &CrossedGuard { guard, .. } in set {
+            let at = (t, &*place.x);
+            let rate = evaluate::rate(system, guard.event, at, place.mode, field, row).value;
+            self.set.push(CrossedGuard { guard, rate });
+        }
+        let (rule, before) = ((system, context.rearm), &mut self.before);
+        transition::step(rule, (t, index), &self.set, place, before, |_, _, _| {})?;
+        Ok(())
+    }
+
     /// Carries tangents through the reset of the last transition.
     fn carry(
         &mut self,

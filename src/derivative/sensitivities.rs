@@ -265,6 +265,7 @@ impl Observer for Carrier<'_, '_> {
 impl Sensitivities {
     /// Carries the columns through the group as it is known now, from just before it.
     fn cross(&mut self, context: Context<'_>) -> Result<(), NoDerivative> {
+        self.group.meet_at_once(context, &mut self.explorer)?;
         let passed = self.cross_once(context);
         let point = &mut self.group.point;
         let differs = matches!(passed, Err(NoDerivative::Discontinuous { .. }));

@@ -24,6 +24,7 @@ mod one_transition;
 mod oracle;
 mod pieces;
 mod possible;
+mod reset_corners;
 mod resets;
 mod reuse;
 mod scales;

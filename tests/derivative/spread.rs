@@ -4,11 +4,12 @@
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Guard, Integrator};
+use saltation::{Guard, Integrator, Watch};
 
 use crate::fixtures::exact::Oracle;
 use crate::fixtures::kit::{Course, Stop};
 use crate::fixtures::support::{corner, integrator, matrix_of, off, times};
+use crate::sketch::Sketch;
 
 #[test]
 fn guards_within_the_tolerance_are_one_corner() {
@@ -106,6 +107,37 @@ fn a_corner_may_come_to_rest_behind_guards_that_are_almost_met_at_once() {
         let expected = [1.0, 0.0, 1.0, 0.0, 1.0, 1.0];
         assert!(off(&carried, &expected) < 1e-12, "{gap:e} s");
     }
+}
+
+// Parallel guards have no point in common. One that is still ahead is not moved off by the reset of
+// another because it takes longer to reach in the mode behind.
+#[test]
+fn resets_of_parallel_guards_that_are_met_almost_at_once_are_one_corner() {
+    let slow = [true, false, true];
+    let system = Sketch::new(2, move |_, _, mode, dx| {
+        let is_slow = (0..3).all(|k| mode.contains(k) == slow[k]);
+        dx.copy_from_slice(&[if is_slow { 0.05 } else { 1.0 }, 0.0]);
+    })
+    .events([Watch::RISING; 3], |k, _, x, _| {
+        x[0] - 1.0 - 4e-10 * k as f64
+    })
+    .reset(|_, crossed, x, _| {
+        for c in crossed.guards() {
+            x[1] += 1.0 + c.guard.event as f64;
+        }
+        Ok(())
+    });
+    let mut integrator = Integrator::new(&system).unwrap();
+    let d = integrator.derivative(0.0, &[0.0, 0.0], 2.0).unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    let sizes: Vec<usize> = d.corners().map(|c| c.guards().len()).collect();
+    assert_eq!(sizes, [3]);
+    // The speed is the same behind as before, and nothing else sees the state.
+    assert!(off(&d.matrix().unwrap(), &DMatrix::<f64>::identity(2, 2)) < 1e-8);
+    let carried = integrator
+        .derivative_along(0.0, &[0.0, 0.0], 2.0, &DMatrix::identity(2, 2))
+        .unwrap();
+    assert!(off(&carried, &DMatrix::<f64>::identity(2, 2)) < 1e-8);
 }
 
 #[test]

@@ -121,6 +121,35 @@ impl Explorer {
         Ok(())
     }
 
+    /// Repeats the transitions of the run, each a set of guards, from the state of `point`. The state
+    /// behind them becomes the one in which `point` goes on; false when they lead to another mode.
+    pub(crate) fn repeat_run<'s>(
+        &mut self,
+        context: Context<'_>,
+        point: &mut CornerPoint,
+        sets: impl Iterator<Item = &'s [CrossedGuard]>,
+    ) -> Result<bool, NoDerivative> {
+        self.x.copy_from_slice(&point.x);
+        self.mode.copy_from(&point.mode);
+        for (k, arming) in self.arming.iter_mut().enumerate() {
+            *arming = point.arming_of(context.system, k);
+        }
+        for (step, set) in sets.enumerate() {
+            let place = Place {
+                x: &mut self.x,
+                mode: &mut self.mode,
+                arming: &mut self.arming,
+            };
+            let at = (point.t, point.index + step);
+            self.repeat.cross_together(context, at, set, place)?;
+        }
+        let is_same = self.mode.is(&point.mode_after);
+        if is_same {
+            point.x_after.copy_from_slice(&self.x);
+        }
+        Ok(is_same)
+    }
+
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
         self.graph.again();
@@ -262,7 +291,8 @@ impl Explorer {
         let (t, row) = (self.graph.t(), &mut self.x);
         let Node { x, mode, field, .. } = self.graph.node(node);
         let rate = evaluate::rate(system, k, (t, x), mode, field, row);
-        guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, rate)
+        let zero = context.zero(k, t, rate) + self.graph.residual(k);
+        guard.sign() * system.event(k, t, x, mode) < -zero
     }
 
     /// After a reset a guard of the corner may be met again at the same instant: thrown back over
@@ -277,7 +307,8 @@ impl Explorer {
             return Ok(());
         }
         let rate = evaluate::rate(system, k, (t, x), mode, &node.field, &mut self.x);
-        let off = system.event(k, t, x, mode).abs() > context.zero(k, t, rate);
+        let zero = context.zero(k, t, rate) + self.graph.residual(k);
+        let off = system.event(k, t, x, mode).abs() > zero;
         if off || guard.sign() * rate.value < self.graph.min_rate(system, k) {
             return Ok(());
         }

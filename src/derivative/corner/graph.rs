@@ -76,6 +76,8 @@ pub(crate) struct CornerGraph {
     min_rates: Vec<f64>,
     /// The rounding of states after crossings, where it is known.
     rounding: Vec<f64>,
+    /// Values of the members of node 0 that count as zero, where they are not zero.
+    residuals: Vec<f64>,
 }
 
 impl CornerGraph {
@@ -91,6 +93,7 @@ impl CornerGraph {
             root_rows: 0,
             min_rates: Vec::with_capacity(count),
             rounding: vec![0.0; dim],
+            residuals: Vec::with_capacity(count),
         }
     }
 
@@ -138,6 +141,7 @@ impl CornerGraph {
             *own = *known;
         }
         self.min_rates.clone_from(&corner.min_rates);
+        self.residuals.clone_from(&corner.residuals);
         let root = self.new_node(corner.x.len(), |_| corner.mode.clone());
         let node = &mut self.nodes[root];
         node.x.copy_from_slice(&corner.x);
@@ -354,6 +358,15 @@ impl CornerGraph {
             let rate = seen.map_or(0.0, |member| member.rate.abs());
             (evaluate::PART_OF_RATE * rate).max(f64::MIN_POSITIVE)
         })
+    }
+
+    /// What event function `k` may be off zero at the corner, and counts as zero all the same
+    /// (`u_k`).
+    pub(crate) fn residual(&self, k: usize) -> f64 {
+        let mut members = self.nodes[0].members.iter();
+        let own = members.position(|member| member.guard.event == k);
+        own.and_then(|m| self.residuals.get(m))
+            .map_or(0.0, |r| r.abs())
     }
 
     /// Refuses a node at which a remaining guard does not move across. Where a reset turned the

@@ -1,5 +1,7 @@
 //! The corner that a run is in, as far as it is known.
 
+use super::common_point::CommonPoint;
+use super::explorer::Explorer;
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::FAR;
@@ -7,13 +9,20 @@ use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
-use crate::{Arrival, Mode, NoDerivative, Transition};
+use crate::{Arrival, CrossedGuard, Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) point: CornerPoint,
     pub(crate) rule: Grouping,
+    /// The states at its first crossing and behind its last, less the motion between, as the run
+    /// had them.
+    of_run: [Vec<f64>; 2],
+    /// The guards of its transitions, one transition after the other, and where each of these ends.
+    crossed: Vec<CrossedGuard>,
+    ends: Vec<usize>,
+    pub(crate) common: CommonPoint,
 }
 
 impl Group {
@@ -32,8 +41,13 @@ impl Group {
                 span: 0.0,
                 min_rates: vec![0.0; count],
                 rounding: Vec::new(),
+                residuals: Vec::with_capacity(count),
             },
             rule: Grouping::new(count),
+            of_run: [vec![0.0; dim], vec![0.0; dim]],
+            crossed: Vec::with_capacity(2 * count),
+            ends: Vec::with_capacity(2 * count),
+            common: CommonPoint::new(dim),
         }
     }
 
@@ -73,23 +87,62 @@ impl Group {
     pub(crate) fn take(&mut self, set: &Transition<'_>, joins: Joins) {
         self.rule.take(set, joins);
         let point = &mut self.point;
+        let [first, behind] = &mut self.of_run;
         point.rounding.clear();
+        point.residuals.clear();
         if joins == Joins::Opens {
             point.t = set.t;
-            point.x.copy_from_slice(set.state_before);
+            first.copy_from_slice(set.state_before);
             point.mode.copy_from(set.mode_before);
             point.index = set.index;
             point.arming.copy_from_slice(set.arming_before);
-            point.x_after.copy_from_slice(set.state_before);
+            behind.copy_from_slice(set.state_before);
+            self.crossed.clear();
+            self.ends.clear();
         }
+        self.crossed.extend_from_slice(set.guards);
+        self.ends.push(self.crossed.len());
         point.guards.clone_from(&self.rule.guards);
         point.span = set.t - point.t;
         // The motion between crossings that count as one instant is neglected.
-        for i in 0..point.x_after.len() {
-            point.x_after[i] += set.state[i] - set.state_before[i];
+        for i in 0..behind.len() {
+            behind[i] += set.state[i] - set.state_before[i];
         }
+        point.x.copy_from_slice(first);
+        point.x_after.copy_from_slice(behind);
         point.mode_after.copy_from(set.mode);
         point.min_rates.copy_from_slice(set.min_rates);
+    }
+
+    /// Moves a corner with resets to its common point, at which all its guards are zero, and to
+    /// where the transitions of the run lead from there.
+    ///
+    /// Without resets nothing depends on the values of guards. With them, a guard that the run still
+    /// had before it would seem to be moved off by the reset of another, in a mode in which it takes
+    /// longer to reach.
+    ///
+    /// # Errors
+    /// [`Stop::Interrupted`](crate::Stop::Interrupted) only.
+    pub(crate) fn meet_at_once(
+        &mut self,
+        context: Context<'_>,
+        explorer: &mut Explorer,
+    ) -> Result<(), NoDerivative> {
+        let point = &mut self.point;
+        if !self.rule.moved || point.guards.len() < 2 {
+            return Ok(());
+        }
+        self.common.find(context, explorer, point)?;
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let sets = starts.zip(&self.ends).map(|(a, &b)| &self.crossed[a..b]);
+        if !explorer.repeat_run(context, point, sets).unwrap_or(false) {
+            // The model goes another way there: the way of the run, moved along.
+            let [first, behind] = &self.of_run;
+            for i in 0..point.x.len() {
+                point.x_after[i] = behind[i] + (point.x[i] - first[i]);
+            }
+        }
+        Ok(())
     }
 }
 

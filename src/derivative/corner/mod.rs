@@ -1,8 +1,9 @@
 //! Derivatives at corners: guards crossed at one instant (Burden et al., SIADS 15 (2016) 1227;
 //! Council et al.).
 //!
-//! * `point`: where guards are crossed; `group`: which crossings are one corner; `possible`: which
-//!   may be one within the error of the run.
+//! * `point`: where guards are crossed; `group`: which crossings are one corner; `common_point`:
+//!   the state at which all of them are zero; `possible`: which may be one within the error of the
+//!   run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
 //!   crossings between them; `explorer`: what finds them; `exit`: where the run itself went on.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
@@ -13,6 +14,7 @@
 pub(crate) mod bouligand;
 pub(crate) mod branches;
 pub(crate) mod classify;
+pub(crate) mod common_point;
 pub(crate) mod cone;
 pub(crate) mod exit;
 pub(crate) mod explorer;

@@ -93,8 +93,9 @@ pub(crate) fn close_guards(
         let (x, mode) = (&point.x_after[..], &point.mode_after);
         let after = evaluate::rate(system, k, (t, x), mode, &behind, &mut row);
         let is_ahead = mode.contains(k) != guard.side_after();
-        let is_off = point.x_after != point.x
-            && guard.sign() * system.event(k, t, x, mode) < -context.zero(k, t, after);
+        // Before its surface it was already, by the gap: only a reset that moved it there counts.
+        let off = context.zero(k, t, after) + gap.max(0.0);
+        let is_off = point.x_after != point.x && guard.sign() * system.event(k, t, x, mode) < -off;
         let left_out = if !is_ahead || is_off {
             Some(LeftOut::ByReset)
         } else if guard.sign() * after.value < point.min_rates[k] {
