@@ -8,6 +8,17 @@
 //!     p₁ = D₂L_d + f⁺ + J(q₁)ᵀ y⁺          0 ≤ y⁺_n ⊥ Dφ(q₁) v₁ ≥ 0    |y⁺_t| ≤ μ y⁺_n, against the slip at the end
 //! ```
 //!
+//! In space slips turn, and the direction at the end is half a step ahead of that in the middle: the
+//! order would be one. With the unit vectors `e₁` of the slip at the end and `e` of that of the step,
+//! both by the rows at `q₁`, friction at the end opposes
+//!
+//! ```text
+//!     d = e₁ + (I − e₁ e₁ᵀ) e
+//! ```
+//!
+//! which is `e` but for the third power of the angle between them, never more than 45° off `e₁`, and
+//! `e₁` where the slip reverses: it stops what it stops without the turn. It is `e₁` in the plane.
+//!
 //! A part `h'` of a step makes up for its part of a gap that is not quite zero at its start,
 //! `φ(q₁) ≥ (1 − h'/h) φ(q₀)`: a contact never moves faster than `φ(q₀)/h` to close it, however
 //! short the part is.
@@ -46,6 +57,8 @@ pub(super) struct Held {
     pub(super) after: Vec<f64>,
     loaded: Vec<f64>,
     response: Vec<f64>,
+    /// The velocity of the step.
+    mean: Vec<f64>,
 }
 
 /// What closed contacts are resolved with.
@@ -95,6 +108,7 @@ impl Held {
         for (p, loaded) in p.iter_mut().zip(&self.loaded) {
             *p = *loaded;
         }
+        self.mean.clone_from(&step.newton.terms.v);
         step.finish(h, q, p);
         self.stop(step, bodies, (t + h, q, p), closed)
     }
@@ -244,6 +258,52 @@ impl Held {
         Ok((problem.with_interrupt(interrupt), cone))
     }
 
+    /// Turns the friction of `y⁺` in space towards the slip of the step: a slip that is moved by
+    /// `|u₁| (I − e₁ e₁ᵀ) e` has the direction `d` where the one that is found is `u₁`. One such
+    /// round is enough: `d` changes with the third power of the angle. What is found counts where
+    /// it takes energy away.
+    fn turn(
+        &mut self,
+        problem: &ImpactProblem,
+        cone: &mut ConeStep,
+        speeds: &DVector<f64>,
+    ) -> Result<(), crate::impact::Failure> {
+        let (n, m, d) = (problem.contacts(), self.after.len(), self.mean.len());
+        if problem.tangents() < 2 {
+            return Ok(());
+        }
+        let ends = |y: &[f64]| speeds + problem.delassus() * DVector::from_column_slice(y);
+        let end = ends(&self.after);
+        let means = DVector::from_fn(m, |k, _| dot(&self.rows[k * d..(k + 1) * d], &self.mean));
+        let mut moved = speeds.clone();
+        for row in (n..m).step_by(2) {
+            let (end, mean) = (pair(&end, row), pair(&means, row));
+            let sizes = end[0].hypot(end[1]) * mean[0].hypot(mean[1]);
+            if sizes > 0.0 {
+                // The sine of the angle from the slip at the end to that of the step.
+                let sine = (end[0] * mean[1] - end[1] * mean[0]) / sizes;
+                moved[row] -= sine * end[1];
+                moved[row + 1] += sine * end[0];
+            }
+        }
+        let mut turned = self.after.clone();
+        let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
+        match cone.solve(problem, moved.as_slice(), bounds, &mut turned) {
+            Ok(_) => {}
+            Err(crate::impact::Failure::Interrupted) => {
+                return Err(crate::impact::Failure::Interrupted);
+            }
+            // Friction that is not turned is one too.
+            Err(_) => return Ok(()),
+        }
+        let end = ends(&turned);
+        let power: f64 = (n..m).map(|row| turned[row] * end[row]).sum();
+        if power <= 0.0 {
+            self.after = turned;
+        }
+        Ok(())
+    }
+
     /// Finds `y⁺`: an inelastic impact of the contacts of `closed` at `(q, p)`, in place.
     pub(super) fn stop(
         &mut self,
@@ -272,7 +332,9 @@ impl Held {
         self.after.resize(m, 0.0);
         let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
         let found = cone.solve(&problem, speeds.as_slice(), bounds, &mut self.after);
-        found.map_err(|reason| refused(reason, (t, q, &terms.v), closed))?;
+        found
+            .and_then(|_| self.turn(&problem, &mut cone, &speeds))
+            .map_err(|reason| refused(reason, (t, q, &terms.v), closed))?;
         for (y, row) in self.after.iter().zip(self.rows.chunks_exact(d)) {
             for (p, entry) in p.iter_mut().zip(row) {
                 *p += y * entry;
@@ -280,6 +342,11 @@ impl Held {
         }
         Ok(())
     }
+}
+
+/// The slip of a contact whose tangents are the rows `row` and `row + 1`.
+fn pair(of: &DVector<f64>, row: usize) -> [f64; 2] {
+    [of[row], of[row + 1]]
 }
 
 fn task<'a>(t: f64, h: f64, q: &'a [f64], p: &'a [f64]) -> Task<'a> {

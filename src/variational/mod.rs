@@ -25,7 +25,8 @@
 //! ```
 //!
 //! with the impulses `y` of closed contacts at both ends of the step. Friction opposes the slip of
-//! the step and of its end, so that a block on a slope sticks up to the full angle of friction.
+//! the step and of its end, so that a block on a slope sticks up to the full angle of friction; in
+//! space the latter is turned to the direction of the former, so that the order is two.
 //! Impacts are those of the chosen law; the paper has none with friction, and a law without it is
 //! refused for a system with friction unless [`Variational::frictionless_impacts`] says so. Two
 //! impacts of a contact closer than a step, or more than three within one, are taken as rest

@@ -19,5 +19,7 @@ mod midpoint;
 mod newton;
 mod orthogonal;
 mod parts;
+mod rest_in_space;
+mod space;
 mod standing;
 mod trex;
