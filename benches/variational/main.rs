@@ -6,6 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use saltation::mechanics::MechanicalSystem;
 use saltation::models::{DoublePendulum, LinkChain, SlidingBlock, Trex};
 use saltation::variational::{Midpoint, Variational};
 
@@ -26,6 +27,39 @@ fn steps(c: &mut Criterion) {
                 driver
                     .integrate(0.0, black_box(&q), &v, 1.0)
                     .map(|run| run.t())
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A chain that writes its mass and weight only.
+struct Unwritten(LinkChain);
+
+impl MechanicalSystem for Unwritten {
+    fn dof(&self) -> usize {
+        self.0.dof()
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.0.mass(q, mass);
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.0.effort(t, q, v, effort);
+    }
+}
+
+/// Grows with the third power of the links.
+fn differences(c: &mut Criterion) {
+    let mut group = c.benchmark_group("step by differences");
+    group.sample_size(20);
+    for links in [10, 20, 40, 80] {
+        let chain = Unwritten(LinkChain::new(links).expect("links"));
+        let mut midpoint = Midpoint::new(chain).expect("a chain");
+        let (q, p) = (vec![0.3; links], vec![0.0; links]);
+        group.bench_function(BenchmarkId::new("links", links), |b| {
+            b.iter(|| {
+                let (mut q, mut p) = (black_box(q.clone()), p.clone());
+                midpoint.step(0.0, 0.001, &mut q, &mut p).map(|()| q)
             });
         });
     }
@@ -67,5 +101,5 @@ fn landing(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, steps, closed, landing);
+criterion_group!(benches, steps, differences, closed, landing);
 criterion_main!(benches);

@@ -5,7 +5,6 @@
 //!     c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q        Ṁ v = Σ_k v_k ∂_k M v
 //! ```
 //!
-//! The second term is also available on its own: variational integrators take it without `Ṁ v`.
 //! Cost: two mass matrices for `Ṁ v` and two a coordinate for the other term. The error is that of
 //! central differences, about 1e-10 of the terms.
 
@@ -86,7 +85,7 @@ fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
 }
 
 /// Adds `½ ∂(vᵀ M v)/∂q` to `force`, written or by differences; `work` has `d² + d` entries.
-pub(crate) fn add_kinetic_gradient<S: MechanicalSystem + ?Sized>(
+fn add_kinetic_gradient<S: MechanicalSystem + ?Sized>(
     system: &S,
     (q, v): (&[f64], &[f64]),
     force: &mut [f64],

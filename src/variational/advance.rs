@@ -77,6 +77,7 @@ impl Runner<'_> {
         end.q.copy_from_slice(&self.state.q);
         end.p.copy_from_slice(&self.state.p);
         self.step.newton.terms.closed.clone_from(closed);
+        self.step.halved = false;
         if closed.is_empty() {
             let (q, p) = (&mut end.q, &mut end.p);
             self.step.advance(self.system, (t, h), q, p)
@@ -101,6 +102,9 @@ impl Runner<'_> {
 
     /// Takes the trial.
     fn accept(&mut self, t: f64) {
+        if self.step.halved {
+            self.log.note_halves(self.state.t);
+        }
         std::mem::swap(&mut self.state.q, &mut self.trial.state.q);
         std::mem::swap(&mut self.state.p, &mut self.trial.state.p);
         self.state.t = t;
@@ -110,6 +114,7 @@ impl Runner<'_> {
     /// the state after `h`, and stays it.
     fn first_root(&mut self, h: f64) -> Result<Option<(f64, usize)>, Failure> {
         for j in 0..self.trial.ends.len() {
+            self.settings.interrupt.check()?;
             self.trial.ends[j] = self.system.gap(j, &self.trial.state.q);
         }
         if self.trial.ends.iter().any(|gap| gap.is_nan()) {
@@ -167,6 +172,7 @@ impl Runner<'_> {
         };
         let [first, last] = velocities;
         for (j, dips) in dips.iter_mut().enumerate().filter(|(j, _)| open(*j)) {
+            self.settings.interrupt.check()?;
             *dips = rate(j, start, first) < 0.0 && rate(j, end, last) > 0.0;
         }
         Ok(())

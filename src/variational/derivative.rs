@@ -89,10 +89,14 @@ impl Runner<'_> {
         let newton = &mut self.step.newton;
         newton
             .terms
-            .evaluate(self.system, (state.t, &state.q, 0.0), &mut newton.work);
+            .evaluate(self.system, (state.t, &state.q, 0.0), &mut newton.work)?;
+        newton
+            .terms
+            .linearise(self.system, false, &mut newton.work)?;
         let mut whole = DMatrix::identity(2 * d, 2 * d);
         let mut direction = vec![0.0; 2 * d];
         for k in 0..2 * d {
+            self.settings.interrupt.check()?;
             direction.fill(0.0);
             direction[k] = 1.0;
             let along = direction.split_at(d);
@@ -170,6 +174,7 @@ impl Runner<'_> {
         for k in 0..2 * d {
             let step = CENTRAL * sizes[k / d];
             for sign in [1.0, -1.0] {
+                self.settings.interrupt.check()?;
                 let mut moved = x.clone();
                 moved[k] += sign * step;
                 let (q, p) = moved.split_at_mut(d);

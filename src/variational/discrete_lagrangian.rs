@@ -12,13 +12,15 @@
 //!     p₀ = M(m) v − (h/2) F        p₁ = M(m) v + (h/2) F
 //! ```
 
+use crate::Interrupt;
+use crate::interrupt::Interrupted;
 use crate::linalg::dot;
 use crate::mechanics::MechanicalSystem;
-use crate::mechanics::kinetic::add_kinetic_gradient;
 use crate::ode::difference;
 
-/// A step of a difference of something that is a difference itself, relative to the coordinates.
-const WIDE: f64 = 3e-4;
+/// A step of a second difference, relative to the coordinates: the fourth root of the rounding
+/// unit.
+const SECOND: f64 = 1.2e-4;
 
 /// The midpoint of a step and what the derivatives of the discrete Lagrangian need there.
 #[derive(Clone, Debug, Default)]
@@ -37,48 +39,166 @@ pub(super) struct DiscreteLagrangian {
     pub(super) force: Vec<f64>,
     /// The closed contacts, for efforts that depend on them.
     pub(super) closed: Vec<usize>,
+    /// Looked at between evaluations of the mass matrix.
+    pub(super) interrupt: Interrupt,
+    /// Columns `∂_k M v`, if they are those of this midpoint.
+    slopes: Vec<f64>,
+    sloped: bool,
+    /// `½ ∂²(vᵀ M v)/∂q²`, or zero where it is left out.
+    curvature: Vec<f64>,
 }
 
 impl DiscreteLagrangian {
     pub(super) fn new(d: usize) -> Self {
         Self {
-            t: 0.0,
             q: vec![0.0; d],
             v: vec![0.0; d],
             mass: vec![0.0; d * d],
             momentum: vec![0.0; d],
             force: vec![0.0; d],
-            closed: Vec::new(),
+            slopes: vec![0.0; d * d],
+            curvature: vec![0.0; d * d],
+            ..Self::default()
         }
     }
 
     /// Moves the midpoint to the one of a step from `q0` with the velocity `v` that is set, and
-    /// evaluates the terms there.
+    /// evaluates the terms there. Costs two mass matrices and two products of one with a vector a
+    /// coordinate, where the derivative of the kinetic energy is not written.
     pub(super) fn evaluate<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
         (t, q0, h): (f64, &[f64], f64),
         work: &mut Work,
-    ) {
+    ) -> Result<(), Interrupted> {
         self.t = t + 0.5 * h;
         for i in 0..q0.len() {
             self.q[i] = q0[i] + 0.5 * h * self.v[i];
         }
+        self.sloped = false;
         system.mass(&self.q, &mut self.mass);
         times(&self.mass, &self.v, &mut self.momentum);
         system.effort(self.t, &self.q, &self.v, &mut self.force);
         system.contact_effort((self.t, &self.q, &self.v), &self.closed, &mut self.force);
-        if !system.constant_mass() {
-            add_kinetic_gradient(
-                system,
-                (&self.q, &self.v),
-                &mut self.force,
-                &mut work.kinetic,
-            );
+        if system.constant_mass() {
+            return Ok(());
         }
+        if system.kinetic_gradient(&self.q, &self.v, &mut work.gradient) {
+            for (force, gradient) in self.force.iter_mut().zip(&work.gradient) {
+                *force += gradient;
+            }
+            return Ok(());
+        }
+        self.find_slopes(system, work)?;
+        let columns = self.slopes.chunks_exact(q0.len().max(1));
+        for (force, column) in self.force.iter_mut().zip(columns) {
+            *force += 0.5 * dot(column, &self.v);
+        }
+        Ok(())
     }
 
-    /// The derivatives of `M v` and of `F` along `(dm, dv)`, with the time held, into `work`.
+    /// Prepares [`along`](Self::along) at the terms. The second derivatives of the kinetic energy
+    /// cost two gradients a coordinate where these are written, else four mass matrices a pair of
+    /// coordinates: without `whole` they are left out.
+    pub(super) fn linearise<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        whole: bool,
+        work: &mut Work,
+    ) -> Result<(), Interrupted> {
+        self.curvature.fill(0.0);
+        if system.constant_mass() {
+            self.slopes.fill(0.0);
+            return Ok(());
+        }
+        if !self.sloped {
+            self.find_slopes(system, work)?;
+        }
+        if whole {
+            self.find_curvature(system, work)?;
+        }
+        Ok(())
+    }
+
+    /// The columns `∂_k M v`, by central differences.
+    fn find_slopes<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        work: &mut Work,
+    ) -> Result<(), Interrupted> {
+        let d = self.q.len();
+        work.point.copy_from_slice(&self.q);
+        for (k, column) in self.slopes.chunks_exact_mut(d).enumerate() {
+            self.interrupt.check()?;
+            let step = difference::step_along(0.0, &[self.q[k]], 0.0, &[1.0]);
+            work.point[k] = self.q[k] + step;
+            system.mass(&work.point, &mut work.mass);
+            times(&work.mass, &self.v, column);
+            work.point[k] = self.q[k] - step;
+            system.mass(&work.point, &mut work.mass);
+            times(&work.mass, &self.v, &mut work.gradient);
+            for (ahead, behind) in column.iter_mut().zip(&work.gradient) {
+                *ahead = (*ahead - behind) / (2.0 * step);
+            }
+            work.point[k] = self.q[k];
+        }
+        self.sloped = true;
+        Ok(())
+    }
+
+    /// The second derivatives of the kinetic energy by coordinates: differences of its gradient
+    /// where that is written, else of itself at four places.
+    fn find_curvature<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        work: &mut Work,
+    ) -> Result<(), Interrupted> {
+        let (d, q, v) = (self.q.len(), &self.q, &self.v);
+        let written = system.kinetic_gradient(q, v, &mut work.gradient);
+        work.point.copy_from_slice(q);
+        for k in 0..d {
+            if written {
+                self.interrupt.check()?;
+                let step = difference::step_along(0.0, &[q[k]], 0.0, &[1.0]);
+                for sign in [1.0, -1.0] {
+                    work.point[k] = q[k] + sign * step;
+                    system.kinetic_gradient(&work.point, v, &mut work.gradient);
+                    for (i, gradient) in work.gradient.iter().enumerate() {
+                        self.curvature[k * d + i] += sign * gradient / (2.0 * step);
+                    }
+                }
+                work.point[k] = q[k];
+                continue;
+            }
+            for i in 0..=k {
+                self.interrupt.check()?;
+                let steps = [i, k].map(|j| SECOND * q[j].abs().max(1.0));
+                let mut second = 0.0;
+                for (a, b) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+                    // The same coordinate may move twice.
+                    work.point[i] += a * steps[0];
+                    work.point[k] += b * steps[1];
+                    system.mass(&work.point, &mut work.mass);
+                    work.point[i] = q[i];
+                    work.point[k] = q[k];
+                    times(&work.mass, v, &mut work.gradient);
+                    second += a * b * 0.5 * dot(&work.gradient, v);
+                }
+                second /= 4.0 * steps[0] * steps[1];
+                self.curvature[k * d + i] = second;
+                self.curvature[i * d + k] = second;
+            }
+        }
+        Ok(())
+    }
+
+    /// The derivatives of `M v` and of `F` along `(dm, dv)`, with the time held, into `work`, at
+    /// terms that [`linearise`](Self::linearise) has prepared:
+    ///
+    /// ```text
+    ///     M dv + A dm        Aᵀ dv + ½ ∂²(vᵀ M v)/∂q² dm + ∂f        A = (∂_1 M v, …, ∂_d M v)
+    /// ```
+    ///
     /// Efforts as the user wrote them or by differences; masses by differences.
     pub(super) fn along<S: MechanicalSystem + ?Sized>(
         &self,
@@ -92,49 +212,15 @@ impl DiscreteLagrangian {
         if system.constant_mass() {
             return;
         }
-        // The derivative of the kinetic energy is quadratic in the velocities: the difference
-        // along dv has no error of truncation.
-        for sign in [1.0, -1.0] {
-            for i in 0..d {
-                work.point[i] = self.v[i] + sign * dv[i];
+        for k in 0..d {
+            let (slope, curve) = (
+                &self.slopes[k * d..(k + 1) * d],
+                &self.curvature[k * d..(k + 1) * d],
+            );
+            for (dmomentum, entry) in work.dmomentum.iter_mut().zip(slope) {
+                *dmomentum += dm[k] * entry;
             }
-            work.gradient.fill(0.0);
-            let at = (&self.q[..], &work.point[..]);
-            add_kinetic_gradient(system, at, &mut work.gradient, &mut work.kinetic);
-            for i in 0..d {
-                work.dforce[i] += 0.5 * sign * work.gradient[i];
-            }
-        }
-        if dm.iter().all(|&entry| entry == 0.0) {
-            return;
-        }
-        let narrow = difference::step_along(0.0, &self.q, 0.0, dm);
-        let written = system.kinetic_gradient(&self.q, &self.v, &mut work.gradient);
-        let wide = if written {
-            narrow
-        } else {
-            narrow * (WIDE / difference::CENTRAL)
-        };
-        for sign in [1.0, -1.0] {
-            for i in 0..d {
-                work.point[i] = self.q[i] + sign * narrow * dm[i];
-            }
-            system.mass(&work.point, &mut work.mass);
-            for k in 0..d {
-                let part = sign * self.v[k] / (2.0 * narrow);
-                for i in 0..d {
-                    work.dmomentum[i] += part * work.mass[k * d + i];
-                }
-            }
-            for i in 0..d {
-                work.point[i] = self.q[i] + sign * wide * dm[i];
-            }
-            work.gradient.fill(0.0);
-            let at = (&work.point[..], &self.v[..]);
-            add_kinetic_gradient(system, at, &mut work.gradient, &mut work.kinetic);
-            for i in 0..d {
-                work.dforce[i] += sign * work.gradient[i] / (2.0 * wide);
-            }
+            work.dforce[k] += dot(slope, dv) + dot(curve, dm);
         }
     }
 
@@ -189,7 +275,6 @@ impl DiscreteLagrangian {
 /// Scratch space, and the derivatives that [`DiscreteLagrangian::along`] leaves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    kinetic: Vec<f64>,
     mass: Vec<f64>,
     point: Vec<f64>,
     gradient: Vec<f64>,
@@ -203,7 +288,6 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn new(d: usize) -> Self {
         Self {
-            kinetic: vec![0.0; d * d + d],
             mass: vec![0.0; d * d],
             point: vec![0.0; d],
             gradient: vec![0.0; d],

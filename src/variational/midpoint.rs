@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::newton::{Fault, ITERATIONS, Newton, Task};
 use crate::mechanics::configuration::{check_input, is_identity};
 use crate::mechanics::{Measured, MechanicalSystem};
-use crate::{InputError, validate};
+use crate::{InputError, Interrupt, validate};
 
 /// The midpoint variational integrator in momentum form, for one step at a time and without
 /// contacts (Seghete & Murphey, section VI).
@@ -41,6 +41,7 @@ use crate::{InputError, validate};
 pub struct Midpoint<S> {
     system: Measured<S>,
     step: Step,
+    halvings: usize,
 }
 
 impl<S: MechanicalSystem> Midpoint<S> {
@@ -52,7 +53,19 @@ impl<S: MechanicalSystem> Midpoint<S> {
     pub fn new(system: S) -> Result<Self, InputError> {
         let system = Measured::free(system)?;
         let step = Step::new(&system)?;
-        Ok(Self { system, step })
+        Ok(Self {
+            system,
+            step,
+            halvings: 0,
+        })
+    }
+
+    /// Ends steps and derivatives when `interrupt` is set; looked at after each two mass matrices
+    /// or less.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.step.newton.terms.interrupt = interrupt.clone();
+        self
     }
 
     /// The system.
@@ -61,20 +74,34 @@ impl<S: MechanicalSystem> Midpoint<S> {
     }
 
     /// Replaces `(q, p)` at `t` by those at `t + h`; `h` (s) may be negative. The state is left as
-    /// it was where there is an error. Where Newton's method fails, the step is made in two halves.
+    /// it was where there is an error. Where Newton's method fails, the step is made in two halves,
+    /// and [`halvings`](Self::halvings) counts it: it is symplectic too, but another map.
+    ///
+    /// With `d` coordinates an iteration costs `2 d` mass matrices and `O(d³)` operations; where the
+    /// derivative of the kinetic energy is written, only one with new factors does. In a step so
+    /// long that they fail, the second derivatives of the kinetic energy cost some `2 d²` mass
+    /// matrices, or `2 d` written derivatives, an iteration.
     ///
     /// # Errors
     /// [`Failure::Input`] for wrong lengths and numbers that are not finite, [`Failure::Mass`],
-    /// [`Failure::NotFinite`], [`Failure::NewtonFailed`].
+    /// [`Failure::NotFinite`], [`Failure::NewtonFailed`], [`Failure::Interrupted`].
     pub fn step(&mut self, t: f64, h: f64, q: &mut [f64], p: &mut [f64]) -> Result<(), Failure> {
         self.check(t, h, q, p)?;
         self.step.newton.forget();
-        self.step.advance(&self.system, (t, h), q, p)
+        self.step.advance(&self.system, (t, h), q, p)?;
+        self.halvings += usize::from(self.step.halved);
+        Ok(())
+    }
+
+    /// How many steps so far were made in two halves.
+    pub fn halvings(&self) -> usize {
+        self.halvings
     }
 
     /// The derivative of `(q₁, p₁)` by `(q₀, p₀)` of the step from `(q, p)` at `t` to `t + h`:
     /// `2d × 2d`. Efforts are differentiated as written or by differences; masses that change
-    /// by differences, with an error of about 1e-9.
+    /// by differences, with an error of about 1e-9. Costs a step and the second derivatives of the
+    /// kinetic energy.
     ///
     /// # Errors
     /// Those of [`step`](Self::step); a step that needs halves is refused as
@@ -129,6 +156,8 @@ impl<S: MechanicalSystem> Midpoint<S> {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) newton: Newton,
+    /// The last step was made in two halves.
+    pub(super) halved: bool,
     /// A state between two halves of a step.
     between: [Vec<f64>; 2],
 }
@@ -145,6 +174,7 @@ impl Step {
         }
         Ok(Self {
             newton: Newton::new(d),
+            halved: false,
             between: [vec![0.0; d], vec![0.0; d]],
         })
     }
@@ -169,6 +199,7 @@ impl Step {
         q: &mut [f64],
         p: &mut [f64],
     ) -> Result<(), Failure> {
+        self.halved = false;
         self.velocity(system, t, q, p)?;
         match self.newton.solve(system, Task { t, h, q, p }) {
             Ok(()) => {
@@ -222,6 +253,7 @@ impl Step {
             self.finish(half, &mut at, &mut with);
         }
         if made.is_ok() {
+            self.halved = true;
             q.copy_from_slice(&at);
             p.copy_from_slice(&with);
         }
@@ -242,12 +274,13 @@ impl Step {
         let task = Task { t, h, q, p };
         let newton = &mut self.newton;
         let solved = newton.solve(system, task);
-        let factored = solved.and_then(|()| newton.factorise(system, task));
+        let factored = solved.and_then(|()| newton.factorise(system, task, true));
         factored.map_err(|fault| self.explain(fault, (t, h), q))?;
         let newton = &mut self.newton;
         let mut whole = DMatrix::zeros(2 * d, 2 * d);
         let (mut dq, mut dm, mut dv) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
         for k in 0..2 * d {
+            newton.terms.interrupt.check()?;
             dq.fill(0.0);
             let mut dp = vec![0.0; d];
             if k < d {
@@ -280,6 +313,7 @@ impl Step {
         match fault {
             Fault::Singular => Failure::Mass { t, q: q.to_vec() },
             Fault::NotFinite => Failure::NotFinite { t, state },
+            Fault::Interrupted => Failure::Interrupted,
             Fault::Diverged(correction) => Failure::NewtonFailed {
                 t,
                 step,

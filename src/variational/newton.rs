@@ -4,19 +4,23 @@
 //!     R(v) = M(m) v − (h/2) F(m, v) − p₀ = 0        m = q₀ + (h/2) v,  q₁ = q₀ + h v,  p₁ = p₀ + h F
 //! ```
 //!
-//! The factors of its derivative are kept as long as they contract, over steps too.
+//! The factors of its derivative are kept as long as they contract, over steps too, and leave the
+//! second derivatives of the kinetic energy out: their part is `(h |v|)²/8` of the mass, and they
+//! cost a mass matrix a pair of coordinates. What these factors do not solve is begun again with
+//! whole ones, new at each iteration that asks for them.
 
 use super::discrete_lagrangian::{DiscreteLagrangian, Work};
+use crate::interrupt::Interrupted;
 use crate::linalg::cholesky;
 use crate::linalg::lu::Lu;
 use crate::mechanics::MechanicalSystem;
 
-/// Most iterations of a step.
+/// Most iterations of a step, with each kind of factors.
 pub(super) const ITERATIONS: usize = 30;
 /// Corrections of coordinates below this part of them end the iteration.
 const ENOUGH: f64 = 1e-13;
 /// Corrections below this part of the coordinates (or of 1, when they are smaller) end it too where
-/// new factors make them no smaller: they are rounding of the forces.
+/// they do not shrink with new factors that are known to be good: they are rounding of the forces.
 const ROUNDING: f64 = 1e-10;
 /// Factors serve for steps whose lengths differ by less than this part.
 const NEAR: f64 = 1e-6;
@@ -34,6 +38,13 @@ pub(super) enum Fault {
     /// The mass matrix is singular.
     Singular,
     NotFinite,
+    Interrupted,
+}
+
+impl From<Interrupted> for Fault {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
 }
 
 /// What Newton's method keeps between steps.
@@ -44,6 +55,8 @@ pub(super) struct Newton {
     factors: Lu,
     /// Step (s) that the factors belong to.
     step: Option<f64>,
+    /// The velocity that an iteration began with.
+    start: Vec<f64>,
     delta: Vec<f64>,
     unit: Vec<f64>,
     half: Vec<f64>,
@@ -66,6 +79,7 @@ impl Newton {
             work: Work::new(d),
             factors: Lu::new(d),
             step: None,
+            start: vec![0.0; d],
             delta: vec![0.0; d],
             unit: vec![0.0; d],
             half: vec![0.0; d],
@@ -105,13 +119,40 @@ impl Newton {
         system: &S,
         task: Task<'_>,
     ) -> Result<(), Fault> {
+        // With a constant mass new factors are whole.
+        let may_improve = self.fits(task.h) || !system.constant_mass();
+        self.start.copy_from_slice(&self.terms.v);
+        match self.iterate(system, task, false) {
+            Err(Fault::Diverged(_) | Fault::NotFinite) if may_improve => {
+                self.forget();
+                self.terms.v.copy_from_slice(&self.start);
+                self.iterate(system, task, true)
+            }
+            made => made,
+        }
+    }
+
+    /// Whether the factors that are kept are those of such a step.
+    fn fits(&self, h: f64) -> bool {
+        self.step.is_some_and(|of| (of - h).abs() <= NEAR * h.abs())
+    }
+
+    /// The iteration, with factors that are `whole` or leave second derivatives out.
+    fn iterate<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        task: Task<'_>,
+        whole: bool,
+    ) -> Result<(), Fault> {
         let h = task.h;
         let (mut last, mut was_fresh) = (f64::INFINITY, false);
+        // Whether a lack of progress is not the fault of the factors.
+        let mut good = whole || system.constant_mass();
         for _ in 0..ITERATIONS {
             self.residual(system, task)?;
-            let fresh = self.step.is_none_or(|of| (of - h).abs() > NEAR * h.abs());
+            let fresh = !self.fits(h);
             if fresh {
-                self.factorise(system, task)?;
+                self.factorise(system, task, whole)?;
             }
             self.factors.solve(&mut self.delta);
             let correction = self.correct(h);
@@ -119,19 +160,21 @@ impl Newton {
                 return Err(Fault::NotFinite);
             }
             let size = self.size(task);
-            let is_rounding =
-                fresh && correction > 0.5 * last && correction <= ROUNDING * size.max(1.0);
+            let stalls = (fresh || was_fresh) && correction > TOO_SLOW * last;
+            let is_rounding = stalls && good && correction <= ROUNDING * size.max(1.0);
             if correction <= ENOUGH * size || is_rounding {
                 // The terms belong to the velocity before a correction below the tolerance.
                 self.terms
-                    .evaluate(system, (task.t, task.q, h), &mut self.work);
+                    .evaluate(system, (task.t, task.q, h), &mut self.work)?;
                 self.check()?;
                 return self.check_end(task);
             }
-            if was_fresh && correction > TOO_SLOW * last {
+            if was_fresh && stalls {
                 break;
             }
-            if correction > CONTRACTS * last {
+            let contracts = correction <= CONTRACTS * last;
+            good |= contracts && last.is_finite();
+            if !contracts {
                 self.step = None;
             }
             (last, was_fresh) = (correction, fresh);
@@ -147,7 +190,7 @@ impl Newton {
         task: Task<'_>,
     ) -> Result<(), Fault> {
         self.terms
-            .evaluate(system, (task.t, task.q, task.h), &mut self.work);
+            .evaluate(system, (task.t, task.q, task.h), &mut self.work)?;
         self.check()?;
         let (momentum, force) = (&self.terms.momentum, &self.terms.force);
         for i in 0..task.p.len() {
@@ -195,14 +238,17 @@ impl Newton {
         largest(task.q) + task.h.abs() * largest(&self.terms.v)
     }
 
-    /// Factorises the derivative of `R` at the terms.
+    /// Factorises the derivative of `R` at the terms; see [`DiscreteLagrangian::linearise`].
     pub(super) fn factorise<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
         task: Task<'_>,
+        whole: bool,
     ) -> Result<(), Fault> {
         let h = task.h;
+        self.terms.linearise(system, whole, &mut self.work)?;
         for k in 0..task.p.len() {
+            self.terms.interrupt.check()?;
             self.unit.fill(0.0);
             self.half.fill(0.0);
             self.unit[k] = 1.0;

@@ -11,7 +11,7 @@ use crate::mechanics::{
     ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, UnilateralConstraints, Wanted,
 };
 use crate::ode::difference::CENTRAL;
-use crate::{InputError, validate};
+use crate::{InputError, Interrupt, validate};
 
 /// Most iterations, and most halvings of one.
 const ITERATIONS: usize = 100;
@@ -54,6 +54,7 @@ pub struct Orthogonality<F> {
     scales: Vec<f64>,
     bounds: Vec<[f64; 2]>,
     fixed: Vec<usize>,
+    interrupt: Interrupt,
 }
 
 /// How two contacts meet.
@@ -98,6 +99,7 @@ where
             scales: Vec::new(),
             bounds: Vec::new(),
             fixed: Vec::new(),
+            interrupt: Interrupt::new(),
         }
     }
 
@@ -123,12 +125,19 @@ where
         self
     }
 
+    /// Ends the search when `interrupt` is set; looked at before each system.
+    #[must_use]
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.interrupt = interrupt.clone();
+        self
+    }
+
     /// The posture and the design found from these.
     ///
     /// # Errors
     /// [`Failure::Input`] for wrong lengths, numbers that are not finite, a start outside the
     /// bounds and a design that cannot be built; [`Failure::NoDesign`] where there is none near
-    /// the start, with the best one found.
+    /// the start, with the best one found; [`Failure::Interrupted`].
     pub fn solve(&self, q: &[f64], design: &[f64]) -> Result<OrthogonalDesign, Failure> {
         let n = q.len() + design.len();
         let start = [q, design].concat();
@@ -161,6 +170,8 @@ where
                             .then_some((moved, there))
                     })
                 });
+            // A search along a correction takes failures for steps that are too long.
+            self.interrupt.check()?;
             match better {
                 Some((moved, there)) => (z, at) = (moved, there),
                 // Rounding keeps the residual from falling.
@@ -223,6 +234,7 @@ where
 
     /// How the contacts meet at a posture and design.
     fn meet(&self, z: &[f64], d: usize) -> Result<Meeting, Failure> {
+        self.interrupt.check()?;
         let (q, design) = z.split_at(d);
         let system = Measured::checked((self.build)(design)?)?;
         let dof = system.dof();

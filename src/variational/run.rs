@@ -15,6 +15,8 @@ pub struct VariationalRun {
     pub(super) initial: Vec<usize>,
     pub(super) failure: Option<Failure>,
     pub(super) guaranteed: bool,
+    /// Starts of parts that were made in two halves.
+    pub(super) halved: Vec<f64>,
 }
 
 impl VariationalRun {
@@ -88,9 +90,17 @@ impl VariationalRun {
         }
     }
 
+    /// Times (s) from which on a step, or the part of one before or after an impact, was made in
+    /// two halves, because Newton's method did not solve it whole. Such a step is of second order
+    /// too, but a run with it is not that of a map, which alone keeps energies for any time: take
+    /// shorter steps.
+    pub fn halved(&self) -> &[f64] {
+        &self.halved
+    }
+
     /// False when impacts that follow each other too closely were made plastic
-    /// ([`Chatter`](super::Chatter)), or a contact closed too slowly for an impact and stayed
-    /// closed.
+    /// ([`Chatter`](super::Chatter)), a contact closed too slowly for an impact and stayed closed,
+    /// or a step was made in two halves ([`halved`](Self::halved)).
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed
     }

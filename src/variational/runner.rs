@@ -77,11 +77,14 @@ impl<'a> Runner<'a> {
             initial: Vec::new(),
             failure: None,
             guaranteed: true,
+            halved: Vec::new(),
         };
+        let mut step = Step::new(system)?;
+        step.newton.terms.interrupt = settings.interrupt.clone();
         Ok(Self {
             settings,
             system,
-            step: Step::new(system)?,
+            step,
             held: Held::default(),
             state,
             touches: Touches::open(contacts),
@@ -121,6 +124,13 @@ impl<'a> Runner<'a> {
 }
 
 impl Log {
+    /// Notes that the part of a step from `t` on was made in two halves.
+    pub(super) fn note_halves(&mut self, t: f64) {
+        self.memory += size_of::<f64>();
+        self.run.halved.push(t);
+        self.run.guaranteed = false;
+    }
+
     /// Notes a state `(q, v, p)`; refuses what exceeds `limit` bytes.
     fn record(&mut self, t: f64, state: [&[f64]; 3], limit: usize) -> Result<(), Failure> {
         let run = &mut self.run;
