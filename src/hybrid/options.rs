@@ -142,23 +142,27 @@ impl Projection {
 /// A step is looked at in windows. Event functions are sampled at the fractions 0, 0.309, 0.6803
 /// and 1 of each window, so that two samples are at most 0.372 of a window apart. Windows are as
 /// long as the samples allow: where a cubic through them does not settle what happens between, a
-/// window is narrowed to 0.4 of itself, up to eight times at one place (to a 1500th); where they
-/// agree, the next one is up to ten times longer. No window is so long that two samples are farther
-/// apart in time than the shortest [`time_scale`](crate::EventFunction::time_scale) of a guard, a
-/// hundredth of the run for those that state none.
+/// window is narrowed to 0.4 of itself, up to eight times at one place (to a 1500th). Where they
+/// agree, the next one is longer: five times where all guards hardly bend or are far from zero
+/// beside what they move, else 1.8 times, and 1.25 times where some needed a closer look. No window
+/// is so long that two samples are farther apart in time than the shortest
+/// [`time_scale`](crate::EventFunction::time_scale) of a guard, a hundredth of the run for those
+/// that state none.
 ///
 /// **What can still hide** is a spike between two samples: an event function that goes beyond zero
 /// and comes back in a shorter time than the distance of two samples, and is flat on both sides.
 /// Whatever is beyond zero for at least that time, by default a hundredth of the run, is found,
 /// with both its crossings. A shorter spike may leave no trace, or one so small that a cubic
 /// through the samples explains it; then nothing tells of it, and the run counts as guaranteed. A
-/// time scale no longer than the time beyond zero finds it. Oscillations with more than a period
-/// between two samples leave traces too, unless their phases are almost equal at all samples of a
-/// window: that takes a frequency in step with windows, most of all with steps of a fixed length; a
-/// time scale of a tenth of the period excludes it. What leaves traces is followed at any rate, up
-/// to 64 windows of a step (a shorter step is tried then; of a
-/// [fixed](crate::Integrator::fixed_step) step, 4,096, beyond which it counts as
-/// [unresolved](crate::Statistics::unresolved)).
+/// time scale no longer than the time beyond zero finds it.
+///
+/// Oscillations are followed at any rate, since windows grow too slowly to skip a period: in less
+/// than one, four samples of a wave do not agree with a cubic by chance. Only a wave that is fast
+/// from the start, or from a reset on, may be met by windows of more than a period, most of all in
+/// steps of a [fixed](crate::Integrator::fixed_step) or a given
+/// [first](crate::Integrator::first_step) length; a time scale of a tenth of the period excludes
+/// it. A step has up to 64 windows (a shorter one is tried then; a step of fixed length 4,096,
+/// beyond which it counts as [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resolution {

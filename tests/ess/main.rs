@@ -23,6 +23,7 @@ mod matrix;
 mod mid_run;
 mod moving_guards;
 mod observers;
+mod oscillating;
 mod planes;
 mod plate_reference;
 mod properties;

@@ -5,11 +5,11 @@ use super::cubic::FRACTIONS;
 use super::doubt::{Doubt, Doubts, Top};
 use super::examine::{Finding, Passage, examine, passage_of};
 use super::guard_table::GuardTable;
-use super::pace::{NARROWER, Narrowable, Pace, Windows};
+use super::pace::{NARROWER, Narrowable, Pace, Settled, Windows};
 use super::state::State;
 use super::stop::{Candidates, StepEnd, stop_of};
 use super::turned::Turned;
-use super::window::{Crossed, Look, Sampled, Window};
+use super::window::{Look, Overview, Sampled, Window};
 use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
@@ -60,7 +60,9 @@ pub(crate) struct GuardSearch<B> {
     /// The event function in whose neighbourhood the step begins: it is not entered again.
     pub(crate) inside: Option<usize>,
     pub(crate) pace: Pace,
-    /// Guards that the present window may pass.
+    /// What settles the present window.
+    how: Settled,
+    /// Guards that it may pass.
     near: Vec<usize>,
     /// Passages of guards in it.
     passages: Vec<Passage>,
@@ -82,6 +84,7 @@ impl<B: Buffer> GuardSearch<B> {
             stop_field: B::zeros(dim),
             inside: None,
             pace: Pace::FREE,
+            how: Settled::Closely,
             near: Vec::with_capacity(count),
             passages: Vec::with_capacity(count),
             tops: Vec::with_capacity(count),
@@ -144,13 +147,11 @@ impl<B: Buffer> GuardSearch<B> {
             turned.in_window(context, (state, guards, doubts), &self.sampled, window);
             doubts.of_tops(context, (state, guards), &self.tops, window, until);
             if let Some(stop) = stop {
-                self.pace
-                    .keep(window, windows.has_narrowed, self.near.is_empty());
+                self.pace.keep(window, windows.has_narrowed, self.how);
                 return Ok(Met::Guard(stop));
             }
             self.mark_clear(guards, window);
-            self.pace
-                .keep(window, windows.has_narrowed, self.near.is_empty());
+            self.pace.keep(window, windows.has_narrowed, self.how);
             if window.to >= 1.0 {
                 self.slopes_at_end(state, guards, window);
                 return Ok(Met::Nothing(windows.longest_step()));
@@ -189,6 +190,7 @@ impl<B: Buffer> GuardSearch<B> {
             inside: self.inside,
         };
         let mut lists = Lists {
+            how: &mut self.how,
             near: &mut self.near,
             passages: &mut self.passages,
             tops: &mut self.tops,
@@ -286,6 +288,7 @@ fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
 
 /// What the samples of a window are sorted into.
 struct Lists<'a> {
+    how: &'a mut Settled,
     near: &'a mut Vec<usize>,
     passages: &'a mut Vec<Passage>,
     tops: &'a mut Vec<Top>,
@@ -304,9 +307,14 @@ fn first_passed<S: System + ?Sized, B: Buffer>(
     look.sampled.take(context, state, look.window)?;
     context.counts.windows.add(1);
     let (guards, inside) = (&mut *look.guards, look.inside);
-    let crossed: Option<Crossed> =
+    let Overview { crossed, are_plain } =
         look.sampled
             .list_near(context, (state, guards), inside, look.window, lists.near);
+    *lists.how = match (are_plain, lists.near.is_empty()) {
+        (true, _) => Settled::Plain,
+        (false, true) => Settled::Calm,
+        (false, false) => Settled::Closely,
+    };
     lists.passages.clear();
     lists.tops.clear();
     let mut first: Option<(f64, Passage)> = crossed.map(|c| (c.at, passage_of(look, c)));

@@ -8,11 +8,6 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Resolution;
 use crate::ode::Buffer;
 
-/// A window may be this much longer than the one before, when that held guards which needed a
-/// closer look.
-const GROWTH: f64 = 4.0;
-/// The same when it did not: as steps grow.
-const CALM_GROWTH: f64 = 10.0;
 /// The last window of a step may be this much longer: that spares one of almost no length.
 const LAST: f64 = 1.1;
 /// Where the samples of a window do not settle, it becomes this part of itself.
@@ -23,6 +18,33 @@ const MOST_NARROWED: u32 = 8;
 const NOISE_AFTER: u32 = 3;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
+
+/// What settles the guards of a window: it says how much longer the next one may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// Some of them needed a closer look.
+    Closely,
+    /// None did.
+    Calm,
+    /// All of them hardly bend in it, or are far from zero beside what they move.
+    Plain,
+}
+
+impl Settled {
+    /// How much longer than this window the next one may be.
+    ///
+    /// Four samples of a wave do not settle by chance in windows of up to six radians; in longer
+    /// ones they may agree with a cubic of which the wave knows nothing. So no window gets that
+    /// long on the word of a much shorter one: a closer look settles windows of up to five radians,
+    /// calm ones span up to 3.3 of a wave, and plain ones up to 1.1.
+    const fn growth(self) -> f64 {
+        match self {
+            Self::Closely => 1.25,
+            Self::Calm => 1.8,
+            Self::Plain => 5.0,
+        }
+    }
+}
 
 /// How long windows are (s).
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +86,10 @@ impl Pace {
         (self.next / step).min(longest).max(shortest)
     }
 
-    /// Remembers how long a window may be. `is_calm`: none of its guards needed a closer look.
-    pub(super) fn keep(&mut self, window: Window, has_narrowed: bool, is_calm: bool) {
+    /// Remembers how long a window was, and may be next.
+    pub(super) fn keep(&mut self, window: Window, has_narrowed: bool, how: Settled) {
         self.settled = window.seconds();
-        let growth = match (has_narrowed, is_calm) {
-            (true, _) => 1.0,
-            (false, false) => GROWTH,
-            (false, true) => CALM_GROWTH,
-        };
+        let growth = if has_narrowed { 1.0 } else { how.growth() };
         self.next = growth * self.settled;
     }
 }

@@ -55,6 +55,22 @@ impl Window {
     }
 }
 
+/// A guard is plain in a window where its least distance from zero is this many times what it moves
+/// and what the curvature of its samples allows for.
+const DISTANT: f64 = 16.0;
+/// It is so too where the doubt about its cubic is within this part of what it moves, but for
+/// rounding.
+const STRAIGHT: f64 = 0.03;
+
+/// What the samples of a window show of all guards at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overview {
+    /// The first of those that are passed for certain.
+    pub(crate) crossed: Option<Crossed>,
+    /// Whether all of them are plain.
+    pub(crate) are_plain: bool,
+}
+
 /// A guard that a window passes between sample `i − 1` and sample `i`, at about the fraction `at`
 /// of the window.
 #[derive(Clone, Copy, Debug)]
@@ -141,12 +157,11 @@ impl<B: Buffer> Sampled<B> {
         std::mem::swap(&mut self.h_start, &mut self.h[2]);
     }
 
-    /// Lists in `near` the armed guards that a window may pass, and gives the first of those that
-    /// it certainly passes.
+    /// Lists in `near` the armed guards that a window may pass.
     ///
     /// Far guards are left out: their distance exceeds the error, and the sum of how far they moved
     /// in the window and of what the curvature of their samples allows for. Monotonic guards are
-    /// left out too: the earliest of them that passes is returned.
+    /// left out too, and the earliest of them that passes is given.
     pub(crate) fn list_near<S: ?Sized>(
         &self,
         context: &Context<'_, S>,
@@ -154,7 +169,7 @@ impl<B: Buffer> Sampled<B> {
         inside: Option<usize>,
         window: Window,
         near: &mut Vec<usize>,
-    ) -> Option<Crossed> {
+    ) -> Overview {
         let n = state.count();
         let rounding = rounding_in(state, window.seconds());
         let GuardTable {
@@ -180,6 +195,7 @@ impl<B: Buffer> Sampled<B> {
         let [first, second, end] = &self.h;
         let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
         let mut earliest: Option<Crossed> = None;
+        let mut are_plain = true;
         near.clear();
         for k in 0..n {
             if !arming[k].is_armed() {
@@ -193,7 +209,13 @@ impl<B: Buffer> Sampled<B> {
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
-            if arming[k].is_ready() && least > most - least + 2.0 * cubic.leading().abs() {
+            let spread = most - least;
+            let moves = spread + 2.0 * cubic.leading().abs();
+            if are_plain {
+                let allowed = STRAIGHT * spread + zero[k];
+                are_plain = least > DISTANT * moves || cubic.doubt() <= allowed;
+            }
+            if arming[k].is_ready() && least > moves {
                 // One that was always within the error tells nothing by staying there.
                 let is_outside = least > error * most_spread[k];
                 if is_outside || !outside[k] {
@@ -215,7 +237,10 @@ impl<B: Buffer> Sampled<B> {
                 earliest = Some(Crossed { k, i, at, level });
             }
         }
-        earliest
+        Overview {
+            crossed: earliest,
+            are_plain,
+        }
     }
 
     /// `sign · h_k` at the four samples of a window.
