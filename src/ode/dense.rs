@@ -3,6 +3,9 @@
 
 use super::Buffer;
 
+/// The sum of the sizes of the weights of the slopes in the last coefficient.
+const LAST_TERMS: f64 = 17.2;
+
 /// Dense output of one segment, borrowed from whoever holds the coefficients.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -24,6 +27,17 @@ impl<'a> Interpolant<'a> {
             length,
             coefficients: [row(0), row(1), row(2), row(3), row(4)],
         }
+    }
+
+    /// What rounding may leave in component `i` of the state at the fraction `theta`: its terms
+    /// cancel where the step is long beside the way to there.
+    #[inline]
+    pub(crate) fn rounding_at(&self, theta: f64, i: usize) -> f64 {
+        let [c0, c1, c2, c3, c4] = self.coefficients.map(|c| c[i].abs());
+        let rest = theta * (1.0 - theta);
+        // The last coefficient is a sum of slopes that cancel for the most part.
+        let of_terms = theta * (c1 + c2 + theta * (c3 + c4));
+        f64::EPSILON * (c0 + of_terms + LAST_TERMS * rest * rest * (c1 + c2))
     }
 
     /// Writes the state at time `t` into `x`. Where `x` and the coefficients differ in length, the

@@ -11,9 +11,9 @@ pub(crate) struct Sample {
 /// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi
 /// with the Illinois weights and a bisection whenever the bracket shrinks too slowly.
 ///
-/// Ends when the bracket is no wider than `width`, or at a value that is not finite, and returns
-/// that or the end with the smaller value. (A small value alone proves nothing: where the function
-/// starts flat, its root may be far.)
+/// Ends when the bracket is no wider than `width` and the precision of the root together, or at a
+/// value that is not finite, and returns that or the end with the smaller value. (A small value
+/// alone proves nothing: where the function starts flat, its root may be far.)
 pub(crate) fn root(
     mut g: impl FnMut(f64) -> f64,
     mut low: Sample,
@@ -26,6 +26,7 @@ pub(crate) fn root(
     let mut moved_low = None;
     let mut wide = high.at - low.at;
     for round in 1..200 {
+        let width = width + f64::EPSILON * high.at.abs();
         if high.value <= 0.0 || high.at - low.at <= width {
             break;
         }
@@ -209,6 +210,18 @@ mod tests {
         let (found, calls) = find(|x| (x - 0.2).sinh() * 40.0, 0.0, 1.0);
         assert!((found.at - 0.2).abs() < 2e-15);
         assert!(calls <= 14, "{calls}");
+    }
+
+    #[test]
+    fn a_root_near_the_start_of_a_long_bracket_is_as_exact_as_any() {
+        for size in [1.0, 1e-4, 1e-9, 1e-15] {
+            let at = |at: f64| Sample {
+                at,
+                value: at / size - 0.7,
+            };
+            let found = root(|x| at(x).value, at(0.0), at(1.0), 0.0);
+            assert!((found.at / size - 0.7).abs() < 1e-15, "{size}: {found:?}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod hidden;
 mod hopper_exact;
 mod humps;
 mod located;
+mod long_runs;
 mod matrix;
 mod mid_run;
 mod moving_guards;

@@ -15,7 +15,8 @@ use crate::ode::root::{Sample, peak};
 /// How often the time is halved in the search for an excursion that began with a rate of zero.
 const MOST_HALVINGS: u32 = 30;
 
-/// Steps of up to so many of the shortest do not tell motion from rounding.
+/// Steps of up to so many of the shortest do not tell motion from rounding, nor do values of up to
+/// so many numerical zeros.
 const UNTOLD: f64 = 64.0;
 
 /// A guard passed within a window: its function, counted from its level, is negative at `low` and
@@ -175,7 +176,13 @@ pub(crate) fn examine<S: System + ?Sized, B: Buffer>(
     // One that was clear of its surface in the window before may start this one a rounding
     // before it.
     let comes = !look.window.is_first() && own[0] < 0.0 && !hovers;
-    let on_surface = level == 0.0 && own[0] >= -4.0 * zero && !comes;
+    let mut on_surface = level == 0.0 && own[0] >= -4.0 * zero && !comes;
+    if on_surface && look.window.is_first() && own[0] < -UNTOLD * look.guards.zero[k] {
+        // A window that is long beside the way to the surface says too much of its start, where
+        // times and states are exact.
+        look.need_rate(k)?;
+        on_surface = own[0] >= -UNTOLD * look.guards.zero[k];
+    }
     if !look.guards.arming[k].is_ready() || on_surface {
         return examine_on_surface(look, k, own, zero);
     }

@@ -13,6 +13,10 @@ use crate::{Quantity, Stop};
 /// The error where a step stops may be this many times what the size of the state there allows:
 /// that of the interpolant in a step which just passes the error test.
 const MOST_ERROR: f64 = 8.0;
+/// The same where the interpolant leaves this many times the rounding of the state.
+const MOST_ROUNDING: f64 = 16.0;
+/// Rounding below this part of the tolerance is let be.
+const NEGLIGIBLE: f64 = 1e-6;
 /// A step that is made anew goes this much farther than the guard it was to end on.
 const BEYOND: f64 = 1.02;
 /// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
@@ -153,7 +157,8 @@ impl<B: Buffer> Steps<B> {
 
     /// Estimates the error where the step stops. If it is too large, gives the part of the step
     /// that is to be made anew: up to the stop and little more. The error test used the size of the
-    /// state beyond the stop, which the run never reaches.
+    /// state beyond the stop, which the run never reaches; the terms of the interpolant have the
+    /// size of the whole step, and cancel at a stop near its start.
     pub(crate) fn shorter_before(
         &mut self,
         settings: &Settings,
@@ -162,13 +167,27 @@ impl<B: Buffer> Steps<B> {
         step: f64,
     ) -> Option<f64> {
         let (ode, point) = (&state.ode, self.point.get_mut());
-        ode.interpolant().at_fraction(stop.fraction, point);
+        let interpolant = ode.interpolant();
+        interpolant.at_fraction(stop.fraction, point);
         let ends = (state.x.get(), &*point);
         let [of_stages, of_time] = ode.errors_at(stop.fraction, ends, step, &state.tolerance);
+        let mut of_rounding: f64 = 0.0;
+        let mut is_rounded = false;
+        for i in 0..ends.1.len() {
+            let (start, end) = (ends.0[i], ends.1[i]);
+            let rounding = interpolant.rounding_at(stop.fraction, i);
+            of_rounding = of_rounding.max(rounding / state.tolerance.scale(i, start, end));
+            // What a step that ends here would leave, by its ends and the slope between them.
+            let way = stop.fraction * step * state.field()[i];
+            let most = MOST_ROUNDING * f64::EPSILON * (start.abs() + end.abs() + way.abs());
+            let allowed = NEGLIGIBLE * state.tolerance.scale(i, end, end);
+            is_rounded |= rounding > allowed && rounding > most;
+        }
         // What the interpolant adds is met once a crossing: it is taken as it is.
-        self.error = of_stages.max(of_time / GROWTH);
+        self.error = of_stages.max(of_time / GROWTH) + of_rounding;
         let part = BEYOND * stop.fraction;
-        let is_needed = settings.fixed_step.is_none() && of_stages.max(of_time) > MOST_ERROR;
+        let is_inexact = is_rounded || of_stages.max(of_time) > MOST_ERROR;
+        let is_needed = settings.fixed_step.is_none() && is_inexact;
         (is_needed && part <= SHORTER && part * step >= 16.0 * state.least_step()).then_some(part)
     }
 

@@ -100,9 +100,10 @@ fn locate<S: System + ?Sized, B: Buffer>(
     passage: Passage,
 ) -> Result<f64, Stop> {
     look.context.counts.locations.add(1);
-    let (t, step) = (look.state.t, look.window.step);
-    let end = (t + step).abs().max(t.abs());
-    let width = f64::EPSILON * (end / look.window.seconds()).max(1.0);
+    // Times are rounded by the size of the time where the window begins; the root finder adds the
+    // way from there. The length of the window says nothing of the root in it.
+    let start = look.state.t.abs() + look.window.seconds_to(0.0);
+    let width = f64::EPSILON * start / look.window.seconds();
     let value = |s: f64| {
         let value = look.own_h_at(passage.k, s);
         match passage.leaves {

@@ -1,0 +1,184 @@
+//! Where guards are met does not depend on when the run is to end: flights without error let steps
+//! grow to the whole run.
+
+use saltation::{Doubt, GuardCrossing, Integrator, Observer, Projection, Status, Watch};
+
+use crate::fixtures::support::{SplitMix64, falling};
+
+/// A ball dropped from rest.
+#[derive(Clone, Copy, Debug)]
+struct Ball {
+    height: f64,
+    gravity: f64,
+    restitution: f64,
+}
+
+impl Ball {
+    fn speed(self) -> f64 {
+        (2.0 * self.gravity * self.height).sqrt()
+    }
+
+    /// How long the first flight is (s).
+    fn flight(self) -> f64 {
+        2.0 * self.speed() / self.gravity
+    }
+
+    /// When it hits the floor for the n-th time, from 1.
+    fn impact_time(self, n: i32) -> f64 {
+        let flights: f64 = (1..n).map(|i| 2.0 * self.restitution.powi(i)).sum();
+        self.speed() / self.gravity * (1.0 + flights)
+    }
+}
+
+/// How far its first hundred impacts are off.
+struct Watched {
+    ball: Ball,
+    impacts: i32,
+    /// The largest `|h|`, beyond what rounding of the time allows (m).
+    gap: f64,
+    /// The largest error of a time (s).
+    late: f64,
+    /// The largest part of what is stated that it is, beyond what rounding allows.
+    of_stated: f64,
+    /// The part of the speed that rounding changes a flight.
+    rounding: f64,
+    doubts: usize,
+}
+
+impl Watched {
+    fn new(ball: Ball, rounding: f64) -> Self {
+        Self {
+            ball,
+            rounding,
+            impacts: 0,
+            gap: 0.0,
+            late: 0.0,
+            of_stated: 0.0,
+            doubts: 0,
+        }
+    }
+}
+
+impl Observer for Watched {
+    fn crossing(&mut self, crossing: &GuardCrossing) {
+        self.impacts += 1;
+        let late = (crossing.t - self.ball.impact_time(self.impacts)).abs();
+        // What changed the speed once goes on in all flights to come.
+        let flights = 0.5 * f64::from(self.impacts).powi(2);
+        let rounding = self.rounding * flights * self.ball.flight();
+        // Times have digits of their own.
+        let of_time = 2.0 * f64::EPSILON * crossing.t * self.ball.speed();
+        self.gap = self.gap.max(crossing.state[0].abs() - of_time);
+        self.late = self.late.max(late);
+        let of_stated = (late - rounding) / crossing.time_error;
+        self.of_stated = self.of_stated.max(of_stated);
+    }
+
+    fn doubt(&mut self, _doubt: &Doubt) {
+        self.doubts += 1;
+    }
+
+    fn is_done(&self) -> bool {
+        self.impacts >= 100
+    }
+}
+
+fn watch(mut watched: Watched, rtol: f64, projection: Projection, tf: f64) -> Watched {
+    let Ball {
+        height,
+        gravity,
+        restitution,
+    } = watched.ball;
+    let system = falling(gravity)
+        .events([Watch::FALLING], |_, _, x, _| x[0])
+        .reset(move |_, _, x, _| {
+            x[1] *= -restitution;
+            Ok(())
+        });
+    let integrator = Integrator::new(system).unwrap().projection(projection);
+    let mut integrator = integrator.rtol(rtol).atol(1e-3 * rtol);
+    let summary = integrator
+        .observe(0.0, &[height, 0.0], tf, &mut watched)
+        .unwrap();
+    assert_eq!(summary.status, Status::Ended, "tf {tf:e}");
+    watched
+}
+
+/// The part of the speed, and of the height of a flight, that rounding may change between two
+/// impacts. Steps that are cut to the flight change some 22 units in the last place, whatever the
+/// length of the run: their slopes are summed up in the same way in each flight.
+const ROUNDING: f64 = 48.0 * f64::EPSILON;
+
+/// The gap at an impact is rounding of what the flight passed, or a millionth of the tolerance, and
+/// times are as exact as is stated.
+fn check(watched: &Watched, rtol: f64, what: &str) {
+    let Watched {
+        ball,
+        impacts,
+        gap,
+        of_stated,
+        doubts,
+        ..
+    } = *watched;
+    let what = format!("{what}: {ball:?}, |h| {gap:e}, {of_stated} of stated");
+    assert_eq!((impacts, doubts), (100, 0), "{what}");
+    assert!(of_stated <= 1.0, "{what}");
+    let height = ball.speed() * ball.flight();
+    assert!(gap <= ROUNDING * height + 1e-6 * 1e-3 * rtol, "{what}");
+}
+
+#[test]
+fn impacts_are_met_as_exactly_whenever_the_run_is_to_end() {
+    let ball = Ball {
+        height: 1.0,
+        gravity: 9.81,
+        restitution: 1.0,
+    };
+    for projection in [Projection::Auto, Projection::Off] {
+        for exponent in 4..=24 {
+            let tf = 10f64.powf(0.5 * f64::from(exponent));
+            let watched = watch(Watched::new(ball, 0.0), 1e-6, projection.clone(), tf);
+            check(&watched, 1e-6, &format!("tf {tf:e}"));
+            let late = watched.late / ball.flight();
+            assert!(late <= 5_000.0 * ROUNDING, "tf {tf:e}: {late:e}");
+        }
+    }
+}
+
+fn random_balls(seed: u64, cases: usize) {
+    let mut random = SplitMix64(seed);
+    let (mut worst, mut gap, mut late) = (0f64, 0f64, 0f64);
+    for case in 0..cases {
+        let ball = Ball {
+            height: 10f64.powf(random.between(-2.0, 3.0)),
+            gravity: random.between(1.0, 20.0),
+            restitution: random.between(0.97, 1.0),
+        };
+        let flights = ball.impact_time(101);
+        let tf = flights * 10f64.powf(random.between(0.0, 11.0));
+        let rtol = 10f64.powf(random.between(-12.0, -4.0));
+        let watched = Watched::new(ball, ROUNDING);
+        // All are located: a projection is only as exact as the tolerance.
+        let watched = watch(watched, rtol, Projection::Off, tf);
+        check(
+            &watched,
+            rtol,
+            &format!("case {case}, tf {tf:e}, rtol {rtol:e}"),
+        );
+        worst = worst.max(watched.of_stated);
+        gap = gap.max(watched.gap / (ball.speed() * ball.flight()));
+        late = late.max(watched.late / ball.flight());
+    }
+    println!("{cases} balls: gaps {gap:e}, late {late:e}, {worst} of the stated error");
+}
+
+#[test]
+fn random_balls_are_met_within_the_stated_error() {
+    random_balls(51, 60);
+}
+
+#[test]
+#[ignore = "thousands of runs: a minute in release"]
+fn many_random_balls_are_met_within_the_stated_error() {
+    random_balls(52, 10_000);
+}
