@@ -107,10 +107,9 @@ fn latency(c: &mut Criterion) {
             b.iter_custom(|iterations| {
                 let mut sum = Duration::ZERO;
                 for _ in 0..iterations {
-                    // of the golden section: evenly spread over the first evaluations
+                    // by the golden section: evenly spread over the first evaluations
                     count += 1;
-                    let part = (f64::from(count) * 0.618_033_988_749_895).fract();
-                    let setter = Setter::at((part * evaluations as f64) as usize);
+                    let setter = Setter::at(count * (evaluations * 618 / 1000) % evaluations);
                     run(&setter);
                     let taken = setter.latency();
                     longest = longest.max(taken);

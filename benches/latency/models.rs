@@ -13,7 +13,7 @@ use saltation::{EventFunction, Flow, InputError, Interrupt, Mode};
 
 /// Counts evaluations, sets its interrupt at one of them, and keeps the time.
 #[derive(Clone)]
-pub struct Setter(Rc<Inner>);
+pub(crate) struct Setter(Rc<Inner>);
 
 struct Inner {
     interrupt: Interrupt,
@@ -22,7 +22,7 @@ struct Inner {
 }
 
 impl Setter {
-    pub fn at(evaluation: usize) -> Self {
+    pub(crate) fn at(evaluation: usize) -> Self {
         Self(Rc::new(Inner {
             interrupt: Interrupt::new(),
             left: Cell::new(evaluation),
@@ -30,12 +30,12 @@ impl Setter {
         }))
     }
 
-    pub fn interrupt(&self) -> &Interrupt {
+    pub(crate) fn interrupt(&self) -> &Interrupt {
         &self.0.interrupt
     }
 
     /// The time since the interrupt was set; none when the driver ended before.
-    pub fn latency(&self) -> Duration {
+    pub(crate) fn latency(&self) -> Duration {
         self.0.set.get().map_or(Duration::ZERO, |set| set.elapsed())
     }
 
@@ -50,18 +50,18 @@ impl Setter {
 }
 
 /// Oscillators with a guard each; nothing is written but their gradients.
-pub struct Springs {
+pub(crate) struct Springs {
     n: usize,
     setter: Setter,
 }
 
 impl Springs {
-    pub fn new(n: usize, setter: &Setter) -> Self {
+    pub(crate) fn new(n: usize, setter: &Setter) -> Self {
         let setter = setter.clone();
         Self { n, setter }
     }
 
-    pub fn start(&self) -> Vec<f64> {
+    pub(crate) fn start(&self) -> Vec<f64> {
         let at = |i: usize| if i < self.n { 0.3 } else { -0.1 };
         (0..2 * self.n).map(at).collect()
     }
@@ -99,13 +99,13 @@ impl EventFunction for Springs {
 }
 
 /// Masses on springs in a row, each over its own floor.
-pub struct Row {
+pub(crate) struct Row {
     n: usize,
     setter: Setter,
 }
 
 impl Row {
-    pub fn new(n: usize, setter: &Setter) -> Self {
+    pub(crate) fn new(n: usize, setter: &Setter) -> Self {
         let setter = setter.clone();
         Self { n, setter }
     }
@@ -155,13 +155,13 @@ impl UnilateralConstraints for Row {
 }
 
 /// Boxes in a heap.
-pub struct Heap {
+pub(crate) struct Heap {
     scene: Scene,
     setter: Setter,
 }
 
 impl Heap {
-    pub fn new(boxes: usize, setter: &Setter) -> Self {
+    pub(crate) fn new(boxes: usize, setter: &Setter) -> Self {
         let mut scene = Scene::new();
         scene.add(Body::fixed(Shape::plane())).expect("a floor");
         for k in 0..boxes {
@@ -179,7 +179,7 @@ impl Heap {
         Self { scene, setter }
     }
 
-    pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn start(&self) -> (Vec<f64>, Vec<f64>) {
         self.scene.start()
     }
 }

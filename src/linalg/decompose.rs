@@ -101,10 +101,10 @@ mod tests {
     /// Entries of any size, to the ends of the numbers: no panic, and what comes out fits.
     #[test]
     fn matrices_of_all_sizes_are_decomposed_or_refused() {
-        for case in 0..2000_u64 {
-            let n = 1 + case as usize % 5;
-            let draw = |k: usize| fraction(word(case, k as u64)) - 0.5;
-            let spread = [0.0, 10.0, 300.0, 600.0][case as usize / 5 % 4];
+        for case in 0..2000 {
+            let n = 1 + case % 5;
+            let draw = |k: usize| fraction(word(case as u64, k as u64)) - 0.5;
+            let spread = [0.0, 10.0, 300.0, 600.0][case / 5 % 4];
             let entries = DMatrix::from_fn(n, n, |i, j| {
                 let (low, high) = (i.min(j), i.max(j));
                 let k = 2 * (n * low + high);

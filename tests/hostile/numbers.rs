@@ -98,7 +98,7 @@ impl MechanicalSystem for Point {
     }
     fn project_configuration(&self, q: &mut [f64]) -> bool {
         q[0] *= self.to;
-        self.to != 1.0
+        (self.to - 1.0).abs() > 0.0 || self.to.is_nan()
     }
 }
 

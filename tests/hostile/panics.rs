@@ -121,7 +121,9 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         let carried = integrator.carry(0.0, &[1.0, 0.0], 5.0, &mut tangents, &mut ());
         format!(
             "{:?}",
-            carried.map(|_| tangents.columns().map(|columns| columns.into_owned()))
+            carried.map(|_| tangents
+                .columns()
+                .map(saltation::nalgebra::Matrix::into_owned))
         )
     });
     let (q, v) = ([0.0, 0.02], [1.0, 0.0]);
@@ -138,9 +140,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
     hold("timeline", model, || {
         format!(
             "{:?}",
-            timeline
-                .integrate(0.0, &q, &v, 0.5)
-                .map(|run| run.state().clone())
+            timeline.integrate(0.0, &q, &v, 0.5).map(|run| run.state())
         )
     });
     let mut variational = Variational::new(model).unwrap().time_step(0.01);

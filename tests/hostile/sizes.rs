@@ -138,6 +138,10 @@ impl UnilateralConstraints for Block {
 
 const START: (f64, [f64; 2], [f64; 2]) = (0.0, [0.0, 0.02], [1.0, 0.0]);
 
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "called with what a driver has just returned"
+)]
 fn said<T: Debug, E: Debug>(found: Result<T, E>) -> String {
     format!("{found:?}")
 }
@@ -182,7 +186,11 @@ const BALLS: [Task<Ball>; 7] = [
         ball.0.driver_is_made();
         let mut tangents = Sensitivities::new(2, 2);
         let carried = integrator.carry(0.0, &[0.0, 1.0], 4.0, &mut tangents, &mut ());
-        said(carried.map(|_| tangents.columns().map(|columns| columns.into_owned())))
+        said(carried.map(|_| {
+            tangents
+                .columns()
+                .map(saltation::nalgebra::Matrix::into_owned)
+        }))
     }),
     ("check", |ball| {
         said(check_derivatives(
@@ -216,7 +224,7 @@ const BLOCKS: [Task<Block>; 9] = [
         let (t, q, v) = START;
         said(
             Simulation::new(model)
-                .and_then(|mut s| Ok(s.integrate(t, &q, &v, 0.3).map(|run| run.state().to_vec()))),
+                .map(|mut s| s.integrate(t, &q, &v, 0.3).map(|run| run.state().to_vec())),
         )
     }),
     ("derivative", |block| {
@@ -242,11 +250,10 @@ const BLOCKS: [Task<Block>; 9] = [
         let model = EventDriven::with_law(block, Routh::new());
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(Timeline::new(model).map(|timeline| {
-            timeline
-                .integrate(t, &q, &v, 0.3)
-                .map(|run| run.state().clone())
-        }))
+        said(
+            Timeline::new(model)
+                .map(|timeline| timeline.integrate(t, &q, &v, 0.3).map(|run| run.state())),
+        )
     }),
     ("variational", |block| {
         let Ok(driver) = Variational::new(block) else {
