@@ -8,7 +8,7 @@ use saltation::derivative::Sensitivities;
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
 use saltation::impact::Routh;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::nalgebra::DMatrix;
+use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
 use saltation::{EventFunction, Flow, Integrator, Mode};
 
@@ -121,9 +121,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         let carried = integrator.carry(0.0, &[1.0, 0.0], 5.0, &mut tangents, &mut ());
         format!(
             "{:?}",
-            carried.map(|_| tangents
-                .columns()
-                .map(saltation::nalgebra::Matrix::into_owned))
+            carried.map(|_| tangents.columns().map(Matrix::into_owned))
         )
     });
     let (q, v) = ([0.0, 0.02], [1.0, 0.0]);

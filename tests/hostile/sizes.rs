@@ -12,7 +12,7 @@ use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
 };
-use saltation::nalgebra::DMatrix;
+use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
 use saltation::{Crossing, EventFunction, Flow, Guard, Integrator, Mode, Stop, Watch};
 
@@ -186,11 +186,7 @@ const BALLS: [Task<Ball>; 7] = [
         ball.0.driver_is_made();
         let mut tangents = Sensitivities::new(2, 2);
         let carried = integrator.carry(0.0, &[0.0, 1.0], 4.0, &mut tangents, &mut ());
-        said(carried.map(|_| {
-            tangents
-                .columns()
-                .map(saltation::nalgebra::Matrix::into_owned)
-        }))
+        said(carried.map(|_| tangents.columns().map(Matrix::into_owned)))
     }),
     ("check", |ball| {
         said(check_derivatives(
