@@ -39,7 +39,7 @@ pub(super) struct DiscreteLagrangian {
     pub(super) force: Vec<f64>,
     /// The closed contacts, for efforts that depend on them.
     pub(super) closed: Vec<usize>,
-    /// Looked at between evaluations of the mass matrix.
+    /// Looked at after each four mass matrices or less.
     pub(super) interrupt: Interrupt,
     /// Columns `∂_k M v`, if they are those of this midpoint.
     slopes: Vec<f64>,
@@ -71,6 +71,7 @@ impl DiscreteLagrangian {
         (t, q0, h): (f64, &[f64], f64),
         work: &mut Work,
     ) -> Result<(), Interrupted> {
+        self.interrupt.check()?;
         self.t = t + 0.5 * h;
         for i in 0..q0.len() {
             self.q[i] = q0[i] + 0.5 * h * self.v[i];

@@ -31,11 +31,11 @@ const MOST_STEPS: f64 = 1e9;
 /// are closed are those of the contacts closed at the start of a part of a step.
 ///
 /// The order is two, through impacts and where slips turn in space too; it is one where friction
-/// reverses within a step. Steps
-/// must be short beside the fastest motion: some ten a period, more for large swings. Then energy
-/// stays within `O(h²)` between impacts for any time. The kinetic energy of an elastic impact is
-/// kept to rounding. Steps without closed contacts
-/// and impacts allocate nothing but the log.
+/// reverses within a step. Steps must be short beside the fastest motion: some ten a period, more
+/// for large swings. Then energy stays within `O(h²)` between impacts for any time. A step without
+/// closed contacts that Newton's method does not solve whole is made in two halves, and told
+/// ([`VariationalRun::halved`]). The kinetic energy of an elastic impact is kept to rounding. Steps
+/// without closed contacts and impacts allocate nothing but the log.
 ///
 /// ```
 /// use saltation::models::DoublePendulum;

@@ -60,8 +60,8 @@ impl<S: MechanicalSystem> Midpoint<S> {
         })
     }
 
-    /// Ends steps and derivatives when `interrupt` is set; looked at after each two mass matrices
-    /// or less.
+    /// Ends steps and derivatives when `interrupt` is set; looked at after each four mass matrices
+    /// or less, but not within a factorisation.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.step.newton.terms.interrupt = interrupt.clone();

@@ -6,7 +6,7 @@
 //!
 //! The factors of its derivative are kept as long as they contract, over steps too, and leave the
 //! second derivatives of the kinetic energy out: their part is `(h |v|)²/8` of the mass, and they
-//! cost a mass matrix a pair of coordinates. What these factors do not solve is begun again with
+//! cost four mass matrices a pair of coordinates. What these factors do not solve is begun again with
 //! whole ones, new at each iteration that asks for them.
 
 use super::discrete_lagrangian::{DiscreteLagrangian, Work};
@@ -22,6 +22,10 @@ const ENOUGH: f64 = 1e-13;
 /// Corrections below this part of the coordinates (or of 1, when they are smaller) end it too where
 /// they do not shrink with new factors that are known to be good: they are rounding of the forces.
 const ROUNDING: f64 = 1e-10;
+/// So do larger ones with new factors that are whole, where the momenta missed are below what this
+/// part of the forces gives in half of the step: differences of the kinetic energy are off by 1e-10
+/// of it, and a step that is nearly too long makes more of that.
+const FORCES: f64 = 1e-9;
 /// Factors serve for steps whose lengths differ by less than this part.
 const NEAR: f64 = 1e-6;
 /// Corrections that shrink by less than this ask for new factors.
@@ -147,13 +151,15 @@ impl Newton {
         let h = task.h;
         let (mut last, mut was_fresh) = (f64::INFINITY, false);
         // Whether a lack of progress is not the fault of the factors.
-        let mut good = whole || system.constant_mass();
+        let whole_when_new = whole || system.constant_mass();
+        let mut good = whole_when_new;
         for _ in 0..ITERATIONS {
             self.residual(system, task)?;
             let fresh = !self.fits(h);
             if fresh {
                 self.factorise(system, task, whole)?;
             }
+            let missed = largest(&self.delta);
             self.factors.solve(&mut self.delta);
             let correction = self.correct(h);
             if !correction.is_finite() {
@@ -161,7 +167,9 @@ impl Newton {
             }
             let size = self.size(task);
             let stalls = (fresh || was_fresh) && correction > TOO_SLOW * last;
-            let is_rounding = stalls && good && correction <= ROUNDING * size.max(1.0);
+            let is_rounding = stalls
+                && (good && correction <= ROUNDING * size.max(1.0)
+                    || whole_when_new && missed <= FORCES * self.impulse(h));
             if correction <= ENOUGH * size || is_rounding {
                 // The terms belong to the velocity before a correction below the tolerance.
                 self.terms
@@ -234,8 +242,16 @@ impl Newton {
     }
 
     fn size(&self, task: Task<'_>) -> f64 {
-        let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         largest(task.q) + task.h.abs() * largest(&self.terms.v)
+    }
+
+    /// What the forces of the terms give in half of a step, with those of inertia as large as the
+    /// energy that they are differences of.
+    fn impulse(&self, h: f64) -> f64 {
+        let terms = &self.terms;
+        let parts = terms.momentum.iter().zip(&terms.v);
+        let energy: f64 = parts.map(|(p, v)| (p * v).abs()).sum();
+        0.5 * h.abs() * (largest(&terms.force) + energy)
     }
 
     /// Factorises the derivative of `R` at the terms; see [`DiscreteLagrangian::linearise`].
@@ -272,4 +288,8 @@ impl Newton {
     pub(super) fn response(&self, force: &mut [f64]) {
         self.factors.solve(force);
     }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, x| most.max(x.abs()))
 }

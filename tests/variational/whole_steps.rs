@@ -1,6 +1,8 @@
 //! Steps against the equations of the midpoint rule, written out for a double pendulum: each is one
 //! whole step, or told.
 
+use std::ops::Range;
+
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::variational::{Midpoint, Variational, VariationalRun};
 
@@ -48,10 +50,15 @@ impl Double {
     }
 
     /// By how much `(q₀, p₀) → (q₁, p₁)` misses the equations of a step of `h`: in coordinates, as
-    /// `h M⁻¹` of the momenta missed, as a multiple of what rounding and differences excuse. Forces
-    /// that are not written are differences of the kinetic energy `T`, off by `1e-10 T` at most, or
-    /// more for wide angles, whose differences are wider; the corrections of Newton's method end
-    /// below `1e-13` of the coordinates. Two halves of a step miss by the order of `h³`.
+    /// `h M⁻¹` of the momenta missed, as a multiple of what rounding and differences excuse.
+    ///
+    /// Forces are off by `δ` at most. Those that are not written are differences of the kinetic
+    /// energy `T`, off by `1e-10 T`, or more for wide angles, whose differences are wider; those of
+    /// a grain by half of it. Where Newton's method ends at rounding, the residual that it saw was
+    /// no more than `(h/2) 2δ`, and of this its factors leave a tenth at most. With the `(h/2) δ`
+    /// that it did not see, the equation of the start is missed by `(h/2) 1.22 δ`. That of the end
+    /// is missed by `h δ` more, by `p₁ = p₀ + h F`. Corrections that are not of rounding end below
+    /// `1e-13` of the coordinates. Two halves of a step miss by the order of `h³`.
     fn miss(&self, h: f64, [q0, p0, q1, p1]: [&[f64]; 4]) -> f64 {
         let m = [0, 1].map(|i| 0.5 * (q0[i] + q1[i]));
         let v = [0, 1].map(|i| (q1[i] - q0[i]) / h);
@@ -67,10 +74,11 @@ impl Double {
         // Its parts may cancel.
         let energy = 0.5 * (a * v[0] * v[0] + c * v[1] * v[1]) + (b * v[0] * v[1]).abs();
         let wide = m.iter().fold(1.0f64, |most, x| most.max(x.abs()));
-        let force = 1e-10 * wide * wide * energy + self.grain;
-        let excused = 0.5 * h * h * force * (a + c) / det;
+        let off = 1e-10 * wide * wide * energy + 0.5 * self.grain;
+        let inverse = (a.max(c) + b.abs()) / det;
         let size = m.iter().chain(&v).fold(1.0f64, |most, x| most.max(x.abs()));
-        moved(start).max(moved(end)) / (excused + 1e-12 * size)
+        let excused = |times: f64| 0.5 * h * h * inverse * times * off + 1e-12 * size;
+        (moved(start) / excused(1.22)).max(moved(end) / excused(3.22))
     }
 
     /// The numbers of the steps of a run that are not those of the midpoint rule.
@@ -214,10 +222,11 @@ fn every_step_of_many_runs_is_a_step_of_the_midpoint_rule() {
     compare_runs(2000, 2.0);
 }
 
-/// Steps of any length from random states, against Newton's method with all derivatives.
-fn compare_long_steps(cases: u64) {
+/// Steps of any length from random states, against Newton's method with all derivatives; how many
+/// it solves, and how many were made in halves.
+fn compare_long_steps(cases: Range<u64>) -> [usize; 2] {
     let (mut solved, mut halved, mut refused) = (0, 0, 0);
-    for case in 0..cases {
+    for case in cases.clone() {
         let mut draws = Draws(case);
         let pendulum = Double::drawn(&mut draws);
         let h = draws.within(0.02, 0.4);
@@ -234,29 +243,47 @@ fn compare_long_steps(cases: u64) {
             let off = (0..2).fold(0.0f64, |most, i| most.max((end[i] - expected[i]).abs()));
             assert!(off < 1e-9, "{case} {h} {off:e}");
         }
-        let miss = pendulum.miss(h, [&q, &p, &end, &with]);
-        match made {
-            Ok(()) => assert_eq!(miss < 1.0, midpoint.halvings() == 0, "{case} {h} {miss}"),
-            Err(_) => refused += 1,
+        if made.is_err() {
+            refused += 1;
+        } else if midpoint.halvings() == 0 {
+            let miss = pendulum.miss(h, [&q, &p, &end, &with]);
+            assert!(miss < 1.0, "{case} {h} {miss}");
+        } else {
+            // What is told to be in halves is: two steps of half the length. (It may solve the
+            // whole step too, where it comes to thousands of turns and forces are off by much.)
+            halved += 1;
+            let mut half = Midpoint::new(pendulum).unwrap();
+            let (mut at, mut by) = (q, p);
+            half.step(0.0, 0.5 * h, &mut at, &mut by).unwrap();
+            assert_eq!(half.halvings(), 0, "{case} {h}");
+            for ends in [[&q, &p, &at, &by], [&at, &by, &end, &with]] {
+                let miss = pendulum.miss(0.5 * h, ends.map(|of| &of[..]));
+                assert!(miss < 1.0, "{case} {h} {miss}");
+            }
         }
-        halved += midpoint.halvings();
     }
-    println!("{cases} steps: {solved} solved by both, {halved} in halves, {refused} refused");
-    assert!(
-        solved > cases as usize / 3 && halved > 0,
-        "{solved} {halved}"
-    );
+    println!("{cases:?} steps: {solved} solved by both, {halved} in halves, {refused} refused");
+    [solved, halved]
 }
 
 #[test]
 fn long_steps_are_solved_where_all_derivatives_solve_them() {
-    compare_long_steps(1500);
+    let [solved, halved] = compare_long_steps(0..1500);
+    assert!(solved > 500 && halved > 0, "{solved} {halved}");
+}
+
+#[test]
+fn noise_of_differences_that_a_long_step_amplifies_halves_no_step() {
+    // In case 214083 the forces of inertia, off by 1e-10 of the energy, move coordinates by more
+    // than that; it was made in two halves.
+    assert_eq!(compare_long_steps(214_083..214_084), [1, 0]);
 }
 
 #[test]
 #[ignore = "300 000 steps: seconds in release, a minute in debug mode"]
 fn many_long_steps_are_solved_where_all_derivatives_solve_them() {
-    compare_long_steps(300_000);
+    let [solved, halved] = compare_long_steps(0..300_000);
+    assert!(solved > 100_000 && halved > 0, "{solved} {halved}");
 }
 
 #[test]
