@@ -34,7 +34,8 @@ impl MechanicalRun {
     /// use saltation::models::DoublePendulum;
     /// let (free, start) = (DoublePendulum { wall: -9.0, ..Default::default() }, [1.0, 0.5]);
     /// let exact = Simulation::new(EventDriven::new(free))?.integrate(0.0, &start, &[0.0; 2], 0.5)?;
-    /// let mut stepper = TimeStepper::new(free)?.time_step(1e-4);
+    /// // the compliant driver knows no coefficient of restitution, and the wall is far away
+    /// let mut stepper = TimeStepper::new(free)?.time_step(1e-4).inelastic();
     /// let run = stepper.integrate(0.0, &start, &[0.0; 2], 0.5)?.completed()?;
     /// assert!((run.state()[0] - exact.state()[0]).abs() < 1e-3);
     /// # Ok::<(), saltation::Error>(())

@@ -24,6 +24,8 @@ pub(crate) struct Nearest {
     before: (Vec<usize>, Vec<f64>),
     trial: Vec<f64>,
     is_barred: Vec<bool>,
+    /// Generators looked at, in all rounds of all searches.
+    looked_at: u64,
     /// From the point to the nearest one.
     gap: Vec<f64>,
     /// Orthonormal directions, and the triangular factor.
@@ -35,6 +37,11 @@ impl Nearest {
     /// The generators of the nearest point found last, with their coefficients.
     pub(crate) fn coefficients(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.active.iter().copied().zip(self.x.iter().copied())
+    }
+
+    /// Generators looked at so far, in all rounds of all searches: the work done.
+    pub(crate) const fn looked_at(&self) -> u64 {
+        self.looked_at
     }
 
     /// The distance of `point` from the hull of generators: rows of a weight (1 for a point, 0 for
@@ -55,6 +62,7 @@ impl Nearest {
                 .extend(place.iter().zip(point).map(|(p, x)| p - weight * x));
         }
         let n = self.rows.len() / (d + 1);
+        self.looked_at += n as u64;
         let Some(first) = self.nearest_generator(d) else {
             return f64::INFINITY;
         };
@@ -73,6 +81,7 @@ impl Nearest {
             if size <= enough {
                 break;
             }
+            self.looked_at += n as u64;
             let Some(entering) = self.entering(d, size) else {
                 break;
             };

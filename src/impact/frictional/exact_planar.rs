@@ -38,6 +38,10 @@ const ZERO: f64 = 1e-15;
 /// Most vertices of a polytope on the way, unless another number is set.
 const VERTICES: usize = 200;
 
+/// Most vertices and rays that are looked at, unless another number is set: about six seconds
+/// with three contacts.
+const WORK: u64 = 100_000_000;
+
 /// Computes all velocities that a planar inelastic impact with friction can end with.
 ///
 /// ```
@@ -69,25 +73,27 @@ const VERTICES: usize = 200;
 /// go on: pushing contacts can stop each other's slip. This set holds both, as the definition of
 /// the inclusion does; samplers end there.
 ///
-/// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds; to a
-/// minute where a cap ends the search. Some sets have vertices without end: two contacts alternate,
-/// and each round moves the velocity by a little less than the one before (one in a hundred random
-/// problems with two contacts, one in twenty with three). There, and with four or five contacts, the
-/// search reaches a cap. Then the result is a part of the exact set:
+/// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds; to ten
+/// seconds where a cap ends the search. Some sets have vertices without end: two contacts
+/// alternate, and each round moves the velocity by a little less than the one before (one in a
+/// hundred random problems with two contacts, one in twenty with three). There, and with four or
+/// five contacts, the search reaches a cap. Then the result is a part of the exact set:
 /// [`is_closed`](OutcomeSet::is_closed) is false, and [`unclosed`](OutcomeSet::unclosed) says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactPlanar {
     cap: usize,
     vertices: usize,
+    work: u64,
     is_forced: bool,
 }
 
 impl ExactPlanar {
-    /// With the default cap.
+    /// With the default caps.
     pub const fn new() -> Self {
         Self {
             cap: CAP,
             vertices: VERTICES,
+            work: WORK,
             is_forced: false,
         }
     }
@@ -106,6 +112,17 @@ impl ExactPlanar {
     #[must_use]
     pub const fn vertices(mut self, most: usize) -> Self {
         self.vertices = most;
+        self
+    }
+
+    /// Most vertices and rays that are looked at; default 100 000 000, about six seconds of one
+    /// core with three contacts. What the time goes to is whether points lie in the hull of others,
+    /// and each round of these searches looks at all of the hull once: this is the cap on time, the
+    /// same on every machine. Where more are needed, the set is not closed
+    /// ([`OutcomeSet::unclosed`]).
+    #[must_use]
+    pub const fn work(mut self, generators: u64) -> Self {
+        self.work = generators;
         self
     }
 
@@ -131,7 +148,7 @@ impl ExactPlanar {
             let pieces = vec![Polytope::of_vertices(inclusion.rows(), speeds)];
             return Ok(OutcomeSet::new(pieces, 0, Unclosed::default(), problem));
         }
-        Search::new(&inclusion, self.vertices, problem).run(self.cap)
+        Search::new(&inclusion, self, problem).run()
     }
 }
 
@@ -344,69 +361,92 @@ struct Search<'a> {
     locations: Vec<Location>,
     open: VecDeque<(usize, Generators)>,
     ends: Vec<Generators>,
-    /// Most generators of a polytope.
-    vertices: usize,
+    caps: &'a ExactPlanar,
+    /// Polytopes pushed so far.
+    effort: usize,
     unclosed: Unclosed,
     scratch: Scratch,
 }
 
 impl<'a> Search<'a> {
-    fn new(inclusion: &'a PlanarInclusion, vertices: usize, problem: &'a ImpactProblem) -> Self {
+    fn new(
+        inclusion: &'a PlanarInclusion,
+        caps: &'a ExactPlanar,
+        problem: &'a ImpactProblem,
+    ) -> Self {
         Self {
             problem,
             inclusion,
             locations: inclusion.locations(),
             open: VecDeque::new(),
             ends: Vec::new(),
-            vertices,
+            caps,
+            effort: 0,
             unclosed: Unclosed::default(),
-            scratch: Scratch::new(problem.interrupt()),
+            scratch: Scratch::new(caps.work, problem.interrupt()),
         }
     }
 
-    fn run(mut self, cap: usize) -> Result<OutcomeSet, Failure> {
+    fn run(mut self) -> Result<OutcomeSet, Failure> {
+        match self.search() {
+            // one with too many vertices is counted where it comes
+            Ok(()) | Err(Uncut::TooMany) => {}
+            Err(Uncut::Interrupted) => return Err(Failure::Interrupted),
+            Err(Uncut::OutOfWork) => {
+                self.unclosed.open = 1 + self.open.len();
+                self.unclosed.is_out_of_work = true;
+            }
+        }
+        let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
+        let pieces = pieces.collect::<Result<_, _>>()?;
+        Ok(OutcomeSet::new(
+            pieces,
+            self.effort,
+            self.unclosed,
+            self.problem,
+        ))
+    }
+
+    /// Goes through locations until nothing new is reached, or a cap is.
+    fn search(&mut self) -> Result<(), Uncut> {
         let mut start = Generators::new(self.inclusion.rows());
         start.push_point(&self.inclusion.start);
         self.add_end(&start)?;
         self.enter_others(&start, None)?;
-        let mut effort = 0;
         while let Some((at, set)) = self.open.pop_front() {
-            self.problem.check_interrupt()?;
             if self.locations[at].knows(&set, &mut self.scratch) {
                 continue;
             }
-            if effort == cap {
+            self.scratch.check()?;
+            if self.effort == self.caps.cap {
                 self.unclosed.open = 1 + self.open.len();
                 break;
             }
-            effort += 1;
+            self.effort += 1;
             self.push_through(at, &set)?;
         }
-        let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
-        let pieces = pieces.collect::<Result<_, _>>()?;
-        let (unclosed, problem) = (self.unclosed, self.problem);
-        Ok(OutcomeSet::new(pieces, effort, unclosed, problem))
+        Ok(())
     }
 
     /// What a cut leaves; none where it has too many generators, which is counted.
-    fn unless_too_many<T>(&mut self, cut: Result<T, Uncut>) -> Result<Option<T>, Failure> {
+    fn unless_too_many<T>(&mut self, cut: Result<T, Uncut>) -> Result<Option<T>, Uncut> {
         match cut {
             Ok(part) => Ok(Some(part)),
-            Err(Uncut::Interrupted) => Err(Failure::Interrupted),
             Err(Uncut::TooMany) => {
                 self.unclosed.left_out += 1;
                 Ok(None)
             }
+            Err(ended) => Err(ended),
         }
     }
 
     /// Adds what is reached in a location from a part of it.
-    fn push_through(&mut self, at: usize, set: &Generators) -> Result<(), Failure> {
+    fn push_through(&mut self, at: usize, set: &Generators) -> Result<(), Uncut> {
         let mut pushed = set.clone();
         pushed.push_rays_of(&self.locations[at].rays);
         // points that lie behind others along the rays: cuts ask for none such
         pushed.prune(&mut self.scratch);
-        let reached = self.locations[at].part_of(&pushed, self.vertices, &mut self.scratch);
+        let reached = self.locations[at].part_of(&pushed, self.caps.vertices, &mut self.scratch);
         let Some(mut reached) = self.unless_too_many(reached)? else {
             return Ok(());
         };
@@ -423,9 +463,9 @@ impl<'a> Search<'a> {
     }
 
     /// Lists the parts of a set that lie in other locations.
-    fn enter_others(&mut self, set: &Generators, from: Option<usize>) -> Result<(), Failure> {
+    fn enter_others(&mut self, set: &Generators, from: Option<usize>) -> Result<(), Uncut> {
         for at in (0..self.locations.len()).filter(|&at| Some(at) != from) {
-            let part = self.locations[at].part_of(set, self.vertices, &mut self.scratch);
+            let part = self.locations[at].part_of(set, self.caps.vertices, &mut self.scratch);
             let Some(part) = self.unless_too_many(part)? else {
                 continue;
             };
@@ -439,15 +479,21 @@ impl<'a> Search<'a> {
                     .retain(|open| open.0 != at || !open.1.is_within(&part, 0.0, scratch));
                 self.open.push_back((at, part));
             }
+            self.scratch.check()?;
         }
         Ok(())
     }
 
     /// Keeps the part of a set where no contact approaches.
-    fn add_end(&mut self, reached: &Generators) -> Result<(), Failure> {
+    fn add_end(&mut self, reached: &Generators) -> Result<(), Uncut> {
         let mut end = reached.clone();
         for contact in 0..self.inclusion.contacts {
-            let cut = end.cut(contact, Sign::Positive, self.vertices, &mut self.scratch);
+            let cut = end.cut(
+                contact,
+                Sign::Positive,
+                self.caps.vertices,
+                &mut self.scratch,
+            );
             if self.unless_too_many(cut)?.is_none() {
                 return Ok(());
             }
@@ -458,7 +504,14 @@ impl<'a> Search<'a> {
         if end.is_empty() || ends.any(|old| end.is_within(old, KNOWN, scratch)) {
             return Ok(());
         }
-        self.ends.retain(|old| !old.is_within(&end, KNOWN, scratch));
+        let others = self.ends.iter();
+        let others: Vec<_> = others
+            .filter(|old| !old.is_within(&end, KNOWN, scratch))
+            .cloned()
+            .collect();
+        // a search that was ended found nothing within others
+        scratch.check()?;
+        self.ends = others;
         self.ends.push(end);
         Ok(())
     }

@@ -38,6 +38,8 @@ const BATCH: usize = 64;
 pub(super) enum Uncut {
     /// More generators remain than the cap allows.
     TooMany,
+    /// As many generators were looked at as are allowed.
+    OutOfWork,
     Interrupted,
 }
 
@@ -69,25 +71,60 @@ pub(super) struct Generators {
 /// Scratch of the operations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    nearest: Nearest,
+    hulls: Hulls,
     /// The generators on the hyperplane of a cut.
     face: Generators,
     rays: Vec<f64>,
     is_kept: Vec<bool>,
+}
+
+/// Searches in hulls. Once they are to end, no point lies in a hull any more: nothing is dropped
+/// that is not known to be redundant.
+#[derive(Clone, Debug, Default)]
+struct Hulls {
+    nearest: Nearest,
+    /// Most generators that are looked at; none: as many as it takes.
+    work: Option<u64>,
     interrupt: Option<Interrupt>,
 }
 
 impl Scratch {
-    /// Operations that end when this is set.
-    pub(super) fn new(interrupt: Option<&Interrupt>) -> Self {
-        Self {
+    /// Operations that end when this is set, or when `work` generators were looked at.
+    pub(super) fn new(work: u64, interrupt: Option<&Interrupt>) -> Self {
+        let hulls = Hulls {
+            nearest: Nearest::default(),
+            work: Some(work),
             interrupt: interrupt.cloned(),
+        };
+        Self {
+            hulls,
             ..Self::default()
         }
     }
 
-    fn check_interrupt(&self) -> Result<(), Interrupted> {
-        self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)
+    /// Refuses to go on: then what was found since the last check may hold redundant generators.
+    pub(super) fn check(&self) -> Result<(), Uncut> {
+        self.hulls.check()
+    }
+}
+
+impl Hulls {
+    fn check(&self) -> Result<(), Uncut> {
+        self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)?;
+        match self.work {
+            Some(work) if self.nearest.looked_at() >= work => Err(Uncut::OutOfWork),
+            _ => Ok(()),
+        }
+    }
+
+    /// True when a point lies within `tolerance` of the hull of generators.
+    fn hold<'g>(
+        &mut self,
+        generators: impl Iterator<Item = &'g [f64]>,
+        point: &[f64],
+        tolerance: f64,
+    ) -> bool {
+        self.check().is_ok() && self.nearest.distance(generators, point, tolerance) <= tolerance
     }
 }
 
@@ -163,15 +200,16 @@ impl Generators {
         keep != Sign::Positive && is_beyond(1.0) || keep != Sign::Negative && is_beyond(-1.0)
     }
 
-    /// True when every point lies within `tolerance` of the hull of another set without rays.
+    /// True when every point lies within `tolerance` of the hull of another set without rays. False
+    /// where the search is to end.
     pub(super) fn is_within(&self, other: &Self, tolerance: f64, scratch: &mut Scratch) -> bool {
         self.points()
-            .all(|point| scratch.nearest.distance(other.iter(), point, tolerance) <= tolerance)
+            .all(|point| scratch.hulls.hold(other.iter(), point, tolerance))
     }
 
     /// Keeps a part of coordinate `axis`. Refuses, and leaves the set spoiled, where more than
-    /// `cap` generators remain. Where the set has no line and none that lies in the hull of the
-    /// others, it has none afterwards.
+    /// `cap` generators remain, or the search is to end. Where the set has no line and none that
+    /// lies in the hull of the others, it has none afterwards.
     pub(super) fn cut(
         &mut self,
         axis: usize,
@@ -239,8 +277,8 @@ impl Generators {
                 combine(p, q, at, &mut face.rows);
             }
             if face.rows.len() / width > 2 * settled + BATCH {
-                scratch.check_interrupt()?;
                 face.prune(scratch);
+                scratch.check()?;
                 settled = face.len();
                 if settled > cap {
                     return Err(Uncut::TooMany);
@@ -248,6 +286,7 @@ impl Generators {
             }
         }
         face.prune(scratch);
+        scratch.check()?;
         if face.len() > cap {
             return Err(Uncut::TooMany);
         }
@@ -259,13 +298,13 @@ impl Generators {
         self.near.extend(self.rows.iter().map(|x| x.high()));
     }
 
-    /// Drops generators that lie in the hull of the others.
+    /// Drops generators that lie in the hull of the others; where the search is to end, not all.
     pub(super) fn prune(&mut self, scratch: &mut Scratch) {
         self.round();
         let width = self.dimension + 1;
         let n = self.len();
         let Scratch {
-            nearest,
+            hulls,
             is_kept,
             rays,
             ..
@@ -306,10 +345,9 @@ impl Generators {
                 for other in others.filter(|other| other[0] == 0.0) {
                     rays.extend_from_slice(other);
                 }
-                nearest.distance(rays.chunks_exact(width), &row(k)[1..], REDUNDANT_RAY)
-                    <= REDUNDANT_RAY
+                hulls.hold(rays.chunks_exact(width), &row(k)[1..], REDUNDANT_RAY)
             } else {
-                nearest.distance(others, &row(k)[1..], REDUNDANT) <= REDUNDANT
+                hulls.hold(others, &row(k)[1..], REDUNDANT)
             };
             is_kept[k] = !is_redundant;
         }

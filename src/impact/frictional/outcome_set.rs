@@ -27,9 +27,11 @@ pub struct OutcomeSet {
 /// Why a set is a part of the exact one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unclosed {
-    /// Polytopes that were still to be pushed when [`cap`](super::ExactPlanar::cap) ended the
-    /// search.
+    /// Polytopes that were still to be pushed when [`cap`](super::ExactPlanar::cap) or
+    /// [`work`](super::ExactPlanar::work) ended the search.
     pub open: usize,
+    /// True when it was [`work`](super::ExactPlanar::work) that ended the search.
+    pub is_out_of_work: bool,
     /// Polytopes that were left out because they have more vertices than
     /// [`vertices`](super::ExactPlanar::vertices) allows.
     pub left_out: usize,
@@ -40,7 +42,15 @@ impl fmt::Display for Unclosed {
         write!(f, "the set is a part of the exact one:")?;
         if self.open > 0 {
             let open = self.open;
-            write!(f, " the cap ended the search with {open} polytopes to go")?;
+            let cap = if self.is_out_of_work {
+                "work"
+            } else {
+                "polytopes"
+            };
+            write!(
+                f,
+                " the cap on {cap} ended the search with {open} polytopes to go"
+            )?;
         }
         if self.open > 0 && self.left_out > 0 {
             write!(f, ", and")?;
@@ -92,19 +102,21 @@ impl OutcomeSet {
     }
 
     /// Distance of contact speeds from the set, `|u − u⁺|` (m/s); 0 inside. NaN for a wrong
-    /// length, infinite where there is no piece. That contact speeds are those of an outcome does
-    /// not say that a velocity is: see [`velocities`](Self::velocities).
+    /// length, infinite where there is no piece, and an upper bound where the set is not closed.
+    /// That contact speeds are those of an outcome does not say that a velocity is: see [`velocities`](Self::velocities).
     pub fn distance(&self, speeds: &[f64]) -> f64 {
         distance(&self.pieces, speeds)
     }
 
-    /// True when contact speeds lie within `tolerance` of the set (m/s).
+    /// True when contact speeds lie within `tolerance` of the set (m/s). A measured velocity may have
+    /// them and differ in what moves no contact: ask the set of [`velocities`](Self::velocities)
+    /// whether it is an outcome. False for a wrong length.
     pub fn contains(&self, speeds: &[f64], tolerance: f64) -> bool {
         self.distance(speeds) <= tolerance
     }
 
     /// The greatest `c · u⁺` over the set for these weights `c` of contact speeds, and a vertex
-    /// where it is taken. None where there is no piece.
+    /// where it is taken. None where there is no piece, and a lower bound where the set is not closed.
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::NotFinite`].
