@@ -13,14 +13,13 @@
 //! inside a location from a polytope `P` is therefore `(P + cone(rays)) ∩ location`. A list of work
 //! goes through locations until nothing new is reached.
 
-use std::collections::VecDeque;
-
 use nalgebra::DMatrix;
 
 use super::generators::{Generators, Scratch, Sign, Uncut};
 use super::outcome_set::{OutcomeSet, Unclosed};
 use super::polytope::Polytope;
 use super::span::{KNOWN, Span};
+use super::work_list::Search;
 use crate::impact::outcome::check_finite;
 use crate::impact::{Failure, ImpactProblem};
 use crate::linalg::double_double::Double;
@@ -81,9 +80,9 @@ const WORK: u64 = 100_000_000;
 /// [`is_closed`](OutcomeSet::is_closed) is false, and [`unclosed`](OutcomeSet::unclosed) says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactPlanar {
-    cap: usize,
-    vertices: usize,
-    work: u64,
+    pub(super) cap: usize,
+    pub(super) vertices: usize,
+    pub(super) work: u64,
     is_forced: bool,
 }
 
@@ -159,9 +158,9 @@ impl Default for ExactPlanar {
 }
 
 /// The inclusion of a problem in units of `√G_ii` and of the greatest speed.
-struct PlanarInclusion {
-    contacts: usize,
-    start: Vec<Double>,
+pub(super) struct PlanarInclusion {
+    pub(super) contacts: usize,
+    pub(super) start: Vec<Double>,
     /// What a coordinate is multiplied with to give a speed of the problem: that of its row, then
     /// the greatest speed. Their product may overflow where the speed does not.
     units: Vec<f64>,
@@ -230,11 +229,11 @@ impl PlanarInclusion {
         })
     }
 
-    fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         2 * self.contacts
     }
 
-    fn in_speeds(&self, set: &Generators) -> Result<Polytope, Failure> {
+    pub(super) fn in_speeds(&self, set: &Generators) -> Result<Polytope, Failure> {
         let mut vertices = Vec::with_capacity(set.len() * self.rows());
         for point in set.points() {
             let start = vertices.len();
@@ -249,7 +248,7 @@ impl PlanarInclusion {
     }
 
     /// All locations, in a fixed order.
-    fn locations(&self) -> Vec<Location> {
+    pub(super) fn locations(&self) -> Vec<Location> {
         let mut locations = Vec::new();
         let mut signs = vec![None; self.contacts];
         self.extend_locations(&mut signs, 0, &mut locations);
@@ -319,17 +318,17 @@ impl PlanarInclusion {
 }
 
 /// A cone of contact speeds in which the rates are constant.
-struct Location {
+pub(super) struct Location {
     /// Coordinates and what is kept of them; those of least dimension first.
     cuts: Vec<(usize, Sign)>,
-    rays: Generators,
+    pub(super) rays: Generators,
     /// What is reached in it so far.
-    known: Vec<Generators>,
+    pub(super) known: Vec<Generators>,
 }
 
 impl Location {
     /// The part of a set that lies in it.
-    fn part_of(
+    pub(super) fn part_of(
         &self,
         set: &Generators,
         vertices: usize,
@@ -348,171 +347,8 @@ impl Location {
         Ok(part)
     }
 
-    fn knows(&self, set: &Generators, scratch: &mut Scratch) -> bool {
+    pub(super) fn knows(&self, set: &Generators, scratch: &mut Scratch) -> bool {
         let mut known = self.known.iter();
         known.any(|known| set.is_within(known, KNOWN, scratch))
-    }
-}
-
-/// The work list.
-struct Search<'a> {
-    problem: &'a ImpactProblem,
-    inclusion: &'a PlanarInclusion,
-    locations: Vec<Location>,
-    open: VecDeque<(usize, Generators)>,
-    ends: Vec<Generators>,
-    caps: &'a ExactPlanar,
-    /// Polytopes pushed so far.
-    effort: usize,
-    unclosed: Unclosed,
-    scratch: Scratch,
-}
-
-impl<'a> Search<'a> {
-    fn new(
-        inclusion: &'a PlanarInclusion,
-        caps: &'a ExactPlanar,
-        problem: &'a ImpactProblem,
-    ) -> Self {
-        Self {
-            problem,
-            inclusion,
-            locations: inclusion.locations(),
-            open: VecDeque::new(),
-            ends: Vec::new(),
-            caps,
-            effort: 0,
-            unclosed: Unclosed::default(),
-            scratch: Scratch::new(caps.work, problem.interrupt()),
-        }
-    }
-
-    fn run(mut self) -> Result<OutcomeSet, Failure> {
-        match self.search() {
-            // one with too many vertices is counted where it comes
-            Ok(()) | Err(Uncut::TooMany) => {}
-            Err(Uncut::Interrupted) => return Err(Failure::Interrupted),
-            Err(Uncut::OutOfWork) => {
-                self.unclosed.open = 1 + self.open.len();
-                self.unclosed.is_out_of_work = true;
-            }
-        }
-        let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
-        let pieces = pieces.collect::<Result<_, _>>()?;
-        Ok(OutcomeSet::new(
-            pieces,
-            self.effort,
-            self.unclosed,
-            self.problem,
-        ))
-    }
-
-    /// Goes through locations until nothing new is reached, or a cap is.
-    fn search(&mut self) -> Result<(), Uncut> {
-        let mut start = Generators::new(self.inclusion.rows());
-        start.push_point(&self.inclusion.start);
-        self.add_end(&start)?;
-        self.enter_others(&start, None)?;
-        while let Some((at, set)) = self.open.pop_front() {
-            if self.locations[at].knows(&set, &mut self.scratch) {
-                continue;
-            }
-            self.scratch.check()?;
-            if self.effort == self.caps.cap {
-                self.unclosed.open = 1 + self.open.len();
-                break;
-            }
-            self.effort += 1;
-            self.push_through(at, &set)?;
-        }
-        Ok(())
-    }
-
-    /// What a cut leaves; none where it has too many generators, which is counted.
-    fn unless_too_many<T>(&mut self, cut: Result<T, Uncut>) -> Result<Option<T>, Uncut> {
-        match cut {
-            Ok(part) => Ok(Some(part)),
-            Err(Uncut::TooMany) => {
-                self.unclosed.left_out += 1;
-                Ok(None)
-            }
-            Err(ended) => Err(ended),
-        }
-    }
-
-    /// Adds what is reached in a location from a part of it.
-    fn push_through(&mut self, at: usize, set: &Generators) -> Result<(), Uncut> {
-        let mut pushed = set.clone();
-        pushed.push_rays_of(&self.locations[at].rays);
-        // points that lie behind others along the rays: cuts ask for none such
-        pushed.prune(&mut self.scratch);
-        let reached = self.locations[at].part_of(&pushed, self.caps.vertices, &mut self.scratch);
-        let Some(mut reached) = self.unless_too_many(reached)? else {
-            return Ok(());
-        };
-        reached.prune(&mut self.scratch);
-        // where nothing is added, the other parts were listed with the set it came from
-        if !reached.is_within(set, KNOWN, &mut self.scratch) {
-            self.add_end(&reached)?;
-            self.enter_others(&reached, Some(at))?;
-        }
-        let (known, scratch) = (&mut self.locations[at].known, &mut self.scratch);
-        known.retain(|old| !old.is_within(&reached, 0.0, scratch));
-        known.push(reached);
-        Ok(())
-    }
-
-    /// Lists the parts of a set that lie in other locations.
-    fn enter_others(&mut self, set: &Generators, from: Option<usize>) -> Result<(), Uncut> {
-        for at in (0..self.locations.len()).filter(|&at| Some(at) != from) {
-            let part = self.locations[at].part_of(set, self.caps.vertices, &mut self.scratch);
-            let Some(part) = self.unless_too_many(part)? else {
-                continue;
-            };
-            let scratch = &mut self.scratch;
-            if part.is_empty() || self.locations[at].knows(&part, scratch) {
-                continue;
-            }
-            let mut open = self.open.iter().filter(|open| open.0 == at);
-            if !open.any(|open| part.is_within(&open.1, KNOWN, scratch)) {
-                self.open
-                    .retain(|open| open.0 != at || !open.1.is_within(&part, 0.0, scratch));
-                self.open.push_back((at, part));
-            }
-            self.scratch.check()?;
-        }
-        Ok(())
-    }
-
-    /// Keeps the part of a set where no contact approaches.
-    fn add_end(&mut self, reached: &Generators) -> Result<(), Uncut> {
-        let mut end = reached.clone();
-        for contact in 0..self.inclusion.contacts {
-            let cut = end.cut(
-                contact,
-                Sign::Positive,
-                self.caps.vertices,
-                &mut self.scratch,
-            );
-            if self.unless_too_many(cut)?.is_none() {
-                return Ok(());
-            }
-        }
-        end.prune(&mut self.scratch);
-        let scratch = &mut self.scratch;
-        let mut ends = self.ends.iter();
-        if end.is_empty() || ends.any(|old| end.is_within(old, KNOWN, scratch)) {
-            return Ok(());
-        }
-        let others = self.ends.iter();
-        let others: Vec<_> = others
-            .filter(|old| !old.is_within(&end, KNOWN, scratch))
-            .cloned()
-            .collect();
-        // a search that was ended found nothing within others
-        scratch.check()?;
-        self.ends = others;
-        self.ends.push(end);
-        Ok(())
     }
 }

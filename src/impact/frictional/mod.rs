@@ -13,8 +13,8 @@
 //!   `bounds`: how the bounds are drawn, `sobol` by Sobol's sequence; `lcp_step`: one step;
 //!   `proximal`: the same with a round cone; `energetic`:
 //!   samples with restitution. `elimination`: small linear systems.
-//! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `generators`:
-//!   convex sets by points and rays; `span`: rows that depend on others; `outcome_set`: what a user
+//! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `work_list`:
+//!   its search; `generators`: convex sets by points and rays; `span`: rows that depend on others; `outcome_set`: what a user
 //!   reads of the set, `velocity_set` in velocities of the bodies, `polytope` of a piece.
 //! * `event_exact`: samples without the error of a step.
 //! * `sampler`: many samples by number; `samples`: their list; `statistics`: how far they reach and
@@ -46,6 +46,7 @@ mod sobol;
 mod span;
 mod statistics;
 mod velocity_set;
+mod work_list;
 
 pub use bounds::BoundLaw;
 pub use branches::Branch;
