@@ -425,6 +425,36 @@ fn directions_carried_along_do_not_allocate() {
     .with_events(70, |k, _, x| x[0] - 0.01 * (k / 2) as f64);
     assert_carries_without_allocating(many, &[-0.1, 0.0], 1.0);
     assert_carries_without_allocating(Bouncing, &[1.0, 0.0], 1.5);
+    // A corner with resets, of which the run misses the common point.
+    assert_carries_without_allocating(Kicked, &[-0.5, 1e-10, 0.0], 1.0);
+}
+
+/// Two guards that are met almost at once, whose resets move what they do not see.
+struct Kicked;
+
+impl Flow for Kicked {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &saltation::Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[1.0, 0.0, mode.count_ones() as f64]);
+    }
+}
+
+impl EventFunction for Kicked {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &saltation::Mode) -> f64 {
+        x[0] - k as f64 * x[1]
+    }
+    fn watch(&self, _k: usize) -> saltation::Watch {
+        saltation::Watch::RISING
+    }
+    fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), saltation::Stop> {
+        crossing.x[2] += 0.5 * crossing.crossed.guards().len() as f64;
+        Ok(())
+    }
 }
 
 /// A ball whose reset has no derivative written.

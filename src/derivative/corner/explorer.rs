@@ -38,7 +38,7 @@ pub(crate) struct Explorer {
     x: Vec<f64>,
     mode: Mode,
     arming: Vec<Arming>,
-    /// Displacements before a reset.
+    /// Displacements before a reset, then rows.
     before: Vec<f64>,
 }
 
@@ -378,15 +378,16 @@ impl Explorer {
     ) -> Result<(), NoDerivative> {
         let Edge { guard: by, to, .. } = *self.graph.edge(edge);
         let (dim, t, field) = (self.x.len(), self.graph.t(), &self.graph.node(to).field);
-        let (mut row, mut scratch) = (vec![0.0; dim], vec![0.0; dim]);
+        self.before.resize(2 * dim, 0.0);
+        let (row, scratch) = self.before.split_at_mut(dim);
         for &CrossedGuard { guard, .. } in self.repeat.met() {
-            let rows = (&mut row[..], &mut scratch[..]);
             self.mode.set(guard.event, !guard.side_after());
-            let moving = context.row(guard.event, (t, &self.x), &self.mode, rows)?;
+            let at = (t, &self.x[..]);
+            let moving = context.row(guard.event, at, &self.mode, (&mut *row, &mut *scratch))?;
             self.mode.set(guard.event, guard.side_after());
-            let rate = moving + dot(&row, field);
+            let rate = moving + dot(row, field);
             for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
-                let moved = Moved::of((&row, rate), delta, *tau);
+                let moved = Moved::of((&*row, rate), delta, *tau);
                 if moved.by.abs() > LEFT_ALONE * moved.size {
                     return Err(NoDerivative::MovedGuard { guard, by, t });
                 }

@@ -22,6 +22,8 @@ pub(crate) struct Group {
     /// The guards of its transitions, one transition after the other, and where each of these ends.
     crossed: Vec<CrossedGuard>,
     ends: Vec<usize>,
+    field: Vec<f64>,
+    row: Vec<f64>,
     pub(crate) common: CommonPoint,
 }
 
@@ -47,6 +49,8 @@ impl Group {
             of_run: [vec![0.0; dim], vec![0.0; dim]],
             crossed: Vec::with_capacity(2 * count),
             ends: Vec::with_capacity(2 * count),
+            field: vec![0.0; dim],
+            row: vec![0.0; dim],
             common: CommonPoint::new(dim),
         }
     }
@@ -55,7 +59,7 @@ impl Group {
     /// on them after its resets, cross in consequence of these, like guards that resets carry the
     /// state across.
     pub(crate) fn as_consequence<'s>(
-        &self,
+        &mut self,
         context: Context<'_>,
         set: &Transition<'s>,
     ) -> Transition<'s> {
@@ -70,14 +74,14 @@ impl Group {
     /// True when all guards of a set were off their surfaces before the corner; their surfaces are
     /// as thick as they are where the reset is repeated.
     #[cold]
-    fn are_off(&self, context: Context<'_>, set: &Transition<'_>) -> bool {
+    fn are_off(&mut self, context: Context<'_>, set: &Transition<'_>) -> bool {
         let (system, point) = (context.system, &self.point);
-        let (mut field, mut row) = (vec![0.0; point.x.len()], vec![0.0; point.x.len()]);
+        let (field, row) = (&mut self.field, &mut self.row);
         let (t, x, mode) = (set.t, set.state_before, set.mode_before);
-        system.flow(t, x, mode, &mut field);
+        system.flow(t, x, mode, field);
         set.guards.iter().all(|c| {
             let (k, sign) = (c.guard.event, c.guard.sign());
-            let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
+            let rate = evaluate::rate(system, k, (t, x), mode, field, row);
             let before = sign * system.event(k, point.t, &point.x, &point.mode);
             before < -FAR * context.zero(k, t, rate)
         })
