@@ -17,7 +17,10 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// of an event at which it lies; the reason when the run was refused, or has no derivative.
     /// With a verdict of [`Verdict::NotGuaranteed`](crate::derivative::Verdict::NotGuaranteed) for
     /// a guard that is touched, numbers are given without guarantee: those of neighbours that do
-    /// not cross it.
+    /// not cross it. With [`Verdict::PossibleCorner`](crate::derivative::Verdict::PossibleCorner)
+    /// numbers are those of the order in which this run met the guards, on whichever side of the
+    /// corner it passed: of a run that met them at once they are right for the directions that keep
+    /// this order, and [`possible_pieces`](Self::possible_pieces) has the others.
     pub fn apply(&self, v: &[f64]) -> Result<DVector<f64>, NoDerivative> {
         self.check(v)?;
         let mut explorer = self.explorer();

@@ -29,9 +29,10 @@ pub enum Verdict {
     },
     /// The run met guards one by one, closer in time than its errors resolve, and their orders do
     /// not all have the same map or outcome: it may have met a corner. Numbers are those of the
-    /// order of the run. [`Derivative::possible_corner`](super::Derivative::possible_corner) gives
-    /// the kind of that corner, with the map of each order. A run with a smaller tolerance resolves
-    /// more.
+    /// order of the run, which are not those of the corner for directions that take another order.
+    /// [`Derivative::possible_corner`](super::Derivative::possible_corner) gives the kind of that
+    /// corner, [`Derivative::possible_pieces`](super::Derivative::possible_pieces) the map of each
+    /// order. A run with a smaller tolerance resolves more.
     PossibleCorner {
         /// When the first of them was crossed (s).
         t: f64,
