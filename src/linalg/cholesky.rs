@@ -33,6 +33,49 @@ pub(crate) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
     Some(least)
 }
 
+/// The factor of [`factor`] for the matrix `R Wᵀ` of the products of rows in a metric `A`, `W = R A`,
+/// into `l`, zeros; a row has `d` entries, and both are overwritten. It is as exact as the rows:
+/// their products have lost half of the digits. False where a row depends on those before it up to
+/// the part `least` of its size.
+pub(crate) fn factor_rows(
+    (rows, weighted): (&mut [f64], &mut [f64]),
+    d: usize,
+    least: f64,
+    l: &mut [f64],
+) -> bool {
+    let m = l.len().isqrt();
+    let subtract = |from: &mut [f64], part: f64, of: &[f64]| {
+        for (from, of) in from.iter_mut().zip(of) {
+            *from -= part * of;
+        }
+    };
+    for i in 0..m {
+        let (rows_before, row) = rows.split_at_mut(i * d);
+        let (weighted_before, other) = weighted.split_at_mut(i * d);
+        let (row, other) = (&mut row[..d], &mut other[..d]);
+        let whole = dot(row, other);
+        // The modified Gram–Schmidt method, each twice.
+        for k in (0..i).chain(0..i) {
+            let (q, w) = (&rows_before[k * d..][..d], &weighted_before[k * d..][..d]);
+            let along = dot(row, w);
+            l[k * m + i] += along;
+            subtract(row, along, q);
+            subtract(other, along, w);
+        }
+        let left = dot(row, other);
+        // Written so that NaN fails.
+        if !(left > least * least * whole && left.is_finite()) {
+            return false;
+        }
+        let inverse = 1.0 / left.sqrt();
+        l[i * m + i] = inverse;
+        for x in row.iter_mut().chain(other) {
+            *x *= inverse;
+        }
+    }
+    true
+}
+
 /// Solves `L Lᵀ x = b` in place.
 pub(crate) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
     solve_lower(l, n, b);

@@ -14,7 +14,8 @@ use super::gaps::curvature;
 use super::kinetic::coriolis;
 use super::measured::Sizes;
 use super::{Measured, MechanicalSystem, Redundant, UnilateralConstraints};
-use crate::linalg::cholesky::{factor, inverse, solve, solve_lower};
+use crate::linalg::cholesky::{factor, factor_rows, inverse, solve, solve_lower};
+use crate::linalg::dot;
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
 
@@ -32,6 +33,12 @@ pub(crate) enum Trouble {
 
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
 const IDLE: f64 = 1e-3;
+
+/// Rounding of the Gram matrix of unit rows, over their number.
+const NOISE: f64 = 4.0 * f64::EPSILON;
+/// Rows that the user writes are independent if each has this part of its size across the others: a
+/// million times its rounding, so that forces are known to a millionth.
+const SHARP: f64 = 1e-10;
 
 /// A mechanical system, with sizes and constants read once.
 #[derive(Clone, Debug)]
@@ -171,6 +178,8 @@ pub(crate) struct Frame<'a> {
     /// Largest sum of the absolute terms of a gap acceleration, in units of its row: the scale of
     /// its rounding.
     pub(crate) size: f64,
+    /// `aᵀ M a` of the free acceleration `a`; ∞ where it was not asked for.
+    thrust: f64,
     /// There is a Coriolis force.
     has_coriolis: bool,
     /// Rounding of the curvatures, the larger part where these are differences (units of rows).
@@ -205,6 +214,7 @@ impl<'a> Frame<'a> {
             gram,
             diagonal,
             size: 0.0,
+            thrust: f64::INFINITY,
             has_coriolis: !(fixed.identity && system.constant_mass()),
             bent: 0.0,
             work,
@@ -272,6 +282,14 @@ impl<'a> Frame<'a> {
             }
         }
         self.mass.solve(force, acceleration);
+        self.thrust = dot(force, acceleration);
+    }
+
+    /// How far free accelerations of gaps may be from the range of the Gram matrix, in units of
+    /// rows: dependent rows are known to the root of rounding.
+    pub(crate) fn noise(&self) -> f64 {
+        let m = self.rows.contacts.len() as f64;
+        (NOISE * m).sqrt() * self.thrust.max(0.0).sqrt()
     }
 
     /// The acceleration of each gap under the accelerations `acceleration`: `Da q̈ + κ`. Records
@@ -330,7 +348,8 @@ impl<'a> Frame<'a> {
         true
     }
 
-    /// Solves `G x = b` in place; the Gram matrix is overwritten. True when the solution is unique.
+    /// Solves `G x = b` in place; the Gram matrix is overwritten, by its factor where the solution
+    /// is unique. True when it is.
     pub(crate) fn solve_gram(
         &mut self,
         b: &mut [f64],
@@ -355,10 +374,63 @@ impl<'a> Frame<'a> {
                 self.gram[k * m + i] = self.gram[i * m + k];
             }
         }
-        with_zeros(least_norm_size(m), |scratch| {
-            least_norm(self.gram, m, b, scratch)
-        });
-        Ok(false)
+        Ok(self.solve_dependent(b))
+    }
+
+    /// The same where rows depend on each other to the rounding of the Gram matrix: by the
+    /// multipliers of least norm, unless these do not hold the load and those of the rows do.
+    #[cold]
+    fn solve_dependent(&mut self, b: &mut [f64]) -> bool {
+        let m = b.len();
+        with_zeros(m + least_norm_size(m), |scratch| {
+            let (load, scratch) = scratch.split_at_mut(m);
+            load.copy_from_slice(b);
+            least_norm(self.gram, m, b, scratch);
+            let noise = self.noise();
+            let is_held = (0..m).all(|i| {
+                let wrong = load[i] - dot(&self.gram[i * m..(i + 1) * m], b);
+                // NaN counts as held.
+                !(wrong.abs() > noise * self.diagonal[i].sqrt())
+            });
+            if is_held {
+                return false;
+            }
+            with_zeros(m * m, |factor| {
+                let is_sharp = self.push_by_rows(0..m, load, factor);
+                if is_sharp {
+                    b.copy_from_slice(load);
+                    self.gram.copy_from_slice(factor);
+                }
+                is_sharp
+            })
+        })
+    }
+
+    /// Replaces the load of some contacts by the forces that hold it, by a factor of their Gram
+    /// matrix that is as exact as their rows; true where they are known and none pulls. The sides of
+    /// a sharp wedge are dependent to the rounding of the Gram matrix, which squares its angle, and
+    /// they hold a load that those of lower rank do not.
+    pub(crate) fn push_by_rows(
+        &self,
+        set: impl ExactSizeIterator<Item = usize>,
+        load: &mut [f64],
+        factor: &mut [f64],
+    ) -> bool {
+        let (d, m) = (self.d, set.len());
+        if !self.rows.written {
+            return false;
+        }
+        with_zeros(2 * m * d, |space| {
+            let (rows, lift) = space.split_at_mut(m * d);
+            for (k, i) in set.enumerate() {
+                rows[k * d..(k + 1) * d].copy_from_slice(self.row(i));
+                lift[k * d..(k + 1) * d].copy_from_slice(&self.lift[i * d..(i + 1) * d]);
+            }
+            factor_rows((rows, lift), d, SHARP, factor)
+        }) && {
+            solve(factor, m, load);
+            load.iter().all(|force| *force >= 0.0)
+        }
     }
 }
 

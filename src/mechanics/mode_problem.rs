@@ -9,7 +9,7 @@ use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::lcp;
 use crate::lcp::solve_semidefinite;
-use crate::linalg::cholesky::{factor, norm_in};
+use crate::linalg::cholesky::factor;
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::with_zeros;
 use crate::ode::difference::step_along;
@@ -23,8 +23,6 @@ const ALMOST_DEPENDENT: f64 = 1e-8;
 /// refused: rounding changes their forces by more than 1e-5 of their size. It is above
 /// [`DEPENDENT`], so that contacts accepted here stay acceptable while they move.
 const NEARLY_DEPENDENT: f64 = 1e-11;
-/// Rounding of the Gram matrix of unit rows, over their number.
-const NOISE: f64 = 4.0 * f64::EPSILON;
 /// Accelerations and forces within this part of their size are zero.
 const SMALL: f64 = 1e-10;
 
@@ -75,18 +73,24 @@ where
         }
         frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
         let small = frame.least_acceleration(SMALL, rate_tolerance);
-        // Dependent rows are known to the root of rounding.
-        let mut mass = vec![0.0; d * d];
-        bodies.system.mass(q, &mut mass);
-        let noise = (NOISE * m as f64).sqrt() * norm_in(&mass, free);
+        let noise = frame.noise();
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
                 frame.push(i, force, free);
             }
             a_moment_later(bodies, (t, q, v), free, (candidates, rate_tolerance))
         };
-        let gram = frame.gram.to_vec();
-        match choose(&gram, gaps, (small, noise), redundant, ahead) {
+        let by_rows = |set: &[usize], force: &mut [f64]| {
+            let mut factor = vec![0.0; set.len() * set.len()];
+            frame.push_by_rows(set.iter().copied(), force, &mut factor)
+        };
+        match choose(
+            frame.gram,
+            gaps,
+            (small, noise),
+            redundant,
+            (ahead, by_rows),
+        ) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
                 Settled::Trouble(trouble, set)
@@ -130,12 +134,16 @@ where
 ///
 /// Degenerate contacts (zero force, zero acceleration) are decided by the problem at `t + step`,
 /// which `ahead` gives for the forces. A contact that is degenerate there too stays closed.
+/// `by_rows` replaces the load of a set by forces as exact as the rows; true where these push.
 fn choose(
     gram: &[f64],
     b: &[f64],
     (small, noise): (f64, f64),
     redundant: Redundant,
-    ahead: impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
+    (ahead, by_rows): (
+        impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
+        impl Fn(&[usize], &mut [f64]) -> bool,
+    ),
 ) -> Settled {
     let m = b.len();
     // A row of zeros is dependent on any others.
@@ -181,13 +189,18 @@ fn choose(
         let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
         let mut scratch = vec![0.0; least_norm_size(size)];
         least_norm(&part(gram, m, &set), size, &mut force, &mut scratch);
-        // Rows that are dependent only to rounding, as the sides of a very sharp wedge, hold a load
-        // that those of lower rank do not: with them the body would sink into the surfaces.
+        // Rows that are dependent only to the rounding of the Gram matrix, as the sides of a very
+        // sharp wedge, hold a load that those of lower rank do not: with these the body would sink
+        // into the surfaces.
         let is_held = |i: &usize| {
             let pushed = set.iter().zip(&force).map(|(&k, f)| gram[*i * m + k] * f);
             (b[*i] + pushed.sum::<f64>()).abs() <= noise.max(small) * unit(*i)
         };
         if !set.iter().all(is_held) {
+            let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
+            if by_rows(&set, &mut force) {
+                return Settled::Closed(marks(&set));
+            }
             return Settled::Trouble(Trouble::Dependent(rcond), set);
         }
         let pull = |k: &usize| force[*k] * unit(set[*k]);
@@ -379,7 +392,7 @@ mod tests {
             b,
             (SMALL * largest(b), 0.0),
             Redundant::Refuse,
-            |_| None,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
         )
     }
 
@@ -418,7 +431,13 @@ mod tests {
             chosen(&same, &b),
             Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
         ));
-        let shared = choose(&same, &b, (SMALL, 0.0), Redundant::LeastSquares, |_| None);
+        let shared = choose(
+            &same,
+            &b,
+            (SMALL, 0.0),
+            Redundant::LeastSquares,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+        );
         assert_eq!(shared, Settled::Closed(vec![true, true]));
     }
 
@@ -439,7 +458,7 @@ mod tests {
             &load(0.2, 0.1),
             (SMALL, 0.0),
             Redundant::LeastSquares,
-            |_| None,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
         );
         assert_eq!(all, Settled::Closed(vec![true; 4]));
         let three = choose(
@@ -447,7 +466,7 @@ mod tests {
             &load(0.7, 0.7),
             (SMALL, 0.0),
             Redundant::LeastSquares,
-            |_| None,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
         );
         assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
         // Beyond the edge it tips over two legs.
@@ -456,7 +475,7 @@ mod tests {
             &load(1.5, 0.0),
             (SMALL, 0.0),
             Redundant::LeastSquares,
-            |_| None,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
         );
         assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
     }
