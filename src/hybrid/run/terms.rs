@@ -42,7 +42,10 @@ impl Terms {
         point.copy_from_slice(x);
         let (mut magnitude, mut spread) = (0.0, 0.0);
         for i in 0..x.len() {
-            context.settings.interrupt.check()?;
+            // A short event ends as it would: what it tells is told.
+            if i % 4 == 3 {
+                context.settings.interrupt.check()?;
+            }
             let scale = tolerance.scale(i, x[i], x[i]);
             let step = PART * x[i].abs().max(1e-3 * largest).max(scale);
             let (above, below) = (x[i] + step, x[i] - step);
