@@ -40,7 +40,12 @@ pub struct GuardCrossing {
     pub min_rate: f64,
     /// How the state came to lie on the guard.
     pub arrival: Arrival,
-    /// How far the time may be off by the errors of the steps before (s): an estimate.
+    /// How far the time may be off by the errors of the steps before (s): an estimate, not a bound.
+    /// The estimated errors of all steps, times 3, are added up in units of the tolerance, and that
+    /// of the state in the crossing is carried over by the gradient and the rate of the guard. It
+    /// is too small where a variable was larger before: what is allowed of a height at the floor is
+    /// its absolute tolerance. It holds neither what a projection misses its guard by, nor that an
+    /// error of a speed shifts every flight to come.
     pub time_error: f64,
 }
 
