@@ -389,8 +389,9 @@ impl<'a> Frame<'a> {
             let noise = self.noise();
             let is_held = (0..m).all(|i| {
                 let wrong = load[i] - dot(&self.gram[i * m..(i + 1) * m], b);
+                let is_wrong = wrong.abs() > noise * self.diagonal[i].sqrt();
                 // NaN counts as held.
-                !(wrong.abs() > noise * self.diagonal[i].sqrt())
+                !is_wrong
             });
             if is_held {
                 return false;
