@@ -193,9 +193,10 @@ fn ranges<'p>(draw: &mut Draw, trial: &mut Trial, simulation: impl OutcomeSimula
     };
     trial.note("samples", &all);
     let is_refused = sampler.sample(start..end).is_err();
-    trial.expect(is_refused == (count > 0 && all.finished().next().is_none()), || {
-        "samples without an outcome".to_owned()
-    });
+    trial.expect(
+        is_refused == (count > 0 && all.finished().next().is_none()),
+        || "samples without an outcome".to_owned(),
+    );
     let parts = [start..middle, middle..end].map(drawn);
     let parts: Vec<&Samples> = parts.iter().flatten().collect();
     let split: Vec<String> = parts.iter().flat_map(|part| listed(part)).collect();

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::polytope::Polytope;
+use super::polytope::{Polytope, distance_from_union};
 use super::velocity_set::VelocitySet;
 use crate::impact::ImpactProblem;
 use crate::impact::velocity::VelocityMap;
@@ -105,7 +105,7 @@ impl OutcomeSet {
     /// length, infinite where there is no piece, and an upper bound where the set is not closed.
     /// That contact speeds are those of an outcome does not say that a velocity is: see [`velocities`](Self::velocities).
     pub fn distance(&self, speeds: &[f64]) -> f64 {
-        distance(&self.pieces, speeds)
+        distance_from_union(&self.pieces, speeds)
     }
 
     /// True when contact speeds lie within `tolerance` of the set (m/s). A measured velocity may have
@@ -156,13 +156,4 @@ impl OutcomeSet {
         let map = self.map.as_ref().ok_or(InputError::OnlyContactSpace)?;
         VelocitySet::of(&self.pieces, map)
     }
-}
-
-/// Distance from a union; NaN where that from a piece is, infinite where there is none.
-pub(super) fn distance(pieces: &[Polytope], point: &[f64]) -> f64 {
-    let distances = pieces.iter().map(|piece| piece.distance(point));
-    distances.fold(
-        f64::INFINITY,
-        |least, d| if d.is_nan() { d } else { least.min(d) },
-    )
 }

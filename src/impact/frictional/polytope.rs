@@ -211,6 +211,19 @@ impl<'p> Frame<'p> {
     }
 }
 
+/// Distance from a union; NaN where that from a piece is, infinite where there is none.
+pub(super) fn distance_from_union(pieces: &[Polytope], point: &[f64]) -> f64 {
+    let distances = pieces.iter().map(|piece| piece.distance(point));
+    distances.fold(f64::INFINITY, |least, d| {
+        // `f64::min` would forget what is no number.
+        if least.is_nan() || d.is_nan() {
+            f64::NAN
+        } else {
+            least.min(d)
+        }
+    })
+}
+
 fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }

@@ -9,8 +9,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::outcome_set::distance;
-use super::polytope::Polytope;
+use super::polytope::{Polytope, distance_from_union};
 use crate::impact::velocity::VelocityMap;
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
@@ -98,7 +97,7 @@ impl VelocitySet {
             return f64::NAN;
         }
         let scaled = &self.root * DVector::from_column_slice(velocity);
-        distance(&self.kinetic, scaled.as_slice())
+        distance_from_union(&self.kinetic, scaled.as_slice())
     }
 
     /// True when a velocity lies within `tolerance` of the set (`√J`).
