@@ -123,6 +123,7 @@ fn contacts(draw: &mut Draw, trial: &mut Trial, body: &Body, (q, v): (&[f64], &[
     }
     let problem = ImpactProblem::from_contacts(&contacts, &mass, &velocity);
     trial.result("problem", problem.map(|problem| problem.contacts()));
+    trial.door("at once", ImpactProblem::of_system(body, q, v, set));
 }
 
 /// The time of a run.
@@ -153,6 +154,11 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let made = simulation.integrate(t0, &q, &v, tf);
     let run: Option<MechanicalRun> = trial.result("run", made);
     let Some(run) = run else { return };
+    let system = simulation.model();
+    trial.door("impact", system.impact_at(run.state()));
+    if let Some(event) = run.events().first() {
+        trial.door("impact of an event", system.impact_of(event));
+    }
     let kept = run.trajectory();
     let used = kept.statistics().steps + kept.statistics().rejections;
     trial.expect(used <= steps, || format!("{used} steps, {steps} allowed"));

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use saltation::impact::{
-    Branch, Ended, EnergeticSimulation, EventExact, EventExactSimulation, ExactPlanar, Facet,
-    Failure, ImpactProblem, LcpSimulation, OutcomeSet, OutcomeSimulation, Polytope, SampleEnd,
-    SampleStatistics, Sampler, Samples,
+    Branch, Ended, EnergeticSimulation, EventExact, EventExactSimulation, ExactPlanar,
+    ExtremeOutcome, Facet, Failure, ImpactProblem, LcpSimulation, OutcomeSet, OutcomeSimulation,
+    Polytope, SampleEnd, SampleStatistics, Sampler, Samples, Unclosed, VelocitySet,
 };
 
 use super::friction::{Rough, problem};
@@ -316,6 +316,14 @@ fn exact(draw: &mut Draw, trial: &mut Trial, rough: &Rough) -> Option<OutcomeSet
         set.distance(&[]).is_nan() || set.pieces().is_empty(),
         || "a length".to_owned(),
     );
+    let unclosed: Option<Unclosed> = set.unclosed();
+    trial.note("unclosed", &unclosed);
+    trial.note("support", &set.support(&odd).is_ok());
+    let velocities: Option<VelocitySet> = trial.door("velocities", set.velocities());
+    if let Some(velocities) = velocities {
+        let least: Option<ExtremeOutcome> = velocities.least_energy();
+        trial.note("least energy", &least.is_some());
+    }
     Some(set)
 }
 

@@ -55,6 +55,7 @@ fn steps(draw: &mut Draw, trial: &mut Trial) {
         trial.finite("q", &q);
         trial.finite("p", &p);
     }
+    trial.note("halvings", &midpoint.halvings());
     let derivative = midpoint.derivative(t, 0.01, &q, &p);
     trial.numbers(
         "derivative",
@@ -117,6 +118,7 @@ fn report(trial: &mut Trial, run: &VariationalRun, tf: f64) {
         trial.finite("state after", &event.state_after);
     }
     trial.note("modes", &run.modes());
+    trial.note("halved", &run.halved());
     trial.result("completed", run.clone().completed().map(|_| ()));
 }
 
