@@ -246,14 +246,16 @@ fn sequences(problem: &ImpactProblem) -> Result<Vec<Sequence>, Failure> {
     (0..m).map(sequence).collect()
 }
 
-/// The first samples step by step: a sample with fewer steps is the beginning of the same one.
+/// The first samples step by step: a sample with fewer steps is the beginning of the same one. None may have ended yet.
 fn paths(case: &Case, settings: &Settings) -> Result<Vec<Vec<Vec<f64>>>, Failure> {
     let before = case.problem.speeds().as_slice().to_vec();
     let count = settings.paths.min(settings.samples_of(case));
     let mut paths = vec![vec![before]; usize::try_from(count).unwrap_or(0)];
     for steps in 1..=settings.steps_of(case) {
         let sampler = settings.sampler(case, steps)?;
-        let samples = sampler.sample(0..count)?;
+        let mut statistics = SampleStatistics::new(0, f64::INFINITY)?;
+        let samples =
+            sampler.sample_with(0..count, &mut statistics, |_| ControlFlow::Continue(()))?;
         for (k, path) in paths.iter_mut().enumerate() {
             let speeds = samples.speeds(k);
             let is_over = path.last().is_some_and(|last| last == speeds);
