@@ -11,11 +11,12 @@
 //!   convex problem behind it.
 //! * `settings`, `simulation`, `branches`: samples of outcomes by steps of bounded impulses;
 //!   `bounds`: how the bounds are drawn, `sobol` by Sobol's sequence; `lcp_step`: one step;
-//!   `proximal`: the same with a round cone; `energetic`:
-//!   samples with restitution. `elimination`: small linear systems.
-//! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes; `work_list`:
-//!   its search; `generators`: convex sets by points and rays; `span`: rows that depend on others; `outcome_set`: what a user
-//!   reads of the set, `velocity_set` in velocities of the bodies, `polytope` of a piece.
+//!   `proximal`: the same with a round cone; `energetic`: samples with restitution.
+//!   `elimination`: small linear systems.
+//! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes;
+//!   `planar_inclusion`: locations and rates; `work_list`: the search; `generators`: convex sets by
+//!   points and rays; `span`: rows that depend on others; `outcome_set`: what a user reads of the
+//!   set, `velocity_set` in velocities of the bodies, `polytope` of a piece.
 //! * `event_exact`: samples without the error of a step.
 //! * `sampler`: many samples by number; `samples`: their list; `statistics`: how far they reach and
 //!   what they cover.
@@ -35,6 +36,7 @@ mod least_norm;
 pub(crate) mod modes;
 pub(crate) mod one_contact;
 mod outcome_set;
+mod planar_inclusion;
 mod polytope;
 pub(crate) mod proximal;
 mod sampler;

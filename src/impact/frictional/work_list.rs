@@ -3,11 +3,22 @@
 
 use std::collections::VecDeque;
 
-use super::exact_planar::{ExactPlanar, Location, PlanarInclusion};
 use super::generators::{Generators, Scratch, Sign, Uncut};
 use super::outcome_set::{OutcomeSet, Unclosed};
+use super::planar_inclusion::{Location, PlanarInclusion};
 use super::span::KNOWN;
 use crate::impact::{Failure, ImpactProblem};
+
+/// What ends a search that does not close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Caps {
+    /// Most polytopes that are pushed through a location.
+    pub(super) polytopes: usize,
+    /// Most vertices and rays of one on the way.
+    pub(super) vertices: usize,
+    /// Most vertices and rays that are looked at.
+    pub(super) work: u64,
+}
 
 /// The work list.
 pub(super) struct Search<'a> {
@@ -16,7 +27,7 @@ pub(super) struct Search<'a> {
     locations: Vec<Location>,
     open: VecDeque<(usize, Generators)>,
     ends: Vec<Generators>,
-    caps: &'a ExactPlanar,
+    caps: Caps,
     /// Polytopes pushed so far.
     effort: usize,
     unclosed: Unclosed,
@@ -26,7 +37,7 @@ pub(super) struct Search<'a> {
 impl<'a> Search<'a> {
     pub(super) fn new(
         inclusion: &'a PlanarInclusion,
-        caps: &'a ExactPlanar,
+        caps: Caps,
         problem: &'a ImpactProblem,
     ) -> Self {
         Self {
@@ -74,7 +85,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             self.scratch.check()?;
-            if self.effort == self.caps.cap {
+            if self.effort == self.caps.polytopes {
                 self.unclosed.open = 1 + self.open.len();
                 break;
             }
