@@ -226,7 +226,9 @@ pub enum Stop {
         at: Box<At>,
     },
 
-    /// An [`Interrupt`](crate::Interrupt) was set.
+    /// An [`Interrupt`](crate::Interrupt) was set. The run ends at the end of its last step, or at
+    /// its last crossing: one that was not complete is taken back. At `tf` it says so while it has
+    /// not looked for all doubts.
     #[error("interrupted")]
     Interrupted,
 

@@ -1,6 +1,8 @@
 //! Guards that a clock turns away within the error, where no smooth step follows: runs that end
 //! first, crossings that follow by projection, and clocks that no smooth step stops at.
 
+use std::cell::Cell;
+
 use saltation::{
     Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Observer, Projection, Status, Stop,
     Trajectory, Watch,
@@ -118,20 +120,61 @@ fn before_an_observer_is_done() {
     }
 }
 
+/// Keeps doubts, and sets an interrupt when it is told of a crossing.
+struct Setting(Interrupt, Vec<Doubt>);
+
+impl Observer for Setting {
+    fn crossing(&mut self, _: &GuardCrossing) {
+        self.0.set();
+    }
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.1.push(*doubt);
+    }
+}
+
+/// A run that is interrupted within a crossing ends before it: nothing was turned away.
+#[test]
+fn an_interrupted_crossing_is_taken_back() {
+    let interrupt = Interrupt::new();
+    let (flag, first) = (interrupt.clone(), Cell::new(true));
+    let system = kink(NEAR, [1.0, 1.3], BOTH).reset(move |_, _, x, _| {
+        x[1] += 1e-3;
+        if first.replace(false) {
+            flag.set();
+        }
+        Ok(())
+    });
+    let mut integrator = integrator(system).interrupt(&interrupt);
+    let run = integrator.integrate(0.0, &START, 2.0).unwrap();
+    assert_eq!(run.status(), &Status::Refused(Stop::Interrupted));
+    assert_eq!((run.crossings().len(), run.doubts()), (0, &[][..]));
+    // On the guard, on the side before.
+    assert!((run.t() - 1.0).abs() < 1e-12 && !run.mode().contains(1));
+    for (x, exact) in run.state().iter().zip([W.sin() / W, W.cos()]) {
+        assert!((x - exact).abs() < RTOL, "{x} {exact}");
+    }
+    // And goes on from there.
+    interrupt.clear();
+    let (state, mode) = (run.state().clone(), run.mode().clone());
+    let mut integrator = integrator.start_mode(mode);
+    let rest = integrator.integrate(run.t(), state.as_slice(), 1.2);
+    let rest = rest.unwrap();
+    assert_eq!(rest.crossings()[0].guard, saltation::Guard::rising(1));
+}
+
 #[test]
 fn before_a_run_is_refused() {
-    check("interrupt", |above| {
+    // Behind a crossing.
+    for (above, expected) in [(NEAR, 1), (FAR, 0)] {
         let interrupt = Interrupt::new();
-        let clock = interrupt.clone();
-        let system = kink(above, [1.0, 1.3], BOTH).reset(move |_, _, _, _| {
-            clock.set();
-            Ok(())
-        });
-        let mut integrator = integrator(system).interrupt(&interrupt);
-        let run = integrator.integrate(0.0, &START, 2.0).unwrap();
-        assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
-        run
-    });
+        let mut observer = Setting(interrupt.clone(), Vec::new());
+        let mut integrator = integrator(kink(above, [1.0, 1.3], BOTH)).interrupt(&interrupt);
+        let summary = integrator.observe(0.0, &START, 2.0, &mut observer);
+        let summary = summary.unwrap();
+        assert_eq!(summary.status, Status::Refused(Stop::Interrupted));
+        assert_eq!(summary.statistics.crossings, 1);
+        assert_eq!(turned(&observer.1), expected, "{:?}", observer.1);
+    }
     for last in behind() {
         check("too many events", |above| {
             let mut integrator = integrator(kink(above, [1.0, last], BOTH)).max_events(1);

@@ -20,7 +20,6 @@ mod duals;
 mod fixtures;
 mod forwarding;
 mod frames;
-mod interrupts;
 mod level;
 mod lifting;
 mod limbs;

@@ -236,7 +236,7 @@ impl<B: Buffer> Cascade<B> {
         let by_flow = !reset.any() && arrival != Arrival::Jumped;
         if by_flow && set.len() > 1 {
             let other = (&mut self.mode, self.field.get_mut());
-            let found = not_live_last(context, (state, guards), set, other);
+            let found = not_live_last(context, (state, guards), set, other)?;
             self.refuse((state, guards), found)?;
         }
         // After a reset such a guard fires instead.
@@ -297,8 +297,8 @@ impl<B: Buffer> Cascade<B> {
 /// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
 /// at the same instant in consequence; `knows_field` says that the first stage holds the field of
 /// the old mode here. `true` when one of them ends the run. After an error state and mode are those
-/// before the crossing that was refused; but those that resets left where these are refused
-/// ([`Stop::Inadmissible`]).
+/// before the crossing that was refused, or interrupted; but those that resets left where these are
+/// refused ([`Stop::Inadmissible`]).
 pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
@@ -352,28 +352,39 @@ fn cross<S: System + ?Sized, B: Buffer>(
         state,
         guards,
         cluster,
-        trial,
         cascade,
         turned,
+        doubts,
         ..
     } = run;
     let crossings = context.counts.crossings.get();
     cascade.allow(context.settings, crossings, (state, guards), &cluster.set)?;
     turned.note_closest(guards, arrival);
-    let reset = match cascade.step(context, (state, guards), cluster, knows_field) {
-        Ok(reset) => reset,
+    let mark = doubts.mark();
+    let made = make(context, run, observer, (arrival, knows_field));
+    let Run {
+        state,
+        guards,
+        cluster,
+        trial,
+        cascade,
+        doubts,
+        ..
+    } = run;
+    let (reset, time_error) = match made {
+        Ok(made) => made,
         Err(error) => {
             undo((state, guards), &cascade.scratch);
+            if matches!(error, Stop::Interrupted) {
+                // No refusal: it is as if the run had never come here.
+                guards.unfire(&cluster.set, &cascade.scratch.arming_before);
+                doubts.take_back(mark);
+            }
             return Err(error);
         }
     };
-    if reset.any() {
-        // The model has acted: this landing stands.
-        trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
-    }
-    cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
     trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
-    tell(context, run, observer, (arrival, reset));
+    tell(context, run, observer, (arrival, time_error));
     let Run {
         guards,
         cluster,
@@ -381,6 +392,46 @@ fn cross<S: System + ?Sized, B: Buffer>(
         ..
     } = run;
     cascade.carried_across(guards, &mut cluster.set, reset)
+}
+
+/// Makes the transition, and checks it; nobody is told. What it reset, and the error of its time
+/// (s).
+#[inline]
+fn make<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Run<B>,
+    observer: &mut dyn Observer,
+    (arrival, knows_field): (Arrival, bool),
+) -> Result<(Reset, f64), Stop> {
+    let Run {
+        state,
+        guards,
+        cluster,
+        trial,
+        cascade,
+        turned,
+        doubts,
+        ..
+    } = run;
+    let reset = cascade.step(context, (state, guards), cluster, knows_field)?;
+    if reset.any() {
+        // The model has acted: this landing stands.
+        trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+    }
+    cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
+    let mut latest: f64 = 0.0;
+    for &CrossedGuard { guard, rate } in &cluster.set {
+        let arrived = (arrival, cluster.bend);
+        let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived)?;
+        cascade.time_errors[guard.event] = error;
+        latest = latest.max(error);
+    }
+    if reset.any() || arrival == Arrival::Jumped {
+        turned.forget_flown();
+    } else {
+        turned.by_order(context, (state, guards, doubts), &cluster.set, latest)?;
+    }
+    Ok((reset, latest))
 }
 
 /// Back to the state and mode on the guard, for a crossing that is refused.
@@ -426,31 +477,18 @@ fn tell<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-    (arrival, reset): (Arrival, Reset),
+    (arrival, time_error): (Arrival, f64),
 ) {
     let Run {
         state,
         guards,
         cluster,
         cascade,
-        turned,
         doubts,
         ..
     } = run;
     let scratch = &cascade.scratch;
     context.counts.crossings.add(scratch.counted.len());
-    let mut latest: f64 = 0.0;
-    for &CrossedGuard { guard, rate } in &cluster.set {
-        let arrived = (arrival, cluster.bend);
-        let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived);
-        cascade.time_errors[guard.event] = error;
-        latest = latest.max(error);
-    }
-    if reset.any() || arrival == Arrival::Jumped {
-        turned.forget_flown();
-    } else {
-        turned.by_order(context, (state, guards, doubts), &cluster.set, latest);
-    }
     doubts.tell(observer);
     observer.transition(&Transition {
         t: state.t,
@@ -464,7 +502,7 @@ fn tell<S: System + ?Sized, B: Buffer>(
         mode_before: &scratch.mode_before,
         state: state.x.get(),
         mode: &state.mode,
-        time_error: latest,
+        time_error,
     });
     for &CrossedGuard { guard, rate } in &scratch.counted {
         let k = guard.event;

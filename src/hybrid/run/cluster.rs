@@ -219,6 +219,7 @@ impl Cluster {
                 Late::First(k) => k,
             };
             context.counts.repairs.add(1);
+            context.settings.interrupt.check()?;
         }
     }
 

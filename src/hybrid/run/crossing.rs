@@ -154,7 +154,7 @@ fn land<S: System + ?Sized, B: Buffer>(
         ..
     } = run;
     let known = (&*state, &mut *guards, &mut *doubts);
-    turned.approach_by_projection(context, known, &trial.h, state.t + landing.dt);
+    turned.approach_by_projection(context, known, &trial.h, state.t + landing.dt)?;
     state.add_error(landing.error);
     cluster.bend = (j, (landing.rate - guards.own_rate(j)) / landing.dt);
     trial.land(context.wants_segments, (state, guards), landing);

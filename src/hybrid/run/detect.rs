@@ -128,6 +128,7 @@ impl<B: Buffer> GuardSearch<B> {
                 Found::Unsettled => {
                     windows.narrow();
                     context.counts.narrowed.add(1);
+                    context.settings.interrupt.check()?;
                     continue;
                 }
                 Found::Stop(stop) => Some(stop),
@@ -144,8 +145,8 @@ impl<B: Buffer> GuardSearch<B> {
                 }
                 None => f64::INFINITY,
             };
-            turned.in_window(context, (state, guards, doubts), &self.sampled, window);
-            doubts.of_tops(context, (state, guards), &self.tops, window, until);
+            turned.in_window(context, (state, guards, doubts), &self.sampled, window)?;
+            doubts.of_tops(context, (state, guards), &self.tops, window, until)?;
             if let Some(stop) = stop {
                 self.pace.keep(window, windows.has_narrowed, self.how);
                 return Ok(Met::Guard(stop));
@@ -167,6 +168,7 @@ impl<B: Buffer> GuardSearch<B> {
             if unresolved > windows.unresolved {
                 windows.forget_noise(&mut self.pace);
             }
+            context.settings.interrupt.check()?;
             self.sampled.next_window_starts();
             windows.settle(window, unresolved, &self.pace);
         }

@@ -4,10 +4,10 @@
 use super::guard_table::GuardTable;
 use super::state::State;
 use super::window::Window;
-use crate::Guard;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
+use crate::{Guard, Stop};
 use std::fmt;
 
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
@@ -36,7 +36,8 @@ pub enum Doubt {
         error: f64,
     },
     /// The crossing of another guard turned the motion away from this one, which was closer to its
-    /// surface than the error: neighbours cross it first.
+    /// surface than the error: neighbours cross it first. A run that is interrupted behind such a
+    /// crossing tells it of every guard that was as close, wherever that moves then.
     TurnedAway {
         /// The guard, which was not crossed.
         guard: Guard,
@@ -157,6 +158,13 @@ pub(crate) struct Doubts {
     pub(crate) count: usize,
 }
 
+/// How many doubts there were, kept and in all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    kept: usize,
+    count: usize,
+}
+
 impl Doubts {
     pub(crate) fn new() -> Self {
         Self {
@@ -191,6 +199,21 @@ impl Doubts {
         self.count = before + self.kept.len();
     }
 
+    /// How many there are.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            kept: self.kept.len(),
+            count: self.count,
+        }
+    }
+
+    /// Drops those since a mark, of a crossing that is not made.
+    #[cold]
+    pub(crate) fn take_back(&mut self, mark: Mark) {
+        self.kept.truncate(mark.kept);
+        self.count = mark.count;
+    }
+
     /// Tells the observer.
     #[inline]
     pub(crate) fn tell(&mut self, observer: &mut dyn Observer) {
@@ -207,7 +230,7 @@ impl Doubts {
         tops: &[Top],
         window: Window,
         until: f64,
-    ) {
+    ) -> Result<(), Stop> {
         for &Top {
             k,
             at,
@@ -218,7 +241,7 @@ impl Doubts {
             if at >= until {
                 continue;
             }
-            guards.need_spread(context, state, k);
+            guards.need_spread(context, state, k)?;
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
                 let (guard, gap) = (guards.ahead(k), -value);
@@ -231,6 +254,7 @@ impl Doubts {
                 });
             }
         }
+        Ok(())
     }
 
     /// The error of the time at which guard `guard` was crossed at `rate` (s); keeps a doubt when
@@ -244,9 +268,9 @@ impl Doubts {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         (guard, rate): (Guard, f64),
         (arrival, bend): (Arrival, (usize, f64)),
-    ) -> f64 {
+    ) -> Result<f64, Stop> {
         let k = guard.event;
-        guards.need_spread(context, state, k);
+        guards.need_spread(context, state, k)?;
         let error = guards.error_of(state, k);
         let own = guard.sign() * rate;
         let since = state.t - guards.passed_at[guard.partner().index()];
@@ -261,7 +285,7 @@ impl Doubts {
         };
         if arrival == Arrival::Jumped || is_return {
             // A reset decided that, not a maximum.
-            return error / own.abs();
+            return Ok(error / own.abs());
         }
         // How deep it goes, when the bend of its function turns it back; how deep the other side
         // was that it comes from.
@@ -280,7 +304,7 @@ impl Doubts {
                 error,
             });
         }
-        error / own.abs()
+        Ok(error / own.abs())
     }
 
     /// Looks for guards that are as close to their surface at the end as their error.
@@ -289,13 +313,13 @@ impl Doubts {
         context: &Context<'_, S>,
         state: &State<B>,
         guards: &mut GuardTable<B>,
-    ) {
+    ) -> Result<(), Stop> {
         for k in 0..state.count() {
             if !guards.arming[k].is_armed() {
                 continue;
             }
             let own = guards.own_h(k);
-            guards.need_spread(context, state, k);
+            guards.need_spread(context, state, k)?;
             let error = guards.error_of(state, k);
             if own >= -error {
                 let rate = guards.own_rate(k);
@@ -310,5 +334,6 @@ impl Doubts {
                 self.keep(Doubt::AtEnd { guard, t, error });
             }
         }
+        Ok(())
     }
 }

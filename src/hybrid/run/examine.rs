@@ -241,7 +241,7 @@ fn examine_on_surface<S: System + ?Sized, B: Buffer>(
         let way = look.guards.own_rate(k) * look.window.seconds();
         let moves_so = |rise: f64| rise > 8.0 * zero && (way - rise).abs() <= 0.5 * way;
         if !look.guards.stale[k] && own[0] <= 8.0 * zero && moves_so(own[3] - own[0]) {
-            return Ok(examine_about_to_pass(look, k, own, zero));
+            return examine_about_to_pass(look, k, own, zero);
         }
     } else if look.guards.arming[k].is_ready() {
         // One that was just crossed may lie beyond its surface by the residual of a projection,
@@ -253,7 +253,7 @@ fn examine_on_surface<S: System + ?Sized, B: Buffer>(
             return Ok(Finding::NotPassed(None));
         }
         if slope > 0.0 && own[0] <= 4.0 * zero {
-            return Ok(examine_about_to_pass(look, k, own, zero));
+            return examine_about_to_pass(look, k, own, zero);
         }
         if slope < 0.0 {
             let [_, f1, f2, f3] = FRACTIONS;
@@ -281,12 +281,11 @@ fn examine_on_surface<S: System + ?Sized, B: Buffer>(
     }
     let started_there = !look.guards.arming[k].is_ready() && !clear && own[0] <= 4.0 * zero;
     let beyond = (1..4).find(|&i| started_there && own[i] > 4.0 * zero);
-    let passage = beyond.and_then(|i| {
+    if let Some(i) = beyond {
         let (at, value) = (FRACTIONS[i], own[i]);
-        left_before(look, k, Sample { at, value }, zero)
-    });
-    if let Some(passage) = passage {
-        return Ok(Finding::Passed(passage));
+        if let Some(passage) = left_before(look, k, Sample { at, value }, zero)? {
+            return Ok(Finding::Passed(passage));
+        }
     }
     // The first step tells that a given mode puts a guard ahead that the state leaves behind.
     let starts = look.context.counts.steps.get() == 1 && look.context.counts.crossings.get() == 0;
@@ -308,27 +307,28 @@ fn left_before<S: System + ?Sized, B: Buffer>(
     k: usize,
     mut high: Sample,
     zero: f64,
-) -> Option<Passage> {
+) -> Result<Option<Passage>, Stop> {
     let mut at = high.at;
     for _ in 0..MOST_HALVINGS {
+        look.context.settings.interrupt.check()?;
         at *= 0.5;
         let value = look.own_h_at(k, at);
         let here = Sample { at, value };
         if value < -zero {
-            return Some(Passage {
+            return Ok(Some(Passage {
                 k,
                 level: 0.0,
                 leaves: None,
                 low: here,
                 high,
                 cubic: None,
-            });
+            }));
         }
         if value >= 0.0 {
             high = here;
         }
     }
-    None
+    Ok(None)
 }
 
 /// A guard that is on its surface where the window starts, and moves across: passed unless it
@@ -339,7 +339,7 @@ fn examine_about_to_pass<S: System + ?Sized, B: Buffer>(
     k: usize,
     own: [f64; 4],
     zero: f64,
-) -> Finding {
+) -> Result<Finding, Stop> {
     let mut at = FRACTIONS[1];
     let mut value = own[1];
     for _ in 0..60 {
@@ -348,19 +348,20 @@ fn examine_about_to_pass<S: System + ?Sized, B: Buffer>(
                 at: 0.0,
                 value: own[0].min(-f64::MIN_POSITIVE),
             };
-            return Finding::Passed(Passage {
+            return Ok(Finding::Passed(Passage {
                 k,
                 level: 0.0,
                 leaves: None,
                 low,
                 high: Sample { at, value },
                 cubic: None,
-            });
+            }));
         }
+        look.context.settings.interrupt.check()?;
         at *= 0.5;
         value = look.own_h_at(k, at);
     }
-    Finding::NotPassed(None)
+    Ok(Finding::NotPassed(None))
 }
 
 /// Looks at the maximum of a guard whose samples alone do not settle it.
@@ -435,7 +436,7 @@ fn own_value<S: System + ?Sized, B: Buffer>(
     samples: &Samples,
     s: f64,
 ) -> f64 {
-    let value = look.own_h_at(samples.k, s);
+    let value = look.own_h_in_search(samples.k, s);
     match samples.leaves {
         Some(start) => (value - start) / s,
         None => value - samples.level,

@@ -338,11 +338,8 @@ impl<B: Buffer> GuardTable<B> {
             let spread = state.tolerance.along(row, at.1);
             self.set_spread(state.t, k, spread);
         } else {
-            // A difference is two evaluations, each perhaps of all forces of a heap; but an event of
-            // few guards ends as it would, and what it turned away is told.
-            if k % 4 == 3 {
-                context.settings.interrupt.check()?;
-            }
+            // A difference is two evaluations, each perhaps of all forces of a heap.
+            context.settings.interrupt.check()?;
             let moves = rate.value.abs() * state.last_step.max(NEAR * (state.tf - state.t));
             // At a tangent the rate does not tell how far the guard moves.
             if self.h[k].abs() <= NEAR * moves.max(rate.beside) {
@@ -431,11 +428,12 @@ impl<B: Buffer> GuardTable<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         k: usize,
-    ) {
+    ) -> Result<(), Stop> {
         let is_recent = state.t - self.spread_at[k] <= RECENT * state.last_step;
         if self.spread[k] <= 0.0 || !is_recent {
-            self.evaluate_spread(context, state, k);
+            self.evaluate_spread(context, state, k)?;
         }
+        Ok(())
     }
 
     fn evaluate_spread<S: System + ?Sized>(
@@ -443,7 +441,7 @@ impl<B: Buffer> GuardTable<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         k: usize,
-    ) {
+    ) -> Result<(), Stop> {
         let State {
             t,
             x,
@@ -457,14 +455,11 @@ impl<B: Buffer> GuardTable<B> {
         } else {
             // Those that are kept are for the numerical zero, and may be of another place.
             let mut terms = Terms::default();
-            let done = terms.evaluate(context, k, (*t, x), mode, (row, tolerance));
-            if done.is_err() {
-                // The run ends where it next looks at the interrupt.
-                return;
-            }
+            terms.evaluate(context, k, (*t, x), mode, (row, tolerance))?;
             terms.spread
         };
         self.set_spread(*t, k, spread);
+        Ok(())
     }
 
     /// Takes over how event function `k` depends on the state at time `t`.

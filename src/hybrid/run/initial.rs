@@ -156,7 +156,7 @@ fn arm<S: System + ?Sized, B: Buffer>(
         }
         let is_ready = guards.is_clear(k, 0.0) || (!beyond && rate >= least);
         guards.arming[k] = Arming::armed(is_ready);
-        guards.need_spread(context, state, k);
+        guards.need_spread(context, state, k)?;
     }
     check_admissible(context, (state, guards), None)
 }

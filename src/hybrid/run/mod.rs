@@ -96,11 +96,14 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    turned.at_end(context, (state, guards, doubts));
-    if matches!(ended, Ok(false)) {
-        doubts.of_end(context, state, guards);
+    // What crossings and the end leave open belongs to the run: one that is interrupted there has
+    // left work out, wherever it stands.
+    let mut judged = turned.at_end(context, (state, guards, doubts));
+    if judged.is_ok() && matches!(ended, Ok(false)) {
+        judged = doubts.of_end(context, state, guards);
     }
     doubts.tell(observer);
+    let ended = ended.and_then(|ends| judged.map(|()| ends));
     let status = match ended {
         Ok(true) if cascade.stopping.is_empty() => Status::Ended,
         Ok(true) => Status::Stopped {

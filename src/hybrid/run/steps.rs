@@ -152,6 +152,7 @@ impl<B: Buffer> Steps<B> {
                 return Err(step_failed(state, step));
             }
             self.lengths.reject(step, error);
+            settings.interrupt.check()?;
         }
     }
 

@@ -105,7 +105,7 @@ fn locate<S: System + ?Sized, B: Buffer>(
     let start = look.state.t.abs() + look.window.seconds_to(0.0);
     let width = f64::EPSILON * start / look.window.seconds();
     let value = |s: f64| {
-        let value = look.own_h_at(passage.k, s);
+        let value = look.own_h_in_search(passage.k, s);
         match passage.leaves {
             Some(start) => (value - start) / s,
             None => value - passage.level,

@@ -152,7 +152,7 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
     (state, guards): (&State<B>, &mut GuardTable<B>),
     set: &[CrossedGuard],
     (mode, field): (&mut Mode, &mut [f64]),
-) -> Option<NotLive> {
+) -> Result<Option<NotLive>, Stop> {
     let (t, x) = (state.t, state.x.get());
     mode.copy_from(&state.mode);
     for &CrossedGuard { guard, rate } in set {
@@ -161,6 +161,7 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
         if !(guards.watch[k].rising && guards.watch[k].falling) {
             continue;
         }
+        context.settings.interrupt.check()?;
         mode.set(k, !guard.side_after());
         context.flow(t, x, mode, field);
         let row = guards.row.get_mut();
@@ -168,12 +169,12 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
         mode.set(k, guard.side_after());
         let is_live = guard.sign() * last >= guards.min_rate[k];
         if !is_live {
-            return Some(NotLive {
+            return Ok(Some(NotLive {
                 guard,
                 before: rate,
                 after: last,
-            });
+            }));
         }
     }
-    None
+    Ok(None)
 }

@@ -5,6 +5,7 @@ use super::doubt::{Doubt, Doubts};
 use super::guard_table::GuardTable;
 use super::state::State;
 use super::window::{Sampled, Window};
+use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::{Arrival, CrossedGuard, Mode};
 use crate::ode::Buffer;
@@ -102,7 +103,7 @@ impl<B: Buffer> Turned<B> {
         (state, guards, doubts): Known<'_, B>,
         after: &[f64],
         landing: f64,
-    ) {
+    ) -> Result<(), Stop> {
         let n = state.count();
         let (h, sign, zero) = (&guards.h[..n], &guards.sign[..n], &guards.zero[..n]);
         let (arming, most_spread) = (&guards.arming[..n], &guards.most_spread[..n]);
@@ -113,7 +114,7 @@ impl<B: Buffer> Turned<B> {
                 approach[k] = after[k] - h[k];
             }
             self.open(landing);
-            return;
+            return Ok(());
         }
         let greater = GREATER * state.error;
         self.list.clear();
@@ -135,10 +136,11 @@ impl<B: Buffer> Turned<B> {
         }
         for i in 0..self.list.len() {
             let k = self.list[i];
-            self.doubt(context, (state, guards, doubts), k);
+            self.doubt(context, (state, guards, doubts), k)?;
             // One that moves away is looked at once.
             self.closest[k] = f64::NEG_INFINITY;
         }
+        Ok(())
     }
 
     fn open(&mut self, t: f64) {
@@ -176,51 +178,75 @@ impl<B: Buffer> Turned<B> {
         (state, guards, doubts): Known<'_, B>,
         sampled: &Sampled<B>,
         window: Window,
-    ) {
+    ) -> Result<(), Stop> {
         if self.cluster_start == f64::INFINITY {
-            return;
+            return Ok(());
         }
         self.list_close(state, guards);
         for i in 0..self.list.len() {
             let k = self.list[i];
             let own = sampled.own(guards, k, window);
             if own[1] < own[0] - 8.0 * guards.zero[k] {
-                self.doubt(context, (state, guards, doubts), k);
+                self.doubt(context, (state, guards, doubts), k)?;
             }
         }
         self.cluster_start = f64::INFINITY;
+        Ok(())
     }
 
     /// The same where the run ends before the next window, however it ends: the rates in the last
-    /// mode decide. A guard that does not keep its least rate is not crossed.
+    /// mode decide. A guard that does not keep its least rate is not crossed. Once the run is
+    /// interrupted nothing is evaluated: each that came as close as the largest error known of it
+    /// may have been turned away.
     pub(crate) fn at_end<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
-    ) {
-        if self.cluster_start == f64::INFINITY {
-            return;
+    ) -> Result<(), Stop> {
+        let has_crossed = |fired: &f64| *fired >= self.cluster_start;
+        // Also where an interrupt took the crossing back.
+        if !guards.fired_at.iter().any(has_crossed) {
+            return Ok(());
         }
-        let mut knows_field = false;
+        let (mut knows_field, mut ended) = (false, Ok(()));
         self.list_close(state, guards);
         for i in 0..self.list.len() {
             let k = self.list[i];
             if self.was_crossed(guards, k) {
                 continue;
             }
-            let (at, field) = ((state.t, state.x.get()), self.field.get_mut());
-            if !knows_field {
-                // After a refusal the stepper holds the field of another mode.
-                context.flow(at.0, at.1, &state.mode, field);
-                knows_field = true;
-            }
-            let row = guards.row.get_mut();
-            let rate = context.rate(k, at, &state.mode, field, row).value;
-            if guards.sign[k] * rate < guards.min_rate[k] {
-                self.doubt(context, (state, guards, doubts), k);
+            let known = (state, &mut *guards, &mut *doubts);
+            let looked = self.at_end_of(context, known, k, &mut knows_field);
+            if looked.is_err() {
+                let spread = guards.most_spread[k];
+                self.keep_doubt((state, guards, doubts), k, spread);
+                ended = looked;
             }
         }
         self.cluster_start = f64::INFINITY;
+        ended
+    }
+
+    /// The same for one guard; `knows_field` says whether the field is evaluated already.
+    fn at_end_of<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+        k: usize,
+        knows_field: &mut bool,
+    ) -> Result<(), Stop> {
+        context.settings.interrupt.check()?;
+        let (at, field) = ((state.t, state.x.get()), self.field.get_mut());
+        if !std::mem::replace(knows_field, true) {
+            // After a refusal the stepper holds the field of another mode.
+            context.flow(at.0, at.1, &state.mode, field);
+        }
+        let row = guards.row.get_mut();
+        let rate = context.rate(k, at, &state.mode, field, row).value;
+        if guards.sign[k] * rate < guards.min_rate[k] {
+            self.doubt(context, (state, guards, doubts), k)?;
+        }
+        Ok(())
     }
 
     /// Lists the guards that came closer up to the crossings since the last smooth step and were
@@ -254,15 +280,21 @@ impl<B: Buffer> Turned<B> {
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
         k: usize,
-    ) {
-        if self.was_crossed(guards, k) {
-            return;
+    ) -> Result<(), Stop> {
+        if !self.was_crossed(guards, k) {
+            guards.need_spread(context, state, k)?;
+            let spread = guards.spread[k];
+            self.keep_doubt((state, guards, doubts), k, spread);
         }
-        guards.need_spread(context, state, k);
+        Ok(())
+    }
+
+    /// The same where its event function depends on the state as `spread` says.
+    fn keep_doubt(&self, (state, guards, doubts): Known<'_, B>, k: usize, spread: f64) {
         let (guard, t) = (guards.ahead(k), self.cluster_start);
         // How far it was from its surface at those crossings, at least.
         let gap = (-self.closest[k]).max(0.0);
-        let error = guards.error_of(state, k);
+        let error = state.error * spread;
         if gap <= error {
             doubts.keep(Doubt::TurnedAway {
                 guard,
@@ -287,7 +319,7 @@ impl<B: Buffer> Turned<B> {
         known: Known<'_, B>,
         crossed: &[CrossedGuard],
         error: f64,
-    ) {
+    ) -> Result<(), Stop> {
         let (state, ..) = known;
         let now = Flown { t: state.t, error };
         if let Some(before) = self.last_flown.replace(now) {
@@ -295,11 +327,12 @@ impl<B: Buffer> Turned<B> {
             let is_undone =
                 |c: &CrossedGuard| state.mode.contains(c.guard.event) != c.guard.side_after();
             if apart <= before.error.max(now.error) && !self.flown.iter().any(is_undone) {
-                self.by_order_of(context, known, before, apart);
+                self.by_order_of(context, known, before, apart)?;
             }
         }
         self.flown.clear();
         self.flown.extend_from_slice(crossed);
+        Ok(())
     }
 
     /// The same for those crossed at one instant, so long before.
@@ -309,7 +342,7 @@ impl<B: Buffer> Turned<B> {
         (state, guards, doubts): Known<'_, B>,
         before: Flown,
         apart: f64,
-    ) {
+    ) -> Result<(), Stop> {
         let (t, x) = (state.t, state.x.get());
         let field = self.field.get_mut();
         field.copy_from_slice(state.field());
@@ -323,6 +356,7 @@ impl<B: Buffer> Turned<B> {
             context.flow(t, x, &self.mode, field);
         }
         for &CrossedGuard { guard, rate } in &self.flown {
+            context.settings.interrupt.check()?;
             let k = guard.event;
             let row = guards.row.get_mut();
             let last = context.rate(k, (t, x), &self.mode, field, row).value;
@@ -336,6 +370,7 @@ impl<B: Buffer> Turned<B> {
                 });
             }
         }
+        Ok(())
     }
 }
 

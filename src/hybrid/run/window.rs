@@ -291,6 +291,16 @@ impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
         self.guards.sign[k] * self.context.event(k, t, point, &state.mode)
     }
 
+    /// The same for a search that ends where a value is not finite: so it is once the run is
+    /// interrupted, as [`check_sample`](Self::check_sample) says then.
+    #[inline]
+    pub(crate) fn own_h_in_search(&mut self, k: usize, s: f64) -> f64 {
+        if self.context.settings.interrupt.is_set() {
+            return f64::NAN;
+        }
+        self.own_h_at(k, s)
+    }
+
     /// Numerical zero of event function `k` that moves at `rate`.
     #[inline]
     pub(crate) fn zero_of(&self, k: usize, rate: f64) -> f64 {
@@ -315,6 +325,7 @@ impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
         if sample.value.is_finite() {
             return Ok(());
         }
+        self.context.settings.interrupt.check()?;
         let point = self.sampled.point.get_mut();
         let fraction = self.window.at(sample.at);
         self.state.ode.interpolant().at_fraction(fraction, point);
