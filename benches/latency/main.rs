@@ -4,44 +4,46 @@
 //! the evaluation of the model that sets the interrupt to the return of the driver; the evaluation is
 //! another one in each iteration.
 
-mod models;
+#[path = "../../tests/common/interrupted.rs"]
+mod interrupted;
+#[path = "../../tests/common/listed.rs"]
+mod listed;
 
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
-use models::{Heap, Row, Setter, Springs};
+use interrupted::{Row, Setter, Springs, boxes, heap};
+use saltation::Integrator;
 use saltation::compliant::TimeStepper;
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
 use saltation::impact::Routh;
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
-use saltation::variational::Variational;
-use saltation::{Integrator, Mode};
+use saltation::variational::{Midpoint, Variational};
 
 /// A driver that is to be ended: it runs until the setter, which it is given, has set the interrupt.
 type Case = (&'static str, usize, fn(&Setter));
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 13] = [
     ("run of 1000 states with 500 guards", 200_000, |setter| {
+        let model = Springs::new(500, setter).written();
+        let mut integrator = integrator(&model, setter);
+        let _ = integrator.integrate(0.0, &model.start(), 1e6);
+    }),
+    ("the same without gradients", 2_000_000, |setter| {
         let model = Springs::new(500, setter);
-        let mut integrator = Integrator::new(&model)
-            .expect("states")
-            .interrupt(setter.interrupt());
+        let mut integrator = integrator(&model, setter);
         let _ = integrator.integrate(0.0, &model.start(), 1e6);
     }),
     ("derivative of 200 states", 20_000, |setter| {
         let model = Springs::new(100, setter);
-        let mut integrator = Integrator::new(&model)
-            .expect("states")
-            .interrupt(setter.interrupt());
+        let mut integrator = integrator(&model, setter);
         let _ = integrator.derivative(0.0, &model.start(), 1e6);
     }),
     ("200 tangents of 200 states", 20_000, |setter| {
         let model = Springs::new(100, setter);
-        let mut integrator = Integrator::new(&model)
-            .expect("states")
-            .interrupt(setter.interrupt());
+        let mut integrator = integrator(&model, setter);
         let mut tangents = Sensitivities::new(200, 200);
         let _ = integrator.carry(0.0, &model.start(), 1e6, &mut tangents, &mut ());
     }),
@@ -49,52 +51,73 @@ const CASES: [Case; 10] = [
         "check of the derivatives of 2000 states",
         50_000,
         |setter| {
-            let model = Springs::new(1000, setter);
-            let mode = Mode::with(1000, &(0..1000).collect::<Vec<_>>());
-            let _ = check_derivatives_until(&model, 0.0, &model.start(), &mode, setter.interrupt());
+            let model = Springs::new(1000, setter).written();
+            let (start, mode) = (model.start(), model.mode());
+            let _ = check_derivatives_until(&model, 0.0, &start, &mode, setter.interrupt());
         },
     ),
-    ("check of the mechanics of 120 masses", 500, |setter| {
+    ("check of the mechanics of 120 masses", 20_000, |setter| {
         let row = Row::new(120, setter);
         let _ = check_mechanics_until(&row, 0.0, &[0.5; 120], &[0.1; 120], setter.interrupt());
     }),
-    ("simulation of 100 masses", 2000, |setter| {
-        let model = EventDriven::new(Row::new(100, setter)).interrupt(setter.interrupt());
-        let simulation = Simulation::new(model).expect("masses");
-        let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
-        let _ = simulation.integrate(0.0, &[0.5; 100], &[0.0; 100], 1e3);
+    ("100 masses that land one after another", 60_000, |setter| {
+        simulate(&Row::new(100, setter).written(), 1e-3, setter)
     }),
-    ("timeline of 30 masses", 2000, |setter| {
-        let model = EventDriven::with_law(Row::new(30, setter), Routh::new());
-        let timeline = Timeline::new(model.interrupt(setter.interrupt())).expect("masses");
+    ("100 masses that land at once", 60_000, |setter| {
+        simulate(&Row::new(100, setter).written(), 0.0, setter);
+    }),
+    ("timeline of 30 masses", 100_000, |setter| {
+        let row = Row::new(30, setter);
+        let (q, v) = row.start(1e-3);
+        let model = EventDriven::with_law(row, Routh::new()).interrupt(setter.interrupt());
+        let timeline = Timeline::new(model).expect("masses");
         let timeline = timeline.interrupt(setter.interrupt());
-        let _ = timeline.integrate(0.0, &[0.5; 30], &[0.0; 30], 1e3);
+        let _ = timeline.integrate(0.0, &q, &v, 1e3);
     }),
-    ("variational run of 100 masses", 500, |setter| {
-        let driver = Variational::new(Row::new(100, setter)).expect("masses");
+    ("variational run of 100 masses", 50_000, |setter| {
+        let row = Row::new(100, setter);
+        let (q, v) = row.start(1e-3);
+        let driver = Variational::new(row).expect("masses");
         let mut driver = driver.time_step(1e-3).interrupt(setter.interrupt());
-        let _ = driver.integrate(0.0, &[0.5; 100], &[0.0; 100], 1e4);
+        let _ = driver.integrate(0.0, &q, &v, 1e4);
+    }),
+    ("steps of the midpoint rule, 100 masses", 10_000, |setter| {
+        let row = Row::new(100, setter);
+        let (mut q, mut p) = row.start(1e-3);
+        let midpoint = Midpoint::new(row).expect("masses");
+        let mut midpoint = midpoint.interrupt(setter.interrupt());
+        while midpoint.step(0.0, 1e-2, &mut q, &mut p).is_ok() {}
     }),
     ("steps of 150 boxes", 10, |setter| {
-        let heap = Heap::new(150, setter);
-        let (q, v) = heap.start();
-        let mut stepper = TimeStepper::new(heap)
-            .expect("boxes")
-            .interrupt(setter.interrupt());
+        let (heap, q, v) = heap(boxes(150), setter);
+        let stepper = TimeStepper::new(heap).expect("boxes");
+        let mut stepper = stepper.interrupt(setter.interrupt());
         let _ = stepper.integrate(0.0, &q, &v, 1e3);
     }),
     ("sensitivities of 150 boxes, 900 columns", 100, |setter| {
-        let heap = Heap::new(150, setter);
-        let (q, v) = heap.start();
+        let (heap, q, v) = heap(boxes(150), setter);
         let columns = DMatrix::from_fn(q.len() + v.len(), v.len(), |row, column| {
             f64::from(u8::from(row == q.len() + column))
         });
-        let mut stepper = TimeStepper::new(heap)
-            .expect("boxes")
-            .interrupt(setter.interrupt());
+        let stepper = TimeStepper::new(heap).expect("boxes");
+        let mut stepper = stepper.interrupt(setter.interrupt());
         let _ = stepper.sensitivities((0.0, &q, &v), 1e3, &columns);
     }),
 ];
+
+fn integrator<'a>(model: &'a Springs, setter: &Setter) -> Integrator<&'a Springs> {
+    let integrator = Integrator::new(model).expect("states");
+    integrator.interrupt(setter.interrupt())
+}
+
+/// Masses that land, `apart` metres one behind the other, and stay.
+fn simulate(row: &Row, apart: f64, setter: &Setter) {
+    let (q, v) = row.start(apart);
+    let model = EventDriven::new(row.clone()).interrupt(setter.interrupt());
+    let simulation = Simulation::new(model).expect("masses");
+    let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
+    let _ = simulation.integrate(0.0, &q, &v, 1.0);
+}
 
 fn latency(c: &mut Criterion) {
     let mut group = c.benchmark_group("latency");
@@ -118,10 +141,10 @@ fn latency(c: &mut Criterion) {
                 sum
             });
         });
-        println!(
-            "    the longest of {count}: {:.1} ms",
-            1e3 * longest.as_secs_f64()
-        );
+        if count > 0 {
+            let longest = 1e3 * longest.as_secs_f64();
+            println!("    the longest of {count}: {longest:.1} ms");
+        }
     }
     group.finish();
 }

@@ -3,9 +3,10 @@
 use saltation::InputError;
 use saltation::compliant::{Failure, TimeStepper};
 use saltation::mechanics::{
-    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem,
-    UnilateralConstraints, Wanted,
+    ContactParameters, ContactSet, MechanicalSystem, UnilateralConstraints,
 };
+
+use crate::listed::Listed;
 
 /// A particle `(x, z)` high above two floors, the second below the first.
 #[derive(Clone, Copy, Debug)]
@@ -125,42 +126,22 @@ fn friction_that_would_be_scaled_is_refused_before_the_body_falls() {
 /// comes near.
 #[test]
 fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
-    struct Source(Particle);
-    impl MechanicalSystem for Source {
-        fn dof(&self) -> usize {
-            2
-        }
-        fn mass(&self, q: &[f64], mass: &mut [f64]) {
-            self.0.mass(q, mass);
-        }
-        fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
-            self.0.effort(t, q, v, effort);
-        }
-    }
-    impl ContactSource for Source {
-        fn fill(
-            &self,
-            q: &[f64],
-            set: ContactSet<'_>,
-            wanted: Wanted<'_>,
-            contacts: &mut Contacts,
-        ) -> Result<(), InputError> {
-            contacts.reset(2, 0)?;
-            let mut parameters = ContactParameters::new(0, q[1]);
-            if wanted.restitution_at.is_some() {
-                parameters.restitution = self.0.restitution;
-            }
-            contacts.push(parameters)?;
-            contacts.push_block(0, 0..2, &[0.0, 1.0])?;
-            if let ContactSet::Reachable { v, dt, least } = set {
-                contacts.keep_last_if_reachable(v, dt, least);
-            }
-            Ok(())
-        }
-    }
-    let bouncy = Source(Particle {
+    let bouncy = Particle {
         restitution: 0.5,
         ..PLAIN
+    };
+    let bouncy = Listed::new(bouncy, |particle, q, set, wanted, contacts| {
+        contacts.reset(2, 0)?;
+        let mut parameters = ContactParameters::new(0, q[1]);
+        if wanted.restitution_at.is_some() {
+            parameters.restitution = particle.restitution;
+        }
+        contacts.push(parameters)?;
+        contacts.push_block(0, 0..2, &[0.0, 1.0])?;
+        if let ContactSet::Reachable { v, dt, least } = set {
+            contacts.keep_last_if_reachable(v, dt, least);
+        }
+        Ok(())
     });
     let mut stepper = TimeStepper::new(bouncy).unwrap().time_step(1e-2);
     let run = stepper.integrate(0.0, &[0.0, 1.0], &[0.0; 2], 1.0).unwrap();

@@ -1,13 +1,11 @@
 //! A particle that slides at constant speed rides on a cushion; without contacts at a distance it
 //! hops (spec 10.4).
 
-use saltation::InputError;
 use saltation::compliant::{Solver, StepRun, TimeStepper};
-use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
-};
+use saltation::mechanics::{ContactSet, ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 
+use crate::listed::Listed;
 use crate::rows::{self, Row};
 
 fn particle(row: &Row) -> Particle {
@@ -55,38 +53,11 @@ fn every_row_of_the_constant_speed_is_met() {
 }
 
 /// The particle, whose contact is listed only where it overlaps.
-struct Overlapping(Particle);
-
-impl MechanicalSystem for Overlapping {
-    fn dof(&self) -> usize {
-        self.0.dof()
-    }
-
-    fn mass(&self, q: &[f64], mass: &mut [f64]) {
-        self.0.mass(q, mass);
-    }
-
-    fn constant_mass(&self) -> bool {
-        true
-    }
-
-    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
-        self.0.effort(t, q, v, effort);
-    }
-}
-
-impl ContactSource for Overlapping {
-    fn fill(
-        &self,
-        q: &[f64],
-        _set: ContactSet<'_>,
-        wanted: Wanted<'_>,
-        contacts: &mut Contacts,
-    ) -> Result<(), InputError> {
-        let touching: &[usize] = if self.0.gap(0, q) < 0.0 { &[0] } else { &[] };
-        self.0
-            .fill(q, ContactSet::Listed(touching), wanted, contacts)
-    }
+fn overlapping(particle: Particle) -> Listed<Particle> {
+    Listed::new(particle, |particle, q, _, wanted, contacts| {
+        let touching: &[usize] = if particle.gap(0, q) < 0.0 { &[0] } else { &[] };
+        particle.fill(q, ContactSet::Listed(touching), wanted, contacts)
+    })
 }
 
 /// The hops depend on the start. Those of the reference begin at the static depth.
@@ -94,7 +65,7 @@ impl ContactSource for Overlapping {
 fn without_contacts_at_a_distance_the_particle_hops() {
     let rows = rows::of("gliding", "contact listed only when phi<0");
     let particle = particle(&rows[0]);
-    let (_, run) = run(Overlapping(particle), particle.rest()[2], &rows[0]);
+    let (_, run) = run(overlapping(particle), particle.rest()[2], &rows[0]);
     let count = run.times().len();
     let gaps = || (count - 50..count).map(|k| run.q(k)[2]);
     for row in &rows {

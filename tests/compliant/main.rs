@@ -13,6 +13,8 @@ mod incline;
 mod input;
 mod lagged;
 mod lagged_steps;
+#[path = "../common/listed.rs"]
+mod listed;
 mod metrics;
 mod patches;
 mod problems;
