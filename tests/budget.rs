@@ -85,8 +85,8 @@ hundred far guards                   | 4 304 0 24047 0 0 69 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 ball                                 | 2 42 0 40 10 0 8 48
 trot, pitched                        | 2 309 0 419 38 0 48 55
-derivative of a corner of 8          | 0 3883 0 72 2865 54 0 5793
-derivative of a plate of 50          | 0 2607 365 24920 15496 10134 0 22511
+derivative of a corner of 8          | 0 3883 0 80 2865 54 0 1586
+derivative of a plate of 50          | 0 2607 365 25100 10814 10134 0 7924
 ";
 
 /// What a model says of itself beside flow and event functions.

@@ -145,7 +145,7 @@ impl Path {
     /// The branch of a path that ends at `node`.
     fn end(
         self,
-        node: &Node,
+        node: Node<'_>,
         (inequalities, sample): (DMatrix<f64>, DVector<f64>),
         is_nominal: bool,
     ) -> Branch {
