@@ -33,14 +33,14 @@ fn cases() -> Vec<Case> {
     let mut add =
         |name: String, run: Box<dyn FnMut()>| all.push((name.replace([',', ' '], "-"), run));
     let mut run = hopper::runner(1e-7);
-    add("hopper".into(), Box::new(move || drop(black_box(run()))));
+    add("hopper".into(), Box::new(move || _ = black_box(run())));
     for springs in [2, 10, 50] {
         // Kept until the process ends: ways borrow it.
         let plate: &'static _ = Box::leak(Box::new(plate::plate(springs)));
         for way in plate::ways() {
             let name = format!("plate-{springs}-{}", way.name);
             let mut run = way.runner(plate);
-            add(name, Box::new(move || drop(black_box(run()))));
+            add(name, Box::new(move || _ = black_box(run())));
         }
     }
     for corner in corner::corners() {
@@ -48,7 +48,7 @@ fn cases() -> Vec<Case> {
         let mut runs = corner.runs(&projection);
         add(
             corner.name(),
-            Box::new(move || drop(black_box((runs.through)()))),
+            Box::new(move || _ = black_box((runs.through)())),
         );
     }
     let groups = derivative::corners()
@@ -62,7 +62,7 @@ fn cases() -> Vec<Case> {
     for mut case in mechanics::strides() {
         add(
             format!("trot-{}", case.name),
-            Box::new(move || drop(black_box((case.run)()))),
+            Box::new(move || _ = black_box((case.run)())),
         );
     }
     all

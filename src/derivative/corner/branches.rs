@@ -152,7 +152,7 @@ impl Path {
         Branch {
             order: self.order,
             node: self.node,
-            state: DVector::from_column_slice(&node.x),
+            state: DVector::from_column_slice(node.x),
             mode: node.mode.clone(),
             matrix: self.map,
             inequalities,

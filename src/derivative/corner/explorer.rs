@@ -260,6 +260,10 @@ impl Explorer {
         moved: bool,
     ) -> Result<(), NoDerivative> {
         let keeps_rows = !moved && context.system.ignores_mode();
+        if keeps_rows {
+            self.graph.keep_members((from, to), m);
+            return Ok(());
+        }
         for other in 0..self.graph.node(from).members.len() {
             let member = self.graph.node(from).members[other];
             let guard = member.guard;
@@ -268,11 +272,7 @@ impl Explorer {
             if other == m || crossed || (moved && self.is_off(context, to, guard)) {
                 continue;
             }
-            if keeps_rows {
-                self.graph.keep_member(to, member);
-            } else {
-                self.add_member(context, to, guard)?;
-            }
+            self.add_member(context, to, guard)?;
         }
         let again = if moved {
             self.graph.node(0).members.len()

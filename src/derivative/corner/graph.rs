@@ -11,14 +11,10 @@ use std::ops::Range;
 use nalgebra::{DMatrix, DVector};
 
 use super::point::CornerPoint;
-use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
-use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
-
-/// When more guards than this are met again at one instant, resets do not end.
-const MOST_MET_AGAIN: usize = 500;
+use crate::{Guard, Mode, NoDerivative, Quantity};
 
 /// A guard that may still be crossed.
 #[derive(Clone, Copy, Debug)]
@@ -103,11 +99,11 @@ pub(crate) struct CornerGraph {
     /// How many of them are those of node 0.
     root_rows: usize,
     /// The liveness bounds of all event functions in the run, if there is one.
-    min_rates: Vec<f64>,
+    pub(super) min_rates: Vec<f64>,
     /// The rounding of states after crossings, where it is known.
     rounding: Vec<f64>,
     /// Values of the members of node 0 that count as zero, where they are not zero.
-    residuals: Vec<f64>,
+    pub(super) residuals: Vec<f64>,
 }
 
 impl CornerGraph {
@@ -358,7 +354,7 @@ impl CornerGraph {
         self.rows.len()
     }
 
-    /// Adds `guard` to those that may be crossed from a node; `fill` writes its row and gives
+    /// Adds `guard` to those that may be crossed from the newest node; `fill` writes its row and gives
     /// `∂h/∂t`.
     pub(crate) fn add_member(
         &mut self,
@@ -385,33 +381,38 @@ impl CornerGraph {
         });
         self.rows = rows;
         let (moving, rate) = found?;
-        self.push_member(
-            node,
-            Member {
-                guard,
-                moving,
-                rate,
-                row: from,
-            },
-        );
+        debug_assert_eq!(node + 1, self.used_nodes, "the newest node");
+        self.members.push(Member {
+            guard,
+            moving,
+            rate,
+            row: from,
+        });
+        self.headers[node].members.end = self.members.len();
         if node == 0 {
             self.root_rows = self.rows.len();
         }
         Ok(())
     }
 
-    /// Adds a member to the newest node.
-    fn push_member(&mut self, node: usize, member: Member) {
-        debug_assert_eq!(node + 1, self.used_nodes, "the newest node");
-        self.members.push(member);
-        self.headers[node].members.end = self.members.len();
-    }
-
-    /// Adds a member of another node, which has the same row at this one.
-    pub(crate) fn keep_member(&mut self, node: usize, member: Member) {
-        let row = &self.rows[member.row..member.row + self.dim()];
-        let rate = member.moving + dot(row, self.node(node).field);
-        self.push_member(node, Member { rate, ..member });
+    /// Gives the newest node the members of the one before that are left after the crossing of
+    /// member `m`; their rows are the same.
+    pub(crate) fn keep_members(&mut self, (from, to): (usize, usize), m: usize) {
+        debug_assert_eq!(to + 1, self.used_nodes, "the newest node");
+        let (dim, before) = (self.dim(), self.headers[from].members.clone());
+        let (after, crossed) = (&mut self.headers[to], before.start + m);
+        let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
+        for i in before.filter(|&i| i != crossed) {
+            let member = self.members[i];
+            // Carried across by the reset, or retired: crossed already.
+            if after.mode.contains(member.guard.event) == member.guard.side_after() {
+                continue;
+            }
+            let row = &self.rows[member.row..member.row + dim];
+            let rate = member.moving + dot(row, field);
+            self.members.push(Member { rate, ..member });
+        }
+        after.members.end = self.members.len();
     }
 
     /// The row `D_x h` of member `m`.
@@ -420,7 +421,7 @@ impl CornerGraph {
         &self.rows[from..from + self.dim()]
     }
 
-    fn member_of(&self, node: usize, m: usize) -> &Member {
+    pub(super) fn member_of(&self, node: usize, m: usize) -> &Member {
         &self.members[self.headers[node].members.start + m]
     }
 
@@ -457,51 +458,6 @@ impl CornerGraph {
         }
     }
 
-    /// True when member `m` is crossed from this node: its rate is at least its least rate.
-    pub(crate) fn is_live(&self, system: &dyn System, node: usize, m: usize) -> bool {
-        let member = self.member_of(node, m);
-        member.guard.sign() * member.rate >= self.min_rate(system, member.guard.event)
-    }
-
-    /// The liveness bound of event function `k`: that of the run; outside of runs that of the user,
-    /// or by its rate at node 0.
-    pub(crate) fn min_rate(&self, system: &dyn System, k: usize) -> f64 {
-        let known = self.min_rates.get(k).copied();
-        known.or_else(|| system.min_rate(k)).unwrap_or_else(|| {
-            let mut members = self.node(0).members.iter();
-            let seen = members.find(|member| member.guard.event == k);
-            let rate = seen.map_or(0.0, |member| member.rate.abs());
-            (evaluate::PART_OF_RATE * rate).max(f64::MIN_POSITIVE)
-        })
-    }
-
-    /// What event function `k` may be off zero at the corner, and counts as zero all the same
-    /// (`u_k`).
-    pub(crate) fn residual(&self, k: usize) -> f64 {
-        let mut members = self.node(0).members.iter();
-        let own = members.position(|member| member.guard.event == k);
-        own.and_then(|m| self.residuals.get(m))
-            .map_or(0.0, |r| r.abs())
-    }
-
-    /// Refuses a node at which a remaining guard does not move across. Where a reset turned the
-    /// motion away from the guard it is allowed: neighbours in another order cross the guard, and
-    /// that order decides.
-    pub(crate) fn check_live(&self, system: &dyn System, node: usize) -> Result<(), NoDerivative> {
-        let Node { members, moved, .. } = self.node(node);
-        let dead = (0..members.len()).find(|&m| !self.is_live(system, node, m));
-        match dead.map(|m| &members[m]) {
-            Some(left) if !moved => Err(NoDerivative::Stop(Stop::NotLive {
-                guard: left.guard,
-                rate_before: left.rate,
-                rate_after: f64::NAN,
-                min_rate: self.min_rate(system, left.guard.event),
-                at: self.at(node).into(),
-            })),
-            _ => Ok(()),
-        }
-    }
-
     /// From perturbations at fixed time to those at the event that ends the run, whose time shifts
     /// by `tau`.
     pub(crate) fn to_event(&self, node: usize, tau: &[f64], deltas: &mut [f64]) {
@@ -516,40 +472,6 @@ impl CornerGraph {
     /// True when a reset of any edge found so far changes this state, or others close by.
     pub(crate) fn has_resets(&self) -> bool {
         self.edges.iter().any(|edge| !edge.identity)
-    }
-
-    /// Most guards that one direction meets: each guard of the corner once, and those that resets
-    /// throw the state back at.
-    pub(crate) fn most_met(&self) -> usize {
-        self.node(0).members.len() + MOST_MET_AGAIN
-    }
-
-    /// Where a node is, for an error.
-    #[cold]
-    fn at(&self, node: usize) -> At {
-        let Node { x, mode, .. } = self.node(node);
-        At::new(self.t, x, mode)
-    }
-
-    /// The refusal of a corner that has no end.
-    #[cold]
-    pub(crate) fn no_end(&self, node: usize, guard: Guard) -> NoDerivative {
-        NoDerivative::Stop(Stop::NoProgress {
-            guard,
-            at: self.at(node).into(),
-        })
-    }
-
-    /// The refusal of a corner that is too large for a search.
-    #[cold]
-    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> NoDerivative {
-        let guards = self.headers.first().map_or(0, |root| root.members.len());
-        NoDerivative::CornerTooLarge {
-            guards,
-            what,
-            limit,
-            t: self.t,
-        }
     }
 }
 
