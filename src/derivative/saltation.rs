@@ -129,7 +129,7 @@ where
     Ok(Saltation {
         matrix,
         time_shift,
-        state: DVector::from_column_slice(&after.x),
+        state: DVector::from_column_slice(after.x),
         mode: after.mode.clone(),
     })
 }

@@ -232,24 +232,26 @@ impl CornerDerivative {
             Err(_) => false,
         };
         let jumps = met.as_ref().is_ok_and(|found| found.jumps);
-        // Without resets every order of independent guards is taken by some direction.
-        let all_are_met =
-            rows_are_independent(explorer.graph(), n) && !explorer.graph().has_resets();
-        let is_clear = n > LIST_ALL || (all_are_met && !jumps);
         if let Ok(found) = &met
             && !jumps
         {
             self.time_rows = found.times.clone().agreed(explorer.sizes());
         }
         self.rounding = judge.rounding;
+        if let Ok(classify::Comparison {
+            matrix: Some(matrix),
+            ..
+        }) = &met
+            && agree
+        {
+            let (matrix, compared) = (matrix.clone(), Compared::AllOrders);
+            return Ok(CornerKind::Linear { matrix, compared });
+        }
+        // Without resets every order of independent guards is taken by some direction.
+        let all_are_met =
+            rows_are_independent(explorer.graph(), n) && !explorer.graph().has_resets();
+        let is_clear = n > LIST_ALL || (all_are_met && !jumps);
         match met {
-            Ok(classify::Comparison {
-                matrix: Some(matrix),
-                ..
-            }) if agree => {
-                let compared = Compared::AllOrders;
-                return Ok(CornerKind::Linear { matrix, compared });
-            }
             Ok(_) if is_clear && jumps => return Ok(CornerKind::Discontinuous),
             Ok(_) if is_clear => return Ok(CornerKind::PiecewiseLinear),
             Err(error) if n > LIST_ALL => return Err(error),

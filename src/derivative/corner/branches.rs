@@ -145,14 +145,14 @@ impl Path {
     /// The branch of a path that ends at `node`.
     fn end(
         self,
-        node: &Node,
+        node: Node<'_>,
         (inequalities, sample): (DMatrix<f64>, DVector<f64>),
         is_nominal: bool,
     ) -> Branch {
         Branch {
             order: self.order,
             node: self.node,
-            state: DVector::from_column_slice(&node.x),
+            state: DVector::from_column_slice(node.x),
             mode: node.mode.clone(),
             matrix: self.map,
             inequalities,

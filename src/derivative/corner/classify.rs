@@ -91,10 +91,11 @@ impl TimeRows {
     }
 }
 
-/// The maps to nodes whose turn is still to come.
+/// The maps to nodes whose turn is still to come, and the matrices of those whose turn is over.
 struct Maps {
     of_nodes: Vec<Option<DMatrix<f64>>>,
     kept: usize,
+    free: Vec<DMatrix<f64>>,
 }
 
 impl Maps {
@@ -102,7 +103,17 @@ impl Maps {
         Self {
             of_nodes: vec![Some(map)],
             kept: 1,
+            free: Vec::new(),
         }
+    }
+
+    /// A copy of a map, in a matrix that was in use before where there is one.
+    fn copy(&mut self, map: &DMatrix<f64>) -> DMatrix<f64> {
+        let Some(mut copy) = self.free.pop() else {
+            return map.clone();
+        };
+        copy.copy_from(map);
+        copy
     }
 
     fn take(&mut self, node: usize) -> Option<DMatrix<f64>> {
@@ -118,6 +129,7 @@ impl Maps {
         }
         if let Some(known) = &self.of_nodes[node] {
             excess.note(known, &map);
+            self.free.push(map);
             return;
         }
         self.of_nodes[node] = Some(map);
@@ -138,6 +150,7 @@ pub(crate) fn all_orders(
     // Nodes are found level by level: of the maps behind `k` and `k + 1` guards none is needed
     // any more when its turn is over.
     let mut maps = Maps::of_root(start);
+    let mut tau = DVector::zeros(dim);
     let mut node = 0;
     while node < maps.of_nodes.len() {
         let Some(map) = maps.take(node) else {
@@ -155,10 +168,10 @@ pub(crate) fn all_orders(
                 continue;
             }
             is_end = false;
-            let tau = graph.shift_row(node, m, &map);
+            graph.write_shift_row(node, m, &map, &mut tau);
             let guard = graph.node(node).members[m].guard;
             found.times.note(guard, &tau);
-            let mut next = map.clone();
+            let mut next = maps.copy(&map);
             let edge = explorer.carry_map(context, (node, m), &tau, &mut next)?;
             explorer.note_entries(&next);
             let graph = explorer.graph();
@@ -189,6 +202,8 @@ pub(crate) fn all_orders(
             };
             found.jumps |= !explorer.is_exit(context, passed, point);
             found.note(map);
+        } else {
+            maps.free.push(map);
         }
         node += 1;
     }

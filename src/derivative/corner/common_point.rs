@@ -90,7 +90,7 @@ impl CommonPoint {
             context.interrupt.check()?;
             explorer.begin(context, point)?;
             let graph = explorer.graph();
-            let field = &graph.node(0).field;
+            let field = graph.node(0).field;
             if step == 0 {
                 for (i, unit) in self.units.iter_mut().enumerate() {
                     *unit = context.error_scale(i, point.x[i]) + point.span * field[i].abs();
@@ -129,12 +129,12 @@ impl CommonPoint {
         let mut all_zero = true;
         for (m, member) in root.members.iter().enumerate() {
             let (row, k) = (graph.row(0, m), member.guard.event);
-            let value = context.system.event(k, t, &root.x, &root.mode);
+            let value = context.system.event(k, t, root.x, root.mode);
             let lag = -value / member.rate;
             if lag.is_nan() || lag.abs() > most {
                 continue;
             }
-            let terms: f64 = row.iter().zip(&root.x).map(|(a, x)| (a * x).abs()).sum();
+            let terms: f64 = row.iter().zip(root.x).map(|(a, x)| (a * x).abs()).sum();
             let in_time = t.abs() * member.rate.abs();
             all_zero &= value.abs() <= 8.0 * f64::EPSILON * (terms + in_time);
             self.lags.push(lag);
@@ -166,7 +166,7 @@ impl CommonPoint {
     fn note_residuals(context: Context<'_>, explorer: &Explorer, point: &mut CornerPoint) {
         let root = explorer.graph().node(0);
         let most = MOST_LAG * context.tolerance;
-        for member in &root.members {
+        for member in root.members {
             let k = member.guard.event;
             let value = context.system.event(k, point.t, &point.x, &point.mode);
             let is_zero = (value / member.rate).abs() <= most;

@@ -45,9 +45,9 @@ impl Extremes {
     }
 
     /// Adds a node.
-    pub(crate) fn note(&mut self, node: &Node) {
-        note_most(&mut self.speed, &node.field);
-        note_most(&mut self.largest, &node.x);
+    pub(crate) fn note(&mut self, x: &[f64], field: &[f64]) {
+        note_most(&mut self.speed, field);
+        note_most(&mut self.largest, x);
     }
 
     /// Adds the effect of a crossing on the motion before it.

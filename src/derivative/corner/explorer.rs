@@ -106,15 +106,16 @@ impl Explorer {
             for (k, arming) in root.arming.iter_mut().enumerate() {
                 *arming = corner.arming_of(system, k);
             }
-            system.flow(t, &corner.x, &corner.mode, &mut root.field);
+            system.flow(t, &corner.x, &corner.mode, root.field);
             Ok(evaluate::check_flow(
-                &root.field,
+                root.field,
                 t,
                 &corner.x,
                 &corner.mode,
             )?)
         })?;
-        self.extremes.note(self.graph.node(0));
+        let root = self.graph.node(0);
+        self.extremes.note(root.x, root.field);
         for &guard in &corner.guards {
             self.add_member(context, 0, guard)?;
         }
@@ -176,7 +177,7 @@ impl Explorer {
             self.graph.row(from, m),
             self.graph.node(from).members[m].rate,
         );
-        self.sizes.note(&self.graph.edge(edge).jump, (row, rate));
+        self.sizes.note(self.graph.jump(edge), (row, rate));
         self.graph.merge_newest(edge, rows);
         Ok(edge)
     }
@@ -193,43 +194,44 @@ impl Explorer {
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
         let index = self.index;
         let mut moved = false;
-        let edge = self.graph.add_edge(from, guard, |before, after, edge| {
-            after.x.copy_from_slice(&before.x);
-            after.mode.copy_from(&before.mode);
-            after.arming.copy_from_slice(&before.arming);
-            edge.jump.copy_from_slice(&before.field);
-            let place = Place {
-                x: &mut after.x,
-                mode: &mut after.mode,
-                arming: &mut after.arming,
-            };
-            let (dt, dx) = (1.0, &mut edge.jump[..]);
-            let crossed = CrossedGuard { guard, rate };
-            let at = (t, index + before.level);
-            let done = repeat.cross(context, at, crossed, place, Carried { dt, dx })?;
-            extremes.note_carried(&edge.jump);
-            after.field.copy_from_slice(&before.field);
-            let (x, mode) = (&after.x[..], &after.mode);
-            let only_this = !done.moved && is_flip(&before.mode, mode, guard);
-            if !(only_this && system.flip(t, x, mode, guard.event, &mut after.field)) {
-                system.flow(t, x, mode, &mut after.field);
-            }
-            evaluate::check_flow(&after.field, t, x, mode)?;
-            extremes.note(after);
-            for (jump, field) in edge.jump.iter_mut().zip(&after.field) {
-                *jump -= field;
-            }
-            moved = done.moved;
-            after.moved = before.moved || moved;
-            edge.identity = done.tangents == repeat::Passed::Unchanged;
-            edge.by_difference = match done.tangents {
-                repeat::Passed::Unchanged => false,
-                repeat::Passed::AsWritten => system.writes_reset_differences(),
-                repeat::Passed::ByDifference => true,
-            };
-            edge.stops = done.stops;
-            Ok(())
-        })?;
+        let edge = self
+            .graph
+            .add_edge(from, guard, |before, after, edge, jump| {
+                after.x.copy_from_slice(before.x);
+                after.arming.copy_from_slice(before.arming);
+                jump.copy_from_slice(before.field);
+                let place = Place {
+                    x: &mut *after.x,
+                    mode: &mut *after.mode,
+                    arming: after.arming,
+                };
+                let (dt, dx) = (1.0, &mut *jump);
+                let crossed = CrossedGuard { guard, rate };
+                let at = (t, index + before.level);
+                let done = repeat.cross(context, at, crossed, place, Carried { dt, dx })?;
+                extremes.note_carried(jump);
+                let (x, mode) = (&*after.x, &*after.mode);
+                let only_this = !done.moved && is_flip(before.mode, mode, guard);
+                after.field.copy_from_slice(before.field);
+                if !(only_this && system.flip(t, x, mode, guard.event, after.field)) {
+                    system.flow(t, x, mode, after.field);
+                }
+                evaluate::check_flow(after.field, t, x, mode)?;
+                extremes.note(x, after.field);
+                for (jump, field) in jump.iter_mut().zip(&*after.field) {
+                    *jump -= field;
+                }
+                moved = done.moved;
+                *after.moved = before.moved || moved;
+                edge.identity = done.tangents == repeat::Passed::Unchanged;
+                edge.by_difference = match done.tangents {
+                    repeat::Passed::Unchanged => false,
+                    repeat::Passed::AsWritten => system.writes_reset_differences(),
+                    repeat::Passed::ByDifference => true,
+                };
+                edge.stops = done.stops;
+                Ok(())
+            })?;
         let to = self.graph.edge(edge).to;
         self.hand_on_members(context, (from, to), m, moved)?;
         Ok(edge)
@@ -244,7 +246,7 @@ impl Explorer {
     ) -> Result<(), NoDerivative> {
         let (t, scratch) = (self.graph.t(), &mut self.x);
         self.graph.add_member(node, guard, |node, row| {
-            context.row(guard.event, (t, &node.x), &node.mode, (row, scratch))
+            context.row(guard.event, (t, node.x), node.mode, (row, scratch))
         })
     }
 
@@ -258,6 +260,10 @@ impl Explorer {
         moved: bool,
     ) -> Result<(), NoDerivative> {
         let keeps_rows = !moved && context.system.ignores_mode();
+        if keeps_rows {
+            self.graph.keep_members((from, to), m);
+            return Ok(());
+        }
         for other in 0..self.graph.node(from).members.len() {
             let member = self.graph.node(from).members[other];
             let guard = member.guard;
@@ -266,11 +272,7 @@ impl Explorer {
             if other == m || crossed || (moved && self.is_off(context, to, guard)) {
                 continue;
             }
-            if keeps_rows {
-                self.graph.keep_member(to, member);
-            } else {
-                self.add_member(context, to, guard)?;
-            }
+            self.add_member(context, to, guard)?;
         }
         let again = if moved {
             self.graph.node(0).members.len()
@@ -300,13 +302,13 @@ impl Explorer {
     fn add_again(&mut self, context: Context<'_>, to: usize, k: usize) -> Result<(), NoDerivative> {
         let (system, t) = (context.system, self.graph.t());
         let node = self.graph.node(to);
-        let (x, mode) = (&node.x[..], &node.mode);
+        let (x, mode) = (node.x, node.mode);
         let guard = Guard::ahead(k, mode.contains(k));
         let waits = node.members.iter().any(|m| m.guard.event == k);
         if waits || !node.arming[k].is_armed() {
             return Ok(());
         }
-        let rate = evaluate::rate(system, k, (t, x), mode, &node.field, &mut self.x);
+        let rate = evaluate::rate(system, k, (t, x), mode, node.field, &mut self.x);
         let zero = context.zero(k, t, rate) + self.graph.residual(k);
         let off = system.event(k, t, x, mode).abs() > zero;
         if off || guard.sign() * rate.value < self.graph.min_rate(system, k) {
@@ -325,37 +327,35 @@ impl Explorer {
         deltas: &mut [f64],
     ) -> Result<(), NoDerivative> {
         let Edge {
-            guard,
-            identity,
-            jump,
-            ..
-        } = self.graph.edge(edge);
+            guard, identity, ..
+        } = *self.graph.edge(edge);
         if !identity {
             self.before.clear();
             self.before.extend_from_slice(deltas);
             let node = self.graph.node(from);
-            let member = self.graph.member(from, *guard);
+            let member = self.graph.member(from, guard);
             let rate = member.map_or(f64::NAN, |m| node.members[m].rate);
-            self.x.copy_from_slice(&node.x);
-            self.mode.copy_from(&node.mode);
-            self.arming.copy_from_slice(&node.arming);
+            self.x.copy_from_slice(node.x);
+            self.mode.copy_from(node.mode);
+            self.arming.copy_from_slice(node.arming);
             let place = Place {
                 x: &mut self.x,
                 mode: &mut self.mode,
                 arming: &mut self.arming,
             };
-            let (guard, dt, dx) = (*guard, 0.0, &mut *deltas);
+            let (dt, dx) = (0.0, &mut *deltas);
             let at = (self.graph.t(), self.index + node.level);
             let crossed = CrossedGuard { guard, rate };
             self.repeat
                 .cross(context, at, crossed, place, Carried { dt, dx })?;
         }
+        let jump = self.graph.jump(edge);
         for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
             for i in 0..jump.len() {
                 delta[i] += tau * jump[i];
             }
         }
-        if *identity {
+        if identity {
             return Ok(());
         }
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
@@ -377,7 +377,7 @@ impl Explorer {
         deltas: &[f64],
     ) -> Result<(), NoDerivative> {
         let Edge { guard: by, to, .. } = *self.graph.edge(edge);
-        let (dim, t, field) = (self.x.len(), self.graph.t(), &self.graph.node(to).field);
+        let (dim, t, field) = (self.x.len(), self.graph.t(), self.graph.node(to).field);
         self.before.resize(2 * dim, 0.0);
         let (row, scratch) = self.before.split_at_mut(dim);
         for &CrossedGuard { guard, .. } in self.repeat.met() {

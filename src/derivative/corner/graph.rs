@@ -6,17 +6,15 @@
 //! guard and leads from one node to the next. The [`Explorer`](super::explorer::Explorer) finds
 //! nodes and edges; this file keeps, compares and reads them.
 
+use std::ops::Range;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::point::CornerPoint;
-use crate::hybrid::System;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
-use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
-
-/// When more guards than this are met again at one instant, resets do not end.
-const MOST_MET_AGAIN: usize = 500;
+use crate::{Guard, Mode, NoDerivative, Quantity};
 
 /// A guard that may still be crossed.
 #[derive(Clone, Copy, Debug)]
@@ -30,17 +28,37 @@ pub(crate) struct Member {
     row: usize,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) x: Vec<f64>,
-    pub(crate) mode: Mode,
-    pub(crate) arming: Vec<Arming>,
-    pub(crate) field: Vec<f64>,
-    pub(crate) members: Vec<Member>,
+/// A place between two crossings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node<'a> {
+    pub(crate) x: &'a [f64],
+    pub(crate) field: &'a [f64],
+    pub(crate) mode: &'a Mode,
+    pub(crate) arming: &'a [Arming],
+    pub(crate) members: &'a [Member],
     /// Crossings before this node.
     pub(crate) level: usize,
     /// A reset changed the state before this node.
     pub(crate) moved: bool,
+}
+
+/// A node that is being found: all but its members and its level.
+#[derive(Debug)]
+pub(crate) struct NewNode<'a> {
+    pub(crate) x: &'a mut [f64],
+    pub(crate) field: &'a mut [f64],
+    pub(crate) mode: &'a mut Mode,
+    pub(crate) arming: &'a mut [Arming],
+    pub(crate) moved: &'a mut bool,
+}
+
+/// What a node is beside its numbers.
+#[derive(Clone, Debug)]
+struct Header {
+    mode: Mode,
+    members: Range<usize>,
+    level: usize,
+    moved: bool,
     first_edge: Option<usize>,
 }
 
@@ -49,8 +67,6 @@ pub(crate) struct Node {
 pub(crate) struct Edge {
     pub(crate) guard: Guard,
     pub(crate) to: usize,
-    /// `D_x R · F⁻ + D_t R − F⁺`.
-    pub(crate) jump: Vec<f64>,
     /// The reset is the identity.
     pub(crate) identity: bool,
     /// The derivative of the reset is a difference, in part at least.
@@ -60,24 +76,34 @@ pub(crate) struct Edge {
     next: Option<usize>,
 }
 
-/// Nodes and edges found so far at one corner. Those of earlier corners are kept as workspace.
+/// Nodes and edges found so far at one corner. Their numbers stand one after the other, node by
+/// node and edge by edge; the memory of earlier corners is used again.
 #[derive(Clone, Debug)]
 pub(crate) struct CornerGraph {
     t: f64,
-    nodes: Vec<Node>,
+    /// Headers of nodes; those from `used_nodes` on are of earlier corners.
+    headers: Vec<Header>,
     used_nodes: usize,
+    /// A number of each node, which equal ones have in common: looked at before all else.
+    keys: Vec<u64>,
+    /// State and field of each node.
+    states: Vec<f64>,
+    armings: Vec<Arming>,
+    /// Members of each node: only the newest node gets more.
+    members: Vec<Member>,
     edges: Vec<Edge>,
-    used_edges: usize,
+    /// `D_x R · F⁻ + D_t R − F⁺` of each edge.
+    jumps: Vec<f64>,
     /// Rows `D_x h` of the members of all nodes; nodes share those that do not change.
     rows: Vec<f64>,
     /// How many of them are those of node 0.
     root_rows: usize,
     /// The liveness bounds of all event functions in the run, if there is one.
-    min_rates: Vec<f64>,
+    pub(super) min_rates: Vec<f64>,
     /// The rounding of states after crossings, where it is known.
     rounding: Vec<f64>,
     /// Values of the members of node 0 that count as zero, where they are not zero.
-    residuals: Vec<f64>,
+    pub(super) residuals: Vec<f64>,
 }
 
 impl CornerGraph {
@@ -85,10 +111,14 @@ impl CornerGraph {
         let count = mode.len();
         Self {
             t: 0.0,
-            nodes: Vec::new(),
+            headers: Vec::new(),
             used_nodes: 0,
+            keys: Vec::new(),
+            states: Vec::new(),
+            armings: Vec::new(),
+            members: Vec::new(),
             edges: Vec::new(),
-            used_edges: 0,
+            jumps: Vec::new(),
             rows: Vec::new(),
             root_rows: 0,
             min_rates: Vec::with_capacity(count),
@@ -107,8 +137,19 @@ impl CornerGraph {
         self.rounding.len()
     }
 
-    pub(crate) fn node(&self, i: usize) -> &Node {
-        &self.nodes[i]
+    pub(crate) fn node(&self, i: usize) -> Node<'_> {
+        let header = &self.headers[i];
+        let (dim, count) = (self.dim(), header.mode.len());
+        let (x, field) = self.states[2 * dim * i..2 * dim * (i + 1)].split_at(dim);
+        Node {
+            x,
+            field,
+            mode: &header.mode,
+            arming: &self.armings[count * i..count * (i + 1)],
+            members: &self.members[header.members.clone()],
+            level: header.level,
+            moved: header.moved,
+        }
     }
 
     pub(crate) fn nodes(&self) -> usize {
@@ -117,6 +158,12 @@ impl CornerGraph {
 
     pub(crate) fn edge(&self, i: usize) -> &Edge {
         &self.edges[i]
+    }
+
+    /// `D_x R · F⁻ + D_t R − F⁺` of an edge.
+    pub(crate) fn jump(&self, edge: usize) -> &[f64] {
+        let dim = self.dim();
+        &self.jumps[dim * edge..dim * (edge + 1)]
     }
 
     /// The rounding of each component of states after crossings.
@@ -129,11 +176,13 @@ impl CornerGraph {
     pub(crate) fn start(
         &mut self,
         corner: &CornerPoint,
-        fill: impl FnOnce(&mut Node) -> Result<(), NoDerivative>,
+        fill: impl FnOnce(NewNode<'_>) -> Result<(), NoDerivative>,
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
         self.used_nodes = 0;
-        self.used_edges = 0;
+        self.members.clear();
+        self.edges.clear();
+        self.jumps.clear();
         self.rows.clear();
         self.root_rows = 0;
         self.rounding.fill(0.0);
@@ -142,67 +191,63 @@ impl CornerGraph {
         }
         self.min_rates.clone_from(&corner.min_rates);
         self.residuals.clone_from(&corner.residuals);
-        let root = self.new_node(corner.x.len(), |_| corner.mode.clone());
-        let node = &mut self.nodes[root];
-        node.x.copy_from_slice(&corner.x);
-        node.mode.copy_from(&corner.mode);
-        node.level = 0;
-        node.moved = false;
-        fill(node)
+        self.new_node(&corner.mode);
+        let dim = self.dim();
+        let header = &mut self.headers[0];
+        let (x, field) = self.states[..2 * dim].split_at_mut(dim);
+        x.copy_from_slice(&corner.x);
+        self.keys[0] = key(&header.mode);
+        fill(NewNode {
+            x,
+            field,
+            arming: &mut self.armings[..header.mode.len()],
+            mode: &mut header.mode,
+            moved: &mut header.moved,
+        })
     }
 
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
         self.used_nodes = self.used_nodes.min(1);
-        self.used_edges = 0;
+        self.edges.clear();
+        self.jumps.clear();
         self.rows.truncate(self.root_rows);
-        if let Some(root) = self.nodes.first_mut() {
+        if let Some(root) = self.headers.first_mut() {
             root.first_edge = None;
+            self.members.truncate(root.members.end);
         }
     }
 
-    fn new_node(&mut self, dim: usize, mode: impl FnOnce(&[Node]) -> Mode) -> usize {
+    /// A node of level 0 in `mode`, without members.
+    fn new_node(&mut self, mode: &Mode) -> usize {
         let i = self.used_nodes;
         self.used_nodes += 1;
-        if i == self.nodes.len() {
-            let mode = mode(&self.nodes);
-            self.nodes.push(Node {
-                x: vec![0.0; dim],
-                arming: vec![Arming::Off; mode.len()],
-                mode,
-                field: vec![0.0; dim],
-                members: Vec::new(),
+        let none = self.members.len()..self.members.len();
+        if i == self.headers.len() {
+            self.headers.push(Header {
+                mode: mode.clone(),
+                members: none.clone(),
                 level: 0,
                 moved: false,
                 first_edge: None,
             });
+            let (dim, count) = (self.dim(), mode.len());
+            self.keys.push(0);
+            self.states.resize(2 * dim * (i + 1), 0.0);
+            self.armings.resize(count * (i + 1), Arming::Off);
         }
-        let node = &mut self.nodes[i];
-        node.members.clear();
-        node.first_edge = None;
-        i
-    }
-
-    fn new_edge(&mut self, dim: usize) -> usize {
-        let i = self.used_edges;
-        self.used_edges += 1;
-        if i == self.edges.len() {
-            self.edges.push(Edge {
-                guard: Guard::rising(0),
-                to: 0,
-                jump: vec![0.0; dim],
-                identity: true,
-                by_difference: false,
-                stops: false,
-                next: None,
-            });
-        }
+        let header = &mut self.headers[i];
+        header.mode.copy_from(mode);
+        header.members = none;
+        header.level = 0;
+        header.moved = false;
+        header.first_edge = None;
         i
     }
 
     /// The edge by which `guard` is crossed from a node, if it was found.
     pub(crate) fn find_edge(&self, from: usize, guard: Guard) -> Option<usize> {
-        let mut known = self.nodes[from].first_edge;
+        let mut known = self.headers[from].first_edge;
         while let Some(edge) = known {
             if self.edges[edge].guard == guard {
                 return Some(edge);
@@ -213,25 +258,57 @@ impl CornerGraph {
     }
 
     /// Adds the crossing of `guard` at a node, and the node behind it, which has no members yet.
-    /// `fill` is given the node before, and gives the node behind all but its level, and the edge
-    /// all but where it leads.
+    /// `fill` is given the node before, and gives the node behind, the edge but for where it leads,
+    /// and its jump.
     pub(crate) fn add_edge(
         &mut self,
         from: usize,
         guard: Guard,
-        fill: impl FnOnce(&Node, &mut Node, &mut Edge) -> Result<(), NoDerivative>,
+        fill: impl FnOnce(Node<'_>, NewNode<'_>, &mut Edge, &mut [f64]) -> Result<(), NoDerivative>,
     ) -> Result<usize, NoDerivative> {
-        let dim = self.nodes[from].x.len();
-        let like_before = |nodes: &[Node]| nodes[from].mode.clone();
-        let (i, to) = (self.new_edge(dim), self.new_node(dim, like_before));
-        let (before, after) = self.nodes.split_at_mut(to);
-        let (before, after) = (&mut before[from], &mut after[0]);
-        let edge = &mut self.edges[i];
-        fill(before, after, edge)?;
+        let mode = std::mem::take(&mut self.headers[from].mode);
+        let (i, to) = (self.edges.len(), self.new_node(&mode));
+        let (dim, count) = (self.dim(), mode.len());
+        self.headers[from].mode = mode;
+        self.jumps.resize(dim * (i + 1), 0.0);
+        let mut edge = Edge {
+            guard,
+            to,
+            identity: true,
+            by_difference: false,
+            stops: false,
+            next: None,
+        };
+        let (headers, new_headers) = self.headers.split_at_mut(to);
+        let (states, new_states) = self.states.split_at_mut(2 * dim * to);
+        let (armings, new_armings) = self.armings.split_at_mut(count * to);
+        let (before, after) = (&mut headers[from], &mut new_headers[0]);
+        let (x, field) = states[2 * dim * from..2 * dim * (from + 1)].split_at(dim);
+        let (new_x, new_field) = new_states[..2 * dim].split_at_mut(dim);
+        fill(
+            Node {
+                x,
+                field,
+                mode: &before.mode,
+                arming: &armings[count * from..count * (from + 1)],
+                members: &self.members[before.members.clone()],
+                level: before.level,
+                moved: before.moved,
+            },
+            NewNode {
+                x: new_x,
+                field: new_field,
+                mode: &mut after.mode,
+                arming: &mut new_armings[..count],
+                moved: &mut after.moved,
+            },
+            &mut edge,
+            &mut self.jumps[dim * i..],
+        )?;
         after.level = before.level + 1;
-        edge.guard = guard;
-        edge.to = to;
+        self.keys[to] = key(&after.mode);
         edge.next = before.first_edge.replace(i);
+        self.edges.push(edge);
         Ok(i)
     }
 
@@ -246,30 +323,30 @@ impl CornerGraph {
         self.edges[edge].to = twin;
         debug_assert_eq!(newest + 1, self.used_nodes, "the newest node");
         self.used_nodes -= 1;
+        self.members.truncate(self.headers[newest].members.start);
         self.rows.truncate(rows);
     }
 
     /// An earlier node that is the same.
     fn twin(&self, newest: usize) -> Option<usize> {
-        let new = &self.nodes[newest];
+        let new = self.node(newest);
         let largest = new.x.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         // Resets that commute do so to within rounding.
         let same = |i: usize, a: f64, b: f64| {
             (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest) + self.rounding[i]
         };
-        self.nodes[..newest].iter().position(|old| {
+        let key = self.keys[newest];
+        let alike = |&i: &usize| {
+            let old = self.node(i);
             (old.level == new.level || new.moved)
-                && old.mode.is(&new.mode)
+                && old.mode.is(new.mode)
                 && old.arming == new.arming
                 && (0..new.x.len()).all(|i| same(i, old.x[i], new.x[i]))
                 && old.members.len() == new.members.len()
                 && old.moved == new.moved
-                && new
-                    .members
-                    .iter()
-                    .zip(&old.members)
-                    .all(|(a, b)| a.guard == b.guard)
-        })
+                && (old.members.iter().zip(new.members)).all(|(a, b)| a.guard == b.guard)
+        };
+        (0..newest).filter(|&i| self.keys[i] == key).find(alike)
     }
 
     /// Entries of all rows so far.
@@ -277,120 +354,114 @@ impl CornerGraph {
         self.rows.len()
     }
 
-    /// Adds `guard` to those that may be crossed from a node; `fill` writes its row and gives
+    /// Adds `guard` to those that may be crossed from the newest node; `fill` writes its row and gives
     /// `∂h/∂t`.
     pub(crate) fn add_member(
         &mut self,
         node: usize,
         guard: Guard,
-        fill: impl FnOnce(&Node, &mut [f64]) -> Result<f64, NoDerivative>,
+        fill: impl FnOnce(Node<'_>, &mut [f64]) -> Result<f64, NoDerivative>,
     ) -> Result<(), NoDerivative> {
-        let from = self.rows.len();
-        let own = &mut self.nodes[node];
-        self.rows.resize(from + own.x.len(), 0.0);
-        let row = &mut self.rows[from..];
-        let moving = fill(own, row)?;
-        let rate = moving + dot(row, &own.field);
-        if !rate.is_finite() || row.iter().any(|v| !v.is_finite()) {
+        let (from, dim) = (self.rows.len(), self.dim());
+        self.rows.resize(from + dim, 0.0);
+        // Not seen by `fill`, which is given the node.
+        let mut rows = std::mem::take(&mut self.rows);
+        let row = &mut rows[from..];
+        let own = self.node(node);
+        let filled = fill(own, row);
+        let (field, is_finite) = (own.field, row.iter().all(|v| v.is_finite()));
+        let found = filled.and_then(|moving| {
+            let rate = moving + dot(row, field);
+            if rate.is_finite() && is_finite {
+                return Ok((moving, rate));
+            }
             let event = guard.event;
             let gradient = Quantity::Gradient { event };
-            return Err(evaluate::not_finite(gradient, self.t, &own.x, &own.mode).into());
-        }
-        own.members.push(Member {
+            Err(evaluate::not_finite(gradient, self.t, own.x, own.mode).into())
+        });
+        self.rows = rows;
+        let (moving, rate) = found?;
+        debug_assert_eq!(node + 1, self.used_nodes, "the newest node");
+        self.members.push(Member {
             guard,
             moving,
             rate,
             row: from,
         });
+        self.headers[node].members.end = self.members.len();
         if node == 0 {
             self.root_rows = self.rows.len();
         }
         Ok(())
     }
 
-    /// Adds a member of another node, which has the same row at this one.
-    pub(crate) fn keep_member(&mut self, node: usize, member: Member) {
-        let own = &mut self.nodes[node];
-        let row = &self.rows[member.row..member.row + own.x.len()];
-        let rate = member.moving + dot(row, &own.field);
-        own.members.push(Member { rate, ..member });
+    /// Gives the newest node the members of the one before that are left after the crossing of
+    /// member `m`; their rows are the same.
+    pub(crate) fn keep_members(&mut self, (from, to): (usize, usize), m: usize) {
+        debug_assert_eq!(to + 1, self.used_nodes, "the newest node");
+        let (dim, before) = (self.dim(), self.headers[from].members.clone());
+        let (after, crossed) = (&mut self.headers[to], before.start + m);
+        let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
+        for i in before.filter(|&i| i != crossed) {
+            let member = self.members[i];
+            // Carried across by the reset, or retired: crossed already.
+            if after.mode.contains(member.guard.event) == member.guard.side_after() {
+                continue;
+            }
+            let row = &self.rows[member.row..member.row + dim];
+            let rate = member.moving + dot(row, field);
+            self.members.push(Member { rate, ..member });
+        }
+        after.members.end = self.members.len();
     }
 
     /// The row `D_x h` of member `m`.
     pub(crate) fn row(&self, node: usize, m: usize) -> &[f64] {
-        let Node { x, members, .. } = &self.nodes[node];
-        let from = members[m].row;
-        &self.rows[from..from + x.len()]
+        let from = self.member_of(node, m).row;
+        &self.rows[from..from + self.dim()]
+    }
+
+    pub(super) fn member_of(&self, node: usize, m: usize) -> &Member {
+        &self.members[self.headers[node].members.start + m]
     }
 
     /// The member of a node that crosses `guard`.
     pub(crate) fn member(&self, node: usize, guard: Guard) -> Option<usize> {
-        let mut members = self.nodes[node].members.iter();
+        let mut members = self.node(node).members.iter();
         members.position(|member| member.guard == guard)
     }
 
     /// Shift of the time at which member `m` of a node is crossed, for a perturbation `delta`
     /// there (s).
     pub(crate) fn shift(&self, node: usize, m: usize, delta: &[f64]) -> f64 {
-        -dot(self.row(node, m), delta) / self.nodes[node].members[m].rate
+        -dot(self.row(node, m), delta) / self.member_of(node, m).rate
     }
 
     /// The same as a row on displacements before the corner, which `map` carries to the node.
     pub(crate) fn shift_row(&self, node: usize, m: usize, map: &DMatrix<f64>) -> DVector<f64> {
-        DVector::from_fn(map.ncols(), |j, _| {
-            self.shift(node, m, map.column(j).as_slice())
-        })
+        let mut row = DVector::zeros(map.ncols());
+        self.write_shift_row(node, m, map, &mut row);
+        row
     }
 
-    /// True when member `m` is crossed from this node: its rate is at least its least rate.
-    pub(crate) fn is_live(&self, system: &dyn System, node: usize, m: usize) -> bool {
-        let member = &self.nodes[node].members[m];
-        member.guard.sign() * member.rate >= self.min_rate(system, member.guard.event)
-    }
-
-    /// The liveness bound of event function `k`: that of the run; outside of runs that of the user,
-    /// or by its rate at node 0.
-    pub(crate) fn min_rate(&self, system: &dyn System, k: usize) -> f64 {
-        let known = self.min_rates.get(k).copied();
-        known.or_else(|| system.min_rate(k)).unwrap_or_else(|| {
-            let mut members = self.nodes[0].members.iter();
-            let seen = members.find(|member| member.guard.event == k);
-            let rate = seen.map_or(0.0, |member| member.rate.abs());
-            (evaluate::PART_OF_RATE * rate).max(f64::MIN_POSITIVE)
-        })
-    }
-
-    /// What event function `k` may be off zero at the corner, and counts as zero all the same
-    /// (`u_k`).
-    pub(crate) fn residual(&self, k: usize) -> f64 {
-        let mut members = self.nodes[0].members.iter();
-        let own = members.position(|member| member.guard.event == k);
-        own.and_then(|m| self.residuals.get(m))
-            .map_or(0.0, |r| r.abs())
-    }
-
-    /// Refuses a node at which a remaining guard does not move across. Where a reset turned the
-    /// motion away from the guard it is allowed: neighbours in another order cross the guard, and
-    /// that order decides.
-    pub(crate) fn check_live(&self, system: &dyn System, node: usize) -> Result<(), NoDerivative> {
-        let Node { members, moved, .. } = &self.nodes[node];
-        let dead = (0..members.len()).find(|&m| !self.is_live(system, node, m));
-        match dead.map(|m| &members[m]) {
-            Some(left) if !moved => Err(NoDerivative::Stop(Stop::NotLive {
-                guard: left.guard,
-                rate_before: left.rate,
-                rate_after: f64::NAN,
-                min_rate: self.min_rate(system, left.guard.event),
-                at: self.at(node).into(),
-            })),
-            _ => Ok(()),
+    /// Writes that row.
+    pub(crate) fn write_shift_row(
+        &self,
+        node: usize,
+        m: usize,
+        map: &DMatrix<f64>,
+        row: &mut DVector<f64>,
+    ) {
+        let columns = map.as_slice().chunks_exact(self.dim());
+        for (shift, column) in row.iter_mut().zip(columns) {
+            *shift = self.shift(node, m, column);
         }
     }
 
     /// From perturbations at fixed time to those at the event that ends the run, whose time shifts
     /// by `tau`.
     pub(crate) fn to_event(&self, node: usize, tau: &[f64], deltas: &mut [f64]) {
-        let field = &self.nodes[node].field;
+        let field = self.node(node).field;
         for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
             for i in 0..field.len() {
                 delta[i] += tau * field[i];
@@ -400,41 +471,15 @@ impl CornerGraph {
 
     /// True when a reset of any edge found so far changes this state, or others close by.
     pub(crate) fn has_resets(&self) -> bool {
-        let edges = &self.edges[..self.used_edges];
-        edges.iter().any(|edge| !edge.identity)
+        self.edges.iter().any(|edge| !edge.identity)
     }
+}
 
-    /// Most guards that one direction meets: each guard of the corner once, and those that resets
-    /// throw the state back at.
-    pub(crate) fn most_met(&self) -> usize {
-        self.nodes[0].members.len() + MOST_MET_AGAIN
-    }
-
-    /// Where a node is, for an error.
-    #[cold]
-    fn at(&self, node: usize) -> At {
-        let Node { x, mode, .. } = &self.nodes[node];
-        At::new(self.t, x, mode)
-    }
-
-    /// The refusal of a corner that has no end.
-    #[cold]
-    pub(crate) fn no_end(&self, node: usize, guard: Guard) -> NoDerivative {
-        NoDerivative::Stop(Stop::NoProgress {
-            guard,
-            at: self.at(node).into(),
-        })
-    }
-
-    /// The refusal of a corner that is too large for a search.
-    #[cold]
-    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> NoDerivative {
-        let guards = self.nodes.first().map_or(0, |root| root.members.len());
-        NoDerivative::CornerTooLarge {
-            guards,
-            what,
-            limit,
-            t: self.t,
-        }
-    }
+/// A number that depends on the sides of a mode alone.
+fn key(mode: &Mode) -> u64 {
+    mode.words().fold(0, |key, word| {
+        (key ^ word)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29)
+    })
 }

@@ -48,7 +48,7 @@ impl Sizes {
     /// Records the entries of an intermediate map.
     pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
         self.entries.resize(map.len(), 0.0);
-        for (most, entry) in self.entries.iter_mut().zip(map) {
+        for (most, entry) in self.entries.iter_mut().zip(map.as_slice()) {
             *most = most.max(entry.abs());
         }
     }
@@ -127,7 +127,9 @@ impl Excess {
 
     /// Adds two maps that should be equal.
     pub(crate) fn note(&mut self, a: &DMatrix<f64>, b: &DMatrix<f64>) {
-        for ((most, a), b) in self.most.iter_mut().zip(a).zip(b) {
+        // As slices: iterators over matrices test at each entry where its column ends.
+        let pairs = a.as_slice().iter().zip(b.as_slice());
+        for (most, (a, b)) in self.most.as_mut_slice().iter_mut().zip(pairs) {
             let more = (a - b).abs() - SMALL * (a.abs() + b.abs());
             // NaN is kept.
             if more.is_nan() || more > *most {
@@ -137,7 +139,8 @@ impl Excess {
     }
 
     pub(crate) fn is_within(&self, scale: &MapScale) -> bool {
-        let mut pairs = self.most.iter().zip(&scale.allowed);
+        let allowed = scale.allowed.as_slice();
+        let mut pairs = self.most.as_slice().iter().zip(allowed);
         pairs.all(|(most, allowed)| most <= allowed)
     }
 }

@@ -5,7 +5,8 @@
 //!   the state at which all of them are zero; `possible`: which may be one within the error of the
 //!   run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
-//!   crossings between them; `explorer`: what finds them; `exit`: where the run itself went on.
+//!   crossings between them; `liveness`: which guards are crossed; `explorer`: what finds all that;
+//!   `exit`: where the run itself went on.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
 //!   maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -21,6 +22,7 @@ pub(crate) mod explorer;
 pub(crate) mod follow;
 pub(crate) mod graph;
 pub(crate) mod group;
+mod liveness;
 pub(crate) mod map_scale;
 pub(crate) mod piece;
 pub(crate) mod point;

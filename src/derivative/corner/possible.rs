@@ -50,9 +50,11 @@ pub(crate) fn close_guards(
     let system = context.system;
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let dim = x.len();
-    let [mut field, mut behind, mut row] = [0, 1, 2].map(|_| vec![0.0; dim]);
+    let [mut field, mut behind, mut row, mut shift] = [0, 1, 2, 3].map(|_| vec![0.0; dim]);
     system.flow(t, x, mode, &mut field);
     system.flow(t, &point.x_after, &point.mode_after, &mut behind);
+    let mut h = vec![0.0; mode.len()];
+    system.events(t, x, mode, &mut h);
     // Rows of the members, once a close guard is found.
     let mut members: Vec<Vec<f64>> = Vec::new();
     let mut found = Vec::new();
@@ -64,7 +66,7 @@ pub(crate) fn close_guards(
         }
         let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
         let own = guard.sign() * rate.value;
-        let gap = -guard.sign() * system.event(k, t, x, mode);
+        let gap = -guard.sign() * h[k];
         if own < point.min_rates[k] {
             continue;
         }
@@ -80,7 +82,13 @@ pub(crate) fn close_guards(
                 .map(of_member)
                 .collect::<Result<_, _>>()?;
         }
-        let shift = shift_row(context, point, &field, k)?;
+        if rate.written {
+            for (shift, entry) in shift.iter_mut().zip(&row) {
+                *shift = -entry / rate.value;
+            }
+        } else {
+            shift = shift_row(context, point, &field, k)?;
+        }
         let off = |member: &Vec<f64>| -> f64 {
             let apart = |i: usize| (shift[i] - member[i]).abs() * error[i];
             (0..dim).map(apart).sum()

@@ -169,7 +169,7 @@ fn pass_in_order(
     while !stopped {
         let graph = explorer.graph();
         graph.check_live(context.system, node)?;
-        let members = &graph.node(node).members;
+        let members = graph.node(node).members;
         let Some(m) = (0..members.len())
             .filter(|&m| graph.is_live(context.system, node, m))
             .min_by_key(|&m| rank(members[m].guard))
@@ -196,7 +196,7 @@ fn pass_in_order(
         passage.order.push(guard);
         node = graph.edge(edge).to;
         stopped = graph.edge(edge).stops;
-        passage.states.extend_from_slice(&graph.node(node).x);
+        passage.states.extend_from_slice(graph.node(node).x);
     }
     Ok(passage)
 }
@@ -207,11 +207,11 @@ fn pass_in_order(
 fn round(
     map: &mut DMatrix<f64>,
     draw: &mut Draw,
-    (t, node): (f64, &Node),
+    (t, node): (f64, Node<'_>),
     (before, tau): (&DMatrix<f64>, &DVector<f64>),
 ) {
-    let x = &node.x;
-    let along_field = f64::EPSILON / step_along(t, x, 1.0, &node.field);
+    let x = node.x;
+    let along_field = f64::EPSILON / step_along(t, x, 1.0, node.field);
     let field: Vec<f64> = x.iter().map(|x| draw.next() * along_field * x).collect();
     for (j, mut column) in map.column_iter_mut().enumerate() {
         let along_column = f64::EPSILON / step_along(t, x, 0.0, before.column(j).as_slice());
