@@ -61,7 +61,7 @@ const CASES: [Case; 13] = [
         let _ = check_mechanics_until(&row, 0.0, &[0.5; 120], &[0.1; 120], setter.interrupt());
     }),
     ("100 masses that land one after another", 60_000, |setter| {
-        simulate(&Row::new(100, setter).written(), 1e-3, setter)
+        simulate(&Row::new(100, setter).written(), 1e-3, setter);
     }),
     ("100 masses that land at once", 16_000, |setter| {
         simulate(&Row::new(100, setter).written(), 0.0, setter);
