@@ -76,9 +76,8 @@ struct Case {
 }
 
 impl Case {
-    /// Each guard once, at its time: nothing but rounding stands between, divided by the least
-    /// rate.
-    fn check(&self, projection: Projection, what: &str) {
+    /// A run that crosses each guard once.
+    fn run(&self, projection: Projection, what: &str) -> Trajectory {
         let mut integrator = Integrator::new(&self.system)
             .unwrap()
             .projection(projection);
@@ -86,10 +85,7 @@ impl Case {
         let run: Trajectory = run.unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
         assert_eq!(run.crossings().len(), self.times.len(), "{what}");
-        for crossing in run.crossings() {
-            let late = crossing.t - self.times[crossing.guard.event];
-            assert!(late.abs() < 1e-10, "{what}: {} {late:e}", crossing.guard);
-        }
+        run
     }
 }
 
@@ -153,6 +149,49 @@ fn neighbours(seed: u64, apart: bool, is_written: bool, has_units: bool) -> Case
     }
 }
 
+/// The width of the neighbourhoods.
+const EPS: f64 = 0.02;
+
+/// How late guards of [`neighbours`] may be crossed, at most, in the order of their crossings (s).
+///
+/// A landing misses its guard by rounding; where gradients are not written, also by the rounding of
+/// the difference in place of the rate, carried over the way that is projected. What is closer than
+/// twice that crosses with it. Crossings that are late change the rates of all others late, and
+/// shift each by the change over the rate it is met at.
+fn lateness(planes: &Planes, run: &Trajectory) -> Vec<f64> {
+    let n = planes.rows.len();
+    let rate = |word: u64, k: usize| (planes.rate)(word, k);
+    let mut word = 0;
+    // The instants so far: the modes before and after, and how late they may be.
+    let mut instants: Vec<([u64; 2], f64)> = vec![];
+    let mut late = vec![];
+    for crossings in run.crossings().chunk_by(|a, b| a.t == b.t) {
+        let crossing = &crossings[0];
+        let size = crossing.state.amax().max(1.0);
+        // A difference moves all coordinates, none by more than 6e-6 of its size, or of 1 where it
+        // is smaller: rates are 2.5 at most.
+        let difference = f64::EPSILON * size / (2.0 * 6e-6 / 2.5);
+        let rate_error = if planes.is_written { 0.0 } else { difference };
+        let least = (0..n).map(|k| rate(word, k)).fold(f64::INFINITY, f64::min);
+        let rounding = 16.0 * f64::EPSILON * (crossing.t + size / least);
+        let own = rounding + 2.0 * EPS * rate_error / (least * least);
+        let mut latest: f64 = 0.0;
+        let mut after = word;
+        for k in crossings.iter().map(|crossing| crossing.guard.event) {
+            let shift = |&([before, after], late): &([u64; 2], f64)| {
+                (rate(after, k) - rate(before, k)).abs() * late
+            };
+            let shifts: f64 = instants.iter().map(shift).sum();
+            late.push(own + shifts / rate(word, k));
+            latest = latest.max(own + shifts / rate(word, k));
+            after |= 1 << k;
+        }
+        instants.push(([word, after], latest));
+        word = after;
+    }
+    late
+}
+
 /// Guards that are met one after another or in two groups, by fixed projections of order 1 to 3,
 /// with and without units, gradients written or not.
 fn neighbourhoods(seeds: std::ops::Range<u64>) {
@@ -160,10 +199,15 @@ fn neighbourhoods(seeds: std::ops::Range<u64>) {
         for bits in 0..8 {
             let [apart, is_written, has_units] = [1, 2, 4].map(|bit| bits & bit != 0);
             let case = neighbours(seed, apart, is_written, has_units);
-            let eps: Vec<f64> = case.system.units.iter().map(|u| 0.02 * u).collect();
+            let eps: Vec<f64> = case.system.units.iter().map(|u| EPS * u).collect();
             for order in 1..=3 {
                 let what = format!("seed {seed}, bits {bits}, order {order}");
-                case.check(Projection::eps(&eps[..], order), &what);
+                let run = case.run(Projection::eps(&eps[..], order), &what);
+                for (crossing, most) in run.crossings().iter().zip(lateness(&case.system, &run)) {
+                    let late = (crossing.t - case.times[crossing.guard.event]).abs();
+                    let guard = crossing.guard;
+                    assert!(late <= most, "{what}: {guard} {late:e} of {most:e}");
+                }
             }
         }
     }
@@ -174,6 +218,8 @@ fn guards_that_enter_their_neighbourhoods_together_are_crossed_in_their_places()
     // Seeds 295 and 359 crossed one 13 ms early.
     neighbourhoods(290..300);
     neighbourhoods(355..365);
+    // Seed 859 comes 1e-10 s late by the rounding of differences alone.
+    neighbourhoods(855..860);
 }
 
 #[test]
@@ -221,6 +267,7 @@ fn corner(n: usize, seed: u64, is_written: bool, at_zero: bool) -> Case {
     }
 }
 
+/// All guards at the corner: nothing but rounding stands between, divided by the least rate.
 fn corners(sizes: std::ops::RangeInclusive<usize>, seeds: std::ops::Range<u64>) {
     for n in sizes {
         for seed in seeds.clone() {
@@ -228,7 +275,10 @@ fn corners(sizes: std::ops::RangeInclusive<usize>, seeds: std::ops::Range<u64>) 
                 let case = corner(n, seed, bits & 1 != 0, bits & 2 != 0);
                 for projection in [Projection::Off, Projection::Auto] {
                     let what = format!("{n} guards, seed {seed}, bits {bits}, {projection:?}");
-                    case.check(projection, &what);
+                    for crossing in case.run(projection, &what).crossings() {
+                        let late = crossing.t - case.times[crossing.guard.event];
+                        assert!(late.abs() < 1e-10, "{what}: {} {late:e}", crossing.guard);
+                    }
                 }
             }
         }

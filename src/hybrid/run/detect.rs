@@ -9,7 +9,7 @@ use super::pace::{NARROWER, Narrowable, Pace, Settled, Windows};
 use super::state::State;
 use super::stop::{Candidates, StepEnd, stop_of};
 use super::turned::Turned;
-use super::window::{Look, Overview, Sampled, Window};
+use super::window::{Levels, Look, Overview, Sampled, Window};
 use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
@@ -189,7 +189,7 @@ impl<B: Buffer> GuardSearch<B> {
             guards,
             sampled: &mut self.sampled,
             window,
-            inside: self.inside,
+            levels: Levels::new(context.settings, self.inside),
         };
         let mut lists = Lists {
             how: &mut self.how,
@@ -308,10 +308,10 @@ fn first_passed<S: System + ?Sized, B: Buffer>(
     let (context, state) = (look.context, look.state);
     look.sampled.take(context, state, look.window)?;
     context.counts.windows.add(1);
-    let (guards, inside) = (&mut *look.guards, look.inside);
+    let known = (state, &mut *look.guards);
     let Overview { crossed, are_plain } =
         look.sampled
-            .list_near(context, (state, guards), inside, look.window, lists.near);
+            .list_near(known, look.levels, look.window, lists.near);
     *lists.how = match (are_plain, lists.near.is_empty()) {
         (true, _) => Settled::Plain,
         (false, true) => Settled::Calm,

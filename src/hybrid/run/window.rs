@@ -7,7 +7,7 @@ use super::state::State;
 use crate::hybrid::Projection;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
-use crate::hybrid::options::Settings;
+use crate::hybrid::options::{PerEntry, Settings};
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
 use crate::{Quantity, Stop};
@@ -78,28 +78,41 @@ pub(crate) struct Crossed {
     pub(crate) k: usize,
     pub(crate) i: usize,
     pub(crate) at: f64,
-    /// The level that it passes: see [`level_of`].
+    /// The level that it passes: see [`Levels::of`].
     pub(crate) level: f64,
 }
 
-/// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
-/// `−eps_k`, while the guard starts, at `own`, clearly outside (by more than `zero`, what rounding
-/// makes of it), and unless it is `inside`: the last step ended on that border. Else it is 0.
-#[inline]
-fn level_of(
-    settings: &Settings,
+/// Where guards end a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Levels<'a> {
+    /// Widths of the neighbourhoods, if a step ends on their borders.
+    eps: Option<&'a PerEntry>,
+    /// The event function in whose neighbourhood the step began.
     inside: Option<usize>,
-    k: usize,
-    own: f64,
-    zero: impl FnOnce() -> f64,
-) -> f64 {
-    match &settings.projection {
-        Projection::Eps { eps, .. } if inside != Some(k) => {
-            let eps = eps.get(k);
-            let outside = own < -eps * (1.0 + 1e-9) - 4.0 * zero();
-            if outside { -eps } else { 0.0 }
+}
+
+impl<'a> Levels<'a> {
+    pub(crate) fn new(settings: &'a Settings, inside: Option<usize>) -> Self {
+        let eps = match &settings.projection {
+            Projection::Eps { eps, .. } => Some(eps),
+            _ => None,
+        };
+        Self { eps, inside }
+    }
+
+    /// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
+    /// `−eps_k`, while the guard starts, at `own`, clearly outside (by more than `zero`, what
+    /// rounding makes of it), and unless the last step ended on that border. Else it is 0.
+    #[inline]
+    fn of(&self, k: usize, own: f64, zero: impl FnOnce() -> f64) -> f64 {
+        match self.eps {
+            Some(eps) if self.inside != Some(k) => {
+                let eps = eps.get(k);
+                let outside = own < -eps * (1.0 + 1e-9) - 4.0 * zero();
+                if outside { -eps } else { 0.0 }
+            }
+            _ => 0.0,
         }
-        _ => 0.0,
     }
 }
 
@@ -162,11 +175,10 @@ impl<B: Buffer> Sampled<B> {
     /// Far guards are left out: their distance exceeds the error, and the sum of how far they moved
     /// in the window and of what the curvature of their samples allows for. Monotonic guards are
     /// left out too, and the earliest of them that passes is given.
-    pub(crate) fn list_near<S: ?Sized>(
+    pub(crate) fn list_near(
         &self,
-        context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
-        inside: Option<usize>,
+        levels: Levels<'_>,
         window: Window,
         near: &mut Vec<usize>,
     ) -> Overview {
@@ -202,19 +214,18 @@ impl<B: Buffer> Sampled<B> {
                 continue;
             }
             let own = sign[k] * start[k];
-            let level = level_of(context.settings, inside, k, own, || zero_of(k));
+            let level = levels.of(k, own, || zero_of(k));
             let samples = [start[k], first[k], second[k], end[k]];
             let way = samples.map(|h| level - sign[k] * h);
             let [w0, w1, w2, w3] = way;
             let least = lesser(lesser(w0, w1), lesser(w2, w3));
             let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
+            let doubt = cubic.doubt();
             let spread = most - least;
             let moves = spread + 2.0 * cubic.leading().abs();
-            if are_plain {
-                let allowed = STRAIGHT * spread + zero[k];
-                are_plain = least > DISTANT * moves || cubic.doubt() <= allowed;
-            }
+            // Most guards are straight: that is asked first.
+            are_plain &= doubt <= STRAIGHT * spread + zero[k] || least > DISTANT * moves;
             if arming[k].is_ready() && least > moves {
                 // One that was always within the error tells nothing by staying there.
                 let is_outside = least > error * most_spread[k];
@@ -270,8 +281,7 @@ pub(crate) struct Look<'a, S: ?Sized, B> {
     pub(crate) guards: &'a mut GuardTable<B>,
     pub(crate) sampled: &'a mut Sampled<B>,
     pub(crate) window: Window,
-    /// The event function in whose neighbourhood the step began.
-    pub(crate) inside: Option<usize>,
+    pub(crate) levels: Levels<'a>,
 }
 
 impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
@@ -313,11 +323,11 @@ impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
         self.guards.need_rate(self.context, self.state, k)
     }
 
-    /// The level at which guard `k`, `own` at the start, ends the step: see [`level_of`].
+    /// The level at which guard `k`, `own` at the start, ends the step.
     #[inline]
     pub(crate) fn level(&self, k: usize, own: f64) -> f64 {
         let zero = || self.zero_of(k, self.guards.rate[k]);
-        level_of(self.context.settings, self.inside, k, own, zero)
+        self.levels.of(k, own, zero)
     }
 
     /// Refuses a value on the interpolant that is not finite.
