@@ -4,11 +4,9 @@ use super::Model;
 use super::breakdown::Breakdown;
 use crate::linalg::symmetric::matrix_fault;
 use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::contact_frames::check_frames;
+use crate::mechanics::contact_frames::check_all_frames;
 use crate::mechanics::contact_source::common_tangents;
-use crate::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
-};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, MatrixFault, validate};
 
 impl Model<'_> {
@@ -75,28 +73,11 @@ impl Model<'_> {
         let (on, _) = self.parts(&state);
         validate::finite("q", on)?;
         check_configuration(system, on, v)?;
-        self.check_all_frames(on)?;
+        // Of contacts near or far.
+        if self.first_friction(0..system.contacts()).is_some() {
+            check_all_frames(system, on)?;
+        }
         Ok(state)
-    }
-
-    /// Refuses normals and tangents, of contacts near or far, with which friction is seen to be
-    /// scaled.
-    fn check_all_frames(&self, q: &[f64]) -> Result<(), InputError> {
-        let count = self.system().contacts();
-        if self.first_friction(0..count).is_none() {
-            return Ok(());
-        }
-        let (all, mut contacts) = ((0..count).collect::<Vec<_>>(), Contacts::new());
-        let wanted = Wanted {
-            friction: true,
-            ..Wanted::default()
-        };
-        let set = ContactSet::Listed(&all);
-        // Numbers that make no sense are refused where they are read, with the time and the state.
-        match self.system().fill(q, set, wanted, &mut contacts) {
-            Ok(()) => check_frames(self.system(), q, &contacts),
-            Err(_) => Ok(()),
-        }
     }
 
     pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {

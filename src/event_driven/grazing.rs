@@ -40,8 +40,8 @@ struct Touched {
     error: f64,
 }
 
-/// What is known of the gap (open) or force (closed) of a contact since the run began or the
-/// contact was closed or opened.
+/// What is known of the gap (open) or force (closed) of a contact since the run began, or since an
+/// event dealt with it.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     is_closed: bool,
@@ -58,10 +58,12 @@ pub(crate) struct Watcher<'a> {
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
     point: Vec<f64>,
-    /// Touches in the segment to come.
+    /// Touches in the segment to come, and those of gaps that have not left zero since.
     touched: Vec<Touched>,
     /// One a contact, none before the first segment.
     departures: Vec<Departure>,
+    /// An event has happened since the last segment.
+    is_after_event: bool,
     /// Event functions.
     values: Vec<f64>,
     /// Touches met on the way, where they do not end the run.
@@ -85,6 +87,7 @@ impl<'a> Watcher<'a> {
             point: vec![0.0; model.dim()],
             touched: Vec::new(),
             departures: Vec::new(),
+            is_after_event: false,
             values: vec![0.0; model.system().contacts()],
             touches: Vec::new(),
             memory,
@@ -116,48 +119,77 @@ impl Watcher<'_> {
         -gap <= (0..q.len()).map(allowed).sum()
     }
 
-    /// Notes which contacts were closed or opened before a segment, and where their forces and gaps
-    /// start.
+    /// Notes where gaps and forces start after an event that dealt with their contacts: those that
+    /// it closed or opened, those that were closed, whose forces jump, and those at rest with a gap
+    /// of zero.
     fn depart(&mut self, segment: &Segment<'_>) {
         let (model, contacts) = (self.model, self.model.system().contacts());
-        let is_closed = |contact| model.is_closed(segment.mode, contact);
-        let known = |(contact, d): (usize, &Departure)| d.is_closed == is_closed(contact);
-        let departures = &self.departures;
-        if departures.len() == contacts && departures.iter().enumerate().all(known) {
+        let is_after_event = std::mem::take(&mut self.is_after_event);
+        if self.departures.len() == contacts && !is_after_event {
             return;
         }
         segment.interpolant.at(segment.start, &mut self.point);
         model.events(segment.start, &self.point, segment.mode, &mut self.values);
         for contact in 0..contacts {
+            let is_closed = model.is_closed(segment.mode, contact);
             let departure = Departure {
-                is_closed: is_closed(contact),
+                is_closed,
                 most: self.values[contact],
             };
-            match self.departures.get_mut(contact) {
-                Some(before) if before.is_closed == departure.is_closed => {}
-                Some(before) => *before = departure,
-                None => self.departures.push(departure),
+            let Some(before) = self.departures.get_mut(contact) else {
+                self.departures.push(departure);
+                continue;
+            };
+            if is_closed || before.is_closed || model.rests(contact, &self.point) {
+                *before = departure;
+                let is_earlier = |touch: &Touched| touch.t <= segment.start;
+                let is_past = |touch: &Touched| touch.contact == contact && is_earlier(touch);
+                self.touched.retain(|touch| !is_past(touch));
             }
         }
     }
 
-    /// Records the touches of a segment. A gap or a force that is zero within its error since the
-    /// start of the segment has not left zero; its minima are rounding and no touches.
+    /// Records the touches of a segment. A gap or a force that is zero within its error since an
+    /// event dealt with it has not left zero; its minima are rounding and no touches. A gap that is
+    /// zero at the end of the segment is a touch when it leaves zero: an event may close it there.
     fn take_touches(&mut self, segment: &Segment<'_>) {
-        let touches = std::mem::take(&mut self.touched);
-        for Touched { contact, t, error } in touches {
-            let departure = self.departures.get(contact);
-            if departure.is_none_or(|departure| departure.most > error) {
-                self.touch(segment, contact, t);
-            }
-        }
         let (end, state) = (segment.t, &mut self.point);
         segment.interpolant.at(end, state);
         self.model
             .events(end, state, segment.mode, &mut self.values);
+        for touch in std::mem::take(&mut self.touched) {
+            let contact = touch.contact;
+            let Some(&Departure { is_closed, most }) = self.departures.get(contact) else {
+                continue;
+            };
+            let rounding = if is_closed {
+                self.rounding(segment, contact)
+            } else {
+                0.0
+            };
+            if most <= touch.error + rounding {
+                continue;
+            }
+            let zero = touch.error.max(self.model.gap_tolerance);
+            if is_closed || self.values[contact] > zero {
+                self.touch(segment, contact, touch.t.max(segment.start));
+            } else if self.touched.iter().all(|other| other.contact != contact) {
+                self.touched.push(touch);
+            }
+        }
         for (departure, value) in self.departures.iter_mut().zip(&self.values) {
             departure.most = departure.most.max(*value);
         }
+    }
+
+    /// How large the multiplier of a closed contact without a force may be in `values`, at the end
+    /// of a segment: what is added to it there, and as much of its own.
+    #[cold]
+    fn rounding(&self, segment: &Segment<'_>, contact: usize) -> f64 {
+        let forces = self
+            .model
+            .contact_forces(segment.t, &self.point, segment.mode);
+        2.0 * (self.values[contact] - forces.values()[contact])
     }
 
     /// Records that a gap or a force touched zero at `t`, or ends the run.
@@ -238,6 +270,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
+        self.is_after_event = true;
         self.low = self.low.take().or_else(|| self.model.low_bounces(set));
     }
 

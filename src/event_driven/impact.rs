@@ -1,5 +1,4 @@
-//! What an event does: the impact of the contacts that take part, and which of them are closed
-//! after it (Pace & Burden, eq. 3 and section 3.4).
+//! What an event does: the impact of the contacts that take part (Pace & Burden, eq. 3).
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
@@ -12,15 +11,10 @@ use crate::mechanics::acceleration::Trouble;
 use crate::mechanics::contact_frames::check_frames;
 use crate::mechanics::delassus;
 use crate::mechanics::log::ContactEvent;
-use crate::mechanics::mode_problem::{Settled, settle};
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{At, Crossed, Mode, Quantity, Stop};
-
-/// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
-/// tenth of it.
-const LOW: f64 = 1e-2;
+use crate::{Crossed, Mode};
 
 impl Model<'_> {
     /// Whether each of `contacts` approaches faster than the tolerance.
@@ -207,164 +201,6 @@ impl Model<'_> {
         })
     }
 
-    /// Decides which of the contacts that touch are closed from here on, and brings the state onto
-    /// them. Contacts in `released` are open.
-    pub(crate) fn update_contacts(
-        &self,
-        t: f64,
-        state: &mut [f64],
-        touching: &[usize],
-        released: &[usize],
-        mode: &mut Mode,
-    ) -> Result<(), Breakdown> {
-        let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
-        let mut parting = self.parting((t, state), touching, mode)?;
-        // The forces of the closed contacts may stop a slow contact from parting, or limit its
-        // rebound to a height that is not resolved. Such a contact is a candidate too.
-        for _ in 0..=touching.len() {
-            self.rest_unless_parting(t, state, (touching, &parting), released, mode)?;
-            if !parting.iter().any(|&parts| parts) {
-                break;
-            }
-            let rates = self.approach(state, touching);
-            let thrown = |i: usize| parting[i] && was_closed[i];
-            let bends = if (0..touching.len()).any(thrown) {
-                self.bends((t, state), touching, mode)?
-            } else {
-                vec![0.0; touching.len()]
-            };
-            let held = |i: &usize| {
-                let stands = rates[*i].abs() <= self.rate_tolerance;
-                parting[*i] && (stands || thrown(*i) && self.is_low(rates[*i], bends[*i]))
-            };
-            let held: Vec<usize> = (0..touching.len()).filter(held).collect();
-            if held.is_empty() {
-                break;
-            }
-            for i in held {
-                parting[i] = false;
-            }
-        }
-        Ok(())
-    }
-
-    /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
-    /// gaps resolve.
-    pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
-        rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
-    }
-
-    /// The accelerations of the gaps of `contacts` in the motion of `mode`.
-    pub(crate) fn bends(
-        &self,
-        (t, state): (f64, &[f64]),
-        contacts: &[usize],
-        mode: &Mode,
-    ) -> Result<Vec<f64>, Breakdown> {
-        let (q, v) = self.parts(state);
-        let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
-        self.motion((t, q, v), mode, &mut acceleration, None, false);
-        self.in_frame(q, contacts, |frame| {
-            frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
-            bends
-        })
-    }
-
-    /// Decides which of the contacts that touch and do not part are closed, and brings the state
-    /// onto them.
-    fn rest_unless_parting(
-        &self,
-        t: f64,
-        state: &mut [f64],
-        (touching, parting): (&[usize], &[bool]),
-        released: &[usize],
-        mode: &mut Mode,
-    ) -> Result<(), Breakdown> {
-        let (q, v) = self.parts(state);
-        let mut candidates = Vec::with_capacity(touching.len());
-        for (i, &j) in touching.iter().enumerate() {
-            Self::set_closed(mode, j, false);
-            if !parting[i] && !released.contains(&j) {
-                candidates.push(j);
-            }
-        }
-        match settle(
-            &self.bodies,
-            (t, q, v),
-            &candidates,
-            (self.redundant, self.rate_tolerance),
-        ) {
-            Settled::Closed(closed) => {
-                for (&j, closed) in candidates.iter().zip(closed) {
-                    Self::set_closed(mode, j, closed);
-                }
-                super::projection::correct(self, state, mode);
-                self.refuse_sustained_friction(t, mode)
-            }
-            Settled::Nobody => Err(Breakdown::NoConsistentMode {
-                contacts: candidates,
-                t,
-            }),
-            Settled::Ambiguous => Err(Breakdown::AmbiguousMode {
-                contacts: candidates,
-                t,
-            }),
-            Settled::TooMany => Err(Breakdown::TooManyContacts {
-                contacts: candidates,
-                limit: crate::mechanics::mode_problem::TRY_ALL,
-                t,
-            }),
-            Settled::NotFinite(component) => Err(Breakdown::Stop(Stop::NotFinite {
-                quantity: Quantity::Flow {
-                    component: q.len() + component,
-                },
-                at: At::new(t, state, mode).into(),
-            })),
-            Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
-        }
-    }
-
-    /// Refuses closed contacts with friction: the motion between impacts has none.
-    fn refuse_sustained_friction(&self, t: f64, mode: &Mode) -> Result<(), Breakdown> {
-        match self.first_friction(mode.flags()) {
-            None => Ok(()),
-            Some((contact, friction)) => Err(Breakdown::SustainedFriction {
-                contact,
-                friction,
-                t,
-            }),
-        }
-    }
-
-    /// Which contacts part faster than the tolerance. A closed contact whose rebound is too low to
-    /// be resolved does not part.
-    fn parting(
-        &self,
-        (t, state): (f64, &[f64]),
-        touching: &[usize],
-        mode: &Mode,
-    ) -> Result<Vec<bool>, Breakdown> {
-        let (q, v) = self.parts(state);
-        self.in_frame(q, touching, |frame| {
-            let rates: Vec<f64> = (0..touching.len())
-                .map(|i| crate::linalg::dot(frame.row(i), v))
-                .collect();
-            let mut parting: Vec<bool> = rates.iter().map(|&r| r > self.rate_tolerance).collect();
-            let thrown = |i: &usize| parting[*i] && self.is_closed(mode, touching[*i]);
-            let thrown: Vec<usize> = (0..touching.len()).filter(thrown).collect();
-            if thrown.is_empty() {
-                return parting;
-            }
-            let (mut free, mut falls) = (vec![0.0; v.len()], vec![0.0; touching.len()]);
-            frame.free_acceleration(self.system(), (t, q, v), &[], &mut free);
-            frame.gap_acceleration(self.system(), (q, v), &free, &mut falls);
-            for i in thrown {
-                parting[i] = !self.is_low(rates[i], falls[i]);
-            }
-            parting
-        })
-    }
-
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
     /// closes is an event of its own, even at the same instant.
@@ -406,7 +242,7 @@ impl Model<'_> {
         } else {
             event.approach = self.approach(x, &event.touching);
         }
-        self.update_contacts(t, x, &event.touching, &event.released, mode)
+        self.release(t, (x, mode), event)
     }
 
     /// True when a gap is zero and neither closes nor opens.
@@ -445,7 +281,7 @@ pub(crate) struct Event {
     /// Which of them were open until then.
     pub(crate) new: Vec<bool>,
     /// Closed contacts that open.
-    released: Vec<usize>,
+    pub(crate) released: Vec<usize>,
     /// How fast those that touch approached (m/s).
     pub(crate) approach: Vec<f64>,
     /// Impulses on them, normal ones first, then tangents contact by contact; none when no contact

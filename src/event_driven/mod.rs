@@ -5,7 +5,7 @@
 //!
 //! * `system`: [`EventDriven`], the hybrid system that the core integrates: its `motion` with
 //!   closed contacts, its `guards`.
-//! * `impact`: what an event does; `impact_derivative`: the derivative of that; `impact_problem`:
+//! * `impact`: what an event does; `settling`: which contacts are closed after it; `impact_derivative`: the derivative of that; `impact_problem`:
 //!   the impact of a state or an event of a run, for a user; `projection`: back to the closed
 //!   contacts.
 //! * `checks`: options, states, masses, before bodies move.
@@ -34,6 +34,7 @@ mod projection;
 mod recorder;
 mod recovery;
 mod run;
+mod settling;
 mod simulation;
 mod system;
 mod zeno;

@@ -196,7 +196,11 @@ pub(crate) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use num_rational::BigRational as Ratio;
+    use num_traits::ToPrimitive;
+
     use super::*;
+    use crate::random::below;
 
     #[test]
     fn a_factor_solves_and_tells_condition_and_failure() {
@@ -239,6 +243,123 @@ mod tests {
         let mut indefinite = [1.0, 2.0, 2.0, 1.0];
         assert!(factor_row(&mut indefinite, 2, 0) && !factor_row(&mut indefinite, 2, 1));
         assert!(!factor_row(&mut [f64::NAN], 1, 0));
+    }
+
+    /// The exact solution of `G x = b`, and `Σ G_ii (G⁻¹)_ii`: the square of how sharp the rows are.
+    fn exactly(gram: &[Vec<Ratio>], b: &[i64]) -> (Vec<f64>, f64) {
+        let m = b.len();
+        let whole = |x: i64| Ratio::from_integer(x.into());
+        let mut rows: Vec<Vec<Ratio>> = (0..m)
+            .map(|i| {
+                let unit = (0..m).map(|k| whole(i64::from(i == k)));
+                let right = std::iter::once(whole(b[i])).chain(unit);
+                gram[i].iter().cloned().chain(right).collect()
+            })
+            .collect();
+        for k in 0..m {
+            let pivot = rows[k][k].clone();
+            rows[k].iter_mut().for_each(|x| *x /= &pivot);
+            let by = rows[k].clone();
+            for row in rows
+                .iter_mut()
+                .enumerate()
+                .filter_map(|(i, row)| (i != k).then_some(row))
+            {
+                let part = row[k].clone();
+                row.iter_mut().zip(&by).for_each(|(x, y)| *x -= &part * y);
+            }
+        }
+        let inverse = (0..m).map(|i| (&gram[i][i] * &rows[i][m + 1 + i]).to_f64().unwrap());
+        let x = rows.iter().map(|row| row[m].to_f64().unwrap());
+        (x.collect(), inverse.sum())
+    }
+
+    /// Rows of which each is a combination of those before it but for one part in `2^bits`, and
+    /// their products with a metric, all exact.
+    fn nearly_dependent(seed: u64, m: usize, bits: i32) -> (Vec<f64>, Vec<f64>) {
+        let d = m + 1;
+        let small = |index: usize| below(seed, index as u64, 7) as f64 - 3.0;
+        let off = 2f64.powi(-bits);
+        let mut rows = vec![0.0; m * d];
+        for i in 0..m {
+            for c in 0..d {
+                let before = (0..i).map(|k| {
+                    (1 + below(seed, 100 + (10 * i + k) as u64, 2)) as f64 * rows[k * d + c]
+                });
+                let before: f64 = before.sum();
+                let own = small(10 * i + c) + if c == i { 10.0 } else { 0.0 };
+                rows[i * d + c] = if i == 0 { own } else { before + off * own };
+            }
+        }
+        let metric = |r: usize, c: usize| if r == c { 5.0 + r as f64 } else { 1.0 };
+        let weighted = (0..m * d).map(|place| {
+            let (i, c) = (place / d, place % d);
+            (0..d).map(|r| rows[i * d + r] * metric(r, c)).sum()
+        });
+        let weighted = weighted.collect();
+        (rows, weighted)
+    }
+
+    /// Forces of contacts that are nearly parallel are as exact as their rows, where those of their
+    /// Gram matrix are anything.
+    #[test]
+    fn a_factor_of_rows_knows_what_their_products_have_lost() {
+        let ratio = |x: f64| Ratio::from_float(x).unwrap();
+        let mut lost = 0;
+        for case in 0..150 {
+            let (m, bits) = (2 + case as usize % 3, [0, 5, 10, 20, 30][case as usize % 5]);
+            let d = m + 1;
+            let (rows, weighted) = nearly_dependent(case, m, bits);
+            let gram: Vec<Vec<Ratio>> = (0..m)
+                .map(|i| {
+                    let entry = |k: usize| {
+                        let terms =
+                            (0..d).map(|c| ratio(rows[i * d + c]) * ratio(weighted[k * d + c]));
+                        terms.sum::<Ratio>()
+                    };
+                    (0..m).map(entry).collect()
+                })
+                .collect();
+            let load: Vec<i64> = (0..m)
+                .map(|i| below(case, 1000 + i as u64, 9) as i64 + 1)
+                .collect();
+            let (exact, square) = exactly(&gram, &load);
+            let off = |x: &[f64]| {
+                let part = |i: usize, x: f64| x.abs() * gram[i][i].to_f64().unwrap().sqrt();
+                let most = |of: &dyn Fn(usize) -> f64| (0..m).map(of).fold(0.0, f64::max);
+                most(&|i| part(i, x[i] - exact[i])) / most(&|i| part(i, exact[i]))
+            };
+            let right = || load.iter().map(|&b| b as f64).collect::<Vec<f64>>();
+            let (mut l, mut x) = (vec![0.0; m * m], right());
+            let written = factor_rows((&mut rows.clone(), &mut weighted.clone()), d, 1e-13, &mut l);
+            assert!(written, "{case}");
+            solve(&l, m, &mut x);
+            // Rounding of the rows over how far they are apart.
+            let allowed = 10.0 * f64::EPSILON * (d * m) as f64 * square.sqrt();
+            assert!(off(&x) <= allowed, "{case}: {:e}, {allowed:e}", off(&x));
+            let mut by_gram: Vec<f64> =
+                gram.iter().flatten().map(|g| g.to_f64().unwrap()).collect();
+            let mut x = right();
+            let solved = factor(&mut by_gram, m).map(|_| solve(&by_gram, m, &mut x));
+            lost += usize::from(solved.is_none() || off(&x) > 1e-2);
+        }
+        assert!(lost >= 30, "{lost}");
+    }
+
+    /// They are refused at the sharpness that is asked for.
+    #[test]
+    fn a_factor_of_rows_refuses_what_is_too_sharp() {
+        for exponent in [-1, -10, -20, -30] {
+            let angle = 2f64.powi(exponent);
+            let factored = |least: f64, second: [f64; 2]| {
+                let rows = [1.0, 0.0, second[0], second[1]];
+                let (mut rows, mut lift) = (rows, rows);
+                factor_rows((&mut rows, &mut lift), 2, least, &mut [0.0; 4])
+            };
+            assert!(factored(0.8 * angle, [1.0, angle]));
+            assert!(!factored(1.2 * angle, [1.0, angle]));
+            assert!(!factored(0.0, [1.0, 0.0]) && !factored(0.0, [f64::NAN, angle]));
+        }
     }
 
     #[test]

@@ -14,7 +14,9 @@
 //! matrix. It is seen where a body can be shifted as a whole. Shifted with a velocity `w`, all its
 //! points move with `w`, so that its entries in the rows are those in space.
 
-use super::{Contacts, MechanicalSystem, RowBlock};
+use super::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, RowBlock, UnilateralConstraints, Wanted,
+};
 use crate::InputError;
 use crate::linalg::dot;
 
@@ -156,4 +158,25 @@ where
         }
     }
     Ok(())
+}
+
+/// [`check_frames`] for all contacts of a system, near or far: before a run with friction starts.
+///
+/// # Errors
+/// [`InputError::ContactFrame`].
+pub(crate) fn check_all_frames<S>(system: &S, q: &[f64]) -> Result<(), InputError>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let all: Vec<usize> = (0..system.contacts()).collect();
+    let wanted = Wanted {
+        friction: true,
+        ..Wanted::default()
+    };
+    let mut contacts = Contacts::new();
+    // Numbers that make no sense are refused where they are read, with the time and the state.
+    match system.fill(q, ContactSet::Listed(&all), wanted, &mut contacts) {
+        Ok(()) => check_frames(system, q, &contacts),
+        Err(_) => Ok(()),
+    }
 }

@@ -10,6 +10,7 @@ use super::runner::Runner;
 use super::settings::{Chatter, Settings};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::configuration::check_input;
+use crate::mechanics::contact_frames::check_all_frames;
 use crate::mechanics::kinetic::energy;
 use crate::mechanics::{Measured, MechanicalSystem, Mechanism, UnilateralConstraints};
 use crate::{InputError, Interrupt, validate};
@@ -237,6 +238,9 @@ fn integrate(
         return Err(InputError::TimeReversed { t0, tf }.into());
     }
     settings.check(system)?;
+    if settings.friction {
+        check_all_frames(system, q)?;
+    }
     // A step that ends within rounding of the end is the last one.
     let least = f64::from(u8::from(tf > t0));
     let steps = ((tf - t0) / settings.step - 1e-9).ceil().max(least);

@@ -5,6 +5,7 @@ use saltation::InputError;
 use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
+use saltation::variational::{Failure, Variational};
 
 /// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
 /// the distance of the particle, or of a point of the body, and the tangent `longer` times a unit
@@ -111,6 +112,22 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
         by_timeline
     );
     assert_eq!(simulate(EventDriven::new(slope).frictionless()), None);
+    // The door of the variational driver, on the slope and off it.
+    for q in [&vec![0.0; slope.dof()], &flying] {
+        let step = |driver: Variational<OnSlope>| {
+            let run = driver.time_step(0.01).integrate(0.0, q, &v, 0.1);
+            match run {
+                Err(Failure::Input(error)) => Some(error),
+                Err(error) => panic!("{error}"),
+                Ok(_) => None,
+            }
+        };
+        let rough = Variational::with_law(slope, AnitescuPotra::new()).unwrap();
+        assert_eq!(step(rough), by_timeline);
+        let rough = Variational::new(slope).unwrap();
+        assert_eq!(step(rough.frictionless_impacts()), by_timeline);
+        assert_eq!(step(Variational::new(slope).unwrap().frictionless()), None);
+    }
     by_timeline
 }
 
