@@ -242,7 +242,7 @@ impl Model<'_> {
         } else {
             event.approach = self.approach(x, &event.touching);
         }
-        self.release(t, (x, mode), event)
+        self.release(t, (x, mode), (&event.touching, &event.released))
     }
 
     /// True when a gap is zero and neither closes nor opens.
@@ -281,7 +281,7 @@ pub(crate) struct Event {
     /// Which of them were open until then.
     pub(crate) new: Vec<bool>,
     /// Closed contacts that open.
-    pub(crate) released: Vec<usize>,
+    released: Vec<usize>,
     /// How fast those that touch approached (m/s).
     pub(crate) approach: Vec<f64>,
     /// Impulses on them, normal ones first, then tangents contact by contact; none when no contact

@@ -5,9 +5,9 @@
 //!
 //! * `system`: [`EventDriven`], the hybrid system that the core integrates: its `motion` with
 //!   closed contacts, its `guards`.
-//! * `impact`: what an event does; `settling`: which contacts are closed after it; `impact_derivative`: the derivative of that; `impact_problem`:
-//!   the impact of a state or an event of a run, for a user; `projection`: back to the closed
-//!   contacts.
+//! * `impact`: what an event does; `settling`: which contacts are closed after it;
+//!   `impact_derivative`: the derivative of that; `impact_problem`: the impact of a state or an
+//!   event of a run, for a user; `projection`: back to the closed contacts.
 //! * `checks`: options, states, masses, before bodies move.
 //! * `erased`: the model with its system forgotten, so that the rest is compiled once.
 //! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery`

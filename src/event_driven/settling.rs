@@ -2,7 +2,6 @@
 //! motion presses on (Pace & Burden, section 3.4).
 
 use super::breakdown::{Breakdown, explain};
-use super::impact::Event;
 use crate::event_driven::Model;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::{At, Mode, Quantity, Stop};
@@ -24,11 +23,8 @@ impl Model<'_> {
         &self,
         t: f64,
         (x, mode): (&mut [f64], &mut Mode),
-        event: &Event,
+        (touching, released): (&[usize], &[usize]),
     ) -> Result<(), Breakdown> {
-        let Event {
-            touching, released, ..
-        } = event;
         if released.len() < 2 {
             return self.update_contacts(t, x, touching, released, mode);
         }

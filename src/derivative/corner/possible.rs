@@ -98,19 +98,7 @@ pub(crate) fn close_guards(
         if !at_once && apart > error {
             continue;
         }
-        let (x, mode) = (&point.x_after[..], &point.mode_after);
-        let after = evaluate::rate(system, k, (t, x), mode, &behind, &mut row);
-        let is_ahead = mode.contains(k) != guard.side_after();
-        // Before its surface it was already, by the gap: only a reset that moved it there counts.
-        let off = context.zero(k, t, after) + gap.max(0.0);
-        let is_off = point.x_after != point.x && guard.sign() * system.event(k, t, x, mode) < -off;
-        let left_out = if !is_ahead || is_off {
-            Some(LeftOut::ByReset)
-        } else if guard.sign() * after.value < point.min_rates[k] {
-            Some(LeftOut::TurnedAway)
-        } else {
-            None
-        };
+        let left_out = left_out(context, point, (guard, gap), (&behind, &mut row));
         found.push(Close {
             guard,
             apart,
@@ -121,6 +109,30 @@ pub(crate) fn close_guards(
         });
     }
     Ok(found)
+}
+
+/// Whether a guard, by `gap` ahead of its surface before the crossings of `point`, is kept from
+/// being crossed after them, where the field is `behind`; `row` is overwritten.
+fn left_out(
+    context: Context<'_>,
+    point: &CornerPoint,
+    (guard, gap): (Guard, f64),
+    (behind, row): (&[f64], &mut [f64]),
+) -> Option<LeftOut> {
+    let (system, t, k) = (context.system, point.t, guard.event);
+    let (x, mode) = (&point.x_after[..], &point.mode_after);
+    let after = evaluate::rate(system, k, (t, x), mode, behind, row);
+    let is_ahead = mode.contains(k) != guard.side_after();
+    // Before its surface it was already, by the gap: only a reset that moved it there counts.
+    let off = context.zero(k, t, after) + gap.max(0.0);
+    let is_off = point.x_after != point.x && guard.sign() * system.event(k, t, x, mode) < -off;
+    if !is_ahead || is_off {
+        Some(LeftOut::ByReset)
+    } else if guard.sign() * after.value < point.min_rates[k] {
+        Some(LeftOut::TurnedAway)
+    } else {
+        None
+    }
 }
 
 /// The shift of the time of event function `k` as a row on displacements at `point`.
