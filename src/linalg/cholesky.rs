@@ -306,10 +306,10 @@ mod tests {
     fn a_factor_of_rows_knows_what_their_products_have_lost() {
         let ratio = |x: f64| Ratio::from_float(x).unwrap();
         let mut lost = 0;
-        for case in 0..150 {
-            let (m, bits) = (2 + case as usize % 3, [0, 5, 10, 20, 30][case as usize % 5]);
-            let d = m + 1;
-            let (rows, weighted) = nearly_dependent(case, m, bits);
+        for case in 0..150_usize {
+            let (m, bits) = (2 + case % 3, [0, 5, 10, 20, 30][case % 5]);
+            let (d, seed) = (m + 1, case as u64);
+            let (rows, weighted) = nearly_dependent(seed, m, bits);
             let gram: Vec<Vec<Ratio>> = (0..m)
                 .map(|i| {
                     let entry = |k: usize| {
@@ -321,7 +321,7 @@ mod tests {
                 })
                 .collect();
             let load: Vec<i64> = (0..m)
-                .map(|i| below(case, 1000 + i as u64, 9) as i64 + 1)
+                .map(|i| 1 + i64::try_from(below(seed, 1000 + i as u64, 9)).unwrap())
                 .collect();
             let (exact, square) = exactly(&gram, &load);
             let off = |x: &[f64]| {

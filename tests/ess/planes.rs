@@ -165,7 +165,7 @@ fn lateness(planes: &Planes, run: &Trajectory) -> Vec<f64> {
     // The instants so far: the modes before and after, and how late they may be.
     let mut instants: Vec<([u64; 2], f64)> = vec![];
     let mut late = vec![];
-    for crossings in run.crossings().chunk_by(|a, b| a.t == b.t) {
+    for crossings in run.crossings().chunk_by(|a, b| a.t.total_cmp(&b.t).is_eq()) {
         let crossing = &crossings[0];
         let size = crossing.state.amax().max(1.0);
         // A difference moves all coordinates, none by more than 6e-6 of its size, or of 1 where it
