@@ -111,9 +111,10 @@ impl ExactPlanar {
     /// The set. Where no contact approaches it is the velocity before, bit by bit.
     ///
     /// # Errors
-    /// [`InputError::Tangents`] unless the problem has one tangent a contact,
-    /// [`InputError::BadSetting`] for more than five contacts, [`InputError::InconsistentSpeeds`]
-    /// when rows are dependent and no motion has these speeds, [`Failure::Overflow`],
+    /// [`InputError::Tangents`](crate::InputError::Tangents) unless the problem has one tangent a
+    /// contact, [`InputError::BadSetting`](crate::InputError::BadSetting) for more than five
+    /// contacts, [`InputError::InconsistentSpeeds`](crate::InputError::InconsistentSpeeds) when rows
+    /// are dependent and no motion has these speeds, [`Failure::Overflow`],
     /// [`Failure::Interrupted`].
     pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
         let inclusion = PlanarInclusion::new(problem)?;
