@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use saltation::{
-    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Observer, Projection, Status, Stop,
+    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Mode, Observer, Projection, Status, Stop,
     Trajectory, Watch,
 };
 
@@ -15,7 +15,7 @@ const W: f64 = 1.1;
 /// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where clock 1 turns it back on the same
 /// way. From clock 2 on it rests. Guard 0 lies `above` the peak.
 fn kink(above: f64, clocks: [f64; 2], watch: [Watch; 2]) -> Sketch {
-    let flow = |_: f64, x: &[f64], mode: &saltation::Mode, dx: &mut [f64]| {
+    let flow = |_: f64, x: &[f64], mode: &Mode, dx: &mut [f64]| {
         let way = match (mode.contains(1), mode.contains(2)) {
             (false, false) => 1.0,
             (true, false) => -1.0,
@@ -137,13 +137,20 @@ impl Observer for Setting {
 fn an_interrupted_crossing_is_taken_back() {
     let interrupt = Interrupt::new();
     let (flag, first) = (interrupt.clone(), Cell::new(true));
-    let system = kink(NEAR, [1.0, 1.3], BOTH).reset(move |_, _, x, _| {
-        x[1] += 1e-3;
-        if first.replace(false) {
-            flag.set();
-        }
-        Ok(())
-    });
+    // The run knows the error of guard 0 then, and looks for the interrupt at the rate of a clock.
+    let gradient = |k: usize, _: f64, _: &[f64], _: &Mode, dh: &mut [f64]| {
+        dh.copy_from_slice(&[1.0, 0.0]);
+        (k == 0).then_some(0.0)
+    };
+    let system = kink(NEAR, [1.0, 1.3], BOTH)
+        .gradient(gradient)
+        .reset(move |_, _, x, _| {
+            x[1] += 1e-3;
+            if first.replace(false) {
+                flag.set();
+            }
+            Ok(())
+        });
     let mut integrator = integrator(system).interrupt(&interrupt);
     let run = integrator.integrate(0.0, &START, 2.0).unwrap();
     assert_eq!(run.status(), &Status::Refused(Stop::Interrupted));
