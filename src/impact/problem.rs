@@ -103,10 +103,22 @@ impl ImpactProblem {
     }
 
     /// From `G`, contact speeds `J v`, coefficients of friction, and the momentum `√(vᵀ M v)`.
+    ///
+    /// A contact whose tangent rows are zeros has no friction. These rows get the motion of its
+    /// normal, coupled with nothing, and a coefficient of zero: no impulse acts along them.
     pub(crate) fn of_motion(
-        (delassus, speeds, friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
+        (mut delassus, speeds, mut friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
         momentum: f64,
     ) -> Result<Self, Failure> {
+        let contacts = friction.len();
+        let tangents = (delassus.nrows() / contacts.max(1)).saturating_sub(1);
+        for (i, friction) in friction.iter_mut().enumerate() {
+            let rows = contacts + i * tangents..contacts + (i + 1) * tangents;
+            if !rows.is_empty() && rows.clone().all(|k| delassus[(k, k)] == 0.0) {
+                *friction = 0.0;
+                rows.for_each(|k| delassus[(k, k)] = delassus[(i, i)]);
+            }
+        }
         Self::with_rows(delassus, speeds, friction, Source::Motion)?.with_momentum(momentum)
     }
 
@@ -155,7 +167,8 @@ impl ImpactProblem {
     }
 
     /// Like [`from_mechanics`](Self::from_mechanics), with tangents: one coefficient of friction a
-    /// contact (≥ 0), and `J` with the rows of normals and tangents.
+    /// contact (≥ 0), and `J` with the rows of normals and tangents. A contact whose tangents are
+    /// rows of zeros has no friction.
     ///
     /// # Errors
     /// Those of [`from_mechanics`](Self::from_mechanics), and [`InputError::BadSetting`] for a

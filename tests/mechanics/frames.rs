@@ -2,10 +2,10 @@
 //! length and orthogonal, where that is seen.
 
 use saltation::InputError;
-use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
+use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
-use saltation::variational::{Failure, Variational};
+use saltation::variational::{Failure, Variational, VariationalRun};
 
 /// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
 /// the distance of the particle, or of a point of the body, and the tangent `longer` times a unit
@@ -89,7 +89,8 @@ impl UnilateralConstraints for OnSlope {
 fn refusal(slope: OnSlope) -> Option<InputError> {
     let (q, v) = (vec![0.0; slope.dof()], vec![0.0; slope.dof()]);
     let timeline = Timeline::new(EventDriven::with_law(slope, AnitescuPotra::new())).unwrap();
-    let by_timeline = match timeline.integrate(0.0, &q, &v, 0.1) {
+    let run = timeline.integrate(0.0, &q, &v, 0.1);
+    let by_timeline = match run.and_then(TimelineRun::completed) {
         Err(Breakdown::Input(error)) => Some(error),
         Err(error) => panic!("{error}"),
         Ok(_) => None,
@@ -116,7 +117,7 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     for q in [&vec![0.0; slope.dof()], &flying] {
         let step = |driver: Variational<OnSlope>| {
             let run = driver.time_step(0.01).integrate(0.0, q, &v, 0.1);
-            match run {
+            match run.and_then(VariationalRun::completed) {
                 Err(Failure::Input(error)) => Some(error),
                 Err(error) => panic!("{error}"),
                 Ok(_) => None,
@@ -246,6 +247,31 @@ fn rows_that_fit_or_cannot_be_seen_are_taken() {
             &vec![0.0; right.dof()],
         );
         assert!(report.unwrap().agrees(1e-6));
+    }
+}
+
+/// From the slope and from above: what drives it down the slope acts without end, and a plastic
+/// impact takes nothing along it.
+#[test]
+fn a_contact_whose_tangents_are_zeros_slides_freely() {
+    let smooth = OnSlope {
+        longer: 0.0,
+        ..RIGHT
+    };
+    for height in [0.0, 0.3] {
+        let timeline = Timeline::new(EventDriven::with_law(smooth, AnitescuPotra::new()));
+        let timeline = timeline.unwrap().rtol(1e-9).atol(1e-11);
+        let run = timeline.integrate(0.0, &[0.0, height], &[0.0; 2], 0.5);
+        let run = run.unwrap().completed().unwrap();
+        let pull = 0.6 * 9.81;
+        let (way, speed) = (0.6 * height - 0.5 * pull * 0.25, -0.5 * pull);
+        let expected = [0.8 * way, 0.6 * way, 0.8 * speed, 0.6 * speed];
+        for (found, expected) in run.state().iter().zip(expected) {
+            assert!(
+                (found - expected).abs() < 1e-8,
+                "{height}: {found} {expected}"
+            );
+        }
     }
 }
 

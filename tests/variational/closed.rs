@@ -379,6 +379,73 @@ fn the_cone_of_friction_is_round_in_space() {
     }
 }
 
+/// A system whose contacts have tangents that are not written: rows of zeros.
+struct Smooth<S>(S);
+
+impl<S: mechanics::MechanicalSystem> mechanics::MechanicalSystem for Smooth<S> {
+    fn dof(&self) -> usize {
+        self.0.dof()
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.0.mass(q, mass);
+    }
+    fn constant_mass(&self) -> bool {
+        self.0.constant_mass()
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.0.effort(t, q, v, effort);
+    }
+}
+
+impl<S: mechanics::UnilateralConstraints> mechanics::UnilateralConstraints for Smooth<S> {
+    fn contacts(&self) -> usize {
+        self.0.contacts()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.0.gap(j, q)
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.0.friction(j)
+    }
+    fn tangents(&self, j: usize) -> usize {
+        self.0.tangents(j)
+    }
+}
+
+/// As the docs of `tangent_rows` say: on the floor, and landing on it.
+#[test]
+fn a_contact_whose_tangents_are_zeros_has_no_friction() {
+    for height in [0.0, 0.2] {
+        let puck = Smooth(Puck {
+            friction: 0.3,
+            slope: [0.6, -0.2],
+        });
+        let law = saltation::impact::AnitescuPotra::new();
+        let mut driver = Variational::with_law(puck, law).unwrap().time_step(0.01);
+        let run = driver.integrate(0.0, &[0.0, 0.0, height], &[1.0, 0.5, 0.0], 0.5);
+        let run = run.unwrap().completed().unwrap();
+        let found = run.state();
+        let way = |v: f64, a: f64| v * 0.5 + 0.5 * a * 0.25;
+        let expected = [way(1.0, 0.3), way(0.5, -0.1), 0.0, 1.15, 0.45, 0.0];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+        assert_eq!(run.events().len(), usize::from(height > 0.0));
+
+        let block = Smooth(SlidingBlock {
+            friction: 0.3,
+            ..SlidingBlock::default()
+        });
+        let law = saltation::impact::AnitescuPotra::new();
+        let mut driver = Variational::with_law(block, law).unwrap().time_step(0.01);
+        let run = driver.integrate(0.0, &[0.0, height], &[1.0, 0.0], 0.5);
+        let run = run.unwrap().completed().unwrap();
+        for (found, expected) in run.state().iter().zip([0.5, 0.0, 1.0, 0.0]) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}
+
 /// A ladder that leans: two contacts, one at the floor and one at the wall, with friction.
 #[derive(Clone, Copy)]
 struct Ladder {
