@@ -41,11 +41,16 @@ pub struct GuardCrossing {
     /// How the state came to lie on the guard.
     pub arrival: Arrival,
     /// How far the time may be off by the errors of the steps before (s): an estimate, not a bound.
-    /// The estimated errors of all steps, times 3, are added up in units of the tolerance, and that
-    /// of the state in the crossing is carried over by the gradient and the rate of the guard. It
-    /// is too small where a variable was larger before: what is allowed of a height at the floor is
-    /// its absolute tolerance. It holds neither what a projection misses its guard by, nor that an
-    /// error of a speed shifts every flight to come.
+    ///
+    /// The estimated errors of all steps, times 3, are added up in units of the tolerance at the
+    /// largest size of each variable along the run, and carried over by the gradient and the rate
+    /// of the guard. Twice the time by which a projection misses its guard is added. What is left
+    /// of an error in speeds shifts each flight to come: those of earlier crossings of the same
+    /// event function are added once more for each of them. Neither flows that spread neighbours
+    /// more than that are in it, nor rounding that adds up.
+    ///
+    /// It may be some hundred times too large: what is allowed of a height at the top of a flight
+    /// is far more than what a step near the floor leaves.
     pub time_error: f64,
 }
 

@@ -50,7 +50,7 @@ pub struct Transition<'a> {
     /// Mode after.
     pub mode: &'a Mode,
     /// How far the time may be off by the errors of the steps before (s), the most of all guards:
-    /// an estimate.
+    /// an estimate, that of [`GuardCrossing::time_error`].
     pub time_error: f64,
 }
 

@@ -1,7 +1,9 @@
 //! The error of the state where a guard is crossed: that of the tolerance there, however far the
-//! step would have gone.
+//! step would have gone, and what a projection misses the guard by.
 
-use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Watch};
+use saltation::{
+    Arrival, EventFunction, Flow, Integrator, Mode, Projection, Status, Trajectory, Watch,
+};
 
 /// `x' = 1 + sin(9.5 t)/2` up to `x = b`.
 struct Walk {
@@ -102,5 +104,42 @@ fn a_switch_that_keeps_the_state_small_keeps_its_error_small() {
                 assert!(off < allowed, "b {b}, {rtol:e}: {off:e} of {allowed:e}");
             }
         }
+    }
+}
+
+/// `x' = 1` up to `x² = 1`: flights have no error, and landings by the slope of `x²` miss 1.
+struct Parabola;
+
+impl Flow for Parabola {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx[0] = 1.0;
+    }
+}
+
+impl EventFunction for Parabola {
+    fn count(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] * x[0] - 1.0
+    }
+}
+
+#[test]
+fn what_a_projection_misses_its_guard_by_is_in_the_stated_error_of_the_time() {
+    for order in 1..=4 {
+        let integrator = Integrator::new(Parabola).unwrap();
+        let mut integrator = integrator.projection(Projection::eps(0.1, order));
+        let run: Trajectory = integrator.integrate(0.0, &[0.5], 1.0).unwrap();
+        let crossing = &run.crossings()[0];
+        assert_eq!(crossing.arrival, Arrival::Projected);
+        let (late, stated) = ((crossing.t - 0.5).abs(), crossing.time_error);
+        assert!(late <= stated, "order {order}: {late:e} of {stated:e}");
+        // From √0.9 by its slope, 0.05/√0.9 s, where 1 − √0.9 are left.
+        let by_slope = 0.05 / 0.9f64.sqrt() - (1.0 - 0.9f64.sqrt());
+        assert!(order > 1 || (late / by_slope - 1.0).abs() < 1e-6);
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Cascade<B> {
     pub(crate) stopping: Vec<Guard>,
     /// Errors of the times of crossings (s).
     time_errors: Vec<f64>,
+    /// How far errors before earlier crossings of each event function may shift later ones (s).
+    shifts: Vec<f64>,
     /// Transitions made so far.
     index: usize,
     /// A crossing as observers are told of it.
@@ -59,6 +61,7 @@ impl<B: Buffer> Cascade<B> {
             repeats: 0,
             stopping: Vec::with_capacity(2 * count),
             time_errors: vec![0.0; count],
+            shifts: vec![0.0; count],
             index: 0,
             told: GuardCrossing::blank(dim),
             mode: mode.clone(),
@@ -70,6 +73,7 @@ impl<B: Buffer> Cascade<B> {
     pub(crate) fn begin(&mut self, first: usize) {
         self.repeats = 0;
         self.index = first;
+        self.shifts.fill(0.0);
         self.stopping.clear();
     }
 
@@ -151,6 +155,9 @@ impl<B: Buffer> Cascade<B> {
             if !std::mem::replace(&mut self.was_reset, true) {
                 self.h_before_resets.copy_from_slice(&guards.h);
             }
+        }
+        if reset.state {
+            state.note_sizes();
         }
         if reset.mode {
             guards.follow(&state.mode);
@@ -419,19 +426,27 @@ fn make<S: System + ?Sized, B: Buffer>(
         trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
     }
     cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
-    let mut latest: f64 = 0.0;
+    let (mut latest, mut time_error): (f64, f64) = (0.0, 0.0);
+    let (part_of_steps, residual_time) = (state.part_of_steps(), cluster.residual_time);
     for &CrossedGuard { guard, rate } in &cluster.set {
         let arrived = (arrival, cluster.bend);
         let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived)?;
-        cascade.time_errors[guard.event] = error;
         latest = latest.max(error);
+        // What is left of it in speeds shifts each flight to come. That all of them are shifted
+        // hides no order of crossings: doubts take the error of this one alone.
+        let own = state.error * guards.spread_of_run[guard.event] / rate.abs();
+        let shift = &mut cascade.shifts[guard.event];
+        let with_shift = own + residual_time + *shift;
+        *shift += part_of_steps * own + residual_time;
+        cascade.time_errors[guard.event] = with_shift;
+        time_error = time_error.max(with_shift);
     }
     if reset.any() || arrival == Arrival::Jumped {
         turned.forget_flown();
     } else {
         turned.by_order(context, (state, guards, doubts), &cluster.set, latest)?;
     }
-    Ok((reset, latest))
+    Ok((reset, time_error))
 }
 
 /// Back to the state and mode on the guard, for a crossing that is refused.
@@ -460,15 +475,12 @@ fn refresh<S: System + ?Sized, B: Buffer>(
     if reset.state || !context.system.ignores_mode() {
         guards.refresh_events(context, state)?;
     }
+    guards.renew_crossed(context, state, &cluster.set)?;
     if reset.any() {
-        guards.renew_armed(context, state)?;
+        guards.renew_armed(context, state)
     } else {
-        guards.renew_only(context, state, &cluster.near)?;
+        guards.renew_near(context, state, &cluster.near)
     }
-    for c in &cluster.set {
-        guards.need_rate(context, state, c.guard.event)?;
-    }
-    Ok(())
 }
 
 /// Reports the set to the observer and counts it.

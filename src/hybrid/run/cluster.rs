@@ -24,7 +24,7 @@ pub(crate) struct Cluster {
     pub(crate) near: Vec<usize>,
     /// Twice the time by which the last projection missed its guard (s). Guards closer than this
     /// are zero with it.
-    residual_time: f64,
+    pub(crate) residual_time: f64,
     /// The ranking of all others, as long as it holds.
     pub(crate) ranking: Option<Ranking>,
     /// Longest time over which `Projection::Auto` still tries (s).

@@ -158,6 +158,7 @@ fn land<S: System + ?Sized, B: Buffer>(
     state.add_error(landing.error);
     cluster.bend = (j, (landing.rate - guards.own_rate(j)) / landing.dt);
     trial.land(context.wants_segments, (state, guards), landing);
+    state.note_sizes();
     let scratch = &mut cascade.scratch;
     scratch.keep(state.x.get(), &state.mode, &guards.arming);
     if landing.knows_field {

@@ -257,10 +257,10 @@ impl Doubts {
         Ok(())
     }
 
-    /// The error of the time at which guard `guard` was crossed at `rate` (s); keeps a doubt when
-    /// it may only be touched. `bend` is an event function with its second derivative before. Where
-    /// a crossing changes the rate, all neighbours start from the surface with the new one: how far
-    /// they go then does not depend on the error.
+    /// The error of the time at which guard `guard` was crossed at `rate` (s), by what is allowed at
+    /// the state there; keeps a doubt when it may only be touched. `bend` is an event function with
+    /// its second derivative before. Where a crossing changes the rate, all neighbours start from
+    /// the surface with the new one: how far they go then does not depend on the error.
     #[inline]
     pub(crate) fn of_crossing<S: System + ?Sized, B: Buffer>(
         &mut self,
@@ -270,7 +270,7 @@ impl Doubts {
         (arrival, bend): (Arrival, (usize, f64)),
     ) -> Result<f64, Stop> {
         let k = guard.event;
-        guards.need_spread(context, state, k)?;
+        guards.need_spread_of_run(context, state, k)?;
         let error = guards.error_of(state, k);
         let own = guard.sign() * rate;
         let since = state.t - guards.passed_at[guard.partner().index()];

@@ -47,6 +47,9 @@ pub(crate) struct GuardTable<B> {
     pub(crate) spread_at: Vec<f64>,
     /// The largest that was in this run.
     pub(crate) most_spread: Vec<f64>,
+    /// As `spread`, by what the tolerances allow of the sizes along the run: that of its last
+    /// crossing (`u_k`).
+    pub(crate) spread_of_run: Vec<f64>,
     /// Sizes of the terms of those whose row is not written.
     pub(crate) terms: Vec<Terms>,
     /// What samples have left open of `h_k` however close they were (`u_k`).
@@ -80,6 +83,7 @@ impl<B: Buffer> GuardTable<B> {
             spread: values(),
             spread_at: values(),
             most_spread: values(),
+            spread_of_run: values(),
             terms: vec![Terms::default(); count],
             blur: values(),
             fired_at: vec![f64::NEG_INFINITY; 2 * count],
@@ -98,6 +102,7 @@ impl<B: Buffer> GuardTable<B> {
         self.spread.fill(0.0);
         self.spread_at.fill(f64::NEG_INFINITY);
         self.most_spread.fill(0.0);
+        self.spread_of_run.fill(0.0);
         self.terms.fill(Terms::default());
         self.blur.fill(0.0);
         self.outside.fill(false);
@@ -344,7 +349,7 @@ impl<B: Buffer> GuardTable<B> {
             // At a tangent the rate does not tell how far the guard moves.
             if self.h[k].abs() <= NEAR * moves.max(rate.beside) {
                 let terms = &mut self.terms[k];
-                terms.evaluate(context, k, at, &state.mode, (row, &state.tolerance))?;
+                terms.evaluate(context, k, at, state, row)?;
                 rate.magnitude = terms.magnitude;
                 let spread = terms.spread;
                 self.set_spread(state.t, k, spread);
@@ -377,18 +382,36 @@ impl<B: Buffer> GuardTable<B> {
         Ok(())
     }
 
-    /// Evaluates rates and numerical zeros of all armed guards, now that the state or the mode is
-    /// another; those of the others become stale.
+    /// Evaluates rates and numerical zeros of guards that were crossed, now that the state or the
+    /// mode is another, and what the errors of their times are made of; those of all others become
+    /// stale.
+    #[inline]
+    pub(crate) fn renew_crossed<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        set: &[CrossedGuard],
+    ) -> Result<(), Stop> {
+        self.stale.fill(true);
+        for c in set {
+            let k = c.guard.event;
+            self.refresh_rate(context, state, k)?;
+            // Where no row is written, this is set with the error of the time.
+            self.spread_of_run[k] = state.along(self.row.get());
+        }
+        Ok(())
+    }
+
+    /// Evaluates rates and numerical zeros of the armed guards that are stale.
     #[inline]
     pub(crate) fn renew_armed<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
     ) -> Result<(), Stop> {
-        self.stale.fill(true);
         for k in 0..self.h.len() {
             if self.arming[k].is_armed() {
-                self.refresh_rate(context, state, k)?;
+                self.need_rate(context, state, k)?;
             }
         }
         Ok(())
@@ -436,6 +459,25 @@ impl<B: Buffer> GuardTable<B> {
         Ok(())
     }
 
+    /// The same for the error of the time of a crossing. Terms that are kept may be of earlier
+    /// sizes.
+    #[inline]
+    pub(crate) fn need_spread_of_run<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) -> Result<(), Stop> {
+        self.need_spread(context, state, k)?;
+        if self.terms[k].are_kept() {
+            if self.terms[k].are_outgrown(state) {
+                self.evaluate_spread(context, state, k)?;
+            }
+            self.spread_of_run[k] = self.terms[k].spread_of_run;
+        }
+        Ok(())
+    }
+
     fn evaluate_spread<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -453,9 +495,10 @@ impl<B: Buffer> GuardTable<B> {
         let spread = if context.gradient(k, *t, x, mode, row).is_some() {
             tolerance.along(row, x)
         } else {
-            // Those that are kept are for the numerical zero, and may be of another place.
+            // Those that were kept may be of another place.
             let mut terms = Terms::default();
-            terms.evaluate(context, k, (*t, x), mode, (row, tolerance))?;
+            terms.evaluate(context, k, (*t, x), state, row)?;
+            self.terms[k] = terms;
             terms.spread
         };
         self.set_spread(*t, k, spread);

@@ -152,6 +152,7 @@ fn take_step<S: System + ?Sized, B: Buffer>(
     tell_segment(context, state, observer, (end, state.ode.state()));
     state.t = end;
     state.ode.take(&mut state.x);
+    state.note_sizes();
     cluster.reach *= 1.1;
     if corrected {
         state.refresh_field(context)?;
@@ -259,6 +260,7 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     tell_segment(context, state, observer, (end, x));
     state.t = end;
     std::mem::swap(&mut state.x, point);
+    state.note_sizes();
     turned.approach_in_step(state.t, &guards.h, h);
     guards.slopes_to(state, h, stop.fraction * step);
     if backed_up {

@@ -9,6 +9,10 @@ use crate::{At, Stop};
 
 /// Errors of steps grow along a run; they are taken to do so by this factor.
 pub(crate) const GROWTH: f64 = 3.0;
+/// The error that a run begins with, in units of the tolerance.
+const GIVEN: f64 = 1.0;
+/// Sizes of state variables are known up to this factor.
+const OUTGROWN: f64 = 1.25;
 
 /// Where a run is.
 #[derive(Clone, Debug)]
@@ -22,8 +26,16 @@ pub(crate) struct State<B> {
     pub(crate) tolerance: Tolerance<B>,
     /// Step accepted last, also when an event cut it short (s).
     pub(crate) last_step: f64,
-    /// The errors of all steps so far, in units of the tolerance, as they may have grown.
+    /// That of the start and the errors of all steps so far, in units of the tolerance, as they may
+    /// have grown.
     pub(crate) error: f64,
+    /// The error that is allowed in each variable at the largest size that steps and resets have
+    /// left it with: it does not shrink where a large variable passes zero.
+    pub(crate) allowed: B,
+    /// Where a variable outgrows the size that this is known for.
+    limits: B,
+    /// How many times variables have outgrown their sizes.
+    pub(crate) outgrown: u64,
 }
 
 impl<B: Buffer> State<B> {
@@ -37,6 +49,9 @@ impl<B: Buffer> State<B> {
             tolerance: Tolerance::new(dim),
             last_step: 0.0,
             error: 0.0,
+            allowed: B::zeros(dim),
+            limits: B::zeros(dim),
+            outgrown: 0,
         }
     }
 
@@ -52,7 +67,10 @@ impl<B: Buffer> State<B> {
         }
         self.ode.forget();
         self.last_step = 0.0;
-        self.error = 1.0;
+        self.error = GIVEN;
+        self.outgrown = 0;
+        self.limits.get_mut().fill(-1.0);
+        self.note_sizes();
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -84,6 +102,50 @@ impl<B: Buffer> State<B> {
     #[inline]
     pub(crate) fn add_error(&mut self, error: f64) {
         self.error += GROWTH * if error < 1e9 { error } else { 1e9 };
+    }
+
+    /// Notes variables that are larger than they have been, where a step or a reset leads.
+    #[inline]
+    pub(crate) fn note_sizes(&mut self) {
+        let x = self.x.get();
+        let limits = &self.limits.get()[..x.len()];
+        // Without a branch in the loop: variables hardly ever outgrow their sizes.
+        let mut is_outgrown = false;
+        for i in 0..x.len() {
+            is_outgrown |= x[i].abs() > limits[i];
+        }
+        if is_outgrown {
+            self.grow_sizes();
+        }
+    }
+
+    #[cold]
+    fn grow_sizes(&mut self) {
+        for i in 0..self.dim() {
+            let size = self.x.get()[i].abs();
+            let limit = &mut self.limits.get_mut()[i];
+            if size > *limit {
+                *limit = OUTGROWN * size;
+                self.allowed.get_mut()[i] = self.tolerance.scale(i, size, size);
+            }
+        }
+        self.outgrown += 1;
+    }
+
+    /// The part of the error that steps made.
+    #[inline]
+    pub(crate) fn part_of_steps(&self) -> f64 {
+        1.0 - GIVEN / self.error
+    }
+
+    /// `Σ |row_i| allowed_i`: how much a function with this gradient changes when all variables are
+    /// off by what is allowed of their sizes.
+    #[inline]
+    pub(crate) fn along(&self, row: &[f64]) -> f64 {
+        let allowed = self.allowed.get();
+        let n = allowed.len();
+        let row = &row[..n];
+        (0..n).map(|i| row[i].abs() * allowed[i]).sum()
     }
 
     /// `|t|` and the last step (s): times are rounded to so much times the machine's precision.

@@ -1,10 +1,10 @@
 //! How large the terms of an event function are whose row is not written: what its rounding and its
 //! error are made of.
 
-use crate::hybrid::Mode;
+use super::state::State;
 use crate::hybrid::context::{Context, System};
 use crate::interrupt::Interrupted;
-use crate::ode::{Buffer, Tolerance};
+use crate::ode::Buffer;
 
 /// How an event function whose row is not written depends on the state: kept while the state is of
 /// the same size.
@@ -15,21 +15,25 @@ pub(crate) struct Terms {
     /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
     /// (`u_k`).
     pub(crate) spread: f64,
+    /// The same with what they allow of the sizes along the run (`u_k`).
+    pub(crate) spread_of_run: f64,
     /// The largest state variable that they are known for.
     pub(crate) size: f64,
+    /// How many times variables had outgrown their sizes by then.
+    outgrown: u64,
 }
 
 impl Terms {
-    /// Evaluates both sums at a state by differences, `2 dim` evaluations, unless they are known
-    /// for states of this size; `row` is overwritten. Nothing changes when the run is interrupted:
+    /// Evaluates the sums at a place by differences, `2 dim` evaluations, unless they are known
+    /// for states of this size; `point` is overwritten. Nothing changes when the run is interrupted:
     /// each evaluation may be that of all forces of a heap.
     pub(crate) fn evaluate<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         k: usize,
         (t, x): (f64, &[f64]),
-        mode: &Mode,
-        (point, tolerance): (&mut [f64], &Tolerance<B>),
+        state: &State<B>,
+        point: &mut [f64],
     ) -> Result<(), Interrupted> {
         // Half of the digits: the difference keeps the other half.
         const PART: f64 = 1.5e-8;
@@ -40,10 +44,11 @@ impl Terms {
             return Ok(());
         }
         point.copy_from_slice(x);
-        let (mut magnitude, mut spread) = (0.0, 0.0);
+        let (mode, allowed) = (&state.mode, state.allowed.get());
+        let (mut magnitude, mut spread, mut of_run) = (0.0, 0.0, 0.0);
         for i in 0..x.len() {
             context.settings.interrupt.check()?;
-            let scale = tolerance.scale(i, x[i], x[i]);
+            let scale = state.tolerance.scale(i, x[i], x[i]);
             let step = PART * x[i].abs().max(1e-3 * largest).max(scale);
             let (above, below) = (x[i] + step, x[i] - step);
             point[i] = above;
@@ -54,9 +59,23 @@ impl Terms {
             if slope.is_finite() {
                 magnitude += slope * x[i].abs();
                 spread += slope * scale;
+                of_run += slope * allowed[i];
             }
         }
         (self.magnitude, self.spread, self.size) = (magnitude, spread, largest);
+        (self.spread_of_run, self.outgrown) = (of_run, state.outgrown);
         Ok(())
+    }
+
+    /// True when there are any: the row is not written.
+    #[inline]
+    pub(crate) fn are_kept(&self) -> bool {
+        self.size > 0.0
+    }
+
+    /// True when a variable has outgrown the size that they are known for.
+    #[inline]
+    pub(crate) fn are_outgrown<B: Buffer>(&self, state: &State<B>) -> bool {
+        self.outgrown != state.outgrown
     }
 }
