@@ -142,6 +142,13 @@ impl EventFunction for FieldTable {
         along - self.offset(k)
     }
 
+    fn events(&self, _t: f64, x: &[f64], _mode: &Mode, h: &mut [f64]) {
+        let normals = self.normals.as_slice().chunks_exact(self.normals.nrows());
+        for ((h, normal), offset) in h.iter_mut().zip(normals).zip(&self.offsets) {
+            *h = normal.iter().zip(x).map(|(a, x)| a * x).sum::<f64>() - offset;
+        }
+    }
+
     fn gradient(&self, k: usize, _t: f64, _x: &[f64], _mode: &Mode, dh: &mut [f64]) -> Option<f64> {
         dh.fill(0.0);
         for (dh_i, a_i) in dh.iter_mut().zip(self.normal(k)) {

@@ -56,10 +56,12 @@ impl<'a> Interpolant<'a> {
     /// [`at`](Self::at).
     #[inline]
     pub fn at_fraction(&self, theta: f64, x: &mut [f64]) {
-        let lengths = self.coefficients.iter().map(|c| c.len());
-        let n = lengths.fold(x.len(), usize::min);
-        let [c0, c1, c2, c3, c4] = self.coefficients.map(|c| &c[..n]);
-        let x = &mut x[..n];
+        let [c0, c1, c2, c3, c4] = self.coefficients;
+        let few = c0.len().min(c1.len()).min(c2.len());
+        let n = x.len().min(few).min(c3.len()).min(c4.len());
+        // Each by itself: a map over the array is a call where the crate is not compiled as one.
+        let (c0, c1, c2) = (&c0[..n], &c1[..n], &c2[..n]);
+        let (c3, c4, x) = (&c3[..n], &c4[..n], &mut x[..n]);
         let rest = 1.0 - theta;
         for i in 0..n {
             x[i] = c0[i] + theta * (c1[i] + rest * (c2[i] + theta * (c3[i] + rest * c4[i])));
