@@ -74,8 +74,9 @@ fn fits(found: &SVD<f64, Dyn, Dyn>, matrix: &DMatrix<f64>) -> bool {
     };
     let product = u * DMatrix::from_diagonal(&found.singular_values) * v_t;
     let allowed = ROUNDING * matrix.amax();
+    let off = (product - matrix).amax();
     // What overflows is no reason to try again.
-    !((product - matrix).amax() > allowed)
+    off.is_nan() || off <= allowed
 }
 
 /// The decomposition by rotations of columns (one-sided Jacobi), from the right vectors of one that
