@@ -11,9 +11,12 @@ impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    /// The impact of the contacts that touch at a state `(q, v)`, such as the last of a run or one
-    /// of its path: those with gaps up to [`gap_tolerance`](Self::gap_tolerance), with friction
-    /// unless it was said not to matter, and restitution.
+    /// The impact of the contacts that touch at a state `(q, v)`: those with gaps up to
+    /// [`gap_tolerance`](Self::gap_tolerance), with friction unless it was said not to matter, and
+    /// restitution.
+    ///
+    /// For an impact of a run take [`impact_of`](Self::impact_of): the path of a run has the state
+    /// after it. Where bodies rest, speeds are rounding, and so is whether contacts approach.
     ///
     /// ```
     /// use saltation::event_driven::{EventDriven, Simulation};
@@ -44,7 +47,11 @@ where
     /// [`InputError::NoContacts`](crate::InputError::NoContacts) for an event without an impact, and
     /// those of [`impact_at`](Self::impact_at).
     pub fn impact_of(&self, event: &ContactEvent) -> Result<ImpactProblem, Failure> {
-        let contacts = &event.contacts;
+        // Releases and touches have contacts, but no impact.
+        let contacts = match event.order {
+            Some(_) => &event.contacts[..],
+            None => &[],
+        };
         let problem = self.impact_of_contacts(&event.state_before, ContactSet::Listed(contacts))?;
         let is_new = |i: &usize| event.activated.contains(&contacts[*i]);
         let new: Vec<usize> = (0..contacts.len()).filter(is_new).collect();

@@ -9,7 +9,7 @@ use super::system::EventDriven;
 use super::zeno::Zeno;
 use crate::derivative::Derivative;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, Integrator, PerEntry, validate};
+use crate::{InputError, Integrator, Interrupt, PerEntry, validate};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -65,6 +65,14 @@ where
     ) -> Self {
         self.integrator = change(self.integrator);
         self
+    }
+
+    /// Ends runs with [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set, with
+    /// all that was computed, as [`Integrator::interrupt`]. Searches of the impact law within one
+    /// impact look at that of [`EventDriven::interrupt`].
+    #[must_use]
+    pub fn interrupt(self, interrupt: &Interrupt) -> Self {
+        self.configure(|integrator| integrator.interrupt(interrupt))
     }
 
     /// Relative tolerance of the smooth phase, as [`Integrator::rtol`]; default 1e-6.

@@ -141,7 +141,9 @@ where
 
     /// Ends the searches of the impact law, within one impact, with
     /// [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set. Runs end between
-    /// impacts by [`Integrator::interrupt`](crate::Integrator::interrupt); one flag may serve both.
+    /// impacts by [`Simulation::interrupt`](super::Simulation::interrupt) or
+    /// [`Integrator::interrupt`](crate::Integrator::interrupt): this one alone does not end a run. One
+    /// flag may serve both.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = interrupt.clone();

@@ -70,7 +70,9 @@ impl Trajectory {
 
     /// True when the run met nothing that its error might turn, and nothing that it could not
     /// resolve: every crossing is one of the system, and there are no others, as far as [`Doubt`]
-    /// tells. Of a run in chunks each chunk must say so, for its own errors: those of the state
+    /// tells. Errors are those of the steps, as they are made: where the motion spreads neighbours (many
+    /// bounces, chaos) they grow beyond what is reckoned with, and a run at a tighter tolerance is
+    /// the test. Of a run in chunks each chunk must say so, for its own errors: those of the state
     /// that a chunk starts from are not known to it. False under
     /// [`Resolution::Samples`](super::Resolution::Samples). It speaks of the part that was
     /// computed: a refused run can be guaranteed up to its end, so that [`status`](Self::status) is

@@ -86,10 +86,13 @@ pub trait UnilateralConstraints {
     /// space, the coefficient acts as `μ/|∇a|`. Divide such a gap by `|∇a|`. (Tangents that are
     /// longer by the same factor give the right forces too, and slips in their units.)
     ///
-    /// Runs with friction refuse rows that are not of one length and orthogonal
-    /// ([`InputError::ContactFrame`](crate::InputError::ContactFrame)), and
-    /// [`check_mechanics`](super::check_mechanics) reports them, where that is seen. It is seen
-    /// under a [constant](super::MechanicalSystem::constant_mass) mass matrix, for a
+    /// Rows that are not of one length and orthogonal are refused by runs with friction
+    /// ([`InputError::ContactFrame`](crate::InputError::ContactFrame)) of a system that says that its
+    /// mass matrix is [constant](super::MechanicalSystem::constant_mass) (it does not unless that is
+    /// written), and reported by [`check_mechanics`](super::check_mechanics) where it is, said or not;
+    /// both where it is seen. Problems made by
+    /// [`ImpactProblem::of_system`](crate::impact::ImpactProblem::of_system) are not looked at. It is
+    /// seen for a
     /// [tree](super::MechanicalSystem::trees) whose first two (in the plane) or three velocities
     /// have one mass `m I`, are not coupled with any others, and have a normal or a tangent of unit
     /// length: these are the shifts of a body, as of a particle `(x, z)` or a body `(x, z, θ)`.

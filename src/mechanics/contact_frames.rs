@@ -23,6 +23,8 @@ use crate::linalg::dot;
 /// Lengths that differ by this part are equal, and rows with this cosine orthogonal: more than the
 /// errors of rows that are differences.
 const EQUAL: f64 = 1e-6;
+/// Rows with a squared sine below this are along one line.
+const DEPENDENT: f64 = 1e-6;
 /// Masses equal to this part are one mass.
 const ONE_MASS: f64 = 1e-12;
 
@@ -47,6 +49,17 @@ impl ShiftRows {
 
     fn length(&self, i: usize) -> f64 {
         self.product(i, i).sqrt()
+    }
+
+    /// True when no two rows are along one line: in the shifts of a body a contact moves in all
+    /// directions. Two bodies of one mass look like one that shifts, but each has rows of its own.
+    fn is_independent(&self) -> bool {
+        (0..self.size).all(|i| {
+            (0..i).all(|k| {
+                let squares = self.product(i, i) * self.product(k, k);
+                squares - self.product(i, k).powi(2) > DEPENDENT * squares
+            })
+        })
     }
 
     /// True when the normal row or the first tangent row is of unit length: the shifts are in units
@@ -122,7 +135,8 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
                 row[..size].copy_from_slice(&entries[..size]);
             }
             let found = ShiftRows { rows, size };
-            if found.is_in_units() && !seen.is_some_and(|of| of.is_conformal()) {
+            let is_of_shifts = found.is_in_units() && found.is_independent();
+            if is_of_shifts && !seen.is_some_and(|of| of.is_conformal()) {
                 seen = Some(found);
             }
         }

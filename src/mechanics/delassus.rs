@@ -168,6 +168,7 @@ impl ImpactProblem {
         S: MechanicalSystem + ContactSource + ?Sized,
     {
         let (dof, mut contacts) = (system.dof(), Contacts::new());
+        validate::entries("entries of the mass matrix", dof, dof)?;
         let wanted = Wanted {
             friction: true,
             restitution_at: Some(v),

@@ -92,15 +92,17 @@ impl VariationalRun {
 
     /// Times (s) from which on a step, or the part of one before or after an impact, was made in
     /// two halves, because Newton's method did not solve it whole. Such a step is of second order
-    /// too, but a run with it is not that of a map, which alone keeps energies for any time: take
-    /// shorter steps.
+    /// too, but a run with it is not that of a map, which alone keeps energies for any time. A half
+    /// says that steps are several times too long for the motion there, whose energy may be off by
+    /// orders from then on: take shorter steps, thirty a turn of the fastest rod.
     pub fn halved(&self) -> &[f64] {
         &self.halved
     }
 
     /// False when impacts that follow each other too closely were made plastic
     /// ([`Chatter`](super::Chatter)), a contact closed too slowly for an impact and stayed closed,
-    /// or a step was made in two halves ([`halved`](Self::halved)).
+    /// or a step was made in two halves ([`halved`](Self::halved)). It says nothing of accuracy: look
+    /// at the energy, or at a run of half the step.
     pub fn is_guaranteed(&self) -> bool {
         self.guaranteed
     }

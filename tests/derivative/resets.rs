@@ -434,3 +434,48 @@ fn no_directions_have_no_derivatives() {
         .unwrap();
     assert_eq!(end.shape(), (2, 0));
 }
+
+/// `x' = 1`, and 2 above zero; a reset there sets a flag, with which it is 12.
+struct Flagged;
+
+impl saltation::Flow for Flagged {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let (side, flag) = (u8::from(mode.contains(0)), u8::from(mode.flag(0)));
+        dx[0] = 1.0 + f64::from(side) + 10.0 * f64::from(flag);
+    }
+    fn flip(&self, _t: f64, _x: &[f64], mode: &Mode, _k: usize, dx: &mut [f64]) -> bool {
+        dx[0] += if mode.contains(0) { 1.0 } else { -1.0 };
+        true
+    }
+}
+
+impl saltation::EventFunction for Flagged {
+    fn count(&self) -> usize {
+        1
+    }
+    fn flags(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0]
+    }
+    fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), Stop> {
+        crossing.mode.set_flag(0, true);
+        Ok(())
+    }
+}
+
+/// The field behind was that of the side alone, by `flip`.
+#[test]
+fn a_flag_that_a_reset_sets_is_in_the_field_behind_it() {
+    let d = Integrator::new(Flagged)
+        .unwrap()
+        .derivative(0.0, &[-0.5], 1.0)
+        .unwrap();
+    assert_eq!(*d.verdict(), Verdict::Classical);
+    assert!((d.trajectory().state()[0] - 6.0).abs() < 1e-12);
+    assert!((d.matrix().unwrap()[0] - 12.0).abs() < 1e-9);
+}

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::{GuardCrossing, Integrator, Projection, Status, Trajectory, Watch};
+use saltation::{GuardCrossing, Integrator, Mode, Projection, Status, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -297,4 +297,59 @@ fn no_crossing_of_many_waves_is_lost() {
 #[ignore = "sixty thousand systems: minutes in release"]
 fn no_crossing_of_many_mixed_systems_is_lost() {
     mixed(44, 60_000).check();
+}
+
+/// At `t = 5` a reset makes a slow way on a straight line fast: crossings of a wave along it that
+/// are not found, and those that are expected.
+fn sped_up(seed: u64, cases: usize) -> [usize; 2] {
+    let (mut random, mut counts) = (SplitMix64(seed), [0, 0]);
+    for case in 0..cases {
+        let slow = 10f64.powf(random.between(-2.0, 0.0));
+        let fast = slow * 10f64.powf(random.between(1.0, 4.3));
+        let phase = random.between(0.0, TAU);
+        let level = random.between(-0.9, 0.9);
+        // So many turns that a window of the slow way would span several of the fast one.
+        let rate = TAU * random.between(50.0, 200.0) / (5.0 * (slow + fast));
+        let flow = |_: f64, x: &[f64], _: &Mode, dx: &mut [f64]| dx.copy_from_slice(&[x[1], 0.0]);
+        let system = Sketch::new(2, flow)
+            .events([Watch::RISING, Watch::BOTH], move |k, t, x, _| match k {
+                0 => t - 5.0,
+                _ => (rate * x[0] + phase).sin() + level,
+            })
+            .reset(move |_, crossed, x, _| {
+                if crossed.guards().iter().any(|c| c.guard.event == 0) {
+                    x[1] = fast;
+                }
+                Ok(())
+            });
+        let run = Integrator::new(system)
+            .unwrap()
+            .projection(projection(case))
+            .integrate(0.0, &[0.0, slow], END)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        let wave = Shape::Wave { rate, phase, level };
+        let expected = wave.zeros(5.0 * (slow + fast)).len();
+        let found = run.crossings().iter().filter(|c| c.guard.event == 1);
+        let found = found.count();
+        counts[1] += expected;
+        if found != expected {
+            println!("{case}: {found} of {expected}, {slow:e} to {fast:e}");
+            counts[0] += expected.abs_diff(found);
+        }
+    }
+    counts
+}
+
+#[test]
+fn a_reset_that_makes_the_motion_faster_loses_no_crossing() {
+    let [lost, expected] = sped_up(45, 60);
+    assert!(lost == 0 && expected > 10_000, "{lost} of {expected}");
+}
+
+#[test]
+#[ignore = "ten thousand systems: a minute in release"]
+fn resets_that_make_the_motion_faster_lose_no_crossing() {
+    let [lost, expected] = sped_up(46, 10_000);
+    assert!(lost == 0 && expected > 2_000_000, "{lost} of {expected}");
 }

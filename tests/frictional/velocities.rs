@@ -290,6 +290,11 @@ fn the_impact_of_a_run_is_made_in_one_call() {
         .velocities()
         .unwrap();
     assert!(set.contains(&event.state_after[3..], 1e-9));
+    // an event without an impact, as the release of a contact, has none to give
+    let mut no_impact = event.clone();
+    no_impact.order = None;
+    let none = model.impact_of(&no_impact);
+    assert!(matches!(none, Err(Failure::Input(InputError::NoContacts))));
     // in the air nothing touches
     let high = model.impact_at(&[0.0, 1.5, 0.0, 0.0, -1.0, 0.0]);
     assert!(

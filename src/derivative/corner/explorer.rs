@@ -261,8 +261,7 @@ impl Explorer {
     ) -> Result<(), NoDerivative> {
         let keeps_rows = !moved && context.system.ignores_mode();
         if keeps_rows {
-            self.graph.keep_members((from, to), m);
-            return Ok(());
+            return self.graph.keep_members((from, to), m);
         }
         for other in 0..self.graph.node(from).members.len() {
             let member = self.graph.node(from).members[other];
@@ -477,10 +476,12 @@ fn check_others(
     Ok(())
 }
 
-/// True when `after` is `before` with the side of `guard` crossed and nothing else changed.
+/// True when `after` is `before` with the side of `guard` crossed and nothing else changed, flags
+/// included.
 fn is_flip(before: &Mode, after: &Mode, guard: Guard) -> bool {
     let k = guard.event;
     let differ = |(a, b): (u64, u64)| (a ^ b).count_ones();
     before.contains(k) != after.contains(k)
+        && before.has_flags_of(after)
         && before.words().zip(after.words()).map(differ).sum::<u32>() == 1
 }

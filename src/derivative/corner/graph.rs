@@ -304,7 +304,8 @@ impl CornerGraph {
             },
             &mut edge,
             &mut self.jumps[dim * i..],
-        )?;
+        )
+        .inspect_err(|_| self.used_nodes = to)?;
         after.level = before.level + 1;
         self.keys[to] = key(&after.mode);
         edge.next = before.first_edge.replace(i);
@@ -397,11 +398,19 @@ impl CornerGraph {
 
     /// Gives the newest node the members of the one before that are left after the crossing of
     /// member `m`; their rows are the same.
-    pub(crate) fn keep_members(&mut self, (from, to): (usize, usize), m: usize) {
+    ///
+    /// # Errors
+    /// A rate that is not finite.
+    pub(crate) fn keep_members(
+        &mut self,
+        (from, to): (usize, usize),
+        m: usize,
+    ) -> Result<(), NoDerivative> {
         debug_assert_eq!(to + 1, self.used_nodes, "the newest node");
         let (dim, before) = (self.dim(), self.headers[from].members.clone());
         let (after, crossed) = (&mut self.headers[to], before.start + m);
         let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
+        let mut all_finite = true;
         for i in before.filter(|&i| i != crossed) {
             let member = self.members[i];
             // Carried across by the reset, or retired: crossed already.
@@ -410,9 +419,18 @@ impl CornerGraph {
             }
             let row = &self.rows[member.row..member.row + dim];
             let rate = member.moving + dot(row, field);
+            all_finite &= rate.is_finite();
             self.members.push(Member { rate, ..member });
         }
         after.members.end = self.members.len();
+        if all_finite {
+            return Ok(());
+        }
+        let own = self.node(to);
+        let wrong = own.members.iter().find(|member| !member.rate.is_finite());
+        let event = wrong.map_or(0, |member| member.guard.event);
+        let gradient = Quantity::Gradient { event };
+        Err(evaluate::not_finite(gradient, self.t, own.x, own.mode).into())
     }
 
     /// The row `D_x h` of member `m`.

@@ -92,8 +92,9 @@ pub trait EventFunction {
     /// Provided: all of them, so that both sides of the guard are admissible. A gap, or another
     /// guard that may not be passed, declares `0.0..=f64::INFINITY`.
     ///
-    /// A start beyond an end of the range, by more than rounding and
-    /// [`event_tolerance`](Self::event_tolerance), is refused with [`Stop::Inadmissible`]; and so is
+    /// A start beyond an end of the range, by more than the rounding of its evaluation and
+    /// [`event_tolerance`](Self::event_tolerance) (to be written where starts are computed, and may be
+    /// off by their own rounding), is refused with [`Stop::Inadmissible`]; and so is
     /// a state that resets throw there, once the guards that they carried the state across have
     /// crossed too. What a crossing itself leaves open by its error is no reset's doing, and motion
     /// is not held against it: guards stop that.
@@ -134,8 +135,9 @@ pub trait EventFunction {
     /// Called once for all guards that cross at the same instant in a watched direction, with their
     /// side bits already flipped in `mode`. It may change `x` and `mode`, and leave what observers
     /// are to know in `record`. A reset that throws the state back over a guard (a bouncing ball)
-    /// needs nothing else: under [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing
-    /// like any other, counted or not. A reset that carries guards across makes them fire at the
+    /// needs nothing else but a [`watch`](Self::watch) in one direction: under
+    /// [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, and where it
+    /// is watched too the reset is called again. A reset that carries guards across makes them fire at the
     /// same instant, and so does one that puts the state on a guard which it then crosses. Where the
     /// reset decides on which side of another guard the run goes on (a leg that touches down at its
     /// rest length), it should set that side ([`Mode::set`]). A reset that handles several guards

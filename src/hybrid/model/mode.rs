@@ -143,8 +143,9 @@ impl Mode {
     }
 
     /// Sets flag `j`. Beyond the end there is none to set, and the mode remembers the attempt: it
-    /// equals no mode without one, and a run that is given it, or whose reset leaves it, is refused
-    /// ([`Stop::UndeclaredFlag`](crate::Stop::UndeclaredFlag)).
+    /// equals no mode without one. A run whose reset leaves it is refused
+    /// ([`Stop::UndeclaredFlag`](crate::Stop::UndeclaredFlag)), and so is one that is to start in it
+    /// ([`InputError::NoSuch`]).
     #[inline]
     pub fn set_flag(&mut self, j: usize, on: bool) {
         if j < self.flags.len() {
@@ -203,6 +204,11 @@ impl Mode {
         self.sides.is(&other.sides)
             && self.flags.is(&other.flags)
             && self.undeclared == other.undeclared
+    }
+
+    /// True when the flags are those of `other`.
+    pub(crate) fn has_flags_of(&self, other: &Self) -> bool {
+        self.flags.is(&other.flags) && self.undeclared == other.undeclared
     }
 
     /// Takes the bits of `other`, without allocating where both have the same lengths.

@@ -333,11 +333,13 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
         state,
         guards,
         steps,
+        search,
         cascade,
         ..
     } = run;
     observer.settled(state.t, state.x.get(), &state.mode);
     if cascade.was_reset {
+        search.forget_hovers();
         check_admissible(context, (state, guards), Some(&cascade.h_before_resets))?;
     }
     if context.settings.restart_at_events {

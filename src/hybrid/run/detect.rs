@@ -111,6 +111,12 @@ impl<B: Buffer> GuardSearch<B> {
         self.hovers.fill(false);
     }
 
+    /// Forgets which guards lie on their surface: a reset may have thrown the state off.
+    #[cold]
+    pub(crate) fn forget_hovers(&mut self) {
+        self.hovers.fill(false);
+    }
+
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one,
     /// leaves the event functions at its end in the samples, for [`hand_over`](Self::hand_over).
     pub(crate) fn detect<S: System + ?Sized>(
@@ -120,6 +126,7 @@ impl<B: Buffer> GuardSearch<B> {
         (doubts, turned): (&mut Doubts, &mut Turned<B>),
         step: f64,
     ) -> Result<Met, Stop> {
+        self.pace.follow(state.speed());
         let mut windows = Windows::new(context, state, step, &self.pace);
         loop {
             let (window, narrowable) = windows.next();

@@ -16,6 +16,9 @@ pub(super) const NARROWER: f64 = 0.4;
 const MOST_NARROWED: u32 = 8;
 /// Narrowings after which an open window is tested for noise.
 const NOISE_AFTER: u32 = 3;
+/// Motion that is this many times as fast as it was at the start of the last step is another one:
+/// windows are shorter by as much.
+const FASTER: f64 = 2.0;
 /// The next step is to need no more windows than this.
 const WANTED_WINDOWS: usize = 8;
 
@@ -57,6 +60,8 @@ pub(crate) struct Pace {
     pub(crate) apart: f64,
     /// The longest window that they allow.
     longest: f64,
+    /// How fast the motion was at the start of the last step, in tolerances a second; 0 before.
+    speed: f64,
 }
 
 impl Pace {
@@ -65,6 +70,7 @@ impl Pace {
         settled: f64::INFINITY,
         apart: f64::INFINITY,
         longest: f64::INFINITY,
+        speed: 0.0,
     };
 
     /// At the start of a run whose samples may be so far apart (s).
@@ -84,6 +90,15 @@ impl Pace {
         }
         let longest = (self.longest / step).max(shortest);
         (self.next / step).min(longest).max(shortest)
+    }
+
+    /// Takes the speed at which a step starts. A reset or another mode may have made the motion
+    /// faster: what a window told of the guards before, it told of a shorter way.
+    pub(super) fn follow(&mut self, speed: f64) {
+        if speed > FASTER * self.speed && self.speed > 0.0 {
+            self.next *= self.speed / speed;
+        }
+        self.speed = speed;
     }
 
     /// Remembers how long a window was, and may be next.

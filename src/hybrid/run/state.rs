@@ -132,6 +132,14 @@ impl<B: Buffer> State<B> {
         self.outgrown += 1;
     }
 
+    /// How fast the fastest variable moves, in allowed errors a second.
+    #[inline]
+    pub(crate) fn speed(&self) -> f64 {
+        let (field, allowed) = (self.field(), self.allowed.get());
+        let speeds = field.iter().zip(allowed).map(|(f, a)| (f / a).abs());
+        speeds.fold(0.0, f64::max)
+    }
+
     /// The part of the error that steps made.
     #[inline]
     pub(crate) fn part_of_steps(&self) -> f64 {

@@ -100,7 +100,8 @@ impl VelocitySet {
         distance_from_union(&self.kinetic, scaled.as_slice())
     }
 
-    /// True when a velocity lies within `tolerance` of the set (`√J`).
+    /// True when a velocity lies within `tolerance` of the set (`√J`). False is no proof where the
+    /// set in contact speeds is not closed ([`OutcomeSet::unclosed`](super::OutcomeSet::unclosed)).
     pub fn contains(&self, velocity: &[f64], tolerance: f64) -> bool {
         self.distance(velocity) <= tolerance
     }

@@ -102,7 +102,7 @@ where
             ..Wanted::default()
         };
         let filled = system.fill(self.q, ContactSet::Listed(&all), wanted, &mut contacts);
-        if filled.is_err() || contacts.tangents() == 0 || !system.constant_mass() {
+        if filled.is_err() || contacts.tangents() == 0 || !self.has_constant_mass() {
             return;
         }
         let mut shifts = Shifts::new(system, self.q);
