@@ -89,17 +89,16 @@ pub trait UnilateralConstraints {
     /// Rows that are not of one length and orthogonal are refused by runs with friction
     /// ([`InputError::ContactFrame`](crate::InputError::ContactFrame)) of a system that says that its
     /// mass matrix is [constant](super::MechanicalSystem::constant_mass) (it does not unless that is
-    /// written), and reported by [`check_mechanics`](super::check_mechanics) where it is, said or not;
-    /// both where it is seen. Problems made by
-    /// [`ImpactProblem::of_system`](crate::impact::ImpactProblem::of_system) are not looked at. It is
-    /// seen for a
-    /// [tree](super::MechanicalSystem::trees) whose first two (in the plane) or three velocities
-    /// have one mass `m I`, are not coupled with any others, and have a normal or a tangent of unit
-    /// length: these are the shifts of a body, as of a particle `(x, z)` or a body `(x, z, θ)`.
-    /// Looked at are the start of a run and, in the event-driven driver, each impact. In other
-    /// coordinates (joints, masses that depend on them, shifts that are not first) it cannot be
-    /// seen, and nothing is said. A system that looks like shifts and is none, as two levers of one
-    /// inertia, does not say that its mass is constant.
+    /// written), and reported by [`check_mechanics`](super::check_mechanics) where it is, said or
+    /// not. Looked at are the start of a run and, in the event-driven driver, each impact; problems
+    /// made by [`ImpactProblem::of_system`](crate::impact::ImpactProblem::of_system) are not.
+    ///
+    /// It is seen for a [tree](super::MechanicalSystem::trees) whose first two (in the plane) or
+    /// three velocities have one mass `m I` and are not coupled with any others: these are the shifts
+    /// of a body, as of a particle `(x, z)` or a body `(x, z, θ)`. In other coordinates (joints,
+    /// masses that depend on them, shifts that are not first) it cannot be seen, and nothing is said.
+    /// A system that looks like shifts and is none, as two levers of one inertia, does not say that
+    /// its mass is constant.
     fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
         let _ = (j, q);
         rows.fill(0.0);

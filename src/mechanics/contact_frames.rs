@@ -63,9 +63,9 @@ impl ShiftRows {
     }
 
     /// True when the normal row or the first tangent row is of unit length: the shifts are in units
-    /// of the gap. A tangent row of zeros says that there is no friction.
+    /// of the gap.
     fn is_in_units(&self) -> bool {
-        self.length(1) > 0.0 && (0..2).any(|i| (self.length(i) - 1.0).abs() <= EQUAL)
+        (0..2).any(|i| (self.length(i) - 1.0).abs() <= EQUAL)
     }
 
     /// True when `J Jᵀ = s² I`.
@@ -121,8 +121,9 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
         })
     }
 
-    /// The rows of contact `i` in the shifts of a body, where it has some and the normal or the
-    /// tangent is of unit length in them. Of two bodies one whose rows fit, if any.
+    /// The rows of contact `i` in the shifts of a body, where it has some. Where the system does not
+    /// say that its mass is constant, levers of one inertia look like shifts: then the normal or the
+    /// tangent is to be of unit length. Of two bodies one whose rows fit, if any.
     pub(crate) fn rows(&mut self, contacts: &Contacts, i: usize) -> Option<ShiftRows> {
         let size = 1 + contacts.tangents();
         let mut seen: Option<ShiftRows> = None;
@@ -135,7 +136,10 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
                 row[..size].copy_from_slice(&entries[..size]);
             }
             let found = ShiftRows { rows, size };
-            let is_of_shifts = found.is_in_units() && found.is_independent();
+            // A tangent row of zeros says that there is no friction.
+            let has_friction = found.length(1) > 0.0;
+            let is_shift = self.system.constant_mass() || found.is_in_units();
+            let is_of_shifts = has_friction && is_shift && found.is_independent();
             if is_of_shifts && !seen.is_some_and(|of| of.is_conformal()) {
                 seen = Some(found);
             }

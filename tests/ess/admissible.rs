@@ -196,3 +196,28 @@ fn random_starts_and_resets_are_refused_where_they_are_below() {
     }
     assert!(counts.iter().all(|&n| n > 50), "{counts:?}");
 }
+
+/// What motion carried below is not held against it, but a reset may throw it no farther.
+#[test]
+fn what_moved_below_the_floor_may_not_be_thrown_deeper() {
+    let thrown_to = |depth: f64| {
+        let system = Sketch::new(1, |_, _, _, dx| dx[0] = -2.2)
+            .events([Watch::NONE, Watch::FALLING], |k, t, x, _| {
+                if k == 0 { x[0] } else { 0.5 - t }
+            })
+            .reset(move |_, _, x, _| {
+                x[0] = -depth;
+                Ok(())
+            })
+            .admissible(FLOOR);
+        integrate(&system, &[0.1])
+    };
+    for depth in [0.5, 1.0] {
+        assert_eq!(*thrown_to(depth).status(), Status::ReachedEnd, "{depth}");
+    }
+    for depth in [1.001, 5.0, 9.0, 11.0] {
+        let (guard, value, _) = refused(&thrown_to(depth));
+        assert_eq!(guard, Guard::falling(0));
+        assert!((value + depth).abs() < 1e-12, "{depth}: {value}");
+    }
+}

@@ -164,6 +164,16 @@ fn friction_of_a_gap_that_is_no_distance_is_refused() {
                 3.0,
                 0.0,
             ),
+            (
+                OnSlope {
+                    factor: 2.0,
+                    longer: 3.0,
+                    ..right
+                },
+                2.0,
+                3.0,
+                0.0,
+            ),
             (OnSlope { skew: 0.1, ..right }, 1.0, 1.0, -0.1f64.sin()),
             (
                 OnSlope {
@@ -213,12 +223,6 @@ fn rows_that_fit_or_cannot_be_seen_are_taken() {
             OnSlope {
                 factor: 2.0,
                 friction: 0.0,
-                ..right
-            },
-            // Neither is in units of the shifts: these may be anything.
-            OnSlope {
-                factor: 2.0,
-                longer: 3.0,
                 ..right
             },
             // What is said not to be constant is not looked at.

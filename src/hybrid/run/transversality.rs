@@ -111,7 +111,7 @@ pub(crate) fn armed_beyond<B: Buffer>(
 /// Refuses the present state where an event function, of all, is beyond what the model admits by
 /// more than rounding; its surface is as thick as it is for starts. `before` holds event functions
 /// before the first reset of the instant: what lay beyond then, by the residual of a crossing, was
-/// not thrown there.
+/// not thrown there; nor what lay farther, where motion had carried it, and is no farther now.
 pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -123,15 +123,18 @@ pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
             continue;
         }
         guards.need_rate(context, state, k)?;
+        guards.need_spread(context, state, k)?;
         let zero = 4.0 * guards.zero[k];
         for (guard, &bound) in [
             (Guard::falling(k), range.start()),
             (Guard::rising(k), range.end()),
         ] {
             let beyond = |h: f64| guard.sign() * (h - bound);
-            let lay = before.map_or(0.0, |h| beyond(h[k]));
+            let (lay, lies) = (before.map_or(0.0, |h| beyond(h[k])), beyond(guards.h[k]));
+            let was_residual = lay <= guards.error_of(state, k);
+            let thrown = is_carried(lay, lies, zero) || (!was_residual && lies > lay + zero);
             // An end that is not a number admits nothing.
-            if bound.is_nan() || is_carried(lay, beyond(guards.h[k]), zero) {
+            if bound.is_nan() || thrown {
                 return Err(Stop::Inadmissible {
                     guard,
                     value: guards.h[k],
