@@ -69,7 +69,7 @@ const STATED: &str = "
 case                                 | crossings flow flip h rows products windows allocations
 hopper                               | 4 394 0 381 0 0 84 0
 hopper, as written                   | 4 390 4 208 37 0 60 0
-plate of 2                           | 8 228 0 676 0 0 53 0
+plate of 2                           | 8 228 0 665 0 0 51 0
 plate of 10                          | 37 349 0 4310 0 0 53 0
 plate of 50                          | 180 954 0 51097 0 0 65 0
 plate of 50, as written              | 180 769 185 16000 997 0 44 0

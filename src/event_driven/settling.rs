@@ -150,6 +150,7 @@ impl Model<'_> {
             (t, q, v),
             &candidates,
             (self.redundant, self.rate_tolerance),
+            &self.interrupt,
         ) {
             Settled::Closed(closed) => {
                 for (&j, closed) in candidates.iter().zip(closed) {
@@ -158,6 +159,7 @@ impl Model<'_> {
                 super::projection::correct(self, state, mode);
                 self.refuse_sustained_friction(t, mode)
             }
+            Settled::Interrupted => Err(Breakdown::Stop(Stop::Interrupted)),
             Settled::Nobody => Err(Breakdown::NoConsistentMode {
                 contacts: candidates,
                 t,

@@ -68,11 +68,14 @@ where
     }
 
     /// Ends runs with [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set, with
-    /// all that was computed, as [`Integrator::interrupt`]. Searches of the impact law within one
-    /// impact look at that of [`EventDriven::interrupt`].
+    /// all that was computed, as [`Integrator::interrupt`] and [`EventDriven::interrupt`] do: the
+    /// searches within one event look at it too, unless a [`Derivative`] shares the model.
     #[must_use]
     pub fn interrupt(self, interrupt: &Interrupt) -> Self {
-        self.configure(|integrator| integrator.interrupt(interrupt))
+        self.configure(|integrator| {
+            let change = |model: &mut EventDriven<S>| model.interrupt = interrupt.clone();
+            integrator.interrupt(interrupt).changed(change)
+        })
     }
 
     /// Relative tolerance of the smooth phase, as [`Integrator::rtol`]; default 1e-6.

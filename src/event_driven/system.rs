@@ -139,7 +139,8 @@ where
         self
     }
 
-    /// Ends the searches of the impact law, within one impact, with
+    /// Ends the searches within one event, of the impact law and for the contacts that stay closed,
+    /// with
     /// [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set. Runs end between
     /// impacts by [`Simulation::interrupt`](super::Simulation::interrupt) or
     /// [`Integrator::interrupt`](crate::Integrator::interrupt): this one alone does not end a run. One

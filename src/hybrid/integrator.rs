@@ -174,6 +174,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
+    /// Changes options of the system, unless a derivative shares it.
+    pub(crate) fn changed(mut self, change: impl FnOnce(&mut S)) -> Self {
+        if let Some(system) = Arc::get_mut(&mut self.system) {
+            change(system);
+        }
+        self
+    }
+
     /// Crossings within this time of the first of them are one corner (s). Default 1e-9. It groups
     /// the report ([`Corner`](crate::Corner)) and does not change the motion.
     ///

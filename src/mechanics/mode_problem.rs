@@ -7,6 +7,7 @@ use super::acceleration::{Bodies, Trouble, accelerate};
 use super::configuration;
 use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints};
+use crate::Interrupt;
 use crate::lcp;
 use crate::lcp::solve_semidefinite;
 use crate::linalg::cholesky::factor;
@@ -41,6 +42,7 @@ pub(crate) enum Settled {
     NotFinite(usize),
     /// More contacts than are tried.
     TooMany,
+    Interrupted,
 }
 
 /// Decides which of `candidates`, gaps that are zero and do not open, stay closed at `(t, q, v)`.
@@ -49,6 +51,7 @@ pub(crate) fn settle<S>(
     (t, q, v): (f64, &[f64], &[f64]),
     candidates: &[usize],
     (redundant, rate_tolerance): (Redundant, f64),
+    interrupt: &Interrupt,
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
@@ -61,7 +64,7 @@ where
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
         if bodies.system.contact_effort((t, q, v), &[], free) {
-            return try_all(bodies, (t, q, v), candidates, redundant);
+            return try_all(bodies, (t, q, v), candidates, redundant, interrupt);
         }
         let mut frame = match bodies.frame(q, candidates, scratch) {
             Ok(frame) => frame,
@@ -90,6 +93,7 @@ where
             (small, noise),
             redundant,
             (ahead, by_rows),
+            interrupt,
         ) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
@@ -144,6 +148,7 @@ fn choose(
         impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
         impl Fn(&[usize], &mut [f64]) -> bool,
     ),
+    interrupt: &Interrupt,
 ) -> Settled {
     let m = b.len();
     // A row of zeros is dependent on any others.
@@ -185,6 +190,9 @@ fn choose(
     // Contacts stay closed whose forces of least norm push; if that fails, those of a basis of the
     // solution.
     while !set.is_empty() {
+        if interrupt.is_set() {
+            return Settled::Interrupted;
+        }
         let size = set.len();
         let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
         let mut scratch = vec![0.0; least_norm_size(size)];
@@ -269,6 +277,7 @@ fn try_all<S>(
     state: (f64, &[f64], &[f64]),
     candidates: &[usize],
     redundant: Redundant,
+    interrupt: &Interrupt,
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
@@ -282,6 +291,9 @@ where
     let mut found: Option<(u32, Vec<f64>)> = None;
     let mut trouble = None;
     for set in sets {
+        if interrupt.is_set() {
+            return Settled::Interrupted;
+        }
         let acceleration = match try_set(bodies, state, (candidates, set), redundant) {
             Tried::Consistent(acceleration) => acceleration,
             Tried::Inconsistent => continue,
@@ -393,6 +405,7 @@ mod tests {
             (SMALL * largest(b), 0.0),
             Redundant::Refuse,
             (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
         )
     }
 
@@ -437,6 +450,7 @@ mod tests {
             (SMALL, 0.0),
             Redundant::LeastSquares,
             (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
         );
         assert_eq!(shared, Settled::Closed(vec![true, true]));
     }
@@ -459,6 +473,7 @@ mod tests {
             (SMALL, 0.0),
             Redundant::LeastSquares,
             (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
         );
         assert_eq!(all, Settled::Closed(vec![true; 4]));
         let three = choose(
@@ -467,6 +482,7 @@ mod tests {
             (SMALL, 0.0),
             Redundant::LeastSquares,
             (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
         );
         assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
         // Beyond the edge it tips over two legs.
@@ -476,6 +492,7 @@ mod tests {
             (SMALL, 0.0),
             Redundant::LeastSquares,
             (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
         );
         assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
     }

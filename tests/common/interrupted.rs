@@ -169,6 +169,8 @@ pub(crate) struct Row {
     n: usize,
     /// Rows of gaps are written.
     written: bool,
+    /// Efforts depend on the closed contacts: all sets of them are tried.
+    switched: bool,
     setter: Setter,
 }
 
@@ -177,7 +179,15 @@ impl Row {
         Self {
             n,
             written: false,
+            switched: false,
             setter: setter.clone(),
+        }
+    }
+
+    pub(crate) fn switched(self) -> Self {
+        Self {
+            switched: true,
+            ..self
         }
     }
 
@@ -214,6 +224,21 @@ impl MechanicalSystem for Row {
         for (effort, q) in effort.iter_mut().zip(q) {
             *effort = -9.81 - 3.0 * q;
         }
+    }
+
+    fn contact_effort(
+        &self,
+        _state: (f64, &[f64], &[f64]),
+        closed: &[usize],
+        effort: &mut [f64],
+    ) -> bool {
+        self.setter.count();
+        if self.switched {
+            for &j in closed {
+                effort[j] += 0.1;
+            }
+        }
+        self.switched
     }
 
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {

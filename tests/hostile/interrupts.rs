@@ -3,7 +3,7 @@
 
 use saltation::compliant::{Failure, TimeStepper};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::event_driven::{EventDriven, Simulation};
+use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
 use saltation::{Integrator, NoDerivative, Status, Stop};
@@ -183,4 +183,22 @@ fn a_simulation_in_which_contacts_close_ends_soon_after_its_interrupt_and_says_s
 #[ignore = "hundreds of runs: release"]
 fn a_simulation_of_many_contacts_ends_soon_after_its_interrupt_wherever_it_comes() {
     check_landings(24, 400);
+}
+
+/// Efforts that depend on which contacts are closed: all 1,024 sets of ten contacts are tried.
+#[test]
+fn sets_of_contacts_are_no_longer_tried_after_an_interrupt() {
+    for at in [0, 100, 1000, 3000] {
+        let setter = Setter::at(at);
+        let model = EventDriven::new(Row::new(10, &setter).written().switched());
+        let simulation = Simulation::new(model).unwrap();
+        let mut simulation = simulation.interrupt(setter.interrupt());
+        // Already at the start.
+        let ended = simulation.integrate(0.0, &[0.0; 10], &[0.0; 10], 1e-6);
+        let interrupted = Breakdown::Stop(Stop::Interrupted);
+        assert!(matches!(ended, Err(error) if error == interrupted), "{at}");
+        // Those of one set.
+        let after = setter.after();
+        assert!(after <= 60, "{at}: {after}");
+    }
 }

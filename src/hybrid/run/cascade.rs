@@ -333,13 +333,11 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
         state,
         guards,
         steps,
-        search,
         cascade,
         ..
     } = run;
     observer.settled(state.t, state.x.get(), &state.mode);
     if cascade.was_reset {
-        search.forget_hovers();
         check_admissible(context, (state, guards), Some(&cascade.h_before_resets))?;
     }
     if context.settings.restart_at_events {
@@ -398,8 +396,12 @@ fn cross<S: System + ?Sized, B: Buffer>(
         guards,
         cluster,
         cascade,
+        search,
         ..
     } = run;
+    if reset.state {
+        search.note_reset();
+    }
     cascade.carried_across(guards, &mut cluster.set, reset)
 }
 

@@ -111,10 +111,12 @@ impl<B: Buffer> GuardSearch<B> {
         self.hovers.fill(false);
     }
 
-    /// Forgets which guards lie on their surface: a reset may have thrown the state off.
+    /// Forgets which guards lie on their surface, and how fast the motion was: a reset has changed
+    /// the state.
     #[cold]
-    pub(crate) fn forget_hovers(&mut self) {
+    pub(crate) fn note_reset(&mut self) {
         self.hovers.fill(false);
+        self.pace.is_thrown = true;
     }
 
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one,

@@ -62,6 +62,8 @@ pub(crate) struct Pace {
     longest: f64,
     /// How fast the motion was at the start of the last step, in tolerances a second; 0 before.
     speed: f64,
+    /// A reset has changed the state since.
+    pub(super) is_thrown: bool,
 }
 
 impl Pace {
@@ -71,6 +73,7 @@ impl Pace {
         apart: f64::INFINITY,
         longest: f64::INFINITY,
         speed: 0.0,
+        is_thrown: false,
     };
 
     /// At the start of a run whose samples may be so far apart (s).
@@ -92,10 +95,11 @@ impl Pace {
         (self.next / step).min(longest).max(shortest)
     }
 
-    /// Takes the speed at which a step starts. A reset or another mode may have made the motion
-    /// faster: what a window told of the guards before, it told of a shorter way.
+    /// Takes the speed at which a step starts. A reset may have made the motion faster: what a
+    /// window told of the guards before, it told of a shorter way.
     pub(super) fn follow(&mut self, speed: f64) {
-        if speed > FASTER * self.speed && self.speed > 0.0 {
+        let is_thrown = std::mem::take(&mut self.is_thrown);
+        if is_thrown && speed > FASTER * self.speed && self.speed > 0.0 {
             self.next *= self.speed / speed;
         }
         self.speed = speed;
