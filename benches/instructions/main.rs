@@ -1,7 +1,7 @@
 //! Instructions of fixed runs by callgrind, beside those last stated in `stated.csv`.
 //!
 //! `cargo bench --profile user --bench instructions` builds as a user's release build does;
-//! `-- --state` writes what it finds to `stated.csv`, `-- NAME` takes the cases of that name.
+//! `-- --state` writes what it finds to `stated.csv`, `-- NAME ...` takes the cases of these names.
 //! The numbers repeat to about 1e-4 with one compiler. Without callgrind nothing is measured.
 #![allow(missing_docs, reason = "a bench has no users")]
 
@@ -121,7 +121,7 @@ fn main() -> ExitCode {
         let mut names = args.iter().filter(|arg| !arg.starts_with("--")).peekable();
         names.peek().is_none() || names.any(|part| name.contains(part.as_str()))
     };
-    let mut table = String::from("case,instructions\n");
+    let mut found: Vec<(String, u64)> = Vec::new();
     println!("{:52} {:>14} {:>8}", "case", "instructions", "stated");
     for (name, _) in cases() {
         if !is_asked(&name) {
@@ -133,11 +133,23 @@ fn main() -> ExitCode {
         };
         let beside = of(&name).map_or("new".into(), |of| format!("{:.3}", count as f64 / of));
         println!("{name:52} {count:14} {beside:>8}");
+        found.push((name, count));
+    }
+    if !args.iter().any(|arg| arg == "--state") {
+        return ExitCode::SUCCESS;
+    }
+    let mut table = String::from("case,instructions\n");
+    let is_anew = |line: &&str| {
+        let name = line.split(',').next();
+        found.iter().any(|(own, _)| Some(own.as_str()) == name)
+    };
+    for line in stated.lines().skip(1).filter(|line| !is_anew(line)) {
+        let _ = writeln!(table, "{line}");
+    }
+    for (name, count) in &found {
         let _ = writeln!(table, "{name},{count}");
     }
-    if args.iter().any(|arg| arg == "--state")
-        && let Err(error) = fs::write(STATED, table)
-    {
+    if let Err(error) = fs::write(STATED, table) {
         eprintln!("{STATED}: {error}");
         return ExitCode::FAILURE;
     }

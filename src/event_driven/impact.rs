@@ -254,17 +254,6 @@ impl Model<'_> {
                 .iter()
                 .all(|rate| rate.abs() <= self.rate_tolerance)
     }
-
-    /// `Da v` of contacts at a state; NaN where there is none.
-    pub(crate) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
-        let (q, v) = self.parts(state);
-        self.in_frame(q, contacts, |frame| {
-            (0..contacts.len())
-                .map(|i| crate::linalg::dot(frame.row(i), v))
-                .collect()
-        })
-        .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])
-    }
 }
 
 /// Which impact of the run the crossing is.

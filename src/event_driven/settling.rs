@@ -3,6 +3,7 @@
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
+use crate::linalg::dot;
 use crate::mechanics::mode_problem::{Settled, settle};
 use crate::{At, Mode, Quantity, Stop};
 
@@ -88,6 +89,15 @@ impl Model<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `Da v` of contacts at a state; NaN where there is none.
+    pub(crate) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
+        let (q, v) = self.parts(state);
+        self.in_frame(q, contacts, |frame| {
+            (0..contacts.len()).map(|i| dot(frame.row(i), v)).collect()
+        })
+        .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])
     }
 
     /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
@@ -205,9 +215,7 @@ impl Model<'_> {
     ) -> Result<Vec<bool>, Breakdown> {
         let (q, v) = self.parts(state);
         self.in_frame(q, touching, |frame| {
-            let rates: Vec<f64> = (0..touching.len())
-                .map(|i| crate::linalg::dot(frame.row(i), v))
-                .collect();
+            let rates: Vec<f64> = (0..touching.len()).map(|i| dot(frame.row(i), v)).collect();
             let mut parting: Vec<bool> = rates.iter().map(|&r| r > self.rate_tolerance).collect();
             let thrown = |i: &usize| parting[*i] && self.is_closed(mode, touching[*i]);
             let thrown: Vec<usize> = (0..touching.len()).filter(thrown).collect();

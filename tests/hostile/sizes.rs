@@ -7,14 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use saltation::compliant::TimeStepper;
 use saltation::derivative::{Sensitivities, check_derivatives, flow_jacobian, saltation_product};
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
-use saltation::impact::Routh;
+use saltation::impact::{Failure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
-use saltation::{Crossing, EventFunction, Flow, Guard, Integrator, Mode, Stop, Watch};
+use saltation::{Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, Stop, Watch};
 
 /// The answers to questions of size: all true but from one call on.
 #[derive(Clone, Debug, Default)]
@@ -377,4 +377,41 @@ fn sizes_of_a_mechanical_system_that_change_move_nothing() {
 fn sizes_that_change_at_any_call_move_nothing() {
     lie(&BALLS, |ball| &ball.0, &ALL);
     lie(&BLOCKS, |block| &block.0, &ALL);
+}
+
+/// More velocities than a dense mass matrix has room for.
+struct Vast;
+
+impl MechanicalSystem for Vast {
+    fn dof(&self) -> usize {
+        20_000
+    }
+    fn mass(&self, _q: &[f64], _mass: &mut [f64]) {
+        unreachable!("3 GB of zeros");
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(0.0);
+    }
+}
+
+impl UnilateralConstraints for Vast {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+}
+
+#[test]
+fn the_impact_of_a_system_with_a_vast_mass_matrix_is_refused() {
+    let (q, v) = (vec![0.0; 20_000], vec![-1.0; 20_000]);
+    let found = ImpactProblem::of_system(&Vast, &q, &v, ContactSet::Within(1.0));
+    let refused = Failure::Input(InputError::BadSetting {
+        name: "entries of the mass matrix",
+        entry: 0,
+        value: 4e8,
+        rule: "must not exceed 100000000",
+    });
+    assert_eq!(found.err(), Some(refused));
 }

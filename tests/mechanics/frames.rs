@@ -203,6 +203,15 @@ fn friction_of_a_gap_that_is_no_distance_is_refused() {
                 &vec![0.0; right.dof()],
             );
             assert!(!report.unwrap().agrees(1e-6), "{wrong:?}");
+            // The check sees by itself that the mass is constant. Then one row is to be in metres.
+            let unsaid = OnSlope {
+                constant: false,
+                ..wrong
+            };
+            let q = vec![0.1; right.dof()];
+            let report = check_mechanics(&unsaid, 0.0, &q, &vec![0.0; right.dof()]);
+            let is_seen = !report.unwrap().agrees(1e-6);
+            assert_eq!(is_seen, normal == 1.0 || tangent == 1.0, "{unsaid:?}");
         }
     }
 }
@@ -294,4 +303,61 @@ fn a_system_that_is_no_particle_says_that_its_mass_is_not_constant() {
         })
         .is_none()
     );
+}
+
+/// Two discs of one mass, `(x_1, x_2, z_1, z_2)`; the first touches the floor.
+struct TwoDiscs;
+
+impl MechanicalSystem for TwoDiscs {
+    fn dof(&self) -> usize {
+        4
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        for i in 0..4 {
+            mass[5 * i] = 2.0;
+        }
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, 0.0, -19.62, -19.62]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+}
+
+impl UnilateralConstraints for TwoDiscs {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[2]
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&[0.0, 0.0, 1.0, 0.0]);
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.3
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+/// Their ways along the floor were taken for the shifts of one body, in which the normal is zero.
+#[test]
+fn two_bodies_of_one_mass_are_not_one_that_shifts() {
+    let model = EventDriven::with_law(TwoDiscs, AnitescuPotra::new());
+    let run = Timeline::new(model)
+        .unwrap()
+        .integrate(0.0, &[0.0, 3.0, 0.0, 2.0], &[1.0, 0.0, 0.0, 0.0], 0.2)
+        .unwrap()
+        .completed()
+        .unwrap();
+    // It slides, held back by friction.
+    assert!((run.state()[4] - (1.0 - 0.3 * 9.81 * 0.2)).abs() < 1e-6);
 }
