@@ -355,54 +355,32 @@ fn cross<S: System + ?Sized, B: Buffer>(
     arrival: Arrival,
     knows_field: bool,
 ) -> Result<bool, Stop> {
-    let Run {
-        state,
-        guards,
-        cluster,
-        cascade,
-        turned,
-        doubts,
-        ..
-    } = run;
     let crossings = context.counts.crossings.get();
-    cascade.allow(context.settings, crossings, (state, guards), &cluster.set)?;
-    turned.note_closest(guards, arrival);
-    let mark = doubts.mark();
-    let made = make(context, run, observer, (arrival, knows_field));
-    let Run {
-        state,
-        guards,
-        cluster,
-        trial,
-        cascade,
-        doubts,
-        ..
-    } = run;
-    let (reset, time_error) = match made {
+    let known = (&run.state, &mut run.guards);
+    (run.cascade).allow(context.settings, crossings, known, &run.cluster.set)?;
+    run.turned.note_closest(&run.guards, arrival);
+    let mark = run.doubts.mark();
+    let (reset, time_error) = match make(context, run, observer, (arrival, knows_field)) {
         Ok(made) => made,
         Err(error) => {
-            undo((state, guards), &cascade.scratch);
+            let scratch = &run.cascade.scratch;
+            undo((&mut run.state, &mut run.guards), scratch);
             if matches!(error, Stop::Interrupted) {
                 // No refusal: it is as if the run had never come here.
-                guards.unfire(&cluster.set, &cascade.scratch.arming_before);
-                doubts.take_back(mark);
+                run.guards.unfire(&run.cluster.set, &scratch.arming_before);
+                run.doubts.take_back(mark);
             }
             return Err(error);
         }
     };
-    trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+    let (t, wants) = (run.state.t, context.wants_segments);
+    run.trial.commit(wants, observer, t, &run.cascade.scratch);
     tell(context, run, observer, (arrival, time_error));
-    let Run {
-        guards,
-        cluster,
-        cascade,
-        search,
-        ..
-    } = run;
     if reset.state {
-        search.note_reset();
+        run.search.note_reset();
     }
-    cascade.carried_across(guards, &mut cluster.set, reset)
+    run.cascade
+        .carried_across(&run.guards, &mut run.cluster.set, reset)
 }
 
 /// Makes the transition, and checks it; nobody is told. What it reset, and the error of its time
