@@ -117,7 +117,8 @@ impl<'a> Recorder<'a> {
         self.columns.set_identity();
     }
 
-    /// Carries the error of the state through a corner.
+    /// Carries the error of the state through a corner. Where the order that it takes is refused,
+    /// the corner is not covered in all directions, whatever its kind says.
     fn pass_error(&mut self, corner: &CornerDerivative) {
         if let Some(map) = corner.linear() {
             self.error.set_behind(map * self.error.at_crossing());
@@ -127,8 +128,10 @@ impl<'a> Recorder<'a> {
         let explorer = &mut self.explorer;
         let begun = explorer.begin(self.context, &corner.point);
         let pass = |()| Course::default().pass(self.context, explorer, error.as_mut_slice());
-        if begun.and_then(pass).is_ok() {
-            self.error.set_behind(error);
+        match begun.and_then(pass) {
+            Ok(_) => self.error.set_behind(error),
+            Err(stop @ NoDerivative::Stop(Stop::Interrupted)) => self.fail(stop),
+            Err(refusal) => self.verdict.worsen(Verdict::NotGuaranteed(refusal)),
         }
     }
 
