@@ -49,7 +49,8 @@ fn lines_through_a_point_of_the_plane_are_passed_on_two_sides() {
 fn every_direction_through_a_crowded_corner_is_in_one_piece() {
     let mut draw = Draw(6001);
     for (n, dim, corners) in [(4, 3, 20), (5, 3, 10), (5, 4, 4), (6, 3, 4), (6, 4, 1)] {
-        for _ in 0..corners {
+        let part = if cfg!(debug_assertions) { 4 } else { 1 };
+        for _ in 0..corners / part {
             let course = Course::crowded(n, dim, &mut draw);
             let mut integrator = integrator(&course);
             let d = integrator

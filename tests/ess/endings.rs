@@ -294,7 +294,11 @@ fn random_matrix(guards: usize, random: &mut SplitMix64) -> RearmMatrix {
 #[test]
 fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
     let mut seen = [0usize; 9];
-    for seed in 0..20_000 {
+    for seed in 0..if cfg!(debug_assertions) {
+        8_000
+    } else {
+        20_000
+    } {
         let mut random = SplitMix64(seed);
         let random = &mut random;
         let case = Case::random(random);
@@ -382,7 +386,7 @@ fn a_gradient_that_fails_while_the_policy_looks_again_leaves_the_mode_that_was_t
 #[test]
 fn a_zeno_ball_ends_where_its_trajectory_its_summary_and_its_reason_say() {
     let mut random = SplitMix64(17);
-    for case in 0..200 {
+    for case in 0..if cfg!(debug_assertions) { 30 } else { 200 } {
         let (e, height) = (random.between(0.0, 0.9), random.between(0.1, 3.0));
         let floor = pick(&mut random, &[0.0, 1.0, -37.0]);
         for projection in [

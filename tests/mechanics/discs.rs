@@ -49,7 +49,7 @@ fn heaps(seeds: impl Iterator<Item = u64>) -> usize {
 
 #[test]
 fn plastic_heaps_end_at_their_time_or_for_a_reason_that_is_so() {
-    assert_eq!(heaps(0..10), 10);
+    assert_eq!(heaps(0..5), 5);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn heaps_of_all_kinds(seeds: std::ops::Range<u64>) -> Vec<usize> {
 
 #[test]
 fn heaps_of_all_kinds_end_at_their_time_or_graze() {
-    assert_eq!(heaps_of_all_kinds(0..2), [2; 6]);
+    assert_eq!(heaps_of_all_kinds(0..1), [1; 6]);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_jam_that_rattles_comes_to_rest() {
 /// comes to its end.
 #[test]
 fn piles_of_plastic_discs_come_to_their_ends() {
-    let runs = if cfg!(debug_assertions) { 40 } else { 3000 };
+    let runs = if cfg!(debug_assertions) { 15 } else { 3000 };
     let mut random = SplitMix64(7);
     let mut resting = 0;
     for k in 0..runs {
