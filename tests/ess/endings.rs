@@ -351,7 +351,8 @@ fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
         }] += 1;
     }
     // The sample is worth something: each kind of end occurs often.
-    assert!(seen.iter().take(8).all(|&count| count >= 20), "{seen:?}");
+    let rarest = seen.iter().take(8).min();
+    assert!(rarest >= Some(&(runs / 1000)), "{seen:?}");
 }
 
 #[test]
