@@ -294,12 +294,13 @@ fn random_matrix(guards: usize, random: &mut SplitMix64) -> RearmMatrix {
 #[test]
 fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
     let mut seen = [0usize; 9];
-    for seed in 0..if cfg!(debug_assertions) {
+    let runs = if cfg!(debug_assertions) {
         8_000
     } else {
         20_000
-    } {
-        let mut random = SplitMix64(seed);
+    };
+    for seed in 0..runs {
+        let mut random = SplitMix64(seed as u64);
         let random = &mut random;
         let case = Case::random(random);
         let matrix = random_matrix(case.guards, random);
