@@ -16,7 +16,8 @@ pub struct MechanicalRun {
 }
 
 impl MechanicalRun {
-    /// States `(q, v)` over time, crossings, status.
+    /// States `(q, v)` over time, crossings, status, doubts: guard `k` of these is contact `k`, its
+    /// gap while it is open and its force while it is closed.
     pub fn trajectory(&self) -> &Trajectory {
         &self.trajectory
     }

@@ -21,6 +21,9 @@ const MOST_TOLD: usize = 16;
 /// The errors of the steps are added up, in units of the tolerance, and carried to event functions
 /// by their gradients: an estimate, not a bound. A run with a tighter tolerance shows what the case
 /// is.
+///
+/// In a run of an [`EventDriven`](crate::event_driven::EventDriven) guard `k` is contact `k`, and
+/// its event function the gap while the contact is open, its force while it is closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Doubt {
