@@ -37,6 +37,8 @@ fn a_velocity_with_the_right_contact_speeds_and_wrong_joint_rates_is_no_outcome(
         assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
         assert!(!velocities.contains(wrong.as_slice(), 1e-3));
     }
+    let part = ExactPlanar::new().cap(1).resolve(&problem).unwrap();
+    assert!(velocities.is_closed() && !part.velocities().unwrap().is_closed());
     assert!(velocities.distance(&[0.0; 3]).is_nan());
     assert!(velocities.distance(&[f64::NAN; 7]).is_nan());
     assert!(!velocities.contains(&[f64::NAN; 7], f64::INFINITY));

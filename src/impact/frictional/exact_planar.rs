@@ -12,8 +12,7 @@ const CAP: usize = 1_000;
 /// Most vertices of a polytope on the way, unless another number is set.
 const VERTICES: usize = 200;
 
-/// Most vertices and rays that are looked at, unless another number is set: about six seconds
-/// with three contacts.
+/// Most vertices and rays that are looked at, unless another number is set.
 const WORK: u64 = 100_000_000;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
@@ -47,8 +46,8 @@ const WORK: u64 = 100_000_000;
 /// go on: pushing contacts can stop each other's slip. This set holds both, as the definition of
 /// the inclusion does; samplers end there.
 ///
-/// Two contacts take less than a millisecond as a rule. Three take milliseconds to seconds; to ten
-/// seconds where a cap ends the search. Some sets have vertices without end: two contacts
+/// Three contacts take ten to many thousand times as long as two; where a cap ends the search, time
+/// is in proportion to the cap on [`work`](Self::work). Some sets have vertices without end: two contacts
 /// alternate, and each round moves the velocity by a little less than the one before (one in a
 /// hundred random problems with two contacts, one in twenty with three). There, and with four or
 /// five contacts, the search reaches a cap. Then the result is a part of the exact set:
@@ -89,11 +88,11 @@ impl ExactPlanar {
         self
     }
 
-    /// Most vertices and rays that are looked at; default 100 000 000, about six seconds of one
-    /// core with three contacts. What the time goes to is whether points lie in the hull of others,
-    /// and each round of these searches looks at all of the hull once: this is the cap on time, the
-    /// same on every machine. Where more are needed, the set is not closed
-    /// ([`OutcomeSet::unclosed`]).
+    /// Most vertices and rays that are looked at; default 100 000 000. What the time goes to is
+    /// whether points lie in the hull of others: each is compared with the others once, and each
+    /// round of a search looks at all of the hull once. This is the cap on time, the same on every
+    /// machine; one look takes a time in proportion to the number of contacts. Where more are
+    /// needed, the set is not closed ([`OutcomeSet::unclosed`]).
     #[must_use]
     pub const fn work(mut self, generators: u64) -> Self {
         self.caps.work = generators;

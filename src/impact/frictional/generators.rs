@@ -83,6 +83,8 @@ pub(super) struct Scratch {
 #[derive(Clone, Debug, Default)]
 struct Hulls {
     nearest: Nearest,
+    /// Generators looked at beside those of the searches.
+    compared: u64,
     /// Most generators that are looked at; none: as many as it takes.
     work: Option<u64>,
     interrupt: Option<Interrupt>,
@@ -92,9 +94,9 @@ impl Scratch {
     /// Operations that end when this is set, or when `work` generators were looked at.
     pub(super) fn new(work: u64, interrupt: Option<&Interrupt>) -> Self {
         let hulls = Hulls {
-            nearest: Nearest::default(),
             work: Some(work),
             interrupt: interrupt.cloned(),
+            ..Hulls::default()
         };
         Self {
             hulls,
@@ -112,7 +114,7 @@ impl Hulls {
     fn check(&self) -> Result<(), Uncut> {
         self.interrupt.as_ref().map_or(Ok(()), Interrupt::check)?;
         match self.work {
-            Some(work) if self.nearest.looked_at() >= work => Err(Uncut::OutOfWork),
+            Some(work) if self.nearest.looked_at() + self.compared >= work => Err(Uncut::OutOfWork),
             _ => Ok(()),
         }
     }
@@ -320,19 +322,26 @@ impl Generators {
                 REDUNDANT
             }
         };
-        // equal ones first: the hulls to search are smaller then
+        // Equal ones first: the hulls to search are smaller then. Without a search, too, the work
+        // grows with the square of their number.
         for k in 0..n {
+            if hulls.check().is_err() {
+                break;
+            }
             let is_equal = |j: usize| {
                 let pairs = row(j).iter().zip(row(k));
                 is_kept[j]
                     && pairs.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) <= limit(k)
             };
-            if (0..k).any(is_equal) {
-                is_kept[k] = false;
-            }
+            let equal = (0..k).position(is_equal);
+            hulls.compared += equal.unwrap_or(k) as u64;
+            is_kept[k] = equal.is_none();
         }
         for k in 0..n {
-            if !is_kept[k] || is_extreme(near, width, k, is_kept) {
+            if hulls.check().is_err() {
+                break;
+            }
+            if !is_kept[k] || is_extreme(near, width, k, is_kept, &mut hulls.compared) {
                 continue;
             }
             is_kept[k] = false;
@@ -365,16 +374,17 @@ impl Generators {
 }
 
 /// True when point `k` alone has the greatest or least coordinate of some axis, and no ray goes
-/// beyond it: then it is a vertex, without a search.
-fn is_extreme(rows: &[f64], width: usize, k: usize, is_kept: &[bool]) -> bool {
+/// beyond it: then it is a vertex, without a search. Adds the rows it looks at to `compared`.
+fn is_extreme(rows: &[f64], width: usize, k: usize, is_kept: &[bool], compared: &mut u64) -> bool {
     let own = &rows[k * width..(k + 1) * width];
     if own[0] == 0.0 {
         return false;
     }
-    let is_beyond = |axis: usize, sign: f64| {
+    let mut is_beyond = |axis: usize, sign: f64| {
         let kept = rows.chunks_exact(width).enumerate();
         let mut kept = kept.filter(|&(j, _)| j != k && is_kept[j]);
         kept.all(|(_, row)| {
+            *compared += 1;
             let gain = sign * (row[axis] - row[0] * own[axis]);
             gain < if row[0] == 0.0 {
                 ZERO
@@ -492,5 +502,27 @@ mod tests {
         set.cut(0, Sign::Positive, 100, &mut scratch).unwrap();
         set.cut(1, Sign::Zero, 100, &mut scratch).unwrap();
         assert!(set.is_empty());
+    }
+
+    /// All on a circle, so that none is dropped: comparing them went on after the interrupt, and
+    /// was no work.
+    #[test]
+    fn comparing_generators_is_work_and_ends_at_an_interrupt() {
+        let mut circle = Generators::new(2);
+        for k in 0..2000 {
+            let (sin, cos) = f64::from(k).sin_cos();
+            circle.push_point(&exact([cos, sin]));
+        }
+        let interrupt = Interrupt::new();
+        interrupt.set();
+        let mut interrupted = Scratch::new(u64::MAX, Some(&interrupt));
+        circle.prune(&mut interrupted);
+        assert_eq!(interrupted.check(), Err(Uncut::Interrupted));
+        let mut short = Scratch::new(100_000, None);
+        circle.prune(&mut short);
+        assert_eq!(short.check(), Err(Uncut::OutOfWork));
+        let work = |scratch: &Scratch| scratch.hulls.nearest.looked_at() + scratch.hulls.compared;
+        assert_eq!((work(&interrupted), circle.len()), (0, 2000));
+        assert!(work(&short) < 100_000 + 2000, "{}", work(&short));
     }
 }

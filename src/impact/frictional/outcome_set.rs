@@ -43,9 +43,9 @@ impl fmt::Display for Unclosed {
         if self.open > 0 {
             let open = self.open;
             let cap = if self.is_out_of_work {
-                "work"
+                "work (ExactPlanar::work)"
             } else {
-                "polytopes"
+                "polytopes (ExactPlanar::cap)"
             };
             write!(
                 f,
@@ -59,7 +59,7 @@ impl fmt::Display for Unclosed {
             let left_out = self.left_out;
             write!(
                 f,
-                " {left_out} polytopes with too many vertices were left out"
+                " {left_out} polytopes with more vertices than are allowed (ExactPlanar::vertices) were left out"
             )?;
         }
         Ok(())
@@ -150,10 +150,12 @@ impl OutcomeSet {
     ///
     /// # Errors
     /// [`InputError::OnlyContactSpace`] for a problem given in contact space;
+    /// [`InputError::InconsistentSpeeds`] when a vertex misses the speeds that impulses lead to by
+    /// more than 1e-8 of the greatest scaled speed, where rows depend on each other almost;
     /// [`InputError::NotFinite`] for velocities that overflow; [`InputError::BadMatrix`] for a mass
     /// matrix that is positive definite by rounding only.
     pub fn velocities(&self) -> Result<VelocitySet, InputError> {
         let map = self.map.as_ref().ok_or(InputError::OnlyContactSpace)?;
-        VelocitySet::of(&self.pieces, map)
+        VelocitySet::of(self, map)
     }
 }

@@ -9,13 +9,14 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::outcome_set::OutcomeSet;
 use super::polytope::{Polytope, distance_from_union};
 use crate::impact::velocity::VelocityMap;
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::{InputError, validate};
 
-/// The velocities that an impact can end with: an [`OutcomeSet`](super::OutcomeSet) in velocities.
+/// The velocities that an impact can end with: an [`OutcomeSet`] in velocities.
 ///
 /// ```
 /// use saltation::impact::{ExactPlanar, ImpactProblem};
@@ -25,6 +26,7 @@ use crate::{InputError, validate};
 /// let (q, v) = robot.footfall();
 /// let impact = ImpactProblem::of_system(&robot, &q, &v, ContactSet::Listed(&[0, 1]))?;
 /// let set = ExactPlanar::new().resolve(&impact)?.velocities()?;
+/// assert!(set.is_closed()); // else it is a part of the set
 /// // How fast can the trunk turn, and how do the joints turn then?
 /// let worst = set.support(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])?.ok_or("no piece")?;
 /// assert!((worst.value - 2.4885).abs() < 1e-4 && set.contains(&worst.velocity, 1e-9)); // rad/s
@@ -43,6 +45,7 @@ pub struct VelocitySet {
     kinetic: Vec<Polytope>,
     /// `Lᵀ`.
     root: DMatrix<f64>,
+    is_closed: bool,
 }
 
 /// An outcome at which something is least or greatest.
@@ -58,11 +61,11 @@ pub struct ExtremeOutcome {
 }
 
 impl VelocitySet {
-    pub(super) fn of(speeds: &[Polytope], map: &VelocityMap) -> Result<Self, InputError> {
+    pub(super) fn of(set: &OutcomeSet, map: &VelocityMap) -> Result<Self, InputError> {
         let root = map.root_of_mass()?;
         let dof = root.ncols();
         let (mut pieces, mut kinetic) = (Vec::new(), Vec::new());
-        for piece in speeds {
+        for piece in set.pieces() {
             let (mut own, mut scaled) = (Vec::new(), Vec::new());
             for vertex in piece.vertices() {
                 let v = map.velocity(vertex)?;
@@ -75,9 +78,10 @@ impl VelocitySet {
         }
         Ok(Self {
             pieces,
-            speeds: speeds.to_vec(),
+            speeds: set.pieces().to_vec(),
             kinetic,
             root,
+            is_closed: set.is_closed(),
         })
     }
 
@@ -87,11 +91,17 @@ impl VelocitySet {
         &self.pieces
     }
 
+    /// False when a cap ended the search for the set in contact speeds, as
+    /// [`OutcomeSet::is_closed`]: then this one is a part of the exact one, too.
+    pub const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     /// Distance of a velocity from the set in the metric of kinetic energy (`√J`): the root of
     /// twice the energy of the difference. 0 inside; NaN for a wrong length and what is not finite,
     /// infinite where there is no piece.
     ///
-    /// Where the set in contact speeds is not closed, this is an upper bound.
+    /// Where the set is not [closed](Self::is_closed), this is an upper bound.
     pub fn distance(&self, velocity: &[f64]) -> f64 {
         if velocity.len() != self.root.ncols() || velocity.iter().any(|v| !v.is_finite()) {
             return f64::NAN;
@@ -101,14 +111,14 @@ impl VelocitySet {
     }
 
     /// True when a velocity lies within `tolerance` of the set (`√J`). False is no proof where the
-    /// set in contact speeds is not closed ([`OutcomeSet::unclosed`](super::OutcomeSet::unclosed)).
+    /// set is not [closed](Self::is_closed).
     pub fn contains(&self, velocity: &[f64], tolerance: f64) -> bool {
         self.distance(velocity) <= tolerance
     }
 
     /// The greatest `c · v⁺` over the set for these weights `c` of velocities, one for each, and a
-    /// vertex where it is taken. None where there is no piece, and a lower bound where the set in
-    /// contact speeds is not closed.
+    /// vertex where it is taken. None where there is no piece, and a lower bound where the set is not
+    /// [closed](Self::is_closed).
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::NotFinite`].
@@ -135,7 +145,7 @@ impl VelocitySet {
     }
 
     /// The outcome of least kinetic energy (J): no impact of the set loses more. None where there is
-    /// no piece, and an upper bound where the set in contact speeds is not closed.
+    /// no piece, and an upper bound where the set is not [closed](Self::is_closed).
     pub fn least_energy(&self) -> Option<ExtremeOutcome> {
         let mut nearest = Nearest::default();
         let zero = vec![0.0; self.root.ncols()];
