@@ -157,22 +157,29 @@ fn choose(
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let Ok((z, w)) = forces(gram, b, noise) else {
-        // A semidefinite problem of accelerations has a solution. The solver fails only where
-        // contacts are almost dependent.
-        let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
-        if rcond < ALMOST_DEPENDENT {
-            return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
+    let (z, w) = match forces(gram, b, noise, interrupt) {
+        Ok(found) => found,
+        Err(lcp::Failure::Interrupted) => return Settled::Interrupted,
+        Err(_) => {
+            // A semidefinite problem of accelerations has a solution. The solver fails only where
+            // contacts are almost dependent.
+            let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
+            if rcond < ALMOST_DEPENDENT {
+                return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
+            }
+            return Settled::Nobody;
         }
-        return Settled::Nobody;
     };
     let is_small = |value: f64| value <= small;
     // The contacts that do not open: w = 0 where λ > 0.
     let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
     if set.iter().any(|&i| is_small(z[i] * unit(i))) {
         let later = ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| {
-            opening(&gram, &b, (rounding, noise))
+            opening(&gram, &b, (rounding, noise), interrupt)
         });
+        if interrupt.is_set() {
+            return Settled::Interrupted;
+        }
         set.retain(|i| !(is_small(z[*i] * unit(*i)) && later.contains(i)));
     }
     let marks = |set: &[usize]| (0..m).map(|i| set.contains(&i)).collect();
@@ -234,10 +241,15 @@ fn choose(
 }
 
 /// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0` by more than rounding.
-fn opening(gram: &[f64], b: &[f64], (rounding, noise): (f64, f64)) -> Vec<usize> {
+fn opening(
+    gram: &[f64],
+    b: &[f64],
+    (rounding, noise): (f64, f64),
+    interrupt: &Interrupt,
+) -> Vec<usize> {
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
-    match forces(gram, b, noise) {
+    match forces(gram, b, noise, interrupt) {
         Ok((_, w)) => (0..m).filter(|&i| w[i] > rounding * unit(i)).collect(),
         Err(_) => Vec::new(),
     }
@@ -246,9 +258,14 @@ fn opening(gram: &[f64], b: &[f64], (rounding, noise): (f64, f64)) -> Vec<usize>
 /// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`. Entries within the rounding of their
 /// terms are set to zero; terms are large and cancel where forces are large (wedges, heavy bodies
 /// on light ones).
-fn forces(gram: &[f64], b: &[f64], noise: f64) -> Result<(Vec<f64>, Vec<f64>), lcp::Failure> {
-    let m = b.len();
-    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, None)?;
+fn forces(
+    gram: &[f64],
+    b: &[f64],
+    noise: f64,
+    interrupt: &Interrupt,
+) -> Result<(Vec<f64>, Vec<f64>), lcp::Failure> {
+    let (m, interrupt) = (b.len(), Some(interrupt));
+    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, interrupt)?;
     let opening = (0..m).map(|i| {
         let (mut sum, mut size) = (b[i], b[i].abs());
         for (k, force) in force.iter().enumerate() {
@@ -435,6 +452,22 @@ mod tests {
             chosen(&lever, &[-1.0, -0.6]),
             Settled::Closed(vec![true, true])
         );
+    }
+
+    #[test]
+    fn no_problem_is_solved_after_an_interrupt() {
+        let interrupt = Interrupt::new();
+        interrupt.set();
+        // The second does not push: the solver pivots.
+        let settled = choose(
+            &[1.25, 0.75, 0.75, 1.25],
+            &[-1.0, -0.5],
+            (SMALL, 0.0),
+            Redundant::Refuse,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &interrupt,
+        );
+        assert_eq!(settled, Settled::Interrupted);
     }
 
     #[test]
