@@ -172,10 +172,6 @@ fn divide(
 /// Most cones of displacements that are listed.
 const MOST_CONES: usize = 4096;
 
-/// An inequality whose entries all cancel to less than this part of their terms is zero: rounding
-/// of maps that are differences.
-const CANCELLED: f64 = 1e-9;
-
 /// A part of the displacements of the start, as far as the corners of a run have divided them.
 struct Part {
     /// The map from the start.
@@ -193,15 +189,14 @@ impl Part {
         let dim = self.matrix.ncols();
         let mut rows: Vec<f64> = Vec::new();
         for row in branch.inequalities.row_iter() {
-            let (from, mut is_zero) = (rows.len(), true);
+            let from = rows.len();
             for column in self.matrix.column_iter() {
                 let terms = || row.iter().zip(&column).map(|(a, m)| a * m);
                 let (sum, size) = (terms().sum::<f64>(), terms().map(f64::abs).sum::<f64>());
-                is_zero &= sum.abs() <= CANCELLED * size;
-                rows.push(sum);
+                rows.push(cone::entry(sum, size));
             }
             // All displacements meet both guards at once.
-            if is_zero {
+            if rows[from..].iter().all(|&entry| entry == 0.0) {
                 rows.truncate(from);
             }
         }
@@ -241,6 +236,23 @@ mod tests {
     fn side(i: usize, sign: f64, class: usize) -> Branch {
         let row = DMatrix::from_fn(1, 4, |_, j| if i == j { sign } else { 0.0 });
         Branch::with_map(DMatrix::identity(4, 4), row, class)
+    }
+
+    #[test]
+    fn what_cancels_in_an_inequality_is_zero() {
+        let mut matrix = DMatrix::identity(4, 4);
+        (matrix[(0, 1)], matrix[(1, 1)]) = (0.1 + 0.2, 0.3);
+        let part = Part {
+            matrix,
+            orders: Vec::new(),
+            inequalities: DMatrix::zeros(0, 4),
+            sample: axis(4),
+            classes: Vec::new(),
+        };
+        let row = DMatrix::from_row_slice(1, 4, &[1.0, -1.0, 0.0, 2.0]);
+        let branch = Branch::with_map(DMatrix::identity(4, 4), row, 0);
+        let inequalities = part.within(&branch).unwrap().inequalities;
+        assert_eq!(inequalities.as_slice(), [1.0, 0.0, 0.0, 2.0]);
     }
 
     #[test]

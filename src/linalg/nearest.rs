@@ -39,6 +39,11 @@ impl Nearest {
         self.active.iter().copied().zip(self.x.iter().copied())
     }
 
+    /// From the point asked for last to the nearest one.
+    pub(crate) fn gap(&self) -> &[f64] {
+        &self.gap
+    }
+
     /// Generators looked at so far, in all rounds of all searches: the work done.
     pub(crate) const fn looked_at(&self) -> u64 {
         self.looked_at

@@ -30,6 +30,7 @@ mod reuse;
 mod scales;
 #[path = "../common/sketch.rs"]
 mod sketch;
+mod slivers;
 mod spread;
 mod stale;
 mod verdicts;

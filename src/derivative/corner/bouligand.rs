@@ -40,7 +40,8 @@ pub struct CornerDerivative {
     time_rows: Vec<(Guard, DVector<f64>)>,
 }
 
-/// What kind of map a corner makes of displacements.
+/// What kind of map a corner makes of displacements. Orders that directions take only on a cone
+/// thinner than about 1e-7 (rad, each component in a unit of its size) do not count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CornerKind {

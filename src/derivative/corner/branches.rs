@@ -200,7 +200,8 @@ fn advance(
         if other == chosen {
             continue;
         }
-        let row = &shifts[other] - &shifts[chosen];
+        let [own, later] = [chosen, other].map(|k| &shifts[k]);
+        let row = later.zip_map(own, |a, b| cone::entry(a - b, a.abs() + b.abs()));
         waiting.push((guard_of(live[other]), row.clone()));
         // Two guards that all directions meet at once set no bound.
         if row.amax() > 1e-12 * size {

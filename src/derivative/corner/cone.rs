@@ -2,17 +2,32 @@
 //! within it.
 //!
 //! The point of least norm in the convex hull of the (normalised) `a_r` is a direction that all
-//! inequalities like, and is zero exactly when the cone has no inside (Gordan's alternative). It
-//! solves a least-squares problem with multipliers `λ ≥ 0` (Lawson & Hanson, "Solving Least Squares
-//! Problems", chapter 23, `NNLS`).
+//! inequalities like, and is zero exactly when the cone has no inside (Gordan's alternative).
 
 use nalgebra::{DMatrix, DVector};
 
 use crate::linalg::decompose::svd;
+use crate::linalg::dot;
+use crate::linalg::nearest::Nearest;
 
 /// Below this distance of the hull from the origin, a cone of normalised inequalities counts as
 /// empty.
 const EMPTY: f64 = 1e-9;
+
+/// Entries of inequalities that cancel to less than this part of their terms are zero: rounding of
+/// maps and rows that are differences.
+const CANCELLED: f64 = 1e-9;
+
+/// The entry of an inequality that is `sum`, of terms of this size. Where all directions of a
+/// component shift two guards alike, what rounding leaves would make a cone of one without inside:
+/// every order would be taken.
+pub(crate) fn entry(sum: f64, size: f64) -> f64 {
+    if sum.abs() <= CANCELLED * size {
+        0.0
+    } else {
+        sum
+    }
+}
 
 /// A unit direction well inside the cone of `rows` (of any length; rows of zeros set no bound).
 /// None when the cone has no interior or a row is not finite. Without bounds it is the first axis.
@@ -32,81 +47,36 @@ pub(crate) fn inside(rows: &DMatrix<f64>) -> Option<DVector<f64>> {
     let units: Vec<f64> = rows.column_iter().map(|column| column.amax()).collect();
     let own = |j: usize| if units[j] > 0.0 { units[j] } else { 1.0 };
     let rows = &DMatrix::from_fn(rows.nrows(), dim, |r, j| rows[(r, j)] / own(j));
-    // Columns: the normalised rows with a 1 below, for least squares to (0, 1): min |Aᵀλ|² + (Σλ −
-    // 1)².
-    let system = DMatrix::from_fn(dim + 1, rows.nrows(), |i, r| {
-        if i == dim {
-            1.0
-        } else {
-            rows[(r, i)] / rows.row(r).norm()
-        }
-    });
-    let mut target = DVector::zeros(dim + 1);
-    target[dim] = 1.0;
-    let weights = nonnegative_least_squares(&system, &target)?;
-    let total = weights.sum();
-    let point = (&system * &weights).rows(0, dim) / total;
-    let distance = point.norm();
-    let direction = point / distance;
-    let deepest = |r: usize| system.column(r).rows(0, dim).dot(&direction);
-    let inside = distance > EMPTY && (0..rows.nrows()).all(|r| deepest(r) > 0.5 * distance);
+    // Points of a hull: a weight of 1, and the normalised row.
+    let mut points = Vec::with_capacity(rows.nrows() * (dim + 1));
+    for row in rows.row_iter() {
+        let length = row.norm();
+        points.push(1.0);
+        points.extend(row.iter().map(|entry| entry / length));
+    }
+    let points = || points.chunks_exact(dim + 1);
+    let mut nearest = Nearest::default();
+    let distance = nearest.distance(points(), &vec![0.0; dim], 0.0);
+    let mut direction = DVector::from_column_slice(nearest.gap()) / distance;
+    // It is at right angles to the face of the hull on which it is. A face close to the origin makes
+    // what rounding left along it large.
+    let face: Vec<&[f64]> = nearest
+        .coefficients()
+        .filter_map(|(k, _)| points().nth(k))
+        .collect();
+    if let Some((first, others)) = face.split_first()
+        && !others.is_empty()
+    {
+        let edge = |i: usize, k: usize| others[k][i + 1] - first[i + 1];
+        let edges = DMatrix::from_fn(dim, others.len(), edge);
+        let along = svd(edges, true, false)?.u?;
+        direction -= &along * along.tr_mul(&direction);
+        direction.normalize_mut();
+    }
+    let depth = |point: &[f64]| dot(&point[1..], direction.as_slice());
+    let inside = distance > EMPTY && points().all(|point| depth(point) > 0.5 * distance);
     let direction = DVector::from_fn(dim, |j, _| direction[j] / own(j)).normalize();
     inside.then_some(direction)
-}
-
-/// `argmin |E λ − f|` over `λ ≥ 0`; none when it does not settle.
-fn nonnegative_least_squares(e: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
-    let n = e.ncols();
-    // Most cones have independent inequalities and an unconstrained solution that satisfies them.
-    let mut weights = least_squares_over(e, f, &vec![true; n])?;
-    if weights.iter().all(|&weight| weight > 0.0) {
-        return Some(weights);
-    }
-    weights.fill(0.0);
-    let mut passive = vec![false; n];
-    for _ in 0..10 * (n + 1) {
-        let gain = e.transpose() * (f - e * &weights);
-        let best = (0..n)
-            .filter(|&r| !passive[r])
-            .max_by(|&a, &b| gain[a].total_cmp(&gain[b]));
-        match best {
-            Some(r) if gain[r] > 1e-12 => passive[r] = true,
-            _ => return Some(weights),
-        }
-        loop {
-            let trial = least_squares_over(e, f, &passive)?;
-            let limiting = (0..n)
-                .filter(|&r| passive[r] && trial[r] <= 0.0)
-                .map(|r| (weights[r] / (weights[r] - trial[r]), r))
-                .min_by(|a, b| a.0.total_cmp(&b.0));
-            let Some((part, first)) = limiting else {
-                weights = trial;
-                break;
-            };
-            let part = if part.is_finite() { part } else { 0.0 };
-            weights += part * (&trial - &weights);
-            // At least the column that limits the step leaves, so the loop ends.
-            for r in 0..n {
-                if passive[r] && (r == first || weights[r] <= 1e-14) {
-                    passive[r] = false;
-                    weights[r] = 0.0;
-                }
-            }
-        }
-    }
-    Some(weights)
-}
-
-/// Least squares over the columns marked, zero in the others.
-fn least_squares_over(e: &DMatrix<f64>, f: &DVector<f64>, marked: &[bool]) -> Option<DVector<f64>> {
-    let columns: Vec<usize> = (0..e.ncols()).filter(|&r| marked[r]).collect();
-    let some = e.select_columns(&columns);
-    let solution = svd(some, true, true)?.solve(f, 1e-12).ok()?;
-    let mut all = DVector::zeros(e.ncols());
-    for (i, &r) in columns.iter().enumerate() {
-        all[r] = solution[i];
-    }
-    Some(all)
 }
 
 #[cfg(test)]
@@ -147,6 +117,33 @@ mod tests {
             let rows = DMatrix::from_row_slice(2, 2, &[narrow, 1.0, narrow, -1.0]);
             let v = inside(&rows).unwrap();
             assert!(v[0] > 0.99 && v[1].abs() < 0.5 * narrow, "{narrow}: {v}");
+        }
+    }
+
+    /// The two parts of a narrow cone were empty: conditions on multipliers, of the size of the
+    /// square of the width, were taken for rounding.
+    #[test]
+    fn a_narrow_cone_that_a_third_bound_divides_has_two_parts() {
+        for narrow in [1e-2, 1e-4, 1e-6, 1e-7] {
+            for (sign, part) in [(1.0, 0.0), (-1.0, 0.0), (1.0, 0.3), (-1.0, 0.3)] {
+                let bounds = [[narrow, 1.0], [narrow, -1.0], [-sign * part * narrow, sign]];
+                for angle in [0.0_f64, 0.3, 0.7, 1.1] {
+                    let (sin, cos) = angle.sin_cos();
+                    let turned = bounds.map(|[x, y]| [cos * x - sin * y, sin * x + cos * y]);
+                    let rows = DMatrix::from_row_slice(3, 2, turned.as_flattened());
+                    let v = inside(&rows).unwrap();
+                    let slope = (cos * v[1] - sin * v[0]) / narrow;
+                    let (low, high) = if sign > 0.0 {
+                        (part, 1.0)
+                    } else {
+                        (-1.0, part)
+                    };
+                    assert!(
+                        low < slope && slope < high,
+                        "{narrow} {part} {angle}: {slope}"
+                    );
+                }
+            }
         }
     }
 
