@@ -169,3 +169,90 @@ fn a_step_that_fails_is_made_in_two_halves() {
     }
     assert!(halved >= 5, "{halved}");
 }
+
+/// `q̈ = −9 (q + q³/u²)`, an oscillator with swings of size `u`, or `q̈ = −0.001 sign(q)`, where
+/// steps of 1 s near zero have no root; and a cart that knows nothing of either.
+#[derive(Clone, Copy)]
+struct Beside {
+    /// Size of the swings (m); zero for the force that jumps.
+    unit: f64,
+    /// Mass of the cart (kg), and the force on it (N).
+    cart: [f64; 2],
+    constant: bool,
+}
+
+impl MechanicalSystem for Beside {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, self.cart[0]]);
+    }
+    fn constant_mass(&self) -> bool {
+        self.constant
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let part = q[0] / self.unit;
+        effort[0] = if self.unit > 0.0 {
+            -9.0 * self.unit * (part + part.powi(3))
+        } else {
+            -1e-3 * q[0].signum()
+        };
+        effort[1] = self.cart[1];
+    }
+}
+
+impl UnilateralConstraints for Beside {
+    fn contacts(&self) -> usize {
+        0
+    }
+    fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn a_large_coordinate_leaves_none_beside_it_unconverged() {
+    let run = |unit: f64, x: f64| {
+        let system = Beside {
+            unit,
+            cart: [1.0, 0.0],
+            constant: false,
+        };
+        let mut driver = Variational::new(system).unwrap().time_step(0.01);
+        let run = driver.integrate(0.0, &[unit, x], &[0.0; 2], 2.0).unwrap();
+        let run = run.completed().unwrap();
+        assert!(run.halved().is_empty());
+        run.q(200)[0] / unit
+    };
+    let alone = run(1.0, 0.0);
+    for (unit, x) in [(1.0, 1e9), (1.0, 1e12), (1e-6, 1.0), (1e-6, 1e6)] {
+        // 200 steps end with corrections below 1e-13 of the swing, which the next would shrink to a
+        // tenth; what they are off by grows with time, not faster.
+        let error = (run(unit, x) - alone).abs();
+        assert!(error < 200.0 * 1e-14 * 10.0, "{unit} {x} {error:e}");
+    }
+}
+
+#[test]
+fn a_step_without_a_root_is_refused_however_large_what_is_beside_it() {
+    let far = [0.0, 1e9, 0.0];
+    let (alone, pushed, fast) = ([0.0; 3], [0.0, 0.0, 1e9], [1e6, 0.0, 0.0]);
+    for [speed, x, force] in [alone, far, pushed, fast] {
+        for (mass, constant) in [(1.0, true), (1.0, false), (1e6, true), (1e6, false)] {
+            let system = Beside {
+                unit: 0.0,
+                cart: [mass, force],
+                constant,
+            };
+            let mut midpoint = Midpoint::new(system).unwrap();
+            let (mut q, mut p) = ([1e-5, x], [0.0, mass * speed]);
+            let made = midpoint.step(0.0, 1.0, &mut q, &mut p);
+            let refused = matches!(made, Err(Failure::NewtonFailed { .. }));
+            assert!(
+                refused,
+                "{speed} {x} {force} {mass} {constant}: {made:?} {q:?}"
+            );
+        }
+    }
+}
