@@ -170,6 +170,139 @@ fn a_step_that_fails_is_made_in_two_halves() {
     assert!(halved >= 5, "{halved}");
 }
 
+/// A wall that pushes back by the logarithm of what is left before it, and has nothing behind it.
+/// For a while its effort is not known.
+struct Wall {
+    gone: [f64; 2],
+}
+
+impl MechanicalSystem for Wall {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let is_gone = self.gone[0] < t && t < self.gone[1];
+        effort[0] = if is_gone {
+            f64::NAN
+        } else {
+            20.0 * (1.0 - q[0]).ln()
+        };
+    }
+}
+
+impl UnilateralConstraints for Wall {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0] + 10.0
+    }
+}
+
+/// A step whose search leaves the domain of the effort was refused, though its halves stay inside.
+#[test]
+fn a_step_that_leaves_the_domain_is_made_in_two_halves() {
+    let mut halved = 0;
+    for k in 0..40 {
+        let h = 0.1 + 0.01 * f64::from(k);
+        let wall = || Wall { gone: [0.0; 2] };
+        let mut midpoint = Midpoint::new(wall()).unwrap();
+        let (mut whole, mut halves) = (([0.7], [2.0]), ([0.7], [2.0]));
+        let made = midpoint.step(0.0, h, &mut whole.0, &mut whole.1);
+        let mut driver = Variational::new(wall()).unwrap().time_step(h);
+        let run = driver.integrate(0.0, &[0.7], &[2.0], h).unwrap();
+        if let Err(failure) = made {
+            assert!(matches!(failure, Failure::NotFinite { t: 0.0, .. }));
+            assert_eq!((whole, midpoint.halvings()), (([0.7], [2.0]), 0));
+            assert_eq!(run.failure(), Some(&failure));
+            continue;
+        }
+        let counted = midpoint.halvings();
+        assert_eq!((run.q(1), run.halved().len()), (&whole.0[..], counted));
+        assert_eq!(run.is_guaranteed(), counted == 0);
+        if counted == 1 {
+            halved += 1;
+            for t in [0.0, 0.5 * h] {
+                let step = midpoint.step(t, 0.5 * h, &mut halves.0, &mut halves.1);
+                step.unwrap();
+            }
+            let off = (whole.0[0] - halves.0[0]).abs() + (whole.1[0] - halves.1[0]).abs();
+            assert!(midpoint.halvings() == 1 && off < 1e-11, "{h} {off:e}");
+        }
+    }
+    assert!(halved >= 3, "{halved}");
+}
+
+/// Where a step that begins a little later is made in halves, the difference of both has the error of
+/// the halves in it, ten thousand times larger.
+#[test]
+fn a_derivative_beside_a_step_in_halves_is_refused() {
+    // The middle of a step that begins 1e-6 later lies where the effort is not known, those of its
+    // halves do not.
+    let gone = [0.005 + 1e-8, 0.005 + 1e-3];
+    let derivative = |gone: [f64; 2]| {
+        let mut driver = Variational::new(Wall { gone }).unwrap().time_step(0.01);
+        driver.derivative(0.0, &[0.2], &[0.5], 0.01)
+    };
+    assert!(derivative([0.0; 2]).is_ok());
+    let refused = derivative(gone);
+    let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
+    assert!(why, "{refused:?}");
+}
+
+/// A block on the ground that is pushed to and fro by `−0.001 sign(x)`.
+struct Pushed;
+
+impl MechanicalSystem for Pushed {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[-1e-3 * q[0].signum(), -9.81]);
+    }
+}
+
+impl UnilateralConstraints for Pushed {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[1]
+    }
+}
+
+/// It was told that the forces of contacts had not settled in 50 rounds.
+#[test]
+fn a_step_with_closed_contacts_that_newton_does_not_solve_is_told_as_that() {
+    let mut driver = Variational::new(Pushed).unwrap().time_step(1.0);
+    let run = driver.integrate(0.0, &[1e-5, 0.0], &[0.0; 2], 1.0).unwrap();
+    let Some(Failure::NewtonFailed {
+        t,
+        step,
+        contacts,
+        state,
+        ..
+    }) = run.failure()
+    else {
+        panic!("{:?}", run.failure());
+    };
+    assert_eq!(
+        (*t, *step, &contacts[..], &state[..2]),
+        (0.0, 1.0, &[0][..], &[1e-5, 0.0][..])
+    );
+    let text = run.failure().map(ToString::to_string).unwrap_or_default();
+    assert!(
+        text.contains("closed contacts [0]") && !text.contains("halves"),
+        "{text}"
+    );
+}
+
 /// `q̈ = −9 (q + q³/u²)`, an oscillator with swings of size `u`, or `q̈ = −0.001 sign(q)`, where
 /// steps of 1 s near zero have no root; and a cart that knows nothing of either.
 #[derive(Clone, Copy)]
