@@ -68,6 +68,8 @@ pub(super) struct Newton {
     /// The velocity that an iteration began with.
     start: Vec<f64>,
     delta: Vec<f64>,
+    /// How far the last correction moved each coordinate.
+    moves: Vec<f64>,
     /// The size of each coordinate: what its corrections are compared with.
     sizes: Vec<f64>,
     unit: Vec<f64>,
@@ -81,15 +83,17 @@ struct Correction {
     moved: f64,
     /// At most, as a part of a coordinate's size.
     part: f64,
+    /// The same of the iteration before, by the sizes of this one.
+    part_before: f64,
     /// Each within [`ROUNDING`].
     is_small: bool,
 }
 
 impl Correction {
-    /// True when it is more than `rate` of the last one by both measures: a coordinate that is small
-    /// beside the others may move more, as a part of its size, before it moves less.
-    fn exceeds(&self, rate: f64, last: &Self) -> bool {
-        self.moved > rate * last.moved && self.part > rate * last.part
+    /// True when it is more than `rate` of the one before by both measures: a coordinate that is
+    /// small beside the others may move more, as a part of its size, before it moves less.
+    fn exceeds(&self, rate: f64, before: f64) -> bool {
+        self.moved > rate * before && self.part > rate * self.part_before
     }
 }
 
@@ -113,6 +117,7 @@ impl Newton {
             step: None,
             start: vec![0.0; d],
             delta: vec![0.0; d],
+            moves: vec![0.0; d],
             sizes: vec![0.0; d],
             unit: vec![0.0; d],
             half: vec![0.0; d],
@@ -178,12 +183,8 @@ impl Newton {
         whole: bool,
     ) -> Result<(), Fault> {
         let h = task.h;
-        let mut last = Correction {
-            moved: f64::INFINITY,
-            part: f64::INFINITY,
-            is_small: false,
-        };
-        let mut was_fresh = false;
+        let (mut last, mut was_fresh) = (f64::INFINITY, false);
+        self.moves.fill(f64::INFINITY);
         // Whether a lack of progress is not the fault of the factors.
         let whole_when_new = whole || system.constant_mass();
         let mut good = whole_when_new;
@@ -199,7 +200,7 @@ impl Newton {
             if !correction.moved.is_finite() {
                 return Err(Fault::NotFinite);
             }
-            let stalls = (fresh || was_fresh) && correction.exceeds(TOO_SLOW, &last);
+            let stalls = (fresh || was_fresh) && correction.exceeds(TOO_SLOW, last);
             let is_rounding = stalls
                 && (good && correction.is_small || whole_when_new && self.is_noise(system, h));
             if correction.part <= ENOUGH || is_rounding {
@@ -212,14 +213,14 @@ impl Newton {
             if was_fresh && stalls {
                 break;
             }
-            good |= correction.part <= CONTRACTS * last.part && last.part.is_finite();
-            if correction.exceeds(CONTRACTS, &last) {
+            good |= last.is_finite() && correction.part <= CONTRACTS * correction.part_before;
+            if correction.exceeds(CONTRACTS, last) {
                 self.step = None;
             }
-            (last, was_fresh) = (correction, fresh);
+            (last, was_fresh) = (correction.moved, fresh);
         }
         self.step = None;
-        Err(Fault::Diverged(last.moved))
+        Err(Fault::Diverged(last))
     }
 
     /// `−R` into `delta`.
@@ -283,23 +284,28 @@ impl Newton {
         let mut most = Correction {
             moved: 0.0,
             part: 0.0,
+            part_before: 0.0,
             is_small: true,
         };
-        let velocities = self.terms.v.iter_mut();
-        for ((v, delta), size) in velocities.zip(&self.delta).zip(&self.sizes) {
-            *v += delta;
-            let moved = (h * delta).abs();
+        for (k, v) in self.terms.v.iter_mut().enumerate() {
+            *v += self.delta[k];
+            let moved = (h * self.delta[k]).abs();
             // NaN is kept. A size that overflows is none.
             most.moved = if moved <= most.moved {
                 most.moved
             } else {
                 moved
             };
-            let size = if size.is_finite() { *size } else { 0.0 };
-            if moved > 0.0 {
-                most.part = most.part.max(moved / size);
-            }
+            let size = self.sizes[k];
+            let part = |moved: f64| match moved {
+                0.0 => 0.0,
+                _ if size.is_finite() => moved / size,
+                _ => f64::INFINITY,
+            };
+            most.part = most.part.max(part(moved));
+            most.part_before = most.part_before.max(part(self.moves[k]));
             most.is_small &= moved <= ROUNDING * size.max(1.0);
+            self.moves[k] = moved;
         }
         most
     }

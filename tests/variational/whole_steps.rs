@@ -280,6 +280,13 @@ fn noise_of_differences_that_a_long_step_amplifies_halves_no_step() {
 }
 
 #[test]
+fn a_search_that_moves_ever_farther_does_not_end_at_another_root() {
+    // In case 200863 corrections grew with the velocity, and no part of what they were compared
+    // with: the step ended turns away.
+    assert_eq!(compare_long_steps(200_863..200_864), [1, 0]);
+}
+
+#[test]
 #[ignore = "300 000 steps: seconds in release, a minute in debug mode"]
 fn many_long_steps_are_solved_where_all_derivatives_solve_them() {
     let [solved, halved] = compare_long_steps(0..300_000);
