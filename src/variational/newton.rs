@@ -352,13 +352,16 @@ impl Newton {
         if !self.factors.factor() {
             return Err(Fault::Diverged(f64::INFINITY));
         }
-        self.step = Some(h);
         for (k, column) in self.inverse.chunks_exact_mut(task.p.len()).enumerate() {
+            self.terms.interrupt.check()?;
             column.fill(0.0);
             column[k] = 1.0;
             self.factors.solve(column);
-            column.iter_mut().for_each(|entry| *entry = entry.abs());
+            for entry in column {
+                *entry = entry.abs();
+            }
         }
+        self.step = Some(h);
         Ok(())
     }
 
