@@ -252,6 +252,12 @@ fn a_derivative_beside_a_step_in_halves_is_refused() {
     let refused = derivative(gone);
     let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
     assert!(why, "{refused:?}");
+    // And a run with such a step: its whole step has no derivative to take in its place.
+    let mut driver = Variational::new(Wall { gone: [0.0; 2] }).unwrap();
+    driver = driver.time_step(0.35);
+    let refused = driver.derivative(0.0, &[0.7], &[2.0], 0.35);
+    let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
+    assert!(why, "{refused:?}");
 }
 
 /// A block on the ground that is pushed to and fro by `−0.001 sign(x)`.
