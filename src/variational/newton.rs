@@ -70,8 +70,8 @@ pub(super) struct Newton {
     delta: Vec<f64>,
     /// How far the last correction moved each coordinate.
     moves: Vec<f64>,
-    /// The size of each coordinate: what its corrections are compared with.
-    sizes: Vec<f64>,
+    /// What rounding adds to the size of each coordinate.
+    rounded: Vec<f64>,
     unit: Vec<f64>,
     half: Vec<f64>,
 }
@@ -118,7 +118,7 @@ impl Newton {
             start: vec![0.0; d],
             delta: vec![0.0; d],
             moves: vec![0.0; d],
-            sizes: vec![0.0; d],
+            rounded: vec![0.0; d],
             unit: vec![0.0; d],
             half: vec![0.0; d],
         }
@@ -188,15 +188,17 @@ impl Newton {
         // Whether a lack of progress is not the fault of the factors.
         let whole_when_new = whole || system.constant_mass();
         let mut good = whole_when_new;
-        for _ in 0..ITERATIONS {
+        for k in 0..ITERATIONS {
             self.residual(system, task)?;
             let fresh = !self.fits(h);
             if fresh {
                 self.factorise(system, task, whole)?;
             }
-            self.measure(task);
+            if fresh || k == 0 {
+                self.measure(task);
+            }
             self.factors.solve(&mut self.delta);
-            let correction = self.correct(h);
+            let correction = self.correct(task);
             if !correction.moved.is_finite() {
                 return Err(Fault::NotFinite);
             }
@@ -261,26 +263,27 @@ impl Newton {
         }
     }
 
-    /// The size of each coordinate: its value, its way in the step, and what [`SUMS`] adds. A
-    /// coordinate that is large makes no other one large, unless the equations join them.
+    /// What the rounding of the sums of the equations adds to the size of each coordinate, by
+    /// [`SUMS`] and the inverse.
     fn measure(&mut self, task: Task<'_>) {
         let (h, terms, d) = (task.h.abs(), &self.terms, task.p.len());
-        for ((size, q), v) in self.sizes.iter_mut().zip(task.q).zip(&terms.v) {
-            *size = q.abs() + h * v.abs();
-        }
+        self.rounded.fill(0.0);
         let masses = terms.mass.chunks_exact(d);
         let columns = self.inverse.chunks_exact(d);
         for (k, (mass, column)) in masses.zip(columns).enumerate() {
             let products = mass.iter().zip(&terms.v).map(|(m, v)| (m * v).abs());
             let sum = task.p[k].abs() + products.sum::<f64>() + 0.5 * h * terms.force[k].abs();
-            for (size, entry) in self.sizes.iter_mut().zip(column) {
-                *size += SUMS * h * entry * sum;
+            for (rounded, entry) in self.rounded.iter_mut().zip(column) {
+                *rounded += SUMS * h * entry * sum;
             }
         }
     }
 
-    /// Adds `delta` to the velocity.
-    fn correct(&mut self, h: f64) -> Correction {
+    /// Adds `delta` to the velocity. The size of a coordinate is its value, its way in the step, and
+    /// what rounding adds: one that is large makes no other one large, unless the equations join
+    /// them.
+    fn correct(&mut self, task: Task<'_>) -> Correction {
+        let h = task.h;
         let mut most = Correction {
             moved: 0.0,
             part: 0.0,
@@ -288,6 +291,7 @@ impl Newton {
             is_small: true,
         };
         for (k, v) in self.terms.v.iter_mut().enumerate() {
+            let size = task.q[k].abs() + (h * *v).abs() + self.rounded[k];
             *v += self.delta[k];
             let moved = (h * self.delta[k]).abs();
             // NaN is kept. A size that overflows is none.
@@ -296,7 +300,6 @@ impl Newton {
             } else {
                 moved
             };
-            let size = self.sizes[k];
             let part = |moved: f64| match moved {
                 0.0 => 0.0,
                 _ if size.is_finite() => moved / size,
