@@ -25,6 +25,9 @@ impl Runner<'_> {
     /// The derivative of the end `(q, v)` by the start `(q, v)`.
     pub(super) fn derivative(&mut self, parts: &[Part]) -> Result<DMatrix<f64>, Failure> {
         let d = self.state.q.len();
+        if let Some(&t) = self.log.run.halved.first() {
+            return Err(in_halves(t));
+        }
         self.step.newton.terms.closed.clear();
         let first = match parts.first() {
             Some(Part::Free(state, ..) | Part::Impact(state, ..) | Part::Held(state)) => {
@@ -124,6 +127,10 @@ impl Runner<'_> {
             let (mut q, mut p) = (state.q.clone(), state.p.clone());
             let (t, h) = (state.t + sign * start * step, h + sign * length * step);
             self.step.advance(self.system, (t, h), &mut q, &mut p)?;
+            if self.step.halved {
+                // Another map: its difference from this one is not that of the times.
+                return Err(in_halves(t));
+            }
             *end = [q, p].concat();
         }
         let [ahead, behind] = ends.map(DVector::from_vec);
@@ -187,5 +194,13 @@ impl Runner<'_> {
             }
         }
         Ok(whole)
+    }
+}
+
+#[cold]
+fn in_halves(t: f64) -> Failure {
+    Failure::NoDerivative {
+        t,
+        why: "a step, or one beside it, is made in two halves",
     }
 }

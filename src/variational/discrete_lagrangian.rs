@@ -147,6 +147,19 @@ impl DiscreteLagrangian {
         Ok(())
     }
 
+    /// How much of twice the kinetic energy the force of inertia `k` is a difference of, its parts
+    /// taken as positive: of coordinates whose momenta change with `k`. All of it where that is not
+    /// known.
+    pub(super) fn energy_behind<S: MechanicalSystem + ?Sized>(&self, system: &S, k: usize) -> f64 {
+        if system.constant_mass() {
+            return 0.0;
+        }
+        let slope = &self.slopes[k * self.v.len()..];
+        let momenta = self.momentum.iter().zip(&self.v).zip(slope);
+        let parts = momenta.filter(|(_, slope)| !self.sloped || **slope != 0.0);
+        parts.map(|((p, v), _)| (p * v).abs()).sum()
+    }
+
     /// The second derivatives of the kinetic energy by coordinates: differences of its gradient
     /// where that is written, else of itself at four places.
     fn find_curvature<S: MechanicalSystem + ?Sized>(
@@ -250,7 +263,11 @@ impl DiscreteLagrangian {
             if along.iter().all(|&entry| entry == 0.0) {
                 continue;
             }
-            let step = difference::step_along(0.0, from, 0.0, along);
+            // So that what does not move does not make the step longer.
+            for i in 0..d {
+                work.point[i] = if along[i] == 0.0 { 0.0 } else { from[i] };
+            }
+            let step = difference::step_along(0.0, &work.point, 0.0, along);
             for sign in [1.0, -1.0] {
                 for i in 0..d {
                     work.point[i] = from[i] + sign * step * along[i];

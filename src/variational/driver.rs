@@ -33,10 +33,14 @@ const MOST_STEPS: f64 = 1e9;
 ///
 /// The order is two, through impacts and where slips turn in space too; it is one where friction
 /// reverses within a step. Steps must be short beside the fastest motion: some ten a period, more
-/// for large swings. Then energy stays within `O(h²)` between impacts for any time. A step without
-/// closed contacts that Newton's method does not solve whole is made in two halves, and told
-/// ([`VariationalRun::halved`]). The kinetic energy of an elastic impact is kept to rounding. Steps
-/// without closed contacts and impacts allocate nothing but the log.
+/// for large swings. Then energy stays within `O(h²)` between impacts for any time. The kinetic
+/// energy of an elastic impact is kept to rounding. Steps without closed contacts and impacts
+/// allocate nothing but the log.
+///
+/// A step, or a part of one before or after an impact, without closed contacts that Newton's method
+/// does not solve whole, or in which it meets what is not finite, is made in two halves, once, and
+/// told ([`VariationalRun::halved`]). The run ends where that does not help, and where contacts are
+/// closed: with [`Failure::NewtonFailed`] or [`Failure::NotFinite`].
 ///
 /// ```
 /// use saltation::models::DoublePendulum;
@@ -193,8 +197,8 @@ where
     ///
     /// Steps are differentiated by the implicit function theorem, impacts by differences of the
     /// law at the same contacts, their times by the rate of the gap. Errors are about 1e-8 of the
-    /// entries. A run with several contacts that close at one instant, with a touch, or with
-    /// closed contacts has none here: the event-driven driver and its Bouligand derivative know
+    /// entries. A run with several contacts that close at one instant, with a touch, with closed
+    /// contacts, or with a step in two halves has none here: the event-driven driver and its Bouligand derivative know
     /// these.
     ///
     /// ```

@@ -11,16 +11,20 @@ pub enum Failure {
     #[error(transparent)]
     Input(#[from] InputError),
 
-    /// Newton's method did not solve the equations of a step, nor those of its halves.
+    /// Newton's method did not solve the equations of a step, nor, where no contact is closed and a
+    /// map is asked for, not its derivative, those of its halves.
     #[error(
-        "t = {t}: no step of {step:e} s was found after {iterations} Newton iterations, nor in two halves: the last correction moves coordinates by {correction:e}; take shorter steps"
+        "t = {t}: no step of {step:e} s with closed contacts {contacts:?} was found in {iterations} Newton iterations or less: the last correction moves coordinates by {correction:e}; take shorter steps"
     )]
     NewtonFailed {
         /// Start of the step (s).
         t: f64,
         /// Its length (s).
         step: f64,
-        /// Iterations.
+        /// The contacts that are closed in it.
+        contacts: Vec<usize>,
+        /// Most iterations with each kind of factors; corrections that do not shrink end them
+        /// before.
         iterations: usize,
         /// The last correction of the coordinates.
         correction: f64,
@@ -37,7 +41,8 @@ pub enum Failure {
         q: Vec<f64>,
     },
 
-    /// The mass matrix, the effort or a gap is not finite.
+    /// The mass matrix, the effort or a gap is not finite. A step without closed contacts that meets
+    /// this on its way is made in two halves first.
     #[error("t = {t}: the mass matrix, the effort or a gap is NaN or infinite")]
     NotFinite {
         /// Time (s).

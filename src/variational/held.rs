@@ -31,7 +31,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::failure::Failure;
 use super::midpoint::Step;
-use super::newton::{Fault, Task};
+use super::newton::Task;
 use crate::Interrupt;
 use crate::impact::ImpactProblem;
 use crate::impact::frictional::proximal::ConeStep;
@@ -131,14 +131,7 @@ impl Held {
         let (mut cone, mut end) = (None, q.to_vec());
         for _ in 0..ROUNDS {
             bodies.interrupt.check()?;
-            match step
-                .newton
-                .solve(bodies.system, task(t, h, q, &self.loaded))
-            {
-                Ok(()) => {}
-                Err(Fault::Diverged(_)) => break,
-                Err(fault) => return Err(step.explain(fault, (t, h), q)),
-            }
+            self.move_on(step, bodies, (t, h), q)?;
             let v = &step.newton.terms.v;
             for ((end, q), v) in end.iter_mut().zip(q).zip(v) {
                 *end = q + h * v;
@@ -158,10 +151,7 @@ impl Held {
             let moved = moved.map_err(|reason| refused(reason, (t, q, v), closed))?;
             let enough = ENOUGH * (size(q) + h.abs() * size(v));
             if h.abs() * moved <= enough {
-                let solved = step
-                    .newton
-                    .solve(bodies.system, task(t, h, q, &self.loaded));
-                return solved.map_err(|fault| step.explain(fault, (t, h), q));
+                return self.move_on(step, bodies, (t, h), q);
             }
         }
         Err(Failure::ContactsNotSettled {
@@ -170,6 +160,19 @@ impl Held {
             rounds: ROUNDS,
             state: [q, &step.newton.terms.v].concat(),
         })
+    }
+
+    /// The velocity of the step with the impulses so far.
+    fn move_on(
+        &self,
+        step: &mut Step,
+        bodies: Bodies<'_>,
+        (t, h): (f64, f64),
+        q: &[f64],
+    ) -> Result<(), Failure> {
+        let p = &self.loaded;
+        let solved = step.newton.solve(bodies.system, Task { t, h, q, p });
+        solved.map_err(|fault| step.explain(fault, (t, h), q))
     }
 
     /// The speeds of the rows in a part of a step that ends at `end`: of gaps from its start to its
@@ -347,10 +350,6 @@ impl Held {
 /// The slip of a contact whose tangents are the rows `row` and `row + 1`.
 fn pair(of: &DVector<f64>, row: usize) -> [f64; 2] {
     [of[row], of[row + 1]]
-}
-
-fn task<'a>(t: f64, h: f64, q: &'a [f64], p: &'a [f64]) -> Task<'a> {
-    Task { t, h, q, p }
 }
 
 /// A refused impact with its time, contacts and state.

@@ -74,8 +74,9 @@ impl<S: MechanicalSystem> Midpoint<S> {
     }
 
     /// Replaces `(q, p)` at `t` by those at `t + h`; `h` (s) may be negative. The state is left as
-    /// it was where there is an error. Where Newton's method fails, the step is made in two halves,
-    /// and [`halvings`](Self::halvings) counts it: it is symplectic too, but another map.
+    /// it was where there is an error. Where Newton's method fails, or meets what is not
+    /// finite on its way, the step is made in two halves, and [`halvings`](Self::halvings) counts it:
+    /// it is symplectic too, but another map. Halves are not halved again.
     ///
     /// With `d` coordinates an iteration costs `2 d` mass matrices and `O(d³)` operations; where the
     /// derivative of the kinetic energy is written, only one with new factors does. In a step so
@@ -105,7 +106,7 @@ impl<S: MechanicalSystem> Midpoint<S> {
     ///
     /// # Errors
     /// Those of [`step`](Self::step); a step that needs halves is refused as
-    /// [`Failure::NewtonFailed`].
+    /// [`Failure::NewtonFailed`] or [`Failure::NotFinite`].
     pub fn derivative(
         &mut self,
         t: f64,
@@ -191,7 +192,7 @@ impl Step {
         found.map_err(|fault| self.explain(fault, (t, 0.0), q))
     }
 
-    /// A step, in two halves where Newton's method fails.
+    /// A step, in two halves where Newton's method fails or leaves the domain of the system.
     pub(super) fn advance<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
@@ -206,7 +207,7 @@ impl Step {
                 self.finish(h, q, p);
                 Ok(())
             }
-            Err(Fault::Diverged(_)) => self.halves(system, (t, h), q, p),
+            Err(Fault::Diverged(_) | Fault::NotFinite) => self.halves(system, (t, h), q, p),
             Err(fault) => Err(self.explain(fault, (t, h), q)),
         }
     }
@@ -317,6 +318,7 @@ impl Step {
             Fault::Diverged(correction) => Failure::NewtonFailed {
                 t,
                 step,
+                contacts: self.newton.terms.closed.clone(),
                 iterations: ITERATIONS,
                 correction,
                 state,

@@ -33,8 +33,8 @@
 //! ([`Chatter`]); the paper says only "faster than the time-step frequency".
 //!
 //! Each step solves these equations to the rounding of its forces. One without closed contacts that
-//! Newton's method does not solve is made in two halves: a run lists it
-//! ([`VariationalRun::halved`]) and has no guarantee, a [`Midpoint`] counts it.
+//! Newton's method does not solve, or in which it meets what is not finite, is made in two halves: a
+//! run lists it ([`VariationalRun::halved`]) and has no guarantee, a [`Midpoint`] counts it.
 //!
 //! The paper says that the integrator conserves energy: it does at elastic impacts; along the
 //! motion the error stays bounded. A step that is cut by an impact is not symplectic as a whole.

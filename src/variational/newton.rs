@@ -17,14 +17,18 @@ use crate::mechanics::MechanicalSystem;
 
 /// Most iterations of a step, with each kind of factors.
 pub(super) const ITERATIONS: usize = 30;
-/// Corrections of coordinates below this part of them end the iteration.
+/// Corrections of coordinates, each below this part of its size, end the iteration.
 const ENOUGH: f64 = 1e-13;
-/// Corrections below this part of the coordinates (or of 1, when they are smaller) end it too where
-/// they do not shrink with new factors that are known to be good: they are rounding of the forces.
+/// The sums of the equations are rounded by some units in the last place of their parts; what that
+/// moves a coordinate by is `ENOUGH` of its size at least.
+const SUMS: f64 = 4.0 * f64::EPSILON / ENOUGH;
+/// Corrections, each below this part of its coordinate's size (or of 1, when that is smaller), end it
+/// too where they do not shrink with new factors that are known to be good: they are rounding of the
+/// forces.
 const ROUNDING: f64 = 1e-10;
-/// So do larger ones with new factors that are whole, where the momenta missed are below what this
-/// part of the forces gives in half of the step: differences of the kinetic energy are off by 1e-10
-/// of it, and a step that is nearly too long makes more of that.
+/// So do larger ones with new factors that are whole, where this part of the forces moves each
+/// coordinate as far: differences of the kinetic energy are off by 1e-10 of it, and a step that is
+/// nearly too long makes more of that.
 const FORCES: f64 = 1e-9;
 /// Factors serve for steps whose lengths differ by less than this part.
 const NEAR: f64 = 1e-6;
@@ -57,13 +61,40 @@ pub(super) struct Newton {
     pub(super) terms: DiscreteLagrangian,
     pub(super) work: Work,
     factors: Lu,
+    /// `|K⁻¹|` of the factors, `K = ∂R/∂v`, column after column.
+    inverse: Vec<f64>,
     /// Step (s) that the factors belong to.
     step: Option<f64>,
     /// The velocity that an iteration began with.
     start: Vec<f64>,
     delta: Vec<f64>,
+    /// How far the last correction moved each coordinate.
+    moves: Vec<f64>,
+    /// What rounding adds to the size of each coordinate.
+    rounded: Vec<f64>,
     unit: Vec<f64>,
     half: Vec<f64>,
+}
+
+/// How far an iteration moved the coordinates.
+#[derive(Clone, Copy, Debug)]
+struct Correction {
+    /// At most.
+    moved: f64,
+    /// At most, as a part of a coordinate's size.
+    part: f64,
+    /// The same of the iteration before, by the sizes of this one.
+    part_before: f64,
+    /// Each within [`ROUNDING`].
+    is_small: bool,
+}
+
+impl Correction {
+    /// True when it is more than `rate` of the one before by both measures: a coordinate that is
+    /// small beside the others may move more, as a part of its size, before it moves less.
+    fn exceeds(&self, rate: f64, before: f64) -> bool {
+        self.moved > rate * before && self.part > rate * self.part_before
+    }
 }
 
 /// A step to be made.
@@ -82,9 +113,12 @@ impl Newton {
             terms: DiscreteLagrangian::new(d),
             work: Work::new(d),
             factors: Lu::new(d),
+            inverse: vec![0.0; d * d],
             step: None,
             start: vec![0.0; d],
             delta: vec![0.0; d],
+            moves: vec![0.0; d],
+            rounded: vec![0.0; d],
             unit: vec![0.0; d],
             half: vec![0.0; d],
         }
@@ -150,27 +184,28 @@ impl Newton {
     ) -> Result<(), Fault> {
         let h = task.h;
         let (mut last, mut was_fresh) = (f64::INFINITY, false);
+        self.moves.fill(f64::INFINITY);
         // Whether a lack of progress is not the fault of the factors.
         let whole_when_new = whole || system.constant_mass();
         let mut good = whole_when_new;
-        for _ in 0..ITERATIONS {
+        for k in 0..ITERATIONS {
             self.residual(system, task)?;
             let fresh = !self.fits(h);
             if fresh {
                 self.factorise(system, task, whole)?;
             }
-            let missed = largest(&self.delta);
+            if fresh || k == 0 {
+                self.measure(task);
+            }
             self.factors.solve(&mut self.delta);
-            let correction = self.correct(h);
-            if !correction.is_finite() {
+            let correction = self.correct(task);
+            if !correction.moved.is_finite() {
                 return Err(Fault::NotFinite);
             }
-            let size = self.size(task);
-            let stalls = (fresh || was_fresh) && correction > TOO_SLOW * last;
+            let stalls = (fresh || was_fresh) && correction.exceeds(TOO_SLOW, last);
             let is_rounding = stalls
-                && (good && correction <= ROUNDING * size.max(1.0)
-                    || whole_when_new && missed <= FORCES * self.impulse(h));
-            if correction <= ENOUGH * size || is_rounding {
+                && (good && correction.is_small || whole_when_new && self.is_noise(system, h));
+            if correction.part <= ENOUGH || is_rounding {
                 // The terms belong to the velocity before a correction below the tolerance.
                 self.terms
                     .evaluate(system, (task.t, task.q, h), &mut self.work)?;
@@ -180,12 +215,11 @@ impl Newton {
             if was_fresh && stalls {
                 break;
             }
-            let contracts = correction <= CONTRACTS * last;
-            good |= contracts && last.is_finite();
-            if !contracts {
+            good |= last.is_finite() && correction.part <= CONTRACTS * correction.part_before;
+            if correction.exceeds(CONTRACTS, last) {
                 self.step = None;
             }
-            (last, was_fresh) = (correction, fresh);
+            (last, was_fresh) = (correction.moved, fresh);
         }
         self.step = None;
         Err(Fault::Diverged(last))
@@ -229,29 +263,70 @@ impl Newton {
         }
     }
 
-    /// Adds `delta` to the velocity; the largest change of a coordinate.
-    fn correct(&mut self, h: f64) -> f64 {
-        let mut largest = 0.0f64;
-        for (v, delta) in self.terms.v.iter_mut().zip(&self.delta) {
-            *v += delta;
-            // NaN is kept.
-            let moved = (h * delta).abs();
-            largest = if moved <= largest { largest } else { moved };
+    /// What the rounding of the sums of the equations adds to the size of each coordinate, by
+    /// [`SUMS`] and the inverse.
+    fn measure(&mut self, task: Task<'_>) {
+        let (h, terms, d) = (task.h.abs(), &self.terms, task.p.len());
+        self.rounded.fill(0.0);
+        let masses = terms.mass.chunks_exact(d);
+        let columns = self.inverse.chunks_exact(d);
+        for (k, (mass, column)) in masses.zip(columns).enumerate() {
+            let products = mass.iter().zip(&terms.v).map(|(m, v)| (m * v).abs());
+            let sum = task.p[k].abs() + products.sum::<f64>() + 0.5 * h * terms.force[k].abs();
+            for (rounded, entry) in self.rounded.iter_mut().zip(column) {
+                *rounded += SUMS * h * entry * sum;
+            }
         }
-        largest
     }
 
-    fn size(&self, task: Task<'_>) -> f64 {
-        largest(task.q) + task.h.abs() * largest(&self.terms.v)
+    /// Adds `delta` to the velocity. The size of a coordinate is its value, its way in the step, and
+    /// what rounding adds: one that is large makes no other one large, unless the equations join
+    /// them.
+    fn correct(&mut self, task: Task<'_>) -> Correction {
+        let h = task.h;
+        let mut most = Correction {
+            moved: 0.0,
+            part: 0.0,
+            part_before: 0.0,
+            is_small: true,
+        };
+        for (k, v) in self.terms.v.iter_mut().enumerate() {
+            let size = task.q[k].abs() + (h * *v).abs() + self.rounded[k];
+            *v += self.delta[k];
+            let moved = (h * self.delta[k]).abs();
+            // NaN is kept. A size that overflows is none.
+            most.moved = if moved <= most.moved {
+                most.moved
+            } else {
+                moved
+            };
+            let part = |moved: f64| match moved {
+                0.0 => 0.0,
+                _ if size.is_finite() => moved / size,
+                _ => f64::INFINITY,
+            };
+            most.part = most.part.max(part(moved));
+            most.part_before = most.part_before.max(part(self.moves[k]));
+            most.is_small &= moved <= ROUNDING * size.max(1.0);
+            self.moves[k] = moved;
+        }
+        most
     }
 
-    /// What the forces of the terms give in half of a step, with those of inertia as large as the
-    /// energy that they are differences of.
-    fn impulse(&self, h: f64) -> f64 {
-        let terms = &self.terms;
-        let parts = terms.momentum.iter().zip(&terms.v);
-        let energy: f64 = parts.map(|(p, v)| (p * v).abs()).sum();
-        0.5 * h.abs() * (largest(&terms.force) + energy)
+    /// True when [`FORCES`] of the forces, carried to the coordinates by the inverse, moves each of
+    /// them as far as `delta`. Forces of inertia count as much as the energy that they are
+    /// differences of.
+    fn is_noise<S: MechanicalSystem + ?Sized>(&mut self, system: &S, h: f64) -> bool {
+        let noise = &mut self.half;
+        noise.fill(0.0);
+        for (k, column) in self.inverse.chunks_exact(self.delta.len()).enumerate() {
+            let force = self.terms.force[k].abs() + self.terms.energy_behind(system, k);
+            for (noise, entry) in noise.iter_mut().zip(column) {
+                *noise += FORCES * 0.5 * h.abs() * force * entry;
+            }
+        }
+        let mut each = self.delta.iter().zip(noise);
+        each.all(|(delta, noise)| delta.abs() <= *noise && noise.is_finite())
     }
 
     /// Factorises the derivative of `R` at the terms; see [`DiscreteLagrangian::linearise`].
@@ -280,6 +355,15 @@ impl Newton {
         if !self.factors.factor() {
             return Err(Fault::Diverged(f64::INFINITY));
         }
+        for (k, column) in self.inverse.chunks_exact_mut(task.p.len()).enumerate() {
+            self.terms.interrupt.check()?;
+            column.fill(0.0);
+            column[k] = 1.0;
+            self.factors.solve(column);
+            for entry in column {
+                *entry = entry.abs();
+            }
+        }
         self.step = Some(h);
         Ok(())
     }
@@ -288,8 +372,4 @@ impl Newton {
     pub(super) fn response(&self, force: &mut [f64]) {
         self.factors.solve(force);
     }
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |most, x| most.max(x.abs()))
 }

@@ -91,8 +91,8 @@ impl VariationalRun {
     }
 
     /// Times (s) from which on a step, or the part of one before or after an impact, was made in
-    /// two halves, because Newton's method did not solve it whole. Such a step is of second order
-    /// too, but a run with it is not that of a map, which alone keeps energies for any time. A half
+    /// two halves, because Newton's method did not solve it whole or met what is not finite. Such a
+    /// step is of second order too, but a run with it is not that of a map, which alone keeps energies for any time. A half
     /// says that steps are several times too long for the motion there, whose energy may be off by
     /// orders from then on: take shorter steps, thirty a turn of the fastest rod.
     pub fn halved(&self) -> &[f64] {

@@ -165,3 +165,23 @@ fn a_doubt_says_what_is_open_in_words() {
         "{words}"
     );
 }
+
+/// Guards that jitter above their surface, whatever the state is: their steps are tried again,
+/// shorter each time, and more of them are not resolved than one step tells of.
+#[test]
+fn doubts_of_steps_that_are_not_taken_are_counted_once() {
+    for guards in [3, 20, 40] {
+        let jitter = move |k: usize, t: f64| 1.5 + (1e9 * t * (k + 1) as f64).sin();
+        let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events_of(
+            guards,
+            Watch::BOTH,
+            move |k, t, _, _| jitter(k, t),
+        );
+        let mut integrator = Integrator::new(system).unwrap().max_steps(60);
+        let run = integrator.integrate(0.0, &[0.0], 2.0).unwrap();
+        let statistics = run.statistics();
+        assert_eq!(statistics.doubts, statistics.unresolved, "{guards}");
+        assert!(statistics.unresolved >= guards && statistics.rejections > 0);
+        assert!(!run.is_guaranteed() && run.doubts().len() <= statistics.doubts);
+    }
+}

@@ -169,3 +169,290 @@ fn a_step_that_fails_is_made_in_two_halves() {
     }
     assert!(halved >= 5, "{halved}");
 }
+
+/// A wall that pushes back by the logarithm of what is left before it, and has nothing behind it.
+/// For a while its effort is not known.
+struct Wall {
+    gone: [f64; 2],
+}
+
+impl MechanicalSystem for Wall {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let is_gone = self.gone[0] < t && t < self.gone[1];
+        effort[0] = if is_gone {
+            f64::NAN
+        } else {
+            20.0 * (1.0 - q[0]).ln()
+        };
+    }
+}
+
+impl UnilateralConstraints for Wall {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0] + 10.0
+    }
+}
+
+/// A step whose search leaves the domain of the effort was refused, though its halves stay inside.
+#[test]
+fn a_step_that_leaves_the_domain_is_made_in_two_halves() {
+    let mut halved = 0;
+    for k in 0..40 {
+        let h = 0.1 + 0.01 * f64::from(k);
+        let wall = || Wall { gone: [0.0; 2] };
+        let mut midpoint = Midpoint::new(wall()).unwrap();
+        let (mut whole, mut halves) = (([0.7], [2.0]), ([0.7], [2.0]));
+        let made = midpoint.step(0.0, h, &mut whole.0, &mut whole.1);
+        let mut driver = Variational::new(wall()).unwrap().time_step(h);
+        let run = driver.integrate(0.0, &[0.7], &[2.0], h).unwrap();
+        if let Err(failure) = made {
+            assert!(matches!(failure, Failure::NotFinite { t: 0.0, .. }));
+            assert_eq!((whole, midpoint.halvings()), (([0.7], [2.0]), 0));
+            assert_eq!(run.failure(), Some(&failure));
+            continue;
+        }
+        let counted = midpoint.halvings();
+        assert_eq!((run.q(1), run.halved().len()), (&whole.0[..], counted));
+        assert_eq!(run.is_guaranteed(), counted == 0);
+        if counted == 1 {
+            // The first guess of the middle lies behind the wall.
+            halved += usize::from(0.7 + 0.5 * h * 2.0 > 1.0);
+            for t in [0.0, 0.5 * h] {
+                let step = midpoint.step(t, 0.5 * h, &mut halves.0, &mut halves.1);
+                step.unwrap();
+            }
+            let off = (whole.0[0] - halves.0[0]).abs() + (whole.1[0] - halves.1[0]).abs();
+            assert!(midpoint.halvings() == 1 && off < 1e-11, "{h} {off:e}");
+        }
+    }
+    assert!(halved >= 3, "{halved}");
+}
+
+/// Where a step that begins a little later is made in halves, the difference of both has the error of
+/// the halves in it, ten thousand times larger.
+#[test]
+fn a_derivative_beside_a_step_in_halves_is_refused() {
+    // The middle of a step that begins 1e-6 later lies where the effort is not known, those of its
+    // halves do not.
+    let gone = [0.005 + 1e-8, 0.005 + 1e-3];
+    let derivative = |gone: [f64; 2]| {
+        let mut driver = Variational::new(Wall { gone }).unwrap().time_step(0.01);
+        driver.derivative(0.0, &[0.2], &[0.5], 0.01)
+    };
+    assert!(derivative([0.0; 2]).is_ok());
+    let refused = derivative(gone);
+    let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
+    assert!(why, "{refused:?}");
+    // And a run with such a step: its whole step has no derivative to take in its place.
+    let mut driver = Variational::new(Wall { gone: [0.0; 2] }).unwrap();
+    driver = driver.time_step(0.35);
+    let refused = driver.derivative(0.0, &[0.7], &[2.0], 0.35);
+    let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
+    assert!(why, "{refused:?}");
+}
+
+/// A block on the ground that is pushed to and fro by `−0.001 sign(x)`.
+struct Pushed;
+
+impl MechanicalSystem for Pushed {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[-1e-3 * q[0].signum(), -9.81]);
+    }
+}
+
+impl UnilateralConstraints for Pushed {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[1]
+    }
+}
+
+/// It was told that the forces of contacts had not settled in 50 rounds.
+#[test]
+fn a_step_with_closed_contacts_that_newton_does_not_solve_is_told_as_that() {
+    let mut driver = Variational::new(Pushed).unwrap().time_step(1.0);
+    let run = driver.integrate(0.0, &[1e-5, 0.0], &[0.0; 2], 1.0).unwrap();
+    let Some(Failure::NewtonFailed {
+        t,
+        step,
+        contacts,
+        state,
+        ..
+    }) = run.failure()
+    else {
+        panic!("{:?}", run.failure());
+    };
+    assert_eq!(
+        (*t, *step, &contacts[..], &state[..2]),
+        (0.0, 1.0, &[0][..], &[1e-5, 0.0][..])
+    );
+    let text = run.failure().map(ToString::to_string).unwrap_or_default();
+    assert!(
+        text.contains("closed contacts [0]") && !text.contains("halves"),
+        "{text}"
+    );
+}
+
+/// `q̈ = −9 (q + q³/u²)`, an oscillator with swings of size `u`, or `q̈ = −0.001 sign(q)`, where
+/// steps of 1 s near zero have no root; and a cart that knows nothing of either.
+#[derive(Clone, Copy)]
+struct Beside {
+    /// Size of the swings (m); zero for the force that jumps.
+    unit: f64,
+    /// Mass of the cart (kg), and the force on it (N).
+    cart: [f64; 2],
+    constant: bool,
+}
+
+impl MechanicalSystem for Beside {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, self.cart[0]]);
+    }
+    fn constant_mass(&self) -> bool {
+        self.constant
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let part = q[0] / self.unit;
+        effort[0] = if self.unit > 0.0 {
+            -9.0 * self.unit * (part + part.powi(3))
+        } else {
+            -1e-3 * q[0].signum()
+        };
+        effort[1] = self.cart[1];
+    }
+}
+
+impl UnilateralConstraints for Beside {
+    fn contacts(&self) -> usize {
+        0
+    }
+    fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn a_large_coordinate_leaves_none_beside_it_unconverged() {
+    let run = |unit: f64, x: f64, speed: f64| {
+        let system = Beside {
+            unit,
+            cart: [0.77, 0.31 * speed],
+            constant: false,
+        };
+        let mut driver = Variational::new(system).unwrap().time_step(0.01);
+        let (q, v) = ([unit, x], [0.0, speed]);
+        let run = driver.integrate(0.0, &q, &v, 2.0).unwrap();
+        let run = run.completed().unwrap();
+        assert!(run.halved().is_empty());
+        run.q(200)[0] / unit
+    };
+    let alone = run(1.0, 0.0, 0.0);
+    let far = [(1.0, 1e9, 0.0), (1.0, 1e12, 0.0), (1e-6, 1.0, 0.0)];
+    let fast = [
+        (1e-6, 1e6, 0.0),
+        (1e-6, 0.0, 1e6),
+        (1e-6, 0.0, 1e8),
+        (1.0, 0.0, 1e9),
+    ];
+    for (unit, x, speed) in far.into_iter().chain(fast) {
+        // 200 steps end with corrections below 1e-13 of the swing, which the next would shrink to a
+        // tenth; what they are off by grows with time, not faster.
+        let error = (run(unit, x, speed) - alone).abs();
+        assert!(error < 200.0 * 1e-14 * 10.0, "{unit} {x} {speed} {error:e}");
+    }
+}
+
+/// A pendulum that moves along the first coordinate of two that are joined by the mass; the other one
+/// stays at zero but for rounding.
+struct Joined(std::cell::Cell<usize>);
+
+impl MechanicalSystem for Joined {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.3, 0.3, 0.7]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let along = -9.81 * q[0].sin();
+        effort.copy_from_slice(&[along, 0.3 * along]);
+    }
+    fn effort_along(
+        &self,
+        (_, q, _): (f64, &[f64], &[f64]),
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        self.0.set(self.0.get() + 1);
+        let along = -9.81 * q[0].cos() * directions[0];
+        out.copy_from_slice(&[along, 0.3 * along]);
+        true
+    }
+}
+
+impl UnilateralConstraints for Joined {
+    fn contacts(&self) -> usize {
+        0
+    }
+    fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn rounding_of_a_coordinate_at_zero_asks_for_no_new_factors() {
+    let mut driver = Variational::new(Joined(std::cell::Cell::new(0)))
+        .unwrap()
+        .time_step(0.01);
+    let run = driver.integrate(0.0, &[1.0, 0.0], &[0.0; 2], 10.0).unwrap();
+    let run = run.completed().unwrap();
+    assert!(run.q(1000)[1].abs() < 1e-12 && run.halved().is_empty());
+    let calls = driver.system().0.get();
+    assert!(calls < 200, "{calls}");
+}
+
+#[test]
+fn a_step_without_a_root_is_refused_however_large_what_is_beside_it() {
+    let far = [0.0, 1e9, 0.0];
+    let (alone, pushed, fast) = ([0.0; 3], [0.0, 0.0, 1e9], [1e6, 0.0, 0.0]);
+    for [speed, x, force] in [alone, far, pushed, fast] {
+        for (mass, constant) in [(1.0, true), (1.0, false), (1e6, true), (1e6, false)] {
+            let system = Beside {
+                unit: 0.0,
+                cart: [mass, force],
+                constant,
+            };
+            let mut midpoint = Midpoint::new(system).unwrap();
+            let (mut q, mut p) = ([1e-5, x], [0.0, mass * speed]);
+            let made = midpoint.step(0.0, 1.0, &mut q, &mut p);
+            let refused = matches!(made, Err(Failure::NewtonFailed { .. }));
+            assert!(
+                refused,
+                "{speed} {x} {force} {mass} {constant}: {made:?} {q:?}"
+            );
+        }
+    }
+}

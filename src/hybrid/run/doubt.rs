@@ -159,13 +159,22 @@ pub(crate) struct Doubts {
     kept: Vec<Doubt>,
     /// All of the run.
     pub(crate) count: usize,
+    /// Those of them that stay where a step is not taken.
+    lasting: usize,
 }
 
-/// How many doubts there were, kept and in all.
+/// How many doubts there were: kept, in all, and lasting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     kept: usize,
     count: usize,
+    lasting: usize,
+}
+
+/// A shorter step meets other doubts again. These it may not: what was noise counts as that from
+/// then on, and guards that were turned away are looked for once.
+fn is_lasting(doubt: &Doubt) -> bool {
+    matches!(doubt, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. })
 }
 
 impl Doubts {
@@ -173,18 +182,20 @@ impl Doubts {
         Self {
             kept: Vec::with_capacity(MOST_TOLD),
             count: 0,
+            lasting: 0,
         }
     }
 
     /// Forgets the last run.
     pub(crate) fn begin(&mut self) {
         self.kept.clear();
-        self.count = 0;
+        (self.count, self.lasting) = (0, 0);
     }
 
     /// Keeps a doubt; beyond a few of one step they are only counted.
     pub(crate) fn keep(&mut self, doubt: Doubt) {
         self.count += 1;
+        self.lasting += usize::from(is_lasting(&doubt));
         if self.kept.len() < self.kept.capacity() {
             self.kept.push(doubt);
         } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.kept.last_mut()) {
@@ -193,13 +204,12 @@ impl Doubts {
         }
     }
 
-    /// Drops the doubts of a step that is not taken; `before` is their count before it. A shorter
-    /// step meets them again, but for `Unresolved` and `TurnedAway`, which stay.
+    /// Drops the doubts since a mark, of a step that is not taken, but for those that last. These
+    /// are counted once, kept or not.
     #[cold]
-    pub(crate) fn drop_since(&mut self, before: usize) {
-        let stays = |d: &Doubt| matches!(d, Doubt::Unresolved { .. } | Doubt::TurnedAway { .. });
-        self.kept.retain(stays);
-        self.count = before + self.kept.len();
+    pub(crate) fn drop_since(&mut self, mark: Mark) {
+        self.kept.retain(is_lasting);
+        self.count = mark.count + self.lasting - mark.lasting;
     }
 
     /// How many there are.
@@ -207,6 +217,7 @@ impl Doubts {
         Mark {
             kept: self.kept.len(),
             count: self.count,
+            lasting: self.lasting,
         }
     }
 
@@ -214,7 +225,7 @@ impl Doubts {
     #[cold]
     pub(crate) fn take_back(&mut self, mark: Mark) {
         self.kept.truncate(mark.kept);
-        self.count = mark.count;
+        (self.count, self.lasting) = (mark.count, mark.lasting);
     }
 
     /// Tells the observer.

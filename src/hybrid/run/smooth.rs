@@ -45,7 +45,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     if state.count() > 0 || context.wants_segments {
         state.ode.form_interpolant(state.t, state.x.get(), step);
     }
-    let doubts_before = doubts.count;
+    let mark = doubts.mark();
     // Guards are looked for on the corrected path: the correction may move the state over one.
     let met = correct(context, state, end).and_then(|corrected| {
         let met = match state.count() {
@@ -72,11 +72,11 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
             steps.lengths.next
         }
         Err(error) => {
-            doubts.drop_since(doubts_before);
+            doubts.drop_since(mark);
             return Err(error);
         }
     };
-    doubts.drop_since(doubts_before);
+    doubts.drop_since(mark);
     context.counts.steps.take_back();
     context.counts.rejections.add(1);
     steps.lengths.next = instead;
