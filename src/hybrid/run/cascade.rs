@@ -187,6 +187,10 @@ impl<B: Buffer> Cascade<B> {
             for k in 0..state.count() {
                 let arming = guards.arming[k];
                 if arming.is_armed() && (anew || !arming.is_ready()) {
+                    if guards.is_far_off(state, k) {
+                        guards.arming[k] = Arming::Ready;
+                        continue;
+                    }
                     guards.need_rate(context, state, k)?;
                     self.mark_one_ready(guards, &cluster.set, k);
                 }

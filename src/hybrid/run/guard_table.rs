@@ -13,6 +13,9 @@ use crate::{Direction, Guard, Quantity, Stop};
 /// Where no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
 /// below this part of its motion in a step.
 const NEAR: f64 = 1e-3;
+/// A guard is off its surface by so many numerical zeros of an earlier state or mode. A zero that is
+/// greater now comes of a greater rate, by which the guard leaves the surface or crosses it.
+const OFF: f64 = 1e4;
 /// How an event function depends on the state is known for this part of the last step after it was
 /// evaluated.
 const RECENT: f64 = 0.1;
@@ -45,6 +48,8 @@ pub(crate) struct GuardTable<B> {
     pub(crate) spread: Vec<f64>,
     /// When it was evaluated (s).
     pub(crate) spread_at: Vec<f64>,
+    /// How many times variables had outgrown their sizes by then.
+    spread_for: Vec<u64>,
     /// The largest that was in this run.
     pub(crate) most_spread: Vec<f64>,
     /// As `spread`, by what the tolerances allow of the sizes along the run: that of its last
@@ -82,6 +87,7 @@ impl<B: Buffer> GuardTable<B> {
             event_tolerance: values(),
             spread: values(),
             spread_at: values(),
+            spread_for: vec![u64::MAX; count],
             most_spread: values(),
             spread_of_run: values(),
             terms: vec![Terms::default(); count],
@@ -101,6 +107,7 @@ impl<B: Buffer> GuardTable<B> {
         self.passed_at.fill(f64::NEG_INFINITY);
         self.spread.fill(0.0);
         self.spread_at.fill(f64::NEG_INFINITY);
+        self.spread_for.fill(u64::MAX);
         self.most_spread.fill(0.0);
         self.spread_of_run.fill(0.0);
         self.terms.fill(Terms::default());
@@ -170,6 +177,16 @@ impl<B: Buffer> GuardTable<B> {
         h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.min_rate[k])
     }
 
+    /// True when guard `k`, whose rate is stale, is so far before its surface that it is off it
+    /// whatever the rate is. How its error depends on states of this size must be known, for
+    /// doubts.
+    #[inline]
+    pub(crate) fn is_far_off(&self, state: &State<B>, k: usize) -> bool {
+        let zero = self.zero[k];
+        let is_known = zero > 0.0 && self.spread_for[k] == state.outgrown;
+        self.stale[k] && is_known && self.own_h(k) < -OFF * zero
+    }
+
     /// Time by which the crossing of a set missed its surfaces, by the values of event functions
     /// there: others miss theirs by as much (s).
     pub(crate) fn missed_by(&self, set: &[CrossedGuard], h: &[f64]) -> f64 {
@@ -234,11 +251,9 @@ impl<B: Buffer> GuardTable<B> {
     pub(crate) fn note_clear(&mut self) -> bool {
         let mut any = false;
         for k in 0..self.h.len() {
-            if self.arming[k].is_armed() {
-                any = true;
-                if self.is_clear(k, 0.0) {
-                    self.arming[k] = Arming::Ready;
-                }
+            any |= self.arming[k].is_armed();
+            if self.arming[k] == Arming::Waiting && self.is_clear(k, 0.0) {
+                self.arming[k] = Arming::Ready;
             }
         }
         any
@@ -341,7 +356,7 @@ impl<B: Buffer> GuardTable<B> {
         }
         if rate.written {
             let spread = state.tolerance.along(row, at.1);
-            self.set_spread(state.t, k, spread);
+            self.set_spread(state, k, spread);
         } else {
             // A difference is two evaluations, each perhaps of all forces of a heap.
             context.settings.interrupt.check()?;
@@ -352,7 +367,7 @@ impl<B: Buffer> GuardTable<B> {
                 terms.evaluate(context, k, at, state, row)?;
                 rate.magnitude = terms.magnitude;
                 let spread = terms.spread;
-                self.set_spread(state.t, k, spread);
+                self.set_spread(state, k, spread);
             }
         }
         self.set_rate(state, k, rate);
@@ -501,15 +516,16 @@ impl<B: Buffer> GuardTable<B> {
             self.terms[k] = terms;
             terms.spread
         };
-        self.set_spread(*t, k, spread);
+        self.set_spread(state, k, spread);
         Ok(())
     }
 
-    /// Takes over how event function `k` depends on the state at time `t`.
+    /// Takes over how event function `k` depends on the state.
     #[inline]
-    pub(crate) fn set_spread(&mut self, t: f64, k: usize, spread: f64) {
+    fn set_spread(&mut self, state: &State<B>, k: usize, spread: f64) {
         self.spread[k] = spread;
-        self.spread_at[k] = t;
+        self.spread_at[k] = state.t;
+        self.spread_for[k] = state.outgrown;
         self.most_spread[k] = self.most_spread[k].max(spread);
     }
 

@@ -61,6 +61,9 @@ const DISTANT: f64 = 16.0;
 /// It is so too where the doubt about its cubic is within this part of what it moves, but for
 /// rounding.
 const STRAIGHT: f64 = 0.03;
+/// Where more guards than this, and four times as many as the last window left close, are watched,
+/// most are far: that is found in one pass first.
+const FEW: usize = 8;
 
 /// What the samples of a window show of all guards at once.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +125,36 @@ fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
+/// How far a guard is from its surface in a window, and how far it moves there.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// The least of its ways at the samples.
+    least: f64,
+    /// How far they are apart.
+    spread: f64,
+    /// The same with what the curvature of the samples allows for.
+    moves: f64,
+}
+
+impl Reach {
+    #[inline]
+    fn of([w0, w1, w2, w3]: [f64; 4], cubic: Cubic) -> Self {
+        let least = lesser(lesser(w0, w1), lesser(w2, w3));
+        let spread = -lesser(lesser(-w0, -w1), lesser(-w2, -w3)) - least;
+        let moves = spread + 2.0 * cubic.leading().abs();
+        Self {
+            least,
+            spread,
+            moves,
+        }
+    }
+
+    #[inline]
+    fn is_distant(self) -> bool {
+        self.least > DISTANT * self.moves
+    }
+}
+
 /// Event functions at the samples of a window.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampled<B> {
@@ -132,6 +165,11 @@ pub(crate) struct Sampled<B> {
     pub(crate) h: [Vec<f64>; 3],
     /// A trial state on the interpolant.
     pub(crate) point: B,
+    /// Guards that a window leaves far from their surface, where that was found for all at once:
+    /// see [`Self::note_far`].
+    far: Vec<bool>,
+    /// How many guards the last window did not leave clear of their surface.
+    close: usize,
 }
 
 impl<B: Buffer> Sampled<B> {
@@ -140,6 +178,8 @@ impl<B: Buffer> Sampled<B> {
             h_start: vec![0.0; count],
             h: std::array::from_fn(|_| vec![0.0; count]),
             point: B::zeros(dim),
+            far: vec![false; count],
+            close: count,
         }
     }
 
@@ -176,7 +216,7 @@ impl<B: Buffer> Sampled<B> {
     /// in the window and of what the curvature of their samples allows for. Monotonic guards are
     /// left out too, and the earliest of them that passes is given.
     pub(crate) fn list_near(
-        &self,
+        &mut self,
         (state, guards): (&State<B>, &mut GuardTable<B>),
         levels: Levels<'_>,
         window: Window,
@@ -184,6 +224,10 @@ impl<B: Buffer> Sampled<B> {
     ) -> Overview {
         let n = state.count();
         let rounding = rounding_in(state, window.seconds());
+        let all_at_once = levels.eps.is_none() && n > FEW + 4 * self.close;
+        if all_at_once {
+            self.note_far(state, guards, window);
+        }
         let GuardTable {
             h,
             sign,
@@ -198,7 +242,7 @@ impl<B: Buffer> Sampled<B> {
         let (sign, arming, zero) = (&sign[..n], &arming[..n], &zero[..n]);
         let zero_of = |k: usize| state.zero_of_time(rate[k]).max(event_tolerance[k]);
         let (error, most_spread) = (state.error, &most_spread[..n]);
-        let outside = &mut outside[..n];
+        let (outside, far) = (&mut outside[..n], &self.far[..n]);
         let start = if window.is_first() {
             &h[..n]
         } else {
@@ -207,33 +251,35 @@ impl<B: Buffer> Sampled<B> {
         let [first, second, end] = &self.h;
         let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
         let mut earliest: Option<Crossed> = None;
-        let mut are_plain = true;
+        let (mut are_plain, mut close) = (true, 0);
         near.clear();
         for k in 0..n {
             if !arming[k].is_armed() {
+                continue;
+            }
+            if all_at_once && far[k] && arming[k].is_ready() {
+                outside[k] = true;
                 continue;
             }
             let own = sign[k] * start[k];
             let level = levels.of(k, own, || zero_of(k));
             let samples = [start[k], first[k], second[k], end[k]];
             let way = samples.map(|h| level - sign[k] * h);
-            let [w0, w1, w2, w3] = way;
-            let least = lesser(lesser(w0, w1), lesser(w2, w3));
-            let most = -lesser(lesser(-w0, -w1), lesser(-w2, -w3));
             let cubic = Cubic::through(way);
             let doubt = cubic.doubt();
-            let spread = most - least;
-            let moves = spread + 2.0 * cubic.leading().abs();
+            let reach = Reach::of(way, cubic);
+            let [w0, .., w3] = way;
             // Most guards are straight: that is asked first.
-            are_plain &= doubt <= STRAIGHT * spread + zero[k] || least > DISTANT * moves;
-            if arming[k].is_ready() && least > moves {
+            are_plain &= doubt <= STRAIGHT * reach.spread + zero[k] || reach.is_distant();
+            if arming[k].is_ready() && reach.least > reach.moves {
                 // One that was always within the error tells nothing by staying there.
-                let is_outside = least > error * most_spread[k];
+                let is_outside = reach.least > error * most_spread[k];
                 if is_outside || !outside[k] {
                     outside[k] |= is_outside;
                     continue;
                 }
             }
+            close += 1;
             let clear = 4.0 * zero[k] + rounding * (w3 - w0).abs();
             if !(arming[k].is_ready() && w0 > clear && cubic.is_monotonic()) {
                 near.push(k);
@@ -248,9 +294,32 @@ impl<B: Buffer> Sampled<B> {
                 earliest = Some(Crossed { k, i, at, level });
             }
         }
+        self.close = close;
         Overview {
             crossed: earliest,
             are_plain,
+        }
+    }
+
+    /// Finds the guards whose least distance in a window is [`DISTANT`] times what they move there,
+    /// and beyond their error: in one pass without a branch.
+    fn note_far(&mut self, state: &State<B>, guards: &GuardTable<B>, window: Window) {
+        let n = self.far.len();
+        let far = &mut self.far[..n];
+        let start = if window.is_first() {
+            &guards.h
+        } else {
+            &self.h_start
+        };
+        let [first, second, end] = &self.h;
+        let (start, first, second, end) = (&start[..n], &first[..n], &second[..n], &end[..n]);
+        let (sign, most_spread) = (&guards.sign[..n], &guards.most_spread[..n]);
+        let error = state.error;
+        for k in 0..n {
+            let way = [start[k], first[k], second[k], end[k]].map(|h| -sign[k] * h);
+            let reach = Reach::of(way, Cubic::through(way));
+            let beyond = -lesser(-DISTANT * reach.moves, -error * most_spread[k]);
+            far[k] = reach.least > beyond;
         }
     }
 
