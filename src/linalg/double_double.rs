@@ -57,11 +57,12 @@ fn normal(a: f64, b: f64) -> Double {
     }
 }
 
-/// Two parts of 26 bits.
+/// Two parts of 26 bits. Bits are rounded, since a product with 2²⁷ + 1 overflows above 2⁹⁹⁶.
 #[inline]
 fn split(a: f64) -> (f64, f64) {
-    let shifted = 134_217_729.0 * a;
-    let high = shifted - (shifted - a);
+    const LOW: u64 = (1 << 27) - 1;
+    let rounded = a.to_bits().wrapping_add(1 << 26) & !LOW;
+    let high = f64::from_bits(rounded);
     (high, a - high)
 }
 
@@ -130,6 +131,16 @@ mod tests {
         let a = 1.0 + 2f64.powi(-30);
         let rest = Double::product(a, a) - Double::from(1.0 + 2f64.powi(-29));
         assert_eq!(rest.high(), 2f64.powi(-60));
+    }
+
+    #[test]
+    fn products_with_numbers_near_overflow_are_exact() {
+        let great = 2f64.powi(1020) * (1.0 + 2f64.powi(-30));
+        for sign in [1.0, -1.0] {
+            let product = Double::product(sign * great, 1.0 - 2f64.powi(-30));
+            let rest = product - Double::from(sign * 2f64.powi(1020));
+            assert_eq!(rest.high(), -sign * 2f64.powi(960));
+        }
     }
 
     #[test]

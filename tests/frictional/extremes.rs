@@ -109,6 +109,21 @@ fn bounds_and_friction_that_overflow_are_refused_by_exact_events() {
     assert!(overflows(EventExact::new(1.0).start(&rough).unwrap_err()));
 }
 
+/// A block that a contact stops, and its slip, in units in which the speeds nearly overflow.
+#[test]
+fn exact_events_of_speeds_near_overflow_are_found() {
+    let delassus = dmatrix![1.0, 0.0; 0.0, 1.0];
+    let speeds = dvector![-1e305, 1e305];
+    let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.25]).unwrap();
+    let mut simulation = EventExact::new(1e305).start(&problem).unwrap();
+    let (mut u, mut p) = ([0.0; 2], [0.0; 2]);
+    let ended = simulation.simulate(0, &mut u, &mut p).unwrap();
+    assert!(ended.finished);
+    for (found, expected) in u.iter().chain(&p).zip([0.0, 0.75e305, 1e305, -0.25e305]) {
+        assert!((found - expected).abs() < 1e-14 * 1e305, "{u:?} {p:?}");
+    }
+}
+
 #[test]
 fn a_contact_that_separates_gets_no_impulse_without_collision() {
     let delassus = dmatrix![1.6, -1.2; -1.2, 3.4];

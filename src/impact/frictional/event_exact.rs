@@ -5,6 +5,7 @@ use super::bounds::{BoundDraws, BoundLaw, Pushing};
 use super::modes::{Known, Modes, UNKNOWN};
 use super::simulation::{Ended, finite, start};
 use crate::impact::{Failure, ImpactProblem};
+use crate::linalg::double_double::Double;
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;
 
@@ -23,7 +24,10 @@ const EVENTS: usize = 64;
 /// the rates are found anew; where several are possible, one is drawn. A path ends when no contact
 /// approaches.
 ///
-/// Every point of a path is in the exact set, to rounding.
+/// Every point of a path is in the exact set, to the rounding of the impulses between two events:
+/// speeds follow from the sum of all impulses in twice the precision, so that what one event rounds
+/// is seen and undone at the next, and does not add up. With much friction this matters: tangential
+/// impulses that cancel are `μ` times as great as normal ones.
 ///
 /// ```
 /// use saltation::impact::{EventExact, ImpactProblem};
@@ -105,8 +109,10 @@ impl EventExact {
             modes,
             known: vec![UNKNOWN; m],
             most: vec![0.0; m],
-            rates: vec![0.0; problem.speeds().len()],
+            rates: vec![Double::ZERO; problem.speeds().len()],
             push: vec![0.0; problem.speeds().len()],
+            reached: vec![Double::ZERO; problem.speeds().len()],
+            spent: vec![Double::ZERO; problem.speeds().len()],
         })
     }
 }
@@ -124,8 +130,11 @@ pub struct EventExactSimulation<'p> {
     /// What each contact would spend in the leg.
     most: Vec<f64>,
     /// Rates of the speeds and of the impulses, over a leg of length 1.
-    rates: Vec<f64>,
+    rates: Vec<Double>,
     push: Vec<f64>,
+    /// The speeds so far, in which rounding is not zero, and the impulses they follow from.
+    reached: Vec<Double>,
+    spent: Vec<Double>,
 }
 
 impl EventExactSimulation<'_> {
@@ -134,8 +143,9 @@ impl EventExactSimulation<'_> {
     }
 
     /// Runs one sample: `speeds` get the contact speeds after it, `impulses` the sum of its
-    /// impulses (normals first). What it finds depends on the settings, the problem and the number
-    /// alone. A sample that still approaches after the last leg is not finished.
+    /// impulses (normals first), each rounded once. What it finds depends on the settings, the
+    /// problem and the number alone. A sample that still approaches after the last leg is not
+    /// finished.
     ///
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Overflow`],
@@ -147,6 +157,10 @@ impl EventExactSimulation<'_> {
         impulses: &mut [f64],
     ) -> Result<Ended, Failure> {
         let mut ended = start(self.problem, speeds, impulses)?;
+        self.spent.fill(Double::ZERO);
+        for (reached, &u) in self.reached.iter_mut().zip(&*speeds) {
+            *reached = Double::from(u);
+        }
         self.settle(speeds);
         ended.finished = self.is_over(speeds);
         let EventExact {
@@ -161,13 +175,13 @@ impl EventExactSimulation<'_> {
                 stored: &[],
             };
             let draws = bounds.of_step(sample, ended.steps, pushing, &mut self.most);
-            self.leg(draws, speeds, impulses)?;
+            self.leg(draws, speeds)?;
             ended.steps += 1;
             ended.finished = self.is_over(speeds);
         }
-        // afresh from the impulses; what was zero is zero but for rounding
-        speeds.copy_from_slice(self.problem.speeds().as_slice());
-        add_product(self.problem, impulses, speeds);
+        // what was zero is zero but for rounding
+        round(&self.reached, speeds);
+        round(&self.spent, impulses);
         finite(ended, speeds, impulses)
     }
 
@@ -185,12 +199,7 @@ impl EventExactSimulation<'_> {
     }
 
     /// One leg, or its part until no contact approaches.
-    fn leg(
-        &mut self,
-        draws: Draws,
-        speeds: &mut [f64],
-        impulses: &mut [f64],
-    ) -> Result<(), Failure> {
+    fn leg(&mut self, draws: Draws, speeds: &mut [f64]) -> Result<(), Failure> {
         let m = self.known.len();
         let mut left = 1.0;
         for event in 0..EVENTS * m {
@@ -202,8 +211,16 @@ impl EventExactSimulation<'_> {
             }
             let length = self.until_event(speeds, left);
             left -= length;
-            add(speeds, length, &self.rates);
-            add(impulses, length, &self.push);
+            let part = Double::from(length);
+            for (spent, &push) in self.spent.iter_mut().zip(&self.push) {
+                *spent = *spent + Double::product(length, push);
+            }
+            for (reached, &rate) in self.reached.iter_mut().zip(&self.rates) {
+                *reached = *reached + part * rate;
+            }
+            // A speed that the rates should have kept at zero, but for the rounding of what pushes,
+            // is no longer zero here: the next rates bring it back.
+            round(&self.reached, speeds);
             self.settle(speeds);
         }
         Ok(())
@@ -230,8 +247,14 @@ impl EventExactSimulation<'_> {
             return Ok(false);
         };
         self.push.copy_from_slice(push);
-        self.rates.fill(0.0);
-        add_product(self.problem, &self.push, &mut self.rates);
+        self.rates.fill(Double::ZERO);
+        let columns = self.problem.delassus().as_slice();
+        let columns = columns.chunks_exact(self.push.len().max(1));
+        for (column, &p) in columns.zip(&self.push).filter(|(_, p)| **p != 0.0) {
+            for (rate, &g) in self.rates.iter_mut().zip(column) {
+                *rate = *rate + Double::product(g, p);
+            }
+        }
         Ok(true)
     }
 
@@ -239,7 +262,8 @@ impl EventExactSimulation<'_> {
     fn until_event(&self, speeds: &[f64], left: f64) -> f64 {
         let m = self.known.len();
         let mut length = left;
-        for (row, (&u, &rate)) in speeds.iter().zip(&self.rates).enumerate() {
+        for (row, (&u, rate)) in speeds.iter().zip(&self.rates).enumerate() {
+            let rate = rate.high();
             // slips of contacts that do not push do not matter
             let matters = row < m || self.push[row - m] > 0.0;
             if matters && u * rate < 0.0 {
@@ -254,17 +278,8 @@ fn sign(speed: f64) -> i8 {
     i8::from(speed > 0.0) - i8::from(speed < 0.0)
 }
 
-/// `to += factor · v`.
-fn add(to: &mut [f64], factor: f64, v: &[f64]) {
-    if factor != 0.0 {
-        to.iter_mut().zip(v).for_each(|(to, v)| *to += factor * v);
-    }
-}
-
-/// `to += G p`.
-fn add_product(problem: &ImpactProblem, impulses: &[f64], to: &mut [f64]) {
-    let columns = problem.delassus().as_slice().chunks_exact(to.len().max(1));
-    for (column, p) in columns.zip(impulses) {
-        add(to, *p, column);
+fn round(from: &[Double], to: &mut [f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = from.high();
     }
 }
