@@ -260,6 +260,7 @@ impl Columns {
             if column.iter().all(|&v| v == 0.0) {
                 continue;
             }
+            context.interrupt.check()?;
             // Errors without effect within the segment do not count.
             let small = SMALL * column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
             let length = segment.t - t;

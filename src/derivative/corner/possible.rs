@@ -41,7 +41,7 @@ pub(crate) enum LeftOut {
 /// by `error`.
 ///
 /// # Errors
-/// [`NoDerivative::DifferencesDisagree`] where a row is not known.
+/// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
 pub(crate) fn close_guards(
     context: Context<'_>,
     point: &CornerPoint,
@@ -142,6 +142,8 @@ fn shift_row(
     field: &[f64],
     k: usize,
 ) -> Result<Vec<f64>, NoDerivative> {
+    // A row is two evaluations a state variable and more, each perhaps of all guards.
+    context.interrupt.check()?;
     let (t, x, mode) = (point.t, &point.x[..], &point.mode);
     let mut row = vec![0.0; x.len()];
     let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
