@@ -18,7 +18,7 @@
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.
 //! * `linearised`: the derivative of the motion with closed contacts.
-//! * `mode_problem`: which contacts stay closed.
+//! * `mode_problem`: which contacts stay closed; `mode_choice`: as one complementarity problem.
 //! * `log`: what happened to the contacts of a run, for all drivers.
 //! * `check`: what the user wrote against differences.
 //!
@@ -42,6 +42,7 @@ mod linearised;
 pub(crate) mod log;
 pub(crate) mod measured;
 mod mechanism;
+mod mode_choice;
 pub(crate) mod mode_problem;
 pub(crate) mod rates;
 mod redundant;

@@ -1,7 +1,7 @@
 //! The exact set of planar impacts: reference rows, closed forms.
 
 use crate::random_bits::SplitMix64;
-use crate::support::{Row, case, problem};
+use crate::support::{Row, case, problem, samples_outside};
 use saltation::InputError;
 use saltation::impact::{EventExact, ExactPlanar, Failure, ImpactProblem, OutcomeSet};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
@@ -281,18 +281,7 @@ fn a_set_with_vertices_without_end_is_not_closed() {
         bounds = set.bounds();
     }
     let set = ExactPlanar::new().cap(60).resolve(&problem).unwrap();
-    let mut simulation = EventExact::new(1.0).most_legs(100).start(&problem).unwrap();
-    let (mut u, mut p) = ([0.0; 4], [0.0; 4]);
-    let (mut worst, mut finished) = (0.0_f64, 0);
-    for sample in 0..300 {
-        if simulation
-            .simulate(sample, &mut u, &mut p)
-            .unwrap()
-            .finished
-        {
-            finished += 1;
-            worst = worst.max(set.distance(&u));
-        }
-    }
+    let settings = EventExact::new(1.0).most_legs(100);
+    let (finished, worst) = samples_outside(&problem, &set, settings, 300);
     assert!(finished > 290 && worst < 1e-11, "{finished} {worst:e}");
 }

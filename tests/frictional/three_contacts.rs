@@ -2,7 +2,7 @@
 //! opposite rows, without friction and with much of it.
 
 use crate::random_bits::SplitMix64;
-use crate::support::from_rows;
+use crate::support::{from_rows, samples_outside};
 use saltation::impact::{EventExact, ExactPlanar, ImpactProblem};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -144,19 +144,7 @@ fn impulses_that_cancel_do_not_add_their_rounding_to_the_speeds() {
     assert!(set.is_closed());
     let bound = problem.kinetic_norm() / problem.delassus().diagonal().max().sqrt();
     let settings = EventExact::new(bound).most_legs(200);
-    let mut simulation = settings.start(&problem).unwrap();
-    let (mut u, mut p) = ([0.0; 6], [0.0; 6]);
-    let (mut finished, mut worst) = (0, 0.0f64);
-    for sample in 0..100 {
-        if simulation
-            .simulate(sample, &mut u, &mut p)
-            .unwrap()
-            .finished
-        {
-            finished += 1;
-            worst = worst.max(set.distance(&u));
-        }
-    }
+    let (finished, worst) = samples_outside(&problem, &set, settings, 100);
     println!("{finished} finished, worst {worst:e}");
     assert!(worst <= allowed(&problem, bound), "{worst:e}");
     assert!(finished >= 90, "{finished}");

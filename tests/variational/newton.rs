@@ -83,21 +83,49 @@ fn long_chains_through_the_origin_converge() {
     }
 }
 
-/// A pendulum that counts how often its effort is differentiated.
-struct Counted(std::cell::Cell<usize>);
+/// A pendulum that counts how often its effort is differentiated. It moves along the first of its
+/// coordinates, which are joined by the mass; a second one stays at zero but for rounding.
+struct Counted {
+    dof: usize,
+    calls: std::cell::Cell<usize>,
+}
+
+/// The mass of two coordinates, whose first column a force along the first one follows.
+const JOINED: [f64; 4] = [1.0, 0.3, 0.3, 0.7];
+
+impl Counted {
+    /// How often the effort is differentiated in a run of a thousand steps.
+    fn calls_of_run(dof: usize) -> usize {
+        let calls = std::cell::Cell::new(0);
+        let mut driver = Variational::new(Self { dof, calls })
+            .unwrap()
+            .time_step(0.01);
+        let start = &[1.0, 0.0][..dof];
+        let run = driver.integrate(0.0, start, &[0.0, 0.0][..dof], 10.0);
+        let run = run.unwrap().completed().unwrap();
+        assert!(run.times().len() == 1001 && run.halved().is_empty());
+        let others = &run.q(1000)[1..];
+        assert!(others.iter().all(|q| q.abs() < 1e-12), "{others:?}");
+        driver.system().calls.get()
+    }
+}
 
 impl MechanicalSystem for Counted {
     fn dof(&self) -> usize {
-        1
+        self.dof
     }
     fn mass(&self, _q: &[f64], mass: &mut [f64]) {
-        mass[0] = 1.0;
+        for (i, entry) in mass.iter_mut().enumerate() {
+            *entry = JOINED[i / self.dof * 2 + i % self.dof];
+        }
     }
     fn constant_mass(&self) -> bool {
         true
     }
     fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
-        effort[0] = -q[0].sin();
+        for (effort, column) in effort.iter_mut().zip(JOINED) {
+            *effort = -9.81 * q[0].sin() * column;
+        }
     }
     fn effort_along(
         &self,
@@ -105,8 +133,10 @@ impl MechanicalSystem for Counted {
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
-        self.0.set(self.0.get() + 1);
-        out[0] = -q[0].cos() * directions[0];
+        self.calls.set(self.calls.get() + 1);
+        for (out, column) in out.iter_mut().zip(JOINED) {
+            *out = -9.81 * q[0].cos() * directions[0] * column;
+        }
         true
     }
 }
@@ -122,12 +152,7 @@ impl UnilateralConstraints for Counted {
 
 #[test]
 fn factors_serve_for_many_steps() {
-    let mut driver = Variational::new(Counted(std::cell::Cell::new(0)))
-        .unwrap()
-        .time_step(0.01);
-    let run = driver.integrate(0.0, &[1.0], &[0.0], 10.0).unwrap();
-    assert_eq!(run.completed().unwrap().times().len(), 1001);
-    let calls = driver.system().0.get();
+    let calls = Counted::calls_of_run(1);
     assert!(calls < 100, "{calls}");
 }
 
@@ -382,55 +407,9 @@ fn a_large_coordinate_leaves_none_beside_it_unconverged() {
     }
 }
 
-/// A pendulum that moves along the first coordinate of two that are joined by the mass; the other one
-/// stays at zero but for rounding.
-struct Joined(std::cell::Cell<usize>);
-
-impl MechanicalSystem for Joined {
-    fn dof(&self) -> usize {
-        2
-    }
-    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
-        mass.copy_from_slice(&[1.0, 0.3, 0.3, 0.7]);
-    }
-    fn constant_mass(&self) -> bool {
-        true
-    }
-    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
-        let along = -9.81 * q[0].sin();
-        effort.copy_from_slice(&[along, 0.3 * along]);
-    }
-    fn effort_along(
-        &self,
-        (_, q, _): (f64, &[f64], &[f64]),
-        directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
-        self.0.set(self.0.get() + 1);
-        let along = -9.81 * q[0].cos() * directions[0];
-        out.copy_from_slice(&[along, 0.3 * along]);
-        true
-    }
-}
-
-impl UnilateralConstraints for Joined {
-    fn contacts(&self) -> usize {
-        0
-    }
-    fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
-        1.0
-    }
-}
-
 #[test]
 fn rounding_of_a_coordinate_at_zero_asks_for_no_new_factors() {
-    let mut driver = Variational::new(Joined(std::cell::Cell::new(0)))
-        .unwrap()
-        .time_step(0.01);
-    let run = driver.integrate(0.0, &[1.0, 0.0], &[0.0; 2], 10.0).unwrap();
-    let run = run.completed().unwrap();
-    assert!(run.q(1000)[1].abs() < 1e-12 && run.halved().is_empty());
-    let calls = driver.system().0.get();
+    let calls = Counted::calls_of_run(2);
     assert!(calls < 200, "{calls}");
 }
 

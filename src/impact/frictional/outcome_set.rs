@@ -156,6 +156,6 @@ impl OutcomeSet {
     /// matrix that is positive definite by rounding only.
     pub fn velocities(&self) -> Result<VelocitySet, InputError> {
         let map = self.map.as_ref().ok_or(InputError::OnlyContactSpace)?;
-        VelocitySet::of(self, map)
+        VelocitySet::of(self.pieces(), self.is_closed(), map)
     }
 }

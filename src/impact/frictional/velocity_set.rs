@@ -9,14 +9,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::outcome_set::OutcomeSet;
 use super::polytope::{Polytope, distance_from_union};
 use crate::impact::velocity::VelocityMap;
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::{InputError, validate};
 
-/// The velocities that an impact can end with: an [`OutcomeSet`] in velocities.
+/// The velocities that an impact can end with: an [`OutcomeSet`](super::OutcomeSet) in velocities.
 ///
 /// ```
 /// use saltation::impact::{ExactPlanar, ImpactProblem};
@@ -61,11 +60,16 @@ pub struct ExtremeOutcome {
 }
 
 impl VelocitySet {
-    pub(super) fn of(set: &OutcomeSet, map: &VelocityMap) -> Result<Self, InputError> {
+    /// Of the pieces in contact speeds, which are those of a closed set or not.
+    pub(super) fn of(
+        speeds: &[Polytope],
+        is_closed: bool,
+        map: &VelocityMap,
+    ) -> Result<Self, InputError> {
         let root = map.root_of_mass()?;
         let dof = root.ncols();
         let (mut pieces, mut kinetic) = (Vec::new(), Vec::new());
-        for piece in set.pieces() {
+        for piece in speeds {
             let (mut own, mut scaled) = (Vec::new(), Vec::new());
             for vertex in piece.vertices() {
                 let v = map.velocity(vertex)?;
@@ -78,10 +82,10 @@ impl VelocitySet {
         }
         Ok(Self {
             pieces,
-            speeds: set.pieces().to_vec(),
+            speeds: speeds.to_vec(),
             kinetic,
             root,
-            is_closed: set.is_closed(),
+            is_closed,
         })
     }
 
@@ -92,7 +96,7 @@ impl VelocitySet {
     }
 
     /// False when a cap ended the search for the set in contact speeds, as
-    /// [`OutcomeSet::is_closed`]: then this one is a part of the exact one, too.
+    /// [`OutcomeSet::is_closed`](super::OutcomeSet::is_closed): then this one is a part of the exact one, too.
     pub const fn is_closed(&self) -> bool {
         self.is_closed
     }

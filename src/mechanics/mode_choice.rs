@@ -1,0 +1,357 @@
+//! The acceleration complementarity problem of contacts whose efforts do not depend on which of them
+//! are closed: who pushes, who parts, and who of those that share a load stays closed.
+
+use nalgebra::DMatrixView;
+
+use super::acceleration::Trouble;
+use super::mode_problem::Settled;
+use super::redundant::Redundant;
+use crate::Interrupt;
+use crate::lcp;
+use crate::lcp::solve_semidefinite;
+use crate::linalg::cholesky::{factor, factor_row};
+use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
+
+/// Where the solver fails and the reciprocal condition number is below this, dependent contacts are
+/// reported as the reason.
+const ALMOST_DEPENDENT: f64 = 1e-8;
+/// Where unique forces are required, contacts with a smaller reciprocal condition number are
+/// refused: rounding changes their forces by more than 1e-5 of their size. It is above
+/// [`DEPENDENT`], so that contacts accepted here stay acceptable while they move.
+const NEARLY_DEPENDENT: f64 = 1e-11;
+/// Accelerations and forces within this part of their size are zero.
+pub(super) const SMALL: f64 = 1e-10;
+
+/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Values up to `small`, in units of rows, count as zero; `b` may lie
+/// outside the range of `G` by `noise`. `G` is positive semidefinite, so accelerations are unique.
+///
+/// Degenerate contacts (zero force, zero acceleration) are decided by the problem at `t + step`,
+/// which `ahead` gives for the forces. A contact that is degenerate there too stays closed.
+/// `by_rows` replaces the load of a set by forces as exact as the rows; true where these push.
+pub(super) fn choose(
+    gram: &[f64],
+    b: &[f64],
+    (small, noise): (f64, f64),
+    redundant: Redundant,
+    (ahead, by_rows): (
+        impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
+        impl Fn(&[usize], &mut [f64]) -> bool,
+    ),
+    interrupt: &Interrupt,
+) -> Settled {
+    let m = b.len();
+    // A row of zeros is dependent on any others.
+    let dead: Vec<usize> = (0..m).filter(|&i| gram[i * m + i] == 0.0).collect();
+    if !dead.is_empty() {
+        return Settled::Trouble(Trouble::Dependent(0.0), dead);
+    }
+    let unit = |i: usize| gram[i * m + i].sqrt();
+    let (z, w) = match forces(gram, b, noise, interrupt) {
+        Ok(found) => found,
+        Err(lcp::Failure::Interrupted) => return Settled::Interrupted,
+        Err(_) => {
+            // A semidefinite problem of accelerations has a solution. The solver fails only where
+            // contacts are almost dependent.
+            let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
+            if rcond < ALMOST_DEPENDENT {
+                return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
+            }
+            return Settled::Nobody;
+        }
+    };
+    let is_small = |value: f64| value <= small;
+    // The contacts that do not open: w = 0 where λ > 0.
+    let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
+    if set.iter().any(|&i| is_small(z[i] * unit(i))) {
+        let later = ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| {
+            opening(&gram, &b, (rounding, noise), interrupt)
+        });
+        if interrupt.is_set() {
+            return Settled::Interrupted;
+        }
+        set.retain(|i| !(is_small(z[*i] * unit(*i)) && later.contains(i)));
+    }
+    let rcond = factor(&mut part(gram, m, &set), set.len()).unwrap_or(0.0);
+    let least = match redundant {
+        Redundant::Refuse => NEARLY_DEPENDENT,
+        Redundant::LeastSquares => DEPENDENT,
+    };
+    if rcond > least {
+        return Settled::Closed(marks(m, &set));
+    }
+    if redundant == Redundant::Refuse {
+        return Settled::Trouble(Trouble::Dependent(rcond), set);
+    }
+    match share((gram, b), &set, (small, noise), by_rows, interrupt) {
+        Shared::Closed(set) => Settled::Closed(marks(m, &set)),
+        Shared::NotHeld(set) => Settled::Trouble(Trouble::Dependent(rcond), set),
+        Shared::Interrupted => Settled::Interrupted,
+        Shared::Nobody => {
+            let pushed = (0..m).filter(|&i| z[i] > 0.0).collect();
+            Settled::Closed(marks(m, &with_independent(gram, m, pushed, &set)))
+        }
+    }
+}
+
+fn marks(m: usize, set: &[usize]) -> Vec<bool> {
+    (0..m).map(|i| set.contains(&i)).collect()
+}
+
+/// How contacts share a load that their rows, which are dependent, do not divide.
+enum Shared {
+    /// These hold it by forces of least norm, and the others do not close.
+    Closed(Vec<usize>),
+    /// Forces of least norm do not hold these.
+    NotHeld(Vec<usize>),
+    /// None of the sets that were tried is consistent.
+    Nobody,
+    Interrupted,
+}
+
+/// Leaves out of `set` the contact that pulls most, as long as one does, with forces of least norm.
+fn share(
+    (gram, b): (&[f64], &[f64]),
+    set: &[usize],
+    (small, noise): (f64, f64),
+    by_rows: impl Fn(&[usize], &mut [f64]) -> bool,
+    interrupt: &Interrupt,
+) -> Shared {
+    let m = b.len();
+    let unit = |i: usize| gram[i * m + i].sqrt();
+    let mut set = set.to_vec();
+    while !set.is_empty() {
+        if interrupt.is_set() {
+            return Shared::Interrupted;
+        }
+        let size = set.len();
+        let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
+        let mut scratch = vec![0.0; least_norm_size(size)];
+        least_norm(&part(gram, m, &set), size, &mut force, &mut scratch);
+        let opens = |i: usize| {
+            let pushed = set.iter().zip(&force).map(|(&k, f)| gram[i * m + k] * f);
+            b[i] + pushed.sum::<f64>()
+        };
+        // Rows that are dependent only to the rounding of the Gram matrix, as the sides of a very
+        // sharp wedge, hold a load that those of lower rank do not: with these the body would sink
+        // into the surfaces.
+        let is_held = |i: &usize| opens(*i).abs() <= noise.max(small) * unit(*i);
+        if !set.iter().all(is_held) {
+            let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
+            if by_rows(&set, &mut force) {
+                return Shared::Closed(set);
+            }
+            return Shared::NotHeld(set);
+        }
+        let pull = |k: &usize| force[*k] * unit(set[*k]);
+        let Some(worst) = (0..size).min_by(|a, b| pull(a).total_cmp(&pull(b))) else {
+            break;
+        };
+        if pull(&worst) >= -small {
+            // Contacts that would have to pull were left out; the others must be consistent without
+            // them.
+            if (0..m).all(|i| opens(i) >= -small * unit(i)) {
+                return Shared::Closed(set);
+            }
+            break;
+        }
+        set.remove(worst);
+    }
+    Shared::Nobody
+}
+
+/// The contacts that push in a basic solution, and of the others that stay closed those whose rows
+/// are independent of theirs. These change no force, and would else be free to part or to sink in
+/// by the noise of an unstable rest; the remaining ones follow from those that are held.
+fn with_independent(gram: &[f64], m: usize, pushed: Vec<usize>, set: &[usize]) -> Vec<usize> {
+    let others: Vec<usize> = set
+        .iter()
+        .filter(|i| !pushed.contains(i))
+        .copied()
+        .collect();
+    let (mut kept, mut rows) = (Vec::with_capacity(m), vec![0.0; m * m]);
+    let basic = pushed.len();
+    for (place, i) in pushed.into_iter().chain(others).enumerate() {
+        let k = kept.len();
+        for (entry, &other) in rows[k * m..].iter_mut().zip(kept.iter().chain([&i])) {
+            *entry = gram[other * m + i];
+        }
+        let is_definite = factor_row(&mut rows, m, k);
+        let pivot = rows[k * m + k] * rows[k * m + k];
+        if place < basic || is_definite && pivot > DEPENDENT * gram[i * m + i] {
+            kept.push(i);
+        }
+    }
+    kept
+}
+
+/// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0` by more than rounding.
+fn opening(
+    gram: &[f64],
+    b: &[f64],
+    (rounding, noise): (f64, f64),
+    interrupt: &Interrupt,
+) -> Vec<usize> {
+    let m = b.len();
+    let unit = |i: usize| gram[i * m + i].sqrt();
+    match forces(gram, b, noise, interrupt) {
+        Ok((_, w)) => (0..m).filter(|&i| w[i] > rounding * unit(i)).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`. Entries within the rounding of their
+/// terms are set to zero; terms are large and cancel where forces are large (wedges, heavy bodies
+/// on light ones).
+fn forces(
+    gram: &[f64],
+    b: &[f64],
+    noise: f64,
+    interrupt: &Interrupt,
+) -> Result<(Vec<f64>, Vec<f64>), lcp::Failure> {
+    let (m, interrupt) = (b.len(), Some(interrupt));
+    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, interrupt)?;
+    let opening = (0..m).map(|i| {
+        let (mut sum, mut size) = (b[i], b[i].abs());
+        for (k, force) in force.iter().enumerate() {
+            let term = gram[k * m + i] * force;
+            sum += term;
+            size += term.abs();
+        }
+        let rounding = (m + 1) as f64 * f64::EPSILON * size;
+        if sum.abs() <= rounding { 0.0 } else { sum }
+    });
+    let opening = opening.collect();
+    Ok((force, opening))
+}
+
+/// The rows and columns of `set`.
+fn part(gram: &[f64], m: usize, set: &[usize]) -> Vec<f64> {
+    let columns = set.iter();
+    columns
+        .flat_map(|&k| set.iter().map(move |&i| gram[k * m + i]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn largest(b: &[f64]) -> f64 {
+        b.iter().fold(0.0, |most, b| b.abs().max(most))
+    }
+
+    fn chosen(gram: &[f64], b: &[f64]) -> Settled {
+        choose(
+            gram,
+            b,
+            (SMALL * largest(b), 0.0),
+            Redundant::Refuse,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
+        )
+    }
+
+    #[test]
+    fn contacts_that_pull_open_and_those_that_push_stay() {
+        // Gravity on both, but the second is lifted by a lever on the first.
+        let gram = [1.0, 0.0, 0.0, 1.0];
+        assert_eq!(
+            chosen(&gram, &[-9.81, -9.81]),
+            Settled::Closed(vec![true, true])
+        );
+        assert_eq!(
+            chosen(&gram, &[-9.81, 1.0]),
+            Settled::Closed(vec![true, false])
+        );
+        let lever = [1.25, 0.75, 0.75, 1.25];
+        assert_eq!(
+            chosen(&lever, &[-1.0, -0.5]),
+            Settled::Closed(vec![true, false])
+        );
+        // Neither force nor acceleration: closed.
+        assert_eq!(
+            chosen(&lever, &[0.0, 0.0]),
+            Settled::Closed(vec![true, true])
+        );
+        assert_eq!(
+            chosen(&lever, &[-1.0, -0.6]),
+            Settled::Closed(vec![true, true])
+        );
+    }
+
+    #[test]
+    fn no_problem_is_solved_after_an_interrupt() {
+        let interrupt = Interrupt::new();
+        interrupt.set();
+        // The second does not push: the solver pivots.
+        let settled = choose(
+            &[1.25, 0.75, 0.75, 1.25],
+            &[-1.0, -0.5],
+            (SMALL, 0.0),
+            Redundant::Refuse,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &interrupt,
+        );
+        assert_eq!(settled, Settled::Interrupted);
+    }
+
+    #[test]
+    fn redundant_contacts_are_refused_or_share_the_load() {
+        let (same, b) = ([1.0; 4], [-1.0, -1.0]);
+        assert!(matches!(
+            chosen(&same, &b),
+            Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
+        ));
+        let shared = choose(
+            &same,
+            &b,
+            (SMALL, 0.0),
+            Redundant::LeastSquares,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
+        );
+        assert_eq!(shared, Settled::Closed(vec![true, true]));
+    }
+
+    #[test]
+    fn of_a_table_with_its_load_near_one_leg_those_stay_that_push() {
+        // Rows (1, y, −x) at the corners (±1, ±1), and a load at (0.7, 0.7): the leg at (−1, −1)
+        // would pull.
+        let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
+        let mut gram = [0.0; 16];
+        for (i, a) in corners.iter().enumerate() {
+            for (k, b) in corners.iter().enumerate() {
+                gram[4 * i + k] = 1.0 + a.0 * b.0 + a.1 * b.1;
+            }
+        }
+        let load = |x: f64, y: f64| corners.map(|c| -(1.0 + c.0 * x + c.1 * y));
+        let all = choose(
+            &gram,
+            &load(0.2, 0.1),
+            (SMALL, 0.0),
+            Redundant::LeastSquares,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
+        );
+        assert_eq!(all, Settled::Closed(vec![true; 4]));
+        let three = choose(
+            &gram,
+            &load(0.7, 0.7),
+            (SMALL, 0.0),
+            Redundant::LeastSquares,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
+        );
+        assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
+        // Beyond the edge it tips over two legs.
+        let two = choose(
+            &gram,
+            &load(1.5, 0.0),
+            (SMALL, 0.0),
+            Redundant::LeastSquares,
+            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
+            &Interrupt::new(),
+        );
+        assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
+    }
+}
