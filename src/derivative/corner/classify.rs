@@ -289,8 +289,10 @@ pub(crate) fn pairs(
     for k in 0..n {
         product = cross(context, explorer, (0, k), &product, |_, _| {})?;
     }
+    // All crossings at node 0 are found by now.
+    let mark = explorer.graph().mark();
     for i in 0..n {
-        explorer.again();
+        explorer.forget_since(mark);
         let edge = explorer.edge(context, 0, i)?;
         let graph = explorer.graph();
         let behind = graph.edge(edge).to;
@@ -307,9 +309,10 @@ pub(crate) fn pairs(
             let guard = graph.node(behind).members[m].guard;
             let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
-            let met = cross(context, explorer, (behind, m), &first[i], |guard, tau| {
-                times.note(guard, tau);
-            })?;
+            let tau = graph.shift_row(behind, m, &first[i]);
+            times.note(guard, &tau);
+            let mut met = first[i].clone();
+            explorer.carry_map_out(context, (behind, m), &tau, &mut met)?;
             let alike = cross(context, explorer, (0, k), &first[i], |_, _| {})?;
             excess.note(&met, &alike);
             if k < i {

@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::exit::{Extremes, Passed};
-use super::graph::{CornerGraph, Edge, Node};
+use super::graph::{CornerGraph, Edge, Mark, Node};
 use super::map_scale::{MapScale, Sizes};
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
@@ -40,6 +40,15 @@ pub(crate) struct Explorer {
     arming: Vec<Arming>,
     /// Displacements before a reset, then rows.
     before: Vec<f64>,
+}
+
+/// What is found of a node behind an edge beside its state, mode and field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    /// The guards that may be crossed there, and whether it is an earlier node.
+    Members,
+    /// Nothing: no crossing beyond is asked for.
+    Nothing,
 }
 
 impl Explorer {
@@ -156,12 +165,26 @@ impl Explorer {
         self.graph.again();
     }
 
+    /// Forgets what was found of the graph since.
+    pub(crate) fn forget_since(&mut self, mark: Mark) {
+        self.graph.forget_since(mark);
+    }
+
     /// The edge by which member `m` is crossed, found on first use.
     pub(crate) fn edge(
         &mut self,
         context: Context<'_>,
         from: usize,
         m: usize,
+    ) -> Result<usize, NoDerivative> {
+        self.edge_to(context, (from, m), Behind::Members)
+    }
+
+    fn edge_to(
+        &mut self,
+        context: Context<'_>,
+        (from, m): (usize, usize),
+        behind: Behind,
     ) -> Result<usize, NoDerivative> {
         let guard = self.graph.node(from).members[m].guard;
         if let Some(edge) = self.graph.find_edge(from, guard) {
@@ -172,21 +195,23 @@ impl Explorer {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
         let rows = self.graph.rows();
-        let edge = self.make_edge(context, from, m)?;
+        let edge = self.make_edge(context, (from, m), behind)?;
         let (row, rate) = (
             self.graph.row(from, m),
             self.graph.node(from).members[m].rate,
         );
         self.sizes.note(self.graph.jump(edge), (row, rate));
-        self.graph.merge_newest(edge, rows);
+        if behind == Behind::Members {
+            self.graph.merge_newest(edge, rows);
+        }
         Ok(edge)
     }
 
     fn make_edge(
         &mut self,
         context: Context<'_>,
-        from: usize,
-        m: usize,
+        (from, m): (usize, usize),
+        behind: Behind,
     ) -> Result<usize, NoDerivative> {
         let (system, t) = (context.system, self.graph.t());
         let member = self.graph.node(from).members[m];
@@ -233,7 +258,10 @@ impl Explorer {
                 Ok(())
             })?;
         let to = self.graph.edge(edge).to;
-        self.hand_on_members(context, (from, to), m, moved)?;
+        // Behind a reset they are asked for as displacements are carried across it.
+        if behind == Behind::Members || moved || !self.graph.edge(edge).identity {
+            self.hand_on_members(context, (from, to), m, moved)?;
+        }
         Ok(edge)
     }
 
@@ -407,6 +435,19 @@ impl Explorer {
         let edge = self.edge(context, node, m)?;
         self.carry(context, (node, edge), tau.as_slice(), map.as_mut_slice())?;
         Ok(edge)
+    }
+
+    /// The same where nothing beyond is asked for: an edge that is found now has no members behind
+    /// it, and may lead to a twin of an earlier node.
+    pub(crate) fn carry_map_out(
+        &mut self,
+        context: Context<'_>,
+        (node, m): (usize, usize),
+        tau: &DVector<f64>,
+        map: &mut DMatrix<f64>,
+    ) -> Result<(), NoDerivative> {
+        let edge = self.edge_to(context, (node, m), Behind::Nothing)?;
+        self.carry(context, (node, edge), tau.as_slice(), map.as_mut_slice())
     }
 
     /// The same, with the row of the time shift found on the way.

@@ -70,13 +70,13 @@ impl Course {
             let (node, graph) = (passed.node, explorer.graph());
             let mut columns = deltas.chunks_exact(graph.dim());
             let first = match columns.next() {
-                Some(delta) => first_met(context, graph, node, delta)?,
+                Some(delta) => graph.first_met(context.system, node, delta)?,
                 None => None,
             };
             shifts.clear();
             shifts.extend(first.map(|(_, tau)| tau));
             for delta in columns {
-                let other = first_met(context, graph, node, delta)?;
+                let other = graph.first_met(context.system, node, delta)?;
                 if other.map(|(m, _)| m) != first.map(|(m, _)| m) {
                     return Ok((passed, false));
                 }
@@ -151,28 +151,6 @@ impl Course {
         }
         Ok(map)
     }
-}
-
-/// The member of a node that `delta` meets first, with the shift of its time (s); none when all are
-/// crossed, or no other is reached after a reset.
-fn first_met(
-    context: Context<'_>,
-    graph: &CornerGraph,
-    node: usize,
-    delta: &[f64],
-) -> Result<Option<(usize, f64)>, NoDerivative> {
-    graph.check_live(context.system, node)?;
-    let mut first: Option<(usize, f64)> = None;
-    for m in 0..graph.node(node).members.len() {
-        if !graph.is_live(context.system, node, m) {
-            continue;
-        }
-        let tau = graph.shift(node, m, delta);
-        if first.is_none_or(|(_, least)| tau < least) {
-            first = Some((m, tau));
-        }
-    }
-    Ok(first)
 }
 
 /// Crosses the guards of `point` one after another, in its order, as far as they are met. The place

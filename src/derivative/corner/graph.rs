@@ -8,9 +8,8 @@
 
 use std::ops::Range;
 
-use nalgebra::{DMatrix, DVector};
-
 use super::point::CornerPoint;
+use super::twin::key;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
@@ -76,6 +75,15 @@ pub(crate) struct Edge {
     next: Option<usize>,
 }
 
+/// How much was found of a graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    nodes: usize,
+    edges: usize,
+    members: usize,
+    rows: usize,
+}
+
 /// Nodes and edges found so far at one corner. Their numbers stand one after the other, node by
 /// node and edge by edge; the memory of earlier corners is used again.
 #[derive(Clone, Debug)]
@@ -85,7 +93,7 @@ pub(crate) struct CornerGraph {
     headers: Vec<Header>,
     used_nodes: usize,
     /// A number of each node, which equal ones have in common: looked at before all else.
-    keys: Vec<u64>,
+    pub(super) keys: Vec<u64>,
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
@@ -137,6 +145,7 @@ impl CornerGraph {
         self.rounding.len()
     }
 
+    #[inline]
     pub(crate) fn node(&self, i: usize) -> Node<'_> {
         let header = &self.headers[i];
         let (dim, count) = (self.dim(), header.mode.len());
@@ -208,14 +217,37 @@ impl CornerGraph {
 
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
-        self.used_nodes = self.used_nodes.min(1);
-        self.edges.clear();
-        self.jumps.clear();
-        self.rows.truncate(self.root_rows);
-        if let Some(root) = self.headers.first_mut() {
-            root.first_edge = None;
-            self.members.truncate(root.members.end);
+        self.forget_since(Mark {
+            nodes: self.used_nodes.min(1),
+            edges: 0,
+            members: self.headers.first().map_or(0, |root| root.members.end),
+            rows: self.root_rows,
+        });
+    }
+
+    /// What was found so far, to be kept when more is forgotten.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            nodes: self.used_nodes,
+            edges: self.edges.len(),
+            members: self.members.len(),
+            rows: self.rows.len(),
         }
+    }
+
+    /// Forgets what was found since.
+    pub(crate) fn forget_since(&mut self, mark: Mark) {
+        self.used_nodes = mark.nodes;
+        for header in &mut self.headers[..mark.nodes] {
+            // Newer edges of a node come first.
+            while let Some(edge) = header.first_edge.filter(|&edge| edge >= mark.edges) {
+                header.first_edge = self.edges[edge].next;
+            }
+        }
+        self.edges.truncate(mark.edges);
+        self.jumps.truncate(self.rounding.len() * mark.edges);
+        self.members.truncate(mark.members);
+        self.rows.truncate(mark.rows);
     }
 
     /// A node of level 0 in `mode`, without members.
@@ -328,28 +360,6 @@ impl CornerGraph {
         self.rows.truncate(rows);
     }
 
-    /// An earlier node that is the same.
-    fn twin(&self, newest: usize) -> Option<usize> {
-        let new = self.node(newest);
-        let largest = new.x.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        // Resets that commute do so to within rounding.
-        let same = |i: usize, a: f64, b: f64| {
-            (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest) + self.rounding[i]
-        };
-        let key = self.keys[newest];
-        let alike = |&i: &usize| {
-            let old = self.node(i);
-            (old.level == new.level || new.moved)
-                && old.mode.is(new.mode)
-                && old.arming == new.arming
-                && (0..new.x.len()).all(|i| same(i, old.x[i], new.x[i]))
-                && old.members.len() == new.members.len()
-                && old.moved == new.moved
-                && (old.members.iter().zip(new.members)).all(|(a, b)| a.guard == b.guard)
-        };
-        (0..newest).filter(|&i| self.keys[i] == key).find(alike)
-    }
-
     /// Entries of all rows so far.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
@@ -435,10 +445,15 @@ impl CornerGraph {
 
     /// The row `D_x h` of member `m`.
     pub(crate) fn row(&self, node: usize, m: usize) -> &[f64] {
-        let from = self.member_of(node, m).row;
-        &self.rows[from..from + self.dim()]
+        self.row_of(self.member_of(node, m))
     }
 
+    #[inline]
+    pub(super) fn row_of(&self, member: &Member) -> &[f64] {
+        &self.rows[member.row..member.row + self.dim()]
+    }
+
+    #[inline]
     pub(super) fn member_of(&self, node: usize, m: usize) -> &Member {
         &self.members[self.headers[node].members.start + m]
     }
@@ -449,55 +464,8 @@ impl CornerGraph {
         members.position(|member| member.guard == guard)
     }
 
-    /// Shift of the time at which member `m` of a node is crossed, for a perturbation `delta`
-    /// there (s).
-    pub(crate) fn shift(&self, node: usize, m: usize, delta: &[f64]) -> f64 {
-        -dot(self.row(node, m), delta) / self.member_of(node, m).rate
-    }
-
-    /// The same as a row on displacements before the corner, which `map` carries to the node.
-    pub(crate) fn shift_row(&self, node: usize, m: usize, map: &DMatrix<f64>) -> DVector<f64> {
-        let mut row = DVector::zeros(map.ncols());
-        self.write_shift_row(node, m, map, &mut row);
-        row
-    }
-
-    /// Writes that row.
-    pub(crate) fn write_shift_row(
-        &self,
-        node: usize,
-        m: usize,
-        map: &DMatrix<f64>,
-        row: &mut DVector<f64>,
-    ) {
-        let columns = map.as_slice().chunks_exact(self.dim());
-        for (shift, column) in row.iter_mut().zip(columns) {
-            *shift = self.shift(node, m, column);
-        }
-    }
-
-    /// From perturbations at fixed time to those at the event that ends the run, whose time shifts
-    /// by `tau`.
-    pub(crate) fn to_event(&self, node: usize, tau: &[f64], deltas: &mut [f64]) {
-        let field = self.node(node).field;
-        for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
-            for i in 0..field.len() {
-                delta[i] += tau * field[i];
-            }
-        }
-    }
-
     /// True when a reset of any edge found so far changes this state, or others close by.
     pub(crate) fn has_resets(&self) -> bool {
         self.edges.iter().any(|edge| !edge.identity)
     }
-}
-
-/// A number that depends on the sides of a mode alone.
-fn key(mode: &Mode) -> u64 {
-    mode.words().fold(0, |key, word| {
-        (key ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
-    })
 }

@@ -1,7 +1,7 @@
 //! Which guards of a node are crossed from it, and the refusals of a corner in which one is not, or
 //! which has no end.
 
-use super::graph::{CornerGraph, Node};
+use super::graph::{CornerGraph, Member, Node};
 use crate::hybrid::{System, evaluate};
 use crate::{At, Guard, NoDerivative, Stop};
 
@@ -11,15 +11,26 @@ const MOST_MET_AGAIN: usize = 500;
 impl CornerGraph {
     /// True when member `m` is crossed from this node: its rate is at least its least rate.
     pub(crate) fn is_live(&self, system: &dyn System, node: usize, m: usize) -> bool {
-        let member = self.member_of(node, m);
+        self.crosses(system, self.member_of(node, m))
+    }
+
+    #[inline]
+    pub(super) fn crosses(&self, system: &dyn System, member: &Member) -> bool {
         member.guard.sign() * member.rate >= self.min_rate(system, member.guard.event)
     }
 
     /// The liveness bound of event function `k`: that of the run; outside of runs that of the user,
     /// or by its rate at node 0.
+    #[inline]
     pub(crate) fn min_rate(&self, system: &dyn System, k: usize) -> f64 {
-        let known = self.min_rates.get(k).copied();
-        known.or_else(|| system.min_rate(k)).unwrap_or_else(|| {
+        match self.min_rates.get(k) {
+            Some(&known) => known,
+            None => self.own_min_rate(system, k),
+        }
+    }
+
+    fn own_min_rate(&self, system: &dyn System, k: usize) -> f64 {
+        system.min_rate(k).unwrap_or_else(|| {
             let mut members = self.node(0).members.iter();
             let seen = members.find(|member| member.guard.event == k);
             let rate = seen.map_or(0.0, |member| member.rate.abs());
@@ -41,17 +52,26 @@ impl CornerGraph {
     /// that order decides.
     pub(crate) fn check_live(&self, system: &dyn System, node: usize) -> Result<(), NoDerivative> {
         let Node { members, moved, .. } = self.node(node);
-        let dead = (0..members.len()).find(|&m| !self.is_live(system, node, m));
-        match dead.map(|m| &members[m]) {
-            Some(left) if !moved => Err(NoDerivative::Stop(Stop::NotLive {
-                guard: left.guard,
-                rate_before: left.rate,
-                rate_after: f64::NAN,
-                min_rate: self.min_rate(system, left.guard.event),
-                at: self.at(node).into(),
-            })),
+        let dead = members.iter().find(|member| !self.crosses(system, member));
+        match dead {
+            Some(left) if !moved => Err(self.not_live(system, (node, left))),
             _ => Ok(()),
         }
+    }
+
+    #[cold]
+    pub(super) fn not_live(
+        &self,
+        system: &dyn System,
+        (node, left): (usize, &Member),
+    ) -> NoDerivative {
+        NoDerivative::Stop(Stop::NotLive {
+            guard: left.guard,
+            rate_before: left.rate,
+            rate_after: f64::NAN,
+            min_rate: self.min_rate(system, left.guard.event),
+            at: self.at(node).into(),
+        })
     }
 
     /// Most guards that one direction meets: each guard of the corner once, and those that resets

@@ -5,8 +5,9 @@
 //!   the state at which all of them are zero; `possible`: which may be one within the error of the
 //!   run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
-//!   crossings between them; `liveness`: which guards are crossed; `explorer`: what finds all that;
-//!   `exit`: where the run itself went on.
+//!   crossings between them; `twin`: where orders meet; `liveness`: which guards are crossed;
+//!   `shift`: when displacements meet them; `explorer`: what finds all that; `exit`: where the run
+//!   itself went on.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
 //!   maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -28,6 +29,8 @@ pub(crate) mod piece;
 pub(crate) mod point;
 pub(crate) mod possible;
 pub(crate) mod rounding;
+mod shift;
+mod twin;
 
 pub use bouligand::{Compared, CornerDerivative, CornerKind};
 pub use piece::{Cone, Piece};
