@@ -74,7 +74,7 @@ hopper, as written                   | 4 390 4 208 37 0 60 0
 plate of 2                           | 8 228 0 665 0 0 51 0
 plate of 10                          | 37 349 0 4022 0 0 53 0
 plate of 50                          | 180 954 0 43891 0 0 65 0
-plate of 50, as written              | 180 769 185 16000 997 0 44 0
+plate of 50, as written              | 180 769 185 16000 947 0 44 0
 plate of 50, law N, as written       | 349 1212 442 43230 2161 0 23 0
 corner of 2                          | 2 23 0 328 0 0 42 0
 corner of 2, apart                   | 2 29 0 352 0 0 42 0
@@ -82,7 +82,7 @@ corner of 8                          | 8 29 0 1306 0 0 42 0
 corner of 8, apart                   | 8 51 0 1521 0 0 42 0
 corner of 100                        | 100 121 0 16302 0 0 42 0
 corner of 100, apart                 | 100 511 0 37677 0 0 42 0
-corner of 8 of a table, as written   | 8 23 0 56 49 0 2 0
+corner of 8 of a table, as written   | 8 23 0 56 41 0 2 0
 hundred far guards                   | 4 304 0 24047 0 0 69 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 ball                                 | 2 42 0 40 10 0 8 48

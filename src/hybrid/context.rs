@@ -156,6 +156,20 @@ impl<S: System + ?Sized> Context<'_, S> {
         self.system.gradient(k, t, x, mode, row)
     }
 
+    /// `dh_k/dt` along `field` where the row is written, into `row`.
+    #[inline]
+    pub(crate) fn rate_by_row(
+        &self,
+        k: usize,
+        at: (f64, &[f64]),
+        mode: &Mode,
+        field: &[f64],
+        row: &mut [f64],
+    ) -> Option<evaluate::Rate> {
+        self.counts.gradient.add(1);
+        evaluate::rate_by_row(self.system, k, at, mode, field, row)
+    }
+
     /// `dh_k/dt` along `field`, which may not be finite; `row` is overwritten.
     #[inline]
     pub(crate) fn rate(

@@ -30,18 +30,8 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
     field: &[f64],
     row: &mut [f64],
 ) -> Rate {
-    if let Some(moving) = system.gradient(k, t, x, mode, row) {
-        let (mut value, mut magnitude) = (moving, 0.0);
-        for i in 0..x.len() {
-            value += row[i] * field[i];
-            magnitude += (row[i] * x[i]).abs();
-        }
-        return Rate {
-            value,
-            magnitude,
-            written: true,
-            beside: 0.0,
-        };
+    if let Some(rate) = rate_by_row(system, k, (t, x), mode, field, row) {
+        return rate;
     }
     let mut beside: f64 = 0.0;
     let h = |t: f64, x: &[f64]| {
@@ -55,6 +45,30 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
         written: false,
         beside,
     }
+}
+
+/// The same where the row is written, into `row`.
+#[inline]
+pub(crate) fn rate_by_row<S: EventFunction + ?Sized>(
+    system: &S,
+    k: usize,
+    (t, x): (f64, &[f64]),
+    mode: &Mode,
+    field: &[f64],
+    row: &mut [f64],
+) -> Option<Rate> {
+    let moving = system.gradient(k, t, x, mode, row)?;
+    let (mut value, mut magnitude) = (moving, 0.0);
+    for i in 0..x.len() {
+        value += row[i] * field[i];
+        magnitude += (row[i] * x[i]).abs();
+    }
+    Some(Rate {
+        value,
+        magnitude,
+        written: true,
+        beside: 0.0,
+    })
 }
 
 /// The least rate of a guard, where the user states none, as a part of the largest rate that was

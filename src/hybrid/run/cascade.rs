@@ -420,7 +420,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         latest = latest.max(error);
         // What is left of it in speeds shifts each flight to come. That all of them are shifted
         // hides no order of crossings: doubts take the error of this one alone.
-        let own = state.error * guards.spread_of_run[guard.event] / rate.abs();
+        let own = state.error * guards.spreads.of_run(guard.event) / rate.abs();
         let shift = &mut cascade.shifts[guard.event];
         let with_shift = own + residual_time + *shift;
         *shift += part_of_steps * own + residual_time;

@@ -255,7 +255,7 @@ impl Doubts {
             if at >= until {
                 continue;
             }
-            guards.need_spread(context, state, k)?;
+            guards.spreads.need(context, state, k)?;
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
                 let (guard, gap) = (guards.ahead(k), -value);
@@ -284,7 +284,7 @@ impl Doubts {
         (arrival, bend): (Arrival, (usize, f64)),
     ) -> Result<f64, Stop> {
         let k = guard.event;
-        guards.need_spread_of_run(context, state, k)?;
+        guards.spreads.need_of_run(context, state, k)?;
         let error = guards.error_of(state, k);
         let own = guard.sign() * rate;
         let since = state.t - guards.passed_at[guard.partner().index()];
@@ -333,7 +333,7 @@ impl Doubts {
                 continue;
             }
             let own = guards.own_h(k);
-            guards.need_spread(context, state, k)?;
+            guards.spreads.need(context, state, k)?;
             let error = guards.error_of(state, k);
             if own >= -error {
                 let rate = guards.own_rate(k);

@@ -1,24 +1,19 @@
 //! What is known of each event function: value, rate, numerical zero, error, arming.
 
 use super::ranking::{Surfaces, Survey};
+use super::rates::Beside;
+use super::spread::Spreads;
 use super::state::State;
-use super::terms::Terms;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::evaluate::{self, Rate};
+use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::{CrossedGuard, Mode, Watch};
 use crate::ode::Buffer;
-use crate::{Direction, Guard, Quantity, Stop};
+use crate::{Direction, Guard, Stop};
 
-/// Where no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
-/// below this part of its motion in a step.
-const NEAR: f64 = 1e-3;
 /// A guard is off its surface by so many numerical zeros of an earlier state or mode. A zero that is
 /// greater now comes of a greater rate, by which the guard leaves the surface or crosses it.
 const OFF: f64 = 1e4;
-/// How an event function depends on the state is known for this part of the last step after it was
-/// evaluated.
-const RECENT: f64 = 0.1;
 
 /// What is known of each event function at the present state, and how it is armed.
 #[derive(Clone, Debug)]
@@ -43,20 +38,8 @@ pub(crate) struct GuardTable<B> {
     /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
     pub(crate) part_of_rate: Vec<f64>,
     pub(crate) event_tolerance: Vec<f64>,
-    /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
-    /// (`u_k`); 0 where it is not known.
-    pub(crate) spread: Vec<f64>,
-    /// When it was evaluated (s).
-    pub(crate) spread_at: Vec<f64>,
-    /// How many times variables had outgrown their sizes by then.
-    spread_for: Vec<u64>,
-    /// The largest that was in this run.
-    pub(crate) most_spread: Vec<f64>,
-    /// As `spread`, by what the tolerances allow of the sizes along the run: that of its last
-    /// crossing (`u_k`).
-    pub(crate) spread_of_run: Vec<f64>,
-    /// Sizes of the terms of those whose row is not written.
-    pub(crate) terms: Vec<Terms>,
+    /// How each depends on the errors of the state.
+    pub(crate) spreads: Spreads<B>,
     /// What samples have left open of `h_k` however close they were (`u_k`).
     pub(crate) blur: Vec<f64>,
     /// Time at which each directed guard fired last, −∞ before.
@@ -69,6 +52,8 @@ pub(crate) struct GuardTable<B> {
     pub(crate) outside: Vec<bool>,
     /// Scratch for rows.
     pub(crate) row: B,
+    /// Places beside the present one, for differences in the stead of rows.
+    pub(super) beside: Beside<B>,
 }
 
 impl<B: Buffer> GuardTable<B> {
@@ -85,17 +70,13 @@ impl<B: Buffer> GuardTable<B> {
             min_rate: values(),
             part_of_rate: values(),
             event_tolerance: values(),
-            spread: values(),
-            spread_at: values(),
-            spread_for: vec![u64::MAX; count],
-            most_spread: values(),
-            spread_of_run: values(),
-            terms: vec![Terms::default(); count],
+            spreads: Spreads::new(dim, count),
             blur: values(),
             fired_at: vec![f64::NEG_INFINITY; 2 * count],
             passed_at: vec![f64::NEG_INFINITY; 2 * count],
             outside: vec![false; count],
             row: B::zeros(dim),
+            beside: Beside::new(dim, count),
         }
     }
 
@@ -105,12 +86,8 @@ impl<B: Buffer> GuardTable<B> {
         self.arming.fill(Arming::Off);
         self.fired_at.fill(f64::NEG_INFINITY);
         self.passed_at.fill(f64::NEG_INFINITY);
-        self.spread.fill(0.0);
-        self.spread_at.fill(f64::NEG_INFINITY);
-        self.spread_for.fill(u64::MAX);
-        self.most_spread.fill(0.0);
-        self.spread_of_run.fill(0.0);
-        self.terms.fill(Terms::default());
+        self.spreads.begin();
+        self.stale.fill(true);
         self.blur.fill(0.0);
         self.outside.fill(false);
         self.sign.fill(1.0);
@@ -183,7 +160,7 @@ impl<B: Buffer> GuardTable<B> {
     #[inline]
     pub(crate) fn is_far_off(&self, state: &State<B>, k: usize) -> bool {
         let zero = self.zero[k];
-        let is_known = zero > 0.0 && self.spread_for[k] == state.outgrown;
+        let is_known = zero > 0.0 && self.spreads.is_for_sizes_of(state, k);
         self.stale[k] && is_known && self.own_h(k) < -OFF * zero
     }
 
@@ -322,8 +299,7 @@ impl<B: Buffer> GuardTable<B> {
     #[inline]
     pub(crate) fn forget_terms<S: System + ?Sized>(&mut self, context: &Context<'_, S>) {
         if !context.system.ignores_mode() {
-            self.spread.fill(0.0);
-            self.terms.fill(Terms::default());
+            self.spreads.forget();
             self.outside.fill(false);
         }
     }
@@ -338,201 +314,10 @@ impl<B: Buffer> GuardTable<B> {
         context.events(state.t, state.x.get(), &state.mode, &mut self.h)
     }
 
-    /// Evaluates rate and numerical zero of event function `k` at the present state, field and
-    /// mode.
-    #[inline]
-    pub(crate) fn refresh_rate<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        k: usize,
-    ) -> Result<(), Stop> {
-        let at = (state.t, state.x.get());
-        let row = self.row.get_mut();
-        let mut rate = context.rate(k, at, &state.mode, state.field(), row);
-        if !rate.value.is_finite() {
-            let quantity = Quantity::Gradient { event: k };
-            return Err(evaluate::not_finite(quantity, at.0, at.1, &state.mode));
-        }
-        if rate.written {
-            let spread = state.tolerance.along(row, at.1);
-            self.set_spread(state, k, spread);
-        } else {
-            // A difference is two evaluations, each perhaps of all forces of a heap.
-            context.settings.interrupt.check()?;
-            let moves = rate.value.abs() * state.last_step.max(NEAR * (state.tf - state.t));
-            // At a tangent the rate does not tell how far the guard moves.
-            if self.h[k].abs() <= NEAR * moves.max(rate.beside) {
-                let terms = &mut self.terms[k];
-                terms.evaluate(context, k, at, state, row)?;
-                rate.magnitude = terms.magnitude;
-                let spread = terms.spread;
-                self.set_spread(state, k, spread);
-            }
-        }
-        self.set_rate(state, k, rate);
-        Ok(())
-    }
-
-    /// Takes over the rate of event function `k` at the present state.
-    #[inline]
-    pub(crate) fn set_rate(&mut self, state: &State<B>, k: usize, rate: Rate) {
-        self.rate[k] = rate.value;
-        self.see_rate(k, rate.value);
-        self.zero[k] = self.zero_of(state, k, rate.value, rate.magnitude);
-        self.stale[k] = false;
-    }
-
-    /// Evaluates rate and numerical zero of event function `k` if they are stale.
-    #[inline]
-    pub(crate) fn need_rate<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        k: usize,
-    ) -> Result<(), Stop> {
-        if self.stale[k] {
-            self.refresh_rate(context, state, k)?;
-        }
-        Ok(())
-    }
-
-    /// Evaluates rates and numerical zeros of guards that were crossed, now that the state or the
-    /// mode is another, and what the errors of their times are made of; those of all others become
-    /// stale.
-    #[inline]
-    pub(crate) fn renew_crossed<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        set: &[CrossedGuard],
-    ) -> Result<(), Stop> {
-        self.stale.fill(true);
-        for c in set {
-            let k = c.guard.event;
-            self.refresh_rate(context, state, k)?;
-            // Where no row is written, this is set with the error of the time.
-            self.spread_of_run[k] = state.along(self.row.get());
-        }
-        Ok(())
-    }
-
-    /// Evaluates rates and numerical zeros of the armed guards that are stale.
-    #[inline]
-    pub(crate) fn renew_armed<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-    ) -> Result<(), Stop> {
-        for k in 0..self.h.len() {
-            if self.arming[k].is_armed() {
-                self.need_rate(context, state, k)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The same for the guards in `near`.
-    #[inline]
-    pub(crate) fn renew_only<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        near: &[usize],
-    ) -> Result<(), Stop> {
-        self.stale.fill(true);
-        self.renew_near(context, state, near)
-    }
-
-    /// Evaluates rates and numerical zeros of the guards in `near` that are stale.
-    #[inline]
-    pub(crate) fn renew_near<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        near: &[usize],
-    ) -> Result<(), Stop> {
-        for &k in near {
-            self.need_rate(context, state, k)?;
-        }
-        Ok(())
-    }
-
-    /// Evaluates how event function `k` depends on the state, for its error, unless that is known
-    /// for this place.
-    #[inline]
-    pub(crate) fn need_spread<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        k: usize,
-    ) -> Result<(), Stop> {
-        let is_recent = state.t - self.spread_at[k] <= RECENT * state.last_step;
-        if self.spread[k] <= 0.0 || !is_recent {
-            self.evaluate_spread(context, state, k)?;
-        }
-        Ok(())
-    }
-
-    /// The same for the error of the time of a crossing. Terms that are kept may be of earlier
-    /// sizes.
-    #[inline]
-    pub(crate) fn need_spread_of_run<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        k: usize,
-    ) -> Result<(), Stop> {
-        self.need_spread(context, state, k)?;
-        if self.terms[k].are_kept() {
-            if self.terms[k].are_outgrown(state) {
-                self.evaluate_spread(context, state, k)?;
-            }
-            self.spread_of_run[k] = self.terms[k].spread_of_run;
-        }
-        Ok(())
-    }
-
-    fn evaluate_spread<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        k: usize,
-    ) -> Result<(), Stop> {
-        let State {
-            t,
-            x,
-            mode,
-            tolerance,
-            ..
-        } = state;
-        let (x, row) = (x.get(), self.row.get_mut());
-        let spread = if context.gradient(k, *t, x, mode, row).is_some() {
-            tolerance.along(row, x)
-        } else {
-            // Those that were kept may be of another place.
-            let mut terms = Terms::default();
-            terms.evaluate(context, k, (*t, x), state, row)?;
-            self.terms[k] = terms;
-            terms.spread
-        };
-        self.set_spread(state, k, spread);
-        Ok(())
-    }
-
-    /// Takes over how event function `k` depends on the state.
-    #[inline]
-    fn set_spread(&mut self, state: &State<B>, k: usize, spread: f64) {
-        self.spread[k] = spread;
-        self.spread_at[k] = state.t;
-        self.spread_for[k] = state.outgrown;
-        self.most_spread[k] = self.most_spread[k].max(spread);
-    }
-
     /// How far event function `k` may be off by now (`u_k`).
     #[inline]
     pub(crate) fn error_of(&self, state: &State<B>, k: usize) -> f64 {
-        state.error * self.spread[k]
+        state.error * self.spreads.of(k)
     }
 
     /// The refusal of guard `guard` as sliding or grazing.

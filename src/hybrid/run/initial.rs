@@ -74,8 +74,8 @@ fn decide_sides<S: System + ?Sized, B: Buffer>(
     // Undecided guards wait; `arm` arms all anew.
     guards.arming.fill(Arming::Off);
     let mut undecided = 0;
+    guards.refresh_rates(context, state)?;
     for k in 0..state.count() {
-        guards.refresh_rate(context, state, k)?;
         let watch = guards.watch[k];
         // A start that was solved for lies a few roundings off.
         if watch.is_any() && guards.h[k].abs() <= 4.0 * guards.zero[k] {
@@ -109,6 +109,9 @@ fn decide_sides<S: System + ?Sized, B: Buffer>(
     if state.count() > 0 && !context.system.ignores_mode() {
         guards.forget_terms(context);
         guards.refresh_events(context, state)?;
+        guards.stale.fill(true);
+    } else if undecided > 0 {
+        guards.stale.fill(true);
     }
     Ok(())
 }
@@ -124,7 +127,7 @@ fn exclude_rounding<S: System + ?Sized, B: Buffer>(
         return;
     }
     let (at, field) = ((state.t, state.x.get()), state.field());
-    let space = (guards.row.get_mut(), guards.terms[k].magnitude);
+    let space = (guards.row.get_mut(), guards.spreads.known_magnitude(k));
     let error = evaluate::rate_error(context.system, k, at, &state.mode, field, space);
     context.counts.event.add(3);
     if error.is_finite() {
@@ -140,8 +143,10 @@ fn arm<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
 ) -> Result<(), Stop> {
+    if guards.stale.contains(&true) {
+        guards.refresh_rates(context, state)?;
+    }
     for k in 0..state.count() {
-        guards.refresh_rate(context, state, k)?;
         if guards.h[k].abs() <= 4.0 * guards.zero[k] {
             exclude_rounding(context, (state, guards), k);
         }
@@ -156,7 +161,7 @@ fn arm<S: System + ?Sized, B: Buffer>(
         }
         let is_ready = guards.is_clear(k, 0.0) || (!beyond && rate >= least);
         guards.arming[k] = Arming::armed(is_ready);
-        guards.need_spread(context, state, k)?;
+        guards.spreads.need(context, state, k)?;
     }
     check_admissible(context, (state, guards), None)
 }

@@ -1,6 +1,6 @@
 //! One integration (Anderson & Revzen, section 3).
 //!
-//! * `state`: what moves; `guard_table` (with `terms`, `ranking`): what is known of each event
+//! * `state`: what moves; `guard_table` (with `rates`, `spread`, `ranking`): what is known of each event
 //!   function; `initial`: sides and arming at the start.
 //! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says. `detect`: the
 //!   first guard that it passes, window by window, each as long as `pace` says: `window`, `cubic`
@@ -22,11 +22,12 @@ mod initial;
 mod pace;
 mod project;
 mod ranking;
+mod rates;
 mod smooth;
+mod spread;
 mod state;
 mod steps;
 mod stop;
-mod terms;
 mod transversality;
 mod turned;
 mod window;

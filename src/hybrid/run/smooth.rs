@@ -170,9 +170,7 @@ fn arm_all<S: System + ?Sized, B: Buffer>(
     (state, guards): (&mut State<B>, &mut GuardTable<B>),
     observer: &mut dyn Observer,
 ) -> Result<(), Stop> {
-    for k in 0..state.count() {
-        guards.refresh_rate(context, state, k)?;
-    }
+    guards.refresh_rates(context, state)?;
     let mut flipped = false;
     for k in 0..state.count() {
         let h = guards.h[k];

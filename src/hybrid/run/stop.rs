@@ -131,8 +131,7 @@ fn rate_at<S: System + ?Sized, B: Buffer>(
     let row = guards.row.get_mut();
     let mut rate = look.context.rate(k, (t, x), mode, field, row);
     if !rate.written {
-        guards.terms[k].evaluate(look.context, k, (t, x), state, row)?;
-        rate.magnitude = guards.terms[k].magnitude;
+        rate.magnitude = guards.spreads.magnitude(look.context, k, (t, x), state)?;
     }
     if !rate.value.is_finite() {
         return Err(evaluate::not_finite(

@@ -123,7 +123,7 @@ pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
             continue;
         }
         guards.need_rate(context, state, k)?;
-        guards.need_spread(context, state, k)?;
+        guards.spreads.need(context, state, k)?;
         let zero = 4.0 * guards.zero[k];
         for (guard, &bound) in [
             (Guard::falling(k), range.start()),

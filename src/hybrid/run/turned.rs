@@ -106,7 +106,7 @@ impl<B: Buffer> Turned<B> {
     ) -> Result<(), Stop> {
         let n = state.count();
         let (h, sign, zero) = (&guards.h[..n], &guards.sign[..n], &guards.zero[..n]);
-        let (arming, most_spread) = (&guards.arming[..n], &guards.most_spread[..n]);
+        let (arming, most_spread) = (&guards.arming[..n], &guards.spreads.most[..n]);
         let after = &after[..n];
         let (approach, closest) = (&mut self.approach[..n], &mut self.closest[..n]);
         if self.cluster_start == f64::INFINITY {
@@ -218,7 +218,7 @@ impl<B: Buffer> Turned<B> {
             let known = (state, &mut *guards, &mut *doubts);
             let looked = self.at_end_of(context, known, k, &mut knows_field);
             if looked.is_err() {
-                let spread = guards.most_spread[k];
+                let spread = guards.spreads.most[k];
                 self.keep_doubt((state, guards, doubts), k, spread);
                 ended = looked;
             }
@@ -254,7 +254,7 @@ impl<B: Buffer> Turned<B> {
     fn list_close(&mut self, state: &State<B>, guards: &GuardTable<B>) {
         let n = state.count();
         let (sign, zero, arming) = (&guards.sign[..n], &guards.zero[..n], &guards.arming[..n]);
-        let most_spread = &guards.most_spread[..n];
+        let most_spread = &guards.spreads.most[..n];
         let (approach, closest) = (&self.approach[..n], &self.closest[..n]);
         let greater = GREATER * state.error;
         self.list.clear();
@@ -282,8 +282,8 @@ impl<B: Buffer> Turned<B> {
         k: usize,
     ) -> Result<(), Stop> {
         if !self.was_crossed(guards, k) {
-            guards.need_spread(context, state, k)?;
-            let spread = guards.spread[k];
+            guards.spreads.need(context, state, k)?;
+            let spread = guards.spreads.of(k);
             self.keep_doubt((state, guards, doubts), k, spread);
         }
         Ok(())

@@ -235,13 +235,13 @@ impl<B: Buffer> Sampled<B> {
             zero,
             rate,
             event_tolerance,
-            most_spread,
+            spreads,
             outside,
             ..
         } = guards;
         let (sign, arming, zero) = (&sign[..n], &arming[..n], &zero[..n]);
         let zero_of = |k: usize| state.zero_of_time(rate[k]).max(event_tolerance[k]);
-        let (error, most_spread) = (state.error, &most_spread[..n]);
+        let (error, most_spread) = (state.error, &spreads.most[..n]);
         let (outside, far) = (&mut outside[..n], &self.far[..n]);
         let start = if window.is_first() {
             &h[..n]
@@ -313,7 +313,7 @@ impl<B: Buffer> Sampled<B> {
         };
         let [first, second, end] = &self.h;
         let (start, first, second, end) = (&start[..n], &first[..n], &second[..n], &end[..n]);
-        let (sign, most_spread) = (&guards.sign[..n], &guards.most_spread[..n]);
+        let (sign, most_spread) = (&guards.sign[..n], &guards.spreads.most[..n]);
         let error = state.error;
         for k in 0..n {
             let way = [start[k], first[k], second[k], end[k]].map(|h| -sign[k] * h);
