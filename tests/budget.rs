@@ -87,8 +87,8 @@ hundred far guards                   | 4 304 0 24047 0 0 69 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 ball                                 | 2 42 0 40 10 0 8 48
 trot, pitched                        | 2 309 0 419 38 0 48 55
-derivative of a corner of 8          | 0 3891 0 80 2865 54 0 1597
-derivative of a plate of 50          | 0 3363 365 25100 10814 10134 0 7935
+derivative of a corner of 8          | 0 1347 0 80 313 54 0 1597
+derivative of a plate of 50          | 0 3003 365 25100 10404 10134 0 7935
 ";
 
 /// What a model says of itself beside flow and event functions.
@@ -172,6 +172,9 @@ impl<S: EventFunction> EventFunction for Counted<S> {
     }
     fn ignores_mode(&self) -> bool {
         self.says_all() && self.model.ignores_mode()
+    }
+    fn resets(&self) -> bool {
+        !self.says_all() || self.model.resets()
     }
     fn flags(&self) -> usize {
         self.model.flags()

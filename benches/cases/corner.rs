@@ -179,4 +179,7 @@ impl EventFunction for Additive {
     fn ignores_mode(&self) -> bool {
         true
     }
+    fn resets(&self) -> bool {
+        false
+    }
 }

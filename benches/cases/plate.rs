@@ -146,4 +146,7 @@ impl EventFunction for NoFlip<'_> {
     fn ignores_mode(&self) -> bool {
         self.0.ignores_mode()
     }
+    fn resets(&self) -> bool {
+        self.0.resets()
+    }
 }

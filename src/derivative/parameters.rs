@@ -354,6 +354,10 @@ where
         self.nominal.ignores_mode()
     }
 
+    fn resets(&self) -> bool {
+        self.nominal.resets()
+    }
+
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (model, _) = self.model(crossing.x);
         model.on_crossing(&mut crossing.of_part(..self.split()))

@@ -142,7 +142,7 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
         }
     }
     scratch.mode_crossed.copy_from(place.mode);
-    if scratch.counted.is_empty() {
+    if scratch.counted.is_empty() || !system.resets() {
         return Ok(Reset::NONE);
     }
     system.on_crossing(&mut Crossing {

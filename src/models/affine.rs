@@ -208,6 +208,10 @@ impl EventFunction for Affine {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

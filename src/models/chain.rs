@@ -200,6 +200,10 @@ impl EventFunction for ContactChain {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

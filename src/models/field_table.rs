@@ -164,6 +164,10 @@ impl EventFunction for FieldTable {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

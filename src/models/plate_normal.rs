@@ -285,6 +285,10 @@ impl EventFunction for NormalPlate {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

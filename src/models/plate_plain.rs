@@ -85,6 +85,10 @@ impl EventFunction for PlainPlate<'_> {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -257,6 +257,10 @@ impl EventFunction for VerticalPlate {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -152,6 +152,10 @@ impl EventFunction for Thermostat {
     fn ignores_mode(&self) -> bool {
         true
     }
+
+    fn resets(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

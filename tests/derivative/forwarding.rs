@@ -156,6 +156,10 @@ impl EventFunction for Own {
         asked("ignores_mode");
         true
     }
+    fn resets(&self) -> bool {
+        asked("resets");
+        true
+    }
     fn writes_reset_differences(&self) -> bool {
         asked("writes_reset_differences");
         true
@@ -282,6 +286,8 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(system.time_scale(1), Some(0.625));
     called("ignores_mode");
     assert!(system.ignores_mode());
+    called("resets");
+    assert!(system.resets());
     called("writes_reset_differences");
     assert_eq!(system.writes_reset_differences(), differences);
     called("on_crossing");
@@ -394,6 +400,9 @@ mod dual {
         }
         fn ignores_mode(&self) -> bool {
             Own.ignores_mode()
+        }
+        fn resets(&self) -> bool {
+            Own.resets()
         }
         fn on_crossing<T: RealField + Copy>(
             &self,

@@ -435,8 +435,10 @@ fn no_directions_have_no_derivatives() {
     assert_eq!(end.shape(), (2, 0));
 }
 
-/// `x' = 1`, and 2 above zero; a reset there sets a flag, with which it is 12.
-struct Flagged;
+/// `x' = 1`, and 2 above zero; a reset there, if it resets, sets a flag, with which it is 12.
+struct Flagged {
+    resets: bool,
+}
 
 impl saltation::Flow for Flagged {
     fn dim(&self) -> usize {
@@ -462,6 +464,9 @@ impl saltation::EventFunction for Flagged {
     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
         x[0]
     }
+    fn resets(&self) -> bool {
+        self.resets
+    }
     fn on_crossing(&self, crossing: &mut saltation::Crossing<'_>) -> Result<(), Stop> {
         crossing.mode.set_flag(0, true);
         Ok(())
@@ -471,11 +476,14 @@ impl saltation::EventFunction for Flagged {
 /// The field behind was that of the side alone, by `flip`.
 #[test]
 fn a_flag_that_a_reset_sets_is_in_the_field_behind_it() {
-    let d = Integrator::new(Flagged)
-        .unwrap()
-        .derivative(0.0, &[-0.5], 1.0)
-        .unwrap();
-    assert_eq!(*d.verdict(), Verdict::Classical);
-    assert!((d.trajectory().state()[0] - 6.0).abs() < 1e-12);
-    assert!((d.matrix().unwrap()[0] - 12.0).abs() < 1e-9);
+    for (resets, end, slope) in [(true, 6.0, 12.0), (false, 1.0, 2.0)] {
+        let d = Integrator::new(Flagged { resets })
+            .unwrap()
+            .derivative(0.0, &[-0.5], 1.0)
+            .unwrap();
+        assert_eq!(*d.verdict(), Verdict::Classical);
+        // A model that says that it has no resets is not asked for one.
+        assert!((d.trajectory().state()[0] - end).abs() < 1e-12);
+        assert!((d.matrix().unwrap()[0] - slope).abs() < 1e-9);
+    }
 }

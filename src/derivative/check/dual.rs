@@ -171,6 +171,11 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
+    fn resets(&self) -> bool {
+        self.0.resets()
+    }
+
+    #[inline]
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (t, crossed, x, mode) = crossing.parts();
         self.0.on_crossing(t, &GuardSet::new(*crossed), x, mode)

@@ -107,6 +107,11 @@ pub trait SmoothEvents {
         false
     }
 
+    /// As [`EventFunction::resets`].
+    fn resets(&self) -> bool {
+        true
+    }
+
     /// As [`EventFunction::on_crossing`], written for any scalar too: its derivative is that of the
     /// reset.
     ///

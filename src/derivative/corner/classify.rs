@@ -281,16 +281,20 @@ pub(crate) fn pairs(
     let mut excess = Excess::new(dim);
     explorer.again();
     let one = DMatrix::identity(dim, dim);
+    let mut crossing = Crossing::new(dim);
     let mut first = Vec::with_capacity(n);
     for k in 0..n {
-        first.push(cross(context, explorer, (0, k), &one, |_, _| {})?);
+        crossing.cross(context, explorer, (0, k), &one)?;
+        first.push(crossing.map.clone());
     }
     let mut product = one;
     for k in 0..n {
-        product = cross(context, explorer, (0, k), &product, |_, _| {})?;
+        crossing.cross(context, explorer, (0, k), &product)?;
+        product.copy_from(&crossing.map);
     }
     // All crossings at node 0 are found by now.
     let mark = explorer.graph().mark();
+    let mut alike = DMatrix::zeros(dim, dim);
     for i in 0..n {
         explorer.forget_since(mark);
         let edge = explorer.edge(context, 0, i)?;
@@ -309,15 +313,14 @@ pub(crate) fn pairs(
             let guard = graph.node(behind).members[m].guard;
             let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
-            let tau = graph.shift_row(behind, m, &first[i]);
-            times.note(guard, &tau);
-            let mut met = first[i].clone();
-            explorer.carry_map_out(context, (behind, m), &tau, &mut met)?;
-            let alike = cross(context, explorer, (0, k), &first[i], |_, _| {})?;
-            excess.note(&met, &alike);
+            crossing.cross(context, explorer, (0, k), &first[i])?;
+            alike.copy_from(&crossing.map);
+            crossing.cross_out(context, explorer, (behind, m), &first[i])?;
+            times.note(guard, &crossing.tau);
+            excess.note(&crossing.map, &alike);
             if k < i {
-                let other = cross(context, explorer, (0, i), &first[k], |_, _| {})?;
-                excess.note(&other, &alike);
+                crossing.cross(context, explorer, (0, i), &first[k])?;
+                excess.note(&crossing.map, &alike);
             }
         }
     }
@@ -335,17 +338,16 @@ pub(crate) fn pairs_are_continuous(
     let n = explorer.graph().node(0).members.len();
     explorer.again();
     let one = DMatrix::identity(dim, dim);
+    let mut crossing = Crossing::new(dim);
     for i in 0..n {
         for k in 0..i {
             explorer.again();
             let mut rows = Vec::with_capacity(2);
             let mut behind = Vec::with_capacity(2);
             for (early, late) in [(i, k), (k, i)] {
-                let mut row = DVector::zeros(dim);
-                let map = cross(context, explorer, (0, early), &one, |_, tau| {
-                    row.copy_from(tau);
-                })?;
-                rows.push(row);
+                crossing.cross(context, explorer, (0, early), &one)?;
+                let map = crossing.map.clone();
+                rows.push(crossing.tau.clone());
                 let edge = explorer.edge(context, 0, early)?;
                 let graph = explorer.graph();
                 let (to, guard) = (graph.edge(edge).to, graph.node(0).members[late].guard);
@@ -355,7 +357,8 @@ pub(crate) fn pairs_are_continuous(
                 if graph.edge(edge).stops || !graph.is_live(context.system, to, m) {
                     break;
                 }
-                behind.push(cross(context, explorer, (to, m), &map, |_, _| {})?);
+                crossing.cross(context, explorer, (to, m), &map)?;
+                behind.push(crossing.map.clone());
             }
             if let ([a, b], [ab, ba]) = (&rows[..], &behind[..])
                 && !scale.agree_on(&(a - b), ab, ba)
@@ -367,18 +370,51 @@ pub(crate) fn pairs_are_continuous(
     Ok(true)
 }
 
-/// The map behind the crossing of member `m` of a node, to which `map` leads; `tell` is told the
-/// row of its time shift.
-fn cross(
-    context: Context<'_>,
-    explorer: &mut Explorer,
-    (node, m): (usize, usize),
-    map: &DMatrix<f64>,
-    tell: impl FnOnce(Guard, &DVector<f64>),
-) -> Result<DMatrix<f64>, NoDerivative> {
-    let tau = explorer.graph().shift_row(node, m, map);
-    tell(explorer.graph().node(node).members[m].guard, &tau);
-    let mut next = map.clone();
-    explorer.carry_map(context, (node, m), &tau, &mut next)?;
-    Ok(next)
+/// The workspace of a crossing: what it makes of a map, and of times.
+struct Crossing {
+    /// The map behind it.
+    map: DMatrix<f64>,
+    /// The row of its time shift.
+    tau: DVector<f64>,
+}
+
+impl Crossing {
+    fn new(dim: usize) -> Self {
+        Self {
+            map: DMatrix::zeros(dim, dim),
+            tau: DVector::zeros(dim),
+        }
+    }
+
+    /// Crosses member `m` of a node, to which `map` leads.
+    fn cross(
+        &mut self,
+        context: Context<'_>,
+        explorer: &mut Explorer,
+        (node, m): (usize, usize),
+        map: &DMatrix<f64>,
+    ) -> Result<(), NoDerivative> {
+        self.stand(explorer, (node, m), map);
+        explorer.carry_map(context, (node, m), &self.tau, &mut self.map)?;
+        Ok(())
+    }
+
+    /// The same where nothing is asked for behind it.
+    fn cross_out(
+        &mut self,
+        context: Context<'_>,
+        explorer: &mut Explorer,
+        (node, m): (usize, usize),
+        map: &DMatrix<f64>,
+    ) -> Result<(), NoDerivative> {
+        self.stand(explorer, (node, m), map);
+        explorer.carry_map_out(context, (node, m), &self.tau, &mut self.map)
+    }
+
+    fn stand(&mut self, explorer: &Explorer, (node, m): (usize, usize), map: &DMatrix<f64>) {
+        explorer
+            .graph()
+            .write_shift_row(node, m, map, &mut self.tau);
+        self.map.copy_from(map);
+    }
 }

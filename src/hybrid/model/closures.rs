@@ -102,4 +102,7 @@ where
     fn ignores_mode(&self) -> bool {
         true
     }
+    fn resets(&self) -> bool {
+        false
+    }
 }

@@ -122,6 +122,14 @@ pub trait EventFunction {
         false
     }
 
+    /// False when no crossing resets state or mode, as in every event-selected system:
+    /// [`on_crossing`](Self::on_crossing) is not called then, and derivatives need not ask whether
+    /// each crossing changes neighbouring states, which is two evaluations of the flow. The provided
+    /// `true` is always right.
+    fn resets(&self) -> bool {
+        true
+    }
+
     /// True when what [`reset_times`](Self::reset_times) writes is a difference of resets. Its
     /// rounding is then allowed for where orders of a corner are compared. The provided method
     /// returns `false`: it is exact but for the rounding of its own arithmetic.

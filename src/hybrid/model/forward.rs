@@ -89,6 +89,10 @@ macro_rules! forward {
             fn ignores_mode(&$self) -> bool {
                 $target.ignores_mode()
             }
+            #[inline]
+            fn resets(&$self) -> bool {
+                $target.resets()
+            }
             fn writes_reset_differences(&$self) -> bool {
                 $target.writes_reset_differences()
             }

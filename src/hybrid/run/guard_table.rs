@@ -87,6 +87,7 @@ impl<B: Buffer> GuardTable<B> {
         self.fired_at.fill(f64::NEG_INFINITY);
         self.passed_at.fill(f64::NEG_INFINITY);
         self.spreads.begin();
+        self.beside.begin();
         self.stale.fill(true);
         self.blur.fill(0.0);
         self.outside.fill(false);

@@ -43,10 +43,16 @@ impl<B: Buffer> Beside<B> {
         }
     }
 
+    /// Forgets the last run.
+    pub(super) fn begin(&mut self) {
+        self.t = f64::NAN;
+    }
+
     /// Stands beside a state.
     #[inline]
     fn stand(&mut self, (t, x): (f64, &[f64]), field: &[f64]) {
-        if t == self.t && x == self.x.get() && field == self.field.get() {
+        let is_same = t.to_bits() == self.t.to_bits();
+        if is_same && x == self.x.get() && field == self.field.get() {
             return;
         }
         self.t = t;
@@ -108,14 +114,14 @@ impl<B: Buffer> GuardTable<B> {
         k: usize,
     ) -> Result<(), Stop> {
         let (x, row) = (state.x.get(), self.row.get_mut());
-        let rate = match context.rate_by_row(k, (state.t, x), &state.mode, state.field(), row) {
-            Some(rate) => rate,
-            None => {
-                // A difference is two evaluations, each perhaps of all forces of a heap.
-                context.settings.interrupt.check()?;
-                self.beside.stand((state.t, x), state.field());
-                self.beside.rate(context.system, &state.mode, k)
-            }
+        let by_row = context.rate_by_row(k, (state.t, x), &state.mode, state.field(), row);
+        let rate = if let Some(rate) = by_row {
+            rate
+        } else {
+            // A difference is two evaluations, each perhaps of all forces of a heap.
+            context.settings.interrupt.check()?;
+            self.beside.stand((state.t, x), state.field());
+            self.beside.rate(context.system, &state.mode, k)
         };
         self.take_rate(context, state, k, rate)
     }
@@ -130,17 +136,16 @@ impl<B: Buffer> GuardTable<B> {
         for k in 0..state.count() {
             let (x, row) = (state.x.get(), self.row.get_mut());
             let by_row = context.rate_by_row(k, (state.t, x), &state.mode, state.field(), row);
-            let rate = match by_row {
-                Some(rate) => rate,
-                None => {
-                    if !are_known {
-                        self.beside.stand((state.t, x), state.field());
-                        self.beside.evaluate_all(context, &state.mode)?;
-                        are_known = true;
-                    }
-                    let [ahead, behind] = &self.beside.all;
-                    self.beside.between(ahead[k], behind[k])
+            let rate = if let Some(rate) = by_row {
+                rate
+            } else {
+                if !are_known {
+                    self.beside.stand((state.t, x), state.field());
+                    self.beside.evaluate_all(context, &state.mode)?;
+                    are_known = true;
                 }
+                let [ahead, behind] = &self.beside.all;
+                self.beside.between(ahead[k], behind[k])
             };
             self.take_rate(context, state, k, rate)?;
         }
