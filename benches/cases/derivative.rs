@@ -65,7 +65,19 @@ pub(crate) fn corners() -> Vec<Group> {
                     .expect("states")
                     .first_step(2.0 * HALF)
             };
-            let mut all = ways(corner.name(), make, &[start], 2.0 * HALF, &[1]);
+            let mut all = ways(
+                corner.name(),
+                make,
+                std::slice::from_ref(&start),
+                2.0 * HALF,
+                &[1],
+            );
+            let mut integrator = make();
+            let whole = move || {
+                let d = integrator.derivative(0.0, &start, 2.0 * HALF);
+                black_box(d.expect("good input").verdict());
+            };
+            all.ways.push(("whole derivative".into(), Box::new(whole)));
             // The same runs beyond the corner: what is left is the corner.
             let crossed: Vec<usize> = (0..guards).collect();
             let mode = saltation::Mode::with(guards, &crossed);
