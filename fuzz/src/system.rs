@@ -389,6 +389,10 @@ impl EventFunction for Random {
         self.ignores_mode
     }
 
+    fn resets(&self) -> bool {
+        !self.written || self.flags > 0 || !matches!(self.reset, Reset::No)
+    }
+
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (_, crossed, x, mode) = crossing.parts();
         self.counted(|calls| calls.resets += 1);

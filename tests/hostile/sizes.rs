@@ -328,7 +328,8 @@ const ALL: Lies = Lies {
         Size::Trees,
         Size::All,
     ],
-    to: &[0, 1, 3, 70, 100_000, 1 << 40, usize::MAX],
+    // Runs of a driver that was made with many contacts are honest, and long.
+    to: &[0, 1, 3, 70, 1_000, 1 << 40, usize::MAX],
 };
 
 /// Tasks without a driver, and the stepper, whose system may be exchanged between steps: sizes are
@@ -359,6 +360,7 @@ fn lie<M: Default>(tasks: &[Task<M>], of: fn(&M) -> &Answers, lies: &Lies) {
                 }
             }
         }
+        println!("{name}: {all} calls");
     }
 }
 
