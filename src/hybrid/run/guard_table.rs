@@ -50,6 +50,8 @@ pub(crate) struct GuardTable<B> {
     pub(crate) passed_at: Vec<f64>,
     /// Guards that were farther from their surface than the error in this mode.
     pub(crate) outside: Vec<bool>,
+    /// Scratch of surveys.
+    ahead: Vec<f64>,
     /// Scratch for rows.
     pub(crate) row: B,
     /// Places beside the present one, for differences in the stead of rows.
@@ -75,6 +77,7 @@ impl<B: Buffer> GuardTable<B> {
             fired_at: vec![f64::NEG_INFINITY; 2 * count],
             passed_at: vec![f64::NEG_INFINITY; 2 * count],
             outside: vec![false; count],
+            ahead: values(),
             row: B::zeros(dim),
             beside: Beside::new(dim, count),
         }
@@ -268,7 +271,12 @@ impl<B: Buffer> GuardTable<B> {
             min_rate: &self.min_rate,
         };
         let residual_time = landing.map_or(0.0, |_| surfaces.missed(on));
-        surfaces.survey(&mut self.arming, (on, residual_time), time, near)
+        surfaces.survey(
+            (&mut self.arming, &mut self.ahead),
+            (on, residual_time),
+            time,
+            near,
+        )
     }
 
     /// Sets a side bit of the mode.

@@ -27,7 +27,12 @@ impl Ranking {
         if rate < min_rate || way >= self.second * rate {
             return;
         }
-        let tau = (way / rate).max(0.0);
+        self.enter_at(k, (way / rate).max(0.0));
+    }
+
+    /// The same after a time that is less than that of the second (s).
+    #[inline]
+    fn enter_at(&mut self, k: usize, tau: f64) {
         if tau < self.least {
             self.second = self.least;
             self.least = tau;
@@ -37,6 +42,9 @@ impl Ranking {
         }
     }
 }
+
+/// Stands for the time to the surface of a guard that is near it.
+const NEAR: f64 = -1.0;
 
 /// What one look at all guards finds.
 #[derive(Clone, Copy, Debug)]
@@ -69,36 +77,61 @@ impl Surfaces<'_> {
     /// Lists in `near` the armed guards within four numerical zeros of their surface (zeros may be
     /// stale), or beyond it; marks the others ready and ranks them. Guard `on` is always listed:
     /// the state was brought there, to within the error of the method, which makes all guards
-    /// uncertain by `missed`; `time` is how far times are rounded (s).
+    /// uncertain by `missed`; `time` is how far times are rounded (s). `ahead` is overwritten.
     #[inline]
     pub(crate) fn survey(
         self,
-        arming: &mut [Arming],
+        (arming, ahead): (&mut [Arming], &mut [f64]),
         (on, missed): (usize, f64),
         time: f64,
         near: &mut Vec<usize>,
     ) -> Survey {
+        self.times_ahead((time, missed), ahead);
+        // It is as near as can be.
+        ahead[on] = NEAR;
         let n = arming.len();
-        let (h, sign, rate) = (&self.h[..n], &self.sign[..n], &self.rate[..n]);
-        let (zero, min_rate) = (&self.zero[..n], &self.min_rate[..n]);
+        let ahead = &ahead[..n];
         let mut ranking = Ranking::EMPTY;
         near.clear();
         for k in 0..n {
             if !arming[k].is_armed() {
                 continue;
             }
-            let way = -sign[k] * h[k];
-            let zero = zero[k].max(time * rate[k].abs());
-            if way > 4.0 * zero + missed * rate[k].abs() && k != on {
-                arming[k] = Arming::Ready;
-                ranking.enter(k, way, sign[k] * rate[k], min_rate[k]);
-            } else {
+            if ahead[k] < 0.0 {
                 near.push(k);
+                continue;
+            }
+            arming[k] = Arming::Ready;
+            if ahead[k] < ranking.second {
+                ranking.enter_at(k, ahead[k]);
             }
         }
         Survey {
             ranking,
             residual_time: missed,
+        }
+    }
+
+    /// The time to the surface of each guard by the tangent (s): [`NEAR`] where it is near, and no
+    /// end for one that is not live. Without a branch, so that several are made at once.
+    fn times_ahead(self, (time, missed): (f64, f64), ahead: &mut [f64]) {
+        let n = ahead.len();
+        let (h, sign, rate) = (&self.h[..n], &self.sign[..n], &self.rate[..n]);
+        let (zero, min_rate) = (&self.zero[..n], &self.min_rate[..n]);
+        for k in 0..n {
+            let (way, own) = (-sign[k] * h[k], sign[k] * rate[k]);
+            let speed = rate[k].abs();
+            let rounded = time * speed;
+            let zero = if zero[k] > rounded { zero[k] } else { rounded };
+            let tau = way / own;
+            let tau = if tau > 0.0 { tau } else { 0.0 };
+            let tau = if own >= min_rate[k] {
+                tau
+            } else {
+                f64::INFINITY
+            };
+            let is_far = way > 4.0 * zero + missed * speed;
+            ahead[k] = if is_far { tau } else { NEAR };
         }
     }
 
@@ -115,5 +148,76 @@ impl Surfaces<'_> {
             }
         }
         ranking
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{below, symmetric, word};
+
+    /// A number in [−1, 1) that is zero in one of eight.
+    fn draw(seed: u64, index: u64) -> f64 {
+        let drawn = word(seed, index);
+        if drawn.is_multiple_of(8) {
+            0.0
+        } else {
+            symmetric(drawn)
+        }
+    }
+
+    #[test]
+    fn a_survey_is_one_look_at_each_guard_after_the_other() {
+        for seed in 0..2000 {
+            let n = 1 + below(seed, 0, 19);
+            let column =
+                |c: u64| -> Vec<f64> { (0..n as u64).map(|k| draw(seed, 1 + c + 8 * k)).collect() };
+            let sizes = |c: u64| column(c).iter().map(|v| v.abs()).collect::<Vec<_>>();
+            let sign: Vec<f64> = column(0).iter().map(|v| v.signum()).collect();
+            let (h, rate, zero) = (column(1), column(2), sizes(3));
+            let min_rate: Vec<f64> = sizes(4).iter().map(|v| 0.1 * v + 1e-9).collect();
+            let kinds = [Arming::Off, Arming::Waiting, Arming::Ready];
+            let of = |k: usize| kinds[below(seed, 6 + 8 * k as u64, 3)];
+            let before: Vec<Arming> = (0..n).map(of).collect();
+            let surfaces = Surfaces {
+                h: &h,
+                sign: &sign,
+                rate: &rate,
+                zero: &zero.iter().map(|v| 0.02 * v).collect::<Vec<_>>(),
+                min_rate: &min_rate,
+            };
+            let on = below(seed, 7, n);
+            let (missed, time) = (0.05 * draw(seed, 15).abs(), 0.01 * draw(seed, 23).abs());
+            let (mut arming, mut near) = (before.clone(), Vec::new());
+            let found = surfaces.survey(
+                (&mut arming, &mut vec![f64::NAN; n]),
+                (on, missed),
+                time,
+                &mut near,
+            );
+            let (mut expected, mut close) = (Ranking::EMPTY, Vec::new());
+            for k in (0..n).filter(|&k| before[k].is_armed()) {
+                let (way, own) = (-sign[k] * h[k], sign[k] * rate[k]);
+                let zero = surfaces.zero[k].max(time * rate[k].abs());
+                let is_near = k == on || way <= 4.0 * zero + missed * rate[k].abs();
+                assert_eq!(arming[k], if is_near { before[k] } else { Arming::Ready });
+                if is_near {
+                    close.push(k);
+                } else {
+                    expected.enter(k, way, own, min_rate[k]);
+                }
+            }
+            assert_eq!(near, close);
+            let Ranking {
+                first,
+                least,
+                second,
+            } = found.ranking;
+            assert_eq!((first, least), (expected.first, expected.least), "{seed}");
+            // Not a number where there is none.
+            let apart = second - expected.second;
+            let is_close = apart.is_nan() || apart.abs() <= 4.0 * f64::EPSILON * second;
+            assert!(is_close, "{seed}: {second} {}", expected.second);
+        }
     }
 }
