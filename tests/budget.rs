@@ -85,6 +85,7 @@ corner of 100, apart                 | 100 511 0 37677 0 0 42 0
 corner of 8 of a table, as written   | 8 23 0 56 41 0 2 0
 hundred far guards                   | 4 304 0 24047 0 0 69 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
+the same with a time scale           | 0 8 0 1719 0 0 1 0
 ball                                 | 2 42 0 40 10 0 8 48
 trot, pitched                        | 2 309 0 419 38 0 48 55
 derivative of a corner of 8          | 0 1347 0 80 313 54 0 1597
@@ -386,10 +387,14 @@ fn runs_cost_no_more_than_is_stated() {
         let start = planes.start();
         of_run((planes, nothing), at(1e-6), (&start, 2.0 * HALF))
     };
-    let far = |says, tf| {
+    let far = |tf, scale: Option<f64>| {
         let (hopper, guards) = (Hopper::default(), 100);
+        let with_scale = |integrator| match scale {
+            Some(scale) => at(1e-6)(integrator).time_scale(scale),
+            None => at(1e-6)(integrator),
+        };
         let model = FarGuards { hopper, guards };
-        of_run((model, says), at(1e-6), (&[2.0, 0.0], tf))
+        of_run((model, nothing), with_scale, (&[2.0, 0.0], tf))
     };
     let hopper = |says| of_run((Hopper::default(), says), at(1e-7), (&[2.0, 0.0], 2.0));
     let ball = EventDriven::new(BouncingBall::default());
@@ -429,8 +434,9 @@ fn runs_cost_no_more_than_is_stated() {
             "corner of 8 of a table, as written",
             of_run((&table, all), at(1e-6), through),
         ),
-        ("hundred far guards", far(nothing, 2.0)),
-        ("a millisecond under a hundred guards", far(nothing, 1e-3)),
+        ("hundred far guards", far(2.0, None)),
+        ("a millisecond under a hundred guards", far(1e-3, None)),
+        ("the same with a time scale", far(1e-3, Some(0.01))),
         ("ball", of_run((ball, all), at(1e-9), (&[1.0, 0.0], 1.5))),
         (
             "trot, pitched",

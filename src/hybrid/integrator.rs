@@ -143,6 +143,16 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
+    /// The [`time_scale`](crate::EventFunction::time_scale) of event functions that state none (s),
+    /// `INFINITY` where all are smooth wherever the state is. Default: a hundredth of each run. A
+    /// program that makes many short runs, as a controller does, spares most of their samples with a
+    /// time scale that is one for all of them: a run of a millisecond needs no more than its steps.
+    #[must_use]
+    pub fn time_scale(mut self, scale: f64) -> Self {
+        self.driver.settings.time_scale = Some(scale);
+        self
+    }
+
     /// Most crossings before the run is refused as Zeno. Default 100 000.
     #[must_use]
     pub fn max_events(mut self, limit: usize) -> Self {

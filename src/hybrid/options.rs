@@ -146,8 +146,8 @@ impl Projection {
 /// agree, the next one is longer: five times where all guards hardly bend or are far from zero
 /// beside what they move, else 1.8 times, and 1.25 times where some needed a closer look. No window
 /// is so long that two samples are farther apart in time than the shortest
-/// [`time_scale`](crate::EventFunction::time_scale) of a guard, a hundredth of the run for those
-/// that state none.
+/// [`time_scale`](crate::EventFunction::time_scale) of a guard. For those that state none it is
+/// that of the [integrator](crate::Integrator::time_scale), else a hundredth of the run.
 ///
 /// **What can still hide** is a spike between two samples: an event function that goes beyond zero
 /// and comes back in a shorter time than the distance of two samples, and is flat on both sides.
@@ -188,6 +188,8 @@ pub(crate) struct Settings {
     pub(crate) fixed_step: Option<f64>,
     pub(crate) first_step: Option<f64>,
     pub(crate) max_step: f64,
+    /// That of event functions that state none (s).
+    pub(crate) time_scale: Option<f64>,
     pub(crate) max_events: usize,
     pub(crate) max_steps: usize,
     pub(crate) max_memory: usize,
@@ -212,6 +214,7 @@ impl Default for Settings {
             fixed_step: None,
             first_step: None,
             max_step: f64::INFINITY,
+            time_scale: None,
             max_events: 100_000,
             max_steps: 10_000_000,
             max_memory: 1 << 30,
@@ -257,6 +260,9 @@ impl Settings {
         // Infinite means no limit.
         let (kept, rule) = (self.max_step > 0.0, "must be > 0");
         validate::unless(kept, "max_step", self.max_step, rule)?;
+        if let Some(scale) = self.time_scale {
+            validate::unless(scale > 0.0, "time_scale", scale, rule)?;
+        }
         validate::not_negative("corner_tolerance", &[self.corner_tolerance])
     }
 }

@@ -322,6 +322,10 @@ fn steps_that_are_not_positive() {
             "first_step"
         ));
         assert!(is_setting(&refused(hopper().max_step(step)), "max_step"));
+        assert!(is_setting(
+            &refused(hopper().time_scale(step)),
+            "time_scale"
+        ));
     }
 }
 

@@ -39,8 +39,13 @@ impl Spike {
 }
 
 /// A state that moves on a straight line for a second past a spike of the guard, in time or in
-/// space.
-fn pass(spike: Spike, of_time: bool, projection: Projection, scale: Option<f64>) -> Trajectory {
+/// space; with the time scale that the model states, and that of the integrator.
+fn pass(
+    spike: Spike,
+    of_time: bool,
+    projection: Projection,
+    [scale, of_others]: [Option<f64>; 2],
+) -> Trajectory {
     let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
         .events([Watch::BOTH], move |_, t, x, _| {
             spike.at(if of_time { t } else { x[0] })
@@ -50,6 +55,9 @@ fn pass(spike: Spike, of_time: bool, projection: Projection, scale: Option<f64>)
         None => system,
     };
     let mut integrator = Integrator::new(system).unwrap().projection(projection);
+    if let Some(scale) = of_others {
+        integrator = integrator.time_scale(scale);
+    }
     integrator.integrate(0.0, &[0.0], 1.0).unwrap()
 }
 
@@ -76,7 +84,7 @@ fn a_spike_that_lasts_a_hundredth_of_the_run_is_found() {
     let cases = if cfg!(debug_assertions) { 200 } else { 20_000 };
     for (seed, widths) in [(31, (0.01, 0.0101)), (32, (0.01, 0.05))] {
         random_spikes(seed, cases, widths, |spike, of_time, projection| {
-            let run = pass(spike, of_time, projection, None);
+            let run = pass(spike, of_time, projection, [None; 2]);
             assert_eq!(*run.status(), Status::ReachedEnd, "{spike:?}");
             assert_eq!(run.crossings().len(), 2, "{spike:?}, {:?}", run.doubts());
         });
@@ -88,11 +96,15 @@ fn a_narrow_spike_may_hide_unless_a_time_scale_is_stated() {
     let (mut missed, mut all) = (0, 0);
     let cases = if cfg!(debug_assertions) { 30 } else { 1_000 };
     random_spikes(33, cases, (5e-4, 2e-3), |spike, of_time, projection| {
-        let run = pass(spike, of_time, projection.clone(), None);
+        let run = pass(spike, of_time, projection.clone(), [None; 2]);
         all += 1;
         missed += usize::from(run.crossings().is_empty() && run.is_guaranteed());
-        let run = pass(spike, of_time, projection, Some(spike.width));
-        assert_eq!(run.crossings().len(), 2, "{spike:?}, {:?}", run.doubts());
+        let (width, long) = (Some(spike.width), Some(10.0));
+        // What the model states goes before what the integrator says of all others.
+        for scales in [[width, None], [None, width], [width, long]] {
+            let run = pass(spike, of_time, projection.clone(), scales);
+            assert_eq!(run.crossings().len(), 2, "{spike:?}, {:?}", run.doubts());
+        }
     });
     assert!(2 * missed > all, "{missed} of {all}");
 }

@@ -106,8 +106,9 @@ pub trait EventFunction {
     /// The shortest time (s) in which `h_k` does something of its own that the motion does not
     /// show: a pulse, a gate, an obstacle that is passed. Samples of `h_k` are never farther apart
     /// in time, so that nothing that lasts as long can hide between them. `INFINITY` for a function
-    /// of the state that is smooth wherever the state is; the provided `None` takes a hundredth of
-    /// the run.
+    /// of the state that is smooth wherever the state is; the provided `None` takes that of the
+    /// integrator ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the
+    /// run unless it is told.
     ///
     /// What hides is narrower than the distance of samples and leaves no trace at them;
     /// oscillations are followed at any rate.

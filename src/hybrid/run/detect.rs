@@ -95,17 +95,18 @@ impl<B: Buffer> GuardSearch<B> {
         }
     }
 
-    /// Forgets the last run. Samples are never farther apart than time scales allow; where guards
-    /// state none, a run has a hundred samples at least.
+    /// Forgets the last run. Samples are never farther apart than time scales allow; where neither
+    /// guards nor settings state one, a run has a hundred samples at least.
     pub(crate) fn begin<S: EventFunction + ?Sized>(
         &mut self,
-        system: &S,
+        (system, stated): (&S, Option<f64>),
         state: &State<B>,
         guards: &GuardTable<B>,
     ) {
         let of_the_run = (state.tf - state.t) / LEAST_SAMPLES;
+        let of_others = stated.unwrap_or(of_the_run);
         let watched = (0..state.count()).filter(|&k| guards.watch[k].is_any());
-        let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_the_run));
+        let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_others));
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
         self.inside = None;
         self.hovers.fill(false);
