@@ -4,7 +4,8 @@
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
 use crate::linalg::dot;
-use crate::mechanics::mode_problem::{Settled, settle};
+use crate::mechanics::mode_choice::Settled;
+use crate::mechanics::mode_problem::settle;
 use crate::{At, Mode, Quantity, Stop};
 
 /// A gap that was released closes where its acceleration is less than zero by this part of its

@@ -42,7 +42,7 @@ mod linearised;
 pub(crate) mod log;
 pub(crate) mod measured;
 mod mechanism;
-mod mode_choice;
+pub(crate) mod mode_choice;
 pub(crate) mod mode_problem;
 pub(crate) mod rates;
 mod redundant;

@@ -4,7 +4,6 @@
 use nalgebra::DMatrixView;
 
 use super::acceleration::Trouble;
-use super::mode_problem::Settled;
 use super::redundant::Redundant;
 use crate::Interrupt;
 use crate::lcp;
@@ -21,6 +20,24 @@ const ALMOST_DEPENDENT: f64 = 1e-8;
 const NEARLY_DEPENDENT: f64 = 1e-11;
 /// Accelerations and forces within this part of their size are zero.
 pub(super) const SMALL: f64 = 1e-10;
+
+/// The solution of the mode problem.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Settled {
+    /// These stay closed, as marks on the candidates.
+    Closed(Vec<bool>),
+    /// No set is consistent.
+    Nobody,
+    /// Two sets are consistent, with different accelerations.
+    Ambiguous,
+    /// The accelerations cannot be computed with these contacts closed.
+    Trouble(Trouble, Vec<usize>),
+    /// This component of the free acceleration is not finite.
+    NotFinite(usize),
+    /// More contacts than are tried.
+    TooMany,
+    Interrupted,
+}
 
 /// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Values up to `small`, in units of rows, count as zero; `b` may lie
 /// outside the range of `G` by `noise`. `G` is positive semidefinite, so accelerations are unique.

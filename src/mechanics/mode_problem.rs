@@ -2,7 +2,7 @@
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use super::acceleration::{Bodies, Trouble, accelerate};
-use super::mode_choice::{SMALL, choose};
+use super::mode_choice::{SMALL, Settled, choose};
 use super::redundant::Redundant;
 use super::{MechanicalSystem, UnilateralConstraints, configuration};
 use crate::Interrupt;
@@ -11,24 +11,6 @@ use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(crate) const TRY_ALL: usize = 12;
-/// The solution of the mode problem.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Settled {
-    /// These stay closed, as marks on the candidates.
-    Closed(Vec<bool>),
-    /// No set is consistent.
-    Nobody,
-    /// Two sets are consistent, with different accelerations.
-    Ambiguous,
-    /// The accelerations cannot be computed with these contacts closed.
-    Trouble(Trouble, Vec<usize>),
-    /// This component of the free acceleration is not finite.
-    NotFinite(usize),
-    /// More contacts than are tried.
-    TooMany,
-    Interrupted,
-}
-
 /// Decides which of `candidates`, gaps that are zero and do not open, stay closed at `(t, q, v)`.
 pub(crate) fn settle<S>(
     bodies: &Bodies<S>,

@@ -201,8 +201,10 @@ impl Explorer {
             self.graph.node(from).members[m].rate,
         );
         self.sizes.note(self.graph.jump(edge), (row, rate));
-        if behind == Behind::Members {
-            self.graph.merge_newest(edge, rows);
+        if behind == Behind::Members
+            && let Some(twin) = self.graph.twin(self.graph.edge(edge).to)
+        {
+            self.graph.merge_newest(edge, twin, rows);
         }
         Ok(edge)
     }

@@ -9,7 +9,6 @@
 use std::ops::Range;
 
 use super::point::CornerPoint;
-use super::twin::key;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
@@ -345,15 +344,10 @@ impl CornerGraph {
         Ok(i)
     }
 
-    /// Lets an edge lead to an earlier node that is the same as the newest, to which it leads now:
-    /// other orders of the same guards meet there. The newest is forgotten, and `rows` rows are
-    /// kept.
-    pub(crate) fn merge_newest(&mut self, edge: usize, rows: usize) {
-        let newest = self.edges[edge].to;
-        let Some(twin) = self.twin(newest) else {
-            return;
-        };
-        self.edges[edge].to = twin;
+    /// Lets an edge lead to a `twin` of the newest node, to which it leads now: other orders of the
+    /// same guards meet there. The newest is forgotten, and `rows` rows are kept.
+    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, rows: usize) {
+        let newest = std::mem::replace(&mut self.edges[edge].to, twin);
         debug_assert_eq!(newest + 1, self.used_nodes, "the newest node");
         self.used_nodes -= 1;
         self.members.truncate(self.headers[newest].members.start);
@@ -468,4 +462,13 @@ impl CornerGraph {
     pub(crate) fn has_resets(&self) -> bool {
         self.edges.iter().any(|edge| !edge.identity)
     }
+}
+
+/// A number that depends on the sides of a mode alone.
+fn key(mode: &Mode) -> u64 {
+    mode.words().fold(0, |key, word| {
+        (key ^ word)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29)
+    })
 }

@@ -2,7 +2,6 @@
 //! known.
 
 use super::graph::CornerGraph;
-use crate::Mode;
 
 impl CornerGraph {
     /// An earlier node that is the same.
@@ -27,13 +26,4 @@ impl CornerGraph {
         };
         (0..newest).filter(|&i| self.keys[i] == key).find(alike)
     }
-}
-
-/// A number that depends on the sides of a mode alone.
-pub(super) fn key(mode: &Mode) -> u64 {
-    mode.words().fold(0, |key, word| {
-        (key ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
-    })
 }

@@ -1,7 +1,7 @@
 //! What is known of each event function: value, rate, numerical zero, error, arming.
 
+use super::beside::Beside;
 use super::ranking::{Surfaces, Survey};
-use super::rates::Beside;
 use super::spread::Spreads;
 use super::state::State;
 use crate::hybrid::context::{Context, System};

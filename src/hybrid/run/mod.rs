@@ -1,7 +1,7 @@
 //! One integration (Anderson & Revzen, section 3).
 //!
-//! * `state`: what moves; `guard_table` (with `rates`, `spread`, `ranking`): what is known of each event
-//!   function; `initial`: sides and arming at the start.
+//! * `state`: what moves; `guard_table`: what is known of each event function, with its `rates`
+//!   (`beside`), its `spread` by errors and its `ranking`; `initial`: sides and arming at the start.
 //! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says. `detect`: the
 //!   first guard that it passes, window by window, each as long as `pace` says: `window`, `cubic`
 //!   and `examine` say what samples of event functions leave open, `stop` where the step ends.
@@ -10,6 +10,7 @@
 //! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
 
+mod beside;
 mod cascade;
 mod cluster;
 mod crossing;

@@ -3,105 +3,15 @@
 
 use super::guard_table::GuardTable;
 use super::state::State;
+use crate::hybrid::CrossedGuard;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::{self, Rate};
-use crate::hybrid::{CrossedGuard, Mode};
 use crate::ode::Buffer;
-use crate::ode::difference::step_along;
 use crate::{Quantity, Stop};
 
 /// Where no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
 /// below this part of its motion in a step.
 const NEAR: f64 = 1e-3;
-
-/// The two places beside a state, along its field, of a central difference: all event functions
-/// whose rows are not written have the same.
-#[derive(Clone, Debug)]
-pub(super) struct Beside<B> {
-    /// The state that they are beside of, and its field.
-    t: f64,
-    x: B,
-    field: B,
-    /// How far they are from it (s).
-    step: f64,
-    ahead: B,
-    behind: B,
-    /// All event functions there, where all are asked for.
-    all: [Vec<f64>; 2],
-}
-
-impl<B: Buffer> Beside<B> {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
-        Self {
-            t: f64::NAN,
-            x: B::zeros(dim),
-            field: B::zeros(dim),
-            step: 0.0,
-            ahead: B::zeros(dim),
-            behind: B::zeros(dim),
-            all: [vec![0.0; count], vec![0.0; count]],
-        }
-    }
-
-    /// Forgets the last run.
-    pub(super) fn begin(&mut self) {
-        self.t = f64::NAN;
-    }
-
-    /// Stands beside a state.
-    #[inline]
-    fn stand(&mut self, (t, x): (f64, &[f64]), field: &[f64]) {
-        let is_same = t.to_bits() == self.t.to_bits();
-        if is_same && x == self.x.get() && field == self.field.get() {
-            return;
-        }
-        self.t = t;
-        self.x.get_mut().copy_from_slice(x);
-        self.field.get_mut().copy_from_slice(field);
-        self.step = step_along(t, x, 1.0, field);
-        let (ahead, behind) = (self.ahead.get_mut(), self.behind.get_mut());
-        for i in 0..x.len() {
-            ahead[i] = x[i] + self.step * field[i];
-            behind[i] = x[i] - self.step * field[i];
-        }
-    }
-
-    /// The rate of event function `k` by its values at the two places.
-    #[inline]
-    fn rate<S: System + ?Sized>(&self, system: &S, mode: &Mode, k: usize) -> Rate {
-        let ahead = system.event(k, self.t + self.step, self.ahead.get(), mode);
-        let behind = system.event(k, self.t - self.step, self.behind.get(), mode);
-        self.between(ahead, behind)
-    }
-
-    #[inline]
-    fn between(&self, ahead: f64, behind: f64) -> Rate {
-        Rate {
-            value: (ahead - behind) / (2.0 * self.step),
-            magnitude: 0.0,
-            written: false,
-            beside: ahead.abs().max(behind.abs()),
-        }
-    }
-
-    /// Evaluates all event functions at the two places.
-    fn evaluate_all<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        mode: &Mode,
-    ) -> Result<(), Stop> {
-        let [ahead, behind] = &mut self.all;
-        let places = [
-            (self.step, self.ahead.get(), ahead),
-            (-self.step, self.behind.get(), behind),
-        ];
-        for (step, x, h) in places {
-            context.settings.interrupt.check()?;
-            context.system.events(self.t + step, x, mode, h);
-        }
-        Ok(())
-    }
-}
 
 impl<B: Buffer> GuardTable<B> {
     /// Evaluates rate and numerical zero of event function `k` at the present state, field and
