@@ -480,3 +480,46 @@ fn runs_cost_no_more_than_is_stated() {
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
+
+/// Forty planes whose values come of one solution, as the forces of contacts do.
+struct OneSolution {
+    solutions: Cell<usize>,
+}
+
+impl Flow for OneSolution {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[x[1], -x[0]]);
+    }
+}
+
+impl EventFunction for OneSolution {
+    fn count(&self) -> usize {
+        40
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        let mut all = [0.0; 40];
+        self.events(t, x, mode, &mut all);
+        all[k]
+    }
+    fn events(&self, _t: f64, x: &[f64], _mode: &Mode, h: &mut [f64]) {
+        self.solutions.set(self.solutions.get() + 1);
+        for (k, h) in h.iter_mut().enumerate() {
+            *h = x[0] - 2.0 - k as f64;
+        }
+    }
+}
+
+/// What event functions share is evaluated once a place, at the start and at the end too: with terms
+/// one by one it took 464 solutions.
+#[test]
+fn event_functions_that_share_their_work_are_asked_together() {
+    let solutions = Cell::default();
+    let mut integrator = Integrator::new(OneSolution { solutions }).unwrap();
+    let run = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
+    assert_eq!(run.status, Status::ReachedEnd);
+    let found = integrator.system().solutions.get();
+    assert!(found <= 152, "{found}");
+}

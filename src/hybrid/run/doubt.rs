@@ -328,12 +328,15 @@ impl Doubts {
         state: &State<B>,
         guards: &mut GuardTable<B>,
     ) -> Result<(), Stop> {
+        let GuardTable {
+            arming, spreads, ..
+        } = &mut *guards;
+        spreads.need_each(context, state, |k| arming[k].is_armed())?;
         for k in 0..state.count() {
             if !guards.arming[k].is_armed() {
                 continue;
             }
             let own = guards.own_h(k);
-            guards.spreads.need(context, state, k)?;
             let error = guards.error_of(state, k);
             if own >= -error {
                 let rate = guards.own_rate(k);

@@ -52,6 +52,8 @@ pub(crate) struct GuardTable<B> {
     pub(crate) outside: Vec<bool>,
     /// Scratch of surveys.
     ahead: Vec<f64>,
+    /// Those close to zero whose terms are evaluated together.
+    pub(super) close: Vec<usize>,
     /// Scratch for rows.
     pub(crate) row: B,
     /// Places beside the present one, for differences in the stead of rows.
@@ -78,6 +80,7 @@ impl<B: Buffer> GuardTable<B> {
             passed_at: vec![f64::NEG_INFINITY; 2 * count],
             outside: vec![false; count],
             ahead: values(),
+            close: Vec::with_capacity(count),
             row: B::zeros(dim),
             beside: Beside::new(dim, count),
         }

@@ -161,7 +161,10 @@ fn arm<S: System + ?Sized, B: Buffer>(
         }
         let is_ready = guards.is_clear(k, 0.0) || (!beyond && rate >= least);
         guards.arming[k] = Arming::armed(is_ready);
-        guards.spreads.need(context, state, k)?;
     }
+    let GuardTable {
+        arming, spreads, ..
+    } = &mut *guards;
+    spreads.need_each(context, state, |k| arming[k].is_armed())?;
     check_admissible(context, (state, guards), None)
 }

@@ -43,6 +43,7 @@ impl<B: Buffer> GuardTable<B> {
         state: &State<B>,
     ) -> Result<(), Stop> {
         let mut are_known = false;
+        self.close.clear();
         for k in 0..state.count() {
             let (x, row) = (state.x.get(), self.row.get_mut());
             let by_row = context.rate_by_row(k, (state.t, x), &state.mode, state.field(), row);
@@ -57,9 +58,35 @@ impl<B: Buffer> GuardTable<B> {
                 let [ahead, behind] = &self.beside.all;
                 self.beside.between(ahead[k], behind[k])
             };
-            self.take_rate(context, state, k, rate)?;
+            if rate.value.is_finite() && self.is_close(state, k, rate) {
+                self.rate[k] = rate.value;
+                self.close.push(k);
+            } else {
+                self.take_rate(context, state, k, rate)?;
+            }
+        }
+        self.spreads.magnitudes(context, state, &self.close)?;
+        for i in 0..self.close.len() {
+            let k = self.close[i];
+            self.spreads.take_terms(state, k);
+            let rate = Rate {
+                value: self.rate[k],
+                magnitude: self.spreads.known_magnitude(k),
+                written: false,
+                beside: 0.0,
+            };
+            self.set_rate(state, k, rate);
         }
         Ok(())
+    }
+
+    /// True for an event function whose row is not written and which is so close to zero that the
+    /// terms behind its numerical zero count.
+    #[inline]
+    fn is_close(&self, state: &State<B>, k: usize, rate: Rate) -> bool {
+        let moves = rate.value.abs() * state.last_step.max(NEAR * (state.tf - state.t));
+        // At a tangent the rate does not tell how far the guard moves.
+        !rate.written && self.h[k].abs() <= NEAR * moves.max(rate.beside)
     }
 
     /// Takes over a rate at the present state, with the numerical zero that belongs to it. Where the
@@ -80,13 +107,9 @@ impl<B: Buffer> GuardTable<B> {
         if rate.written {
             let spread = state.tolerance.along(self.row.get(), x);
             self.spreads.set(state, k, spread);
-        } else {
-            let moves = rate.value.abs() * state.last_step.max(NEAR * (state.tf - state.t));
-            // At a tangent the rate does not tell how far the guard moves.
-            if self.h[k].abs() <= NEAR * moves.max(rate.beside) {
-                rate.magnitude = self.spreads.magnitude(context, k, (state.t, x), state)?;
-                self.spreads.take_terms(state, k);
-            }
+        } else if self.is_close(state, k, rate) {
+            rate.magnitude = self.spreads.magnitude(context, k, (state.t, x), state)?;
+            self.spreads.take_terms(state, k);
         }
         self.set_rate(state, k, rate);
         Ok(())

@@ -20,6 +20,9 @@ pub(crate) struct Spreads<B> {
     pub(crate) most: Vec<f64>,
     /// Scratch for rows.
     row: B,
+    /// Those whose terms are evaluated together, and all event functions on both sides of the state.
+    together: Vec<usize>,
+    sides: [Vec<f64>; 2],
 }
 
 /// What is known of one.
@@ -56,6 +59,8 @@ impl<B: Buffer> Spreads<B> {
             each: vec![Spread::unknown(); count],
             most: vec![0.0; count],
             row: B::zeros(dim),
+            together: Vec::with_capacity(count),
+            sides: [vec![0.0; count], vec![0.0; count]],
         }
     }
 
@@ -138,11 +143,100 @@ impl<B: Buffer> Spreads<B> {
         state: &State<B>,
         k: usize,
     ) -> Result<(), Stop> {
-        let Spread { value, at, .. } = self.each[k];
-        if value > 0.0 && state.t - at <= RECENT * state.last_step {
+        if self.is_known(state, k) {
             return Ok(());
         }
         self.evaluate(context, state, k)
+    }
+
+    #[inline]
+    fn is_known(&self, state: &State<B>, k: usize) -> bool {
+        let Spread { value, at, .. } = self.each[k];
+        value > 0.0 && state.t - at <= RECENT * state.last_step
+    }
+
+    /// The same for each event function that is `asked` for.
+    pub(crate) fn need_each<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        asked: impl Fn(usize) -> bool,
+    ) -> Result<(), Stop> {
+        self.together.clear();
+        for k in (0..self.each.len()).filter(|&k| asked(k)) {
+            if !self.is_known(state, k) && !self.set_by_row(context, state, k) {
+                // Terms that were kept may be of another place.
+                self.each[k].terms = Terms::default();
+                self.together.push(k);
+            }
+        }
+        self.evaluate_together(context, state)?;
+        for i in 0..self.together.len() {
+            self.take_terms(state, self.together[i]);
+        }
+        Ok(())
+    }
+
+    /// Evaluates the terms of each event function of `asked`, whose rows are not written.
+    pub(crate) fn magnitudes<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        asked: &[usize],
+    ) -> Result<(), Stop> {
+        self.together.clear();
+        let largest = largest(state.x.get());
+        for &k in asked {
+            if !self.each[k].terms.are_for(largest) {
+                self.together.push(k);
+            }
+        }
+        self.evaluate_together(context, state)
+    }
+
+    /// Evaluates the terms of those listed. Where they are most of all event functions, each pair of
+    /// places is visited once: what event functions share, as all forces of a heap, is evaluated
+    /// once there.
+    fn evaluate_together<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+    ) -> Result<(), Stop> {
+        let (t, x, point) = (state.t, state.x.get(), self.row.get_mut());
+        let count = self.together.len();
+        if count < 2 || 4 * count < 3 * self.each.len() {
+            for &k in &self.together {
+                let mut terms = Terms::default();
+                terms.evaluate(context, k, (t, x), state, point)?;
+                self.each[k].terms = terms;
+            }
+            return Ok(());
+        }
+        let largest = largest(x);
+        for &k in &self.together {
+            self.each[k].terms = Terms::default();
+        }
+        point.copy_from_slice(x);
+        for i in 0..x.len() {
+            let (places, sizes) = Terms::beside(state, i, (x[i], largest));
+            for (place, h) in places.iter().zip(&mut self.sides) {
+                context.settings.interrupt.check()?;
+                point[i] = *place;
+                context.system.events(t, point, &state.mode, h);
+                context.counts.events.add(1);
+            }
+            point[i] = x[i];
+            let [above, below] = &self.sides;
+            for &k in &self.together {
+                let slope = ((above[k] - below[k]) / (places[0] - places[1])).abs();
+                self.each[k].terms.add(slope, sizes);
+            }
+        }
+        for &k in &self.together {
+            let terms = &mut self.each[k].terms;
+            (terms.size, terms.outgrown) = (largest, state.outgrown);
+        }
+        Ok(())
     }
 
     /// The same for the error of the time of a crossing. Terms that are kept may be of earlier
@@ -170,19 +264,31 @@ impl<B: Buffer> Spreads<B> {
         state: &State<B>,
         k: usize,
     ) -> Result<(), Stop> {
-        let (t, x, mode) = (state.t, state.x.get(), &state.mode);
-        let row = self.row.get_mut();
-        if context.gradient(k, t, x, mode, row).is_some() {
-            let spread = state.tolerance.along(row, x);
-            self.set(state, k, spread);
+        if self.set_by_row(context, state, k) {
             return Ok(());
         }
         // Those that were kept may be of another place.
-        let mut terms = Terms::default();
-        terms.evaluate(context, k, (t, x), state, row)?;
+        let (mut terms, at) = (Terms::default(), (state.t, state.x.get()));
+        terms.evaluate(context, k, at, state, self.row.get_mut())?;
         self.each[k].terms = terms;
         self.take_terms(state, k);
         Ok(())
+    }
+
+    /// True where the row is written: the spread is known by it.
+    fn set_by_row<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) -> bool {
+        let (x, row) = (state.x.get(), self.row.get_mut());
+        if context.gradient(k, state.t, x, &state.mode, row).is_none() {
+            return false;
+        }
+        let spread = state.tolerance.along(row, x);
+        self.set(state, k, spread);
+        true
     }
 }
 
@@ -215,36 +321,57 @@ impl Terms {
         state: &State<B>,
         point: &mut [f64],
     ) -> Result<(), Interrupted> {
-        // Half of the digits: the difference keeps the other half.
-        const PART: f64 = 1.5e-8;
-        let largest = x
-            .iter()
-            .fold(f64::MIN_POSITIVE, |most, x| x.abs().max(most));
-        if largest >= 0.5 * self.size && largest <= 2.0 * self.size {
+        let largest = largest(x);
+        if self.are_for(largest) {
             return Ok(());
         }
         point.copy_from_slice(x);
-        let (mode, allowed) = (&state.mode, state.allowed.get());
-        let (mut magnitude, mut spread, mut of_run) = (0.0, 0.0, 0.0);
+        let mut terms = Self::default();
         for i in 0..x.len() {
             context.settings.interrupt.check()?;
-            let scale = state.tolerance.scale(i, x[i], x[i]);
-            let step = PART * x[i].abs().max(1e-3 * largest).max(scale);
-            let (above, below) = (x[i] + step, x[i] - step);
-            point[i] = above;
-            let h = context.event(k, t, point, mode);
-            point[i] = below;
-            let slope = ((h - context.event(k, t, point, mode)) / (above - below)).abs();
+            let (places, sizes) = Self::beside(state, i, (x[i], largest));
+            let [above, below] = places.map(|place| {
+                point[i] = place;
+                context.event(k, t, point, &state.mode)
+            });
             point[i] = x[i];
-            if slope.is_finite() {
-                magnitude += slope * x[i].abs();
-                spread += slope * scale;
-                of_run += slope * allowed[i];
-            }
+            terms.add(((above - below) / (places[0] - places[1])).abs(), sizes);
         }
-        (self.magnitude, self.spread, self.size) = (magnitude, spread, largest);
-        (self.spread_of_run, self.outgrown) = (of_run, state.outgrown);
+        (terms.size, terms.outgrown) = (largest, state.outgrown);
+        *self = terms;
         Ok(())
+    }
+
+    /// The values of variable `i`, which is `x` of a state whose largest is `largest`, on its two
+    /// sides; and the sizes that a slope along it is multiplied by.
+    #[inline]
+    fn beside<B: Buffer>(
+        state: &State<B>,
+        i: usize,
+        (x, largest): (f64, f64),
+    ) -> ([f64; 2], [f64; 3]) {
+        // Half of the digits: the difference keeps the other half.
+        const PART: f64 = 1.5e-8;
+        let scale = state.tolerance.scale(i, x, x);
+        let step = PART * x.abs().max(1e-3 * largest).max(scale);
+        let sizes = [x.abs(), scale, state.allowed.get()[i]];
+        ([x + step, x - step], sizes)
+    }
+
+    /// Adds the term of one variable.
+    #[inline]
+    fn add(&mut self, slope: f64, [size, scale, allowed]: [f64; 3]) {
+        if slope.is_finite() {
+            self.magnitude += slope * size;
+            self.spread += slope * scale;
+            self.spread_of_run += slope * allowed;
+        }
+    }
+
+    /// True when they are known for states whose largest variable is so large.
+    #[inline]
+    fn are_for(&self, largest: f64) -> bool {
+        largest >= 0.5 * self.size && largest <= 2.0 * self.size
     }
 
     /// True when there are any: the row is not written.
@@ -258,4 +385,10 @@ impl Terms {
     fn are_outgrown<B: Buffer>(&self, state: &State<B>) -> bool {
         self.outgrown != state.outgrown
     }
+}
+
+/// The size of the largest variable.
+fn largest(x: &[f64]) -> f64 {
+    x.iter()
+        .fold(f64::MIN_POSITIVE, |most, x| x.abs().max(most))
 }
