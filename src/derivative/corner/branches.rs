@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::cone;
 use super::exit::Passed;
-use super::explorer::{Explorer, MOST_NUMBERS};
+use super::explorer::{Behind, Explorer, MOST_NUMBERS};
 use super::graph::{CornerGraph, Node};
 use super::map_scale::MapScale;
 use crate::derivative::context::Context;
@@ -213,7 +213,12 @@ fn advance(
     }
     let mut map = path.map.clone();
     let tau = &shifts[chosen];
-    let edge = explorer.carry_map(context, (path.node, live[chosen]), tau, &mut map)?;
+    let edge = explorer.carry_map(
+        context,
+        (path.node, live[chosen], Behind::Members),
+        tau,
+        &mut map,
+    )?;
     let graph = explorer.graph();
     let (node, stopped) = (graph.edge(edge).to, graph.edge(edge).stops);
     if stopped {

@@ -14,7 +14,7 @@ use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
 use super::exit::Passed;
-use super::explorer::{Explorer, MOST_NUMBERS};
+use super::explorer::{Behind, Explorer, MOST_NUMBERS};
 use super::follow::Course;
 use super::map_scale::{Excess, MapScale, Sizes};
 use super::point::CornerPoint;
@@ -172,7 +172,7 @@ pub(crate) fn all_orders(
             let guard = graph.node(node).members[m].guard;
             found.times.note(guard, &tau);
             let mut next = maps.copy(&map);
-            let edge = explorer.carry_map(context, (node, m), &tau, &mut next)?;
+            let edge = explorer.carry_map(context, (node, m, Behind::Members), &tau, &mut next)?;
             explorer.note_entries(&next);
             let graph = explorer.graph();
             let to = graph.edge(edge).to;
@@ -284,12 +284,12 @@ pub(crate) fn pairs(
     let mut crossing = Crossing::new(dim);
     let mut first = Vec::with_capacity(n);
     for k in 0..n {
-        crossing.cross(context, explorer, (0, k), &one)?;
+        crossing.cross(context, explorer, (0, k, Behind::Members), &one)?;
         first.push(crossing.map.clone());
     }
     let mut product = one;
     for k in 0..n {
-        crossing.cross(context, explorer, (0, k), &product)?;
+        crossing.cross(context, explorer, (0, k, Behind::Members), &product)?;
         product.copy_from(&crossing.map);
     }
     // All crossings at node 0 are found by now.
@@ -313,13 +313,13 @@ pub(crate) fn pairs(
             let guard = graph.node(behind).members[m].guard;
             let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
-            crossing.cross(context, explorer, (0, k), &first[i])?;
+            crossing.cross(context, explorer, (0, k, Behind::Members), &first[i])?;
             alike.copy_from(&crossing.map);
-            crossing.cross_out(context, explorer, (behind, m), &first[i])?;
+            crossing.cross(context, explorer, (behind, m, Behind::Nothing), &first[i])?;
             times.note(guard, &crossing.tau);
             excess.note(&crossing.map, &alike);
             if k < i {
-                crossing.cross(context, explorer, (0, i), &first[k])?;
+                crossing.cross(context, explorer, (0, i, Behind::Members), &first[k])?;
                 excess.note(&crossing.map, &alike);
             }
         }
@@ -345,7 +345,7 @@ pub(crate) fn pairs_are_continuous(
             let mut rows = Vec::with_capacity(2);
             let mut behind = Vec::with_capacity(2);
             for (early, late) in [(i, k), (k, i)] {
-                crossing.cross(context, explorer, (0, early), &one)?;
+                crossing.cross(context, explorer, (0, early, Behind::Members), &one)?;
                 let map = crossing.map.clone();
                 rows.push(crossing.tau.clone());
                 let edge = explorer.edge(context, 0, early)?;
@@ -357,7 +357,7 @@ pub(crate) fn pairs_are_continuous(
                 if graph.edge(edge).stops || !graph.is_live(context.system, to, m) {
                     break;
                 }
-                crossing.cross(context, explorer, (to, m), &map)?;
+                crossing.cross(context, explorer, (to, m, Behind::Members), &map)?;
                 behind.push(crossing.map.clone());
             }
             if let ([a, b], [ab, ba]) = (&rows[..], &behind[..])
@@ -386,35 +386,18 @@ impl Crossing {
         }
     }
 
-    /// Crosses member `m` of a node, to which `map` leads.
+    /// Crosses member `m` of a node, to which `map` leads; see [`Explorer::carry_map`].
     fn cross(
         &mut self,
         context: Context<'_>,
         explorer: &mut Explorer,
-        (node, m): (usize, usize),
+        (node, m, behind): (usize, usize, Behind),
         map: &DMatrix<f64>,
     ) -> Result<(), NoDerivative> {
-        self.stand(explorer, (node, m), map);
-        explorer.carry_map(context, (node, m), &self.tau, &mut self.map)?;
-        Ok(())
-    }
-
-    /// The same where nothing is asked for behind it.
-    fn cross_out(
-        &mut self,
-        context: Context<'_>,
-        explorer: &mut Explorer,
-        (node, m): (usize, usize),
-        map: &DMatrix<f64>,
-    ) -> Result<(), NoDerivative> {
-        self.stand(explorer, (node, m), map);
-        explorer.carry_map_out(context, (node, m), &self.tau, &mut self.map)
-    }
-
-    fn stand(&mut self, explorer: &Explorer, (node, m): (usize, usize), map: &DMatrix<f64>) {
-        explorer
-            .graph()
-            .write_shift_row(node, m, map, &mut self.tau);
+        let graph = explorer.graph();
+        graph.write_shift_row(node, m, map, &mut self.tau);
         self.map.copy_from(map);
+        explorer.carry_map(context, (node, m, behind), &self.tau, &mut self.map)?;
+        Ok(())
     }
 }

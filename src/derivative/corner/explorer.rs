@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::exit::{Extremes, Passed};
 use super::graph::{CornerGraph, Edge, Mark, Node};
 use super::map_scale::{MapScale, Sizes};
+use super::moved::{Moved, check_others};
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
@@ -17,9 +18,6 @@ use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
 /// Most nodes of one corner; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
-
-/// Moves of event functions within this part of their terms are rounding of derivatives of resets.
-const LEFT_ALONE: f64 = 1e-6;
 
 /// Most numbers in the maps of a corner that are kept at a time, 256 MB: 2,330 maps of 120 × 120.
 pub(crate) const MOST_NUMBERS: usize = 1 << 25;
@@ -44,10 +42,10 @@ pub(crate) struct Explorer {
 
 /// What is found of a node behind an edge beside its state, mode and field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Behind {
+pub(crate) enum Behind {
     /// The guards that may be crossed there, and whether it is an earlier node.
     Members,
-    /// Nothing: no crossing beyond is asked for.
+    /// Nothing: no crossing beyond is asked for. It may be a twin of an earlier node.
     Nothing,
 }
 
@@ -416,8 +414,7 @@ impl Explorer {
             self.mode.set(guard.event, guard.side_after());
             let rate = moving + dot(row, field);
             for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
-                let moved = Moved::of((&*row, rate), delta, *tau);
-                if moved.by.abs() > LEFT_ALONE * moved.size {
+                if Moved::of((&*row, rate), delta, *tau).is_moved() {
                     return Err(NoDerivative::MovedGuard { guard, by, t });
                 }
             }
@@ -426,30 +423,18 @@ impl Explorer {
     }
 
     /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose
-    /// time is shifted by the row `tau`; gives the edge.
+    /// time is shifted by the row `tau`; gives the edge. An edge that is found now leads to a node of
+    /// which so much is known as `behind` says.
     pub(crate) fn carry_map(
         &mut self,
         context: Context<'_>,
-        (node, m): (usize, usize),
+        (node, m, behind): (usize, usize, Behind),
         tau: &DVector<f64>,
         map: &mut DMatrix<f64>,
     ) -> Result<usize, NoDerivative> {
-        let edge = self.edge(context, node, m)?;
+        let edge = self.edge_to(context, (node, m), behind)?;
         self.carry(context, (node, edge), tau.as_slice(), map.as_mut_slice())?;
         Ok(edge)
-    }
-
-    /// The same where nothing beyond is asked for: an edge that is found now has no members behind
-    /// it, and may lead to a twin of an earlier node.
-    pub(crate) fn carry_map_out(
-        &mut self,
-        context: Context<'_>,
-        (node, m): (usize, usize),
-        tau: &DVector<f64>,
-        map: &mut DMatrix<f64>,
-    ) -> Result<(), NoDerivative> {
-        let edge = self.edge_to(context, (node, m), Behind::Nothing)?;
-        self.carry(context, (node, edge), tau.as_slice(), map.as_mut_slice())
     }
 
     /// The same, with the row of the time shift found on the way.
@@ -460,63 +445,9 @@ impl Explorer {
         map: &mut DMatrix<f64>,
     ) -> Result<(usize, DVector<f64>), NoDerivative> {
         let tau = self.graph.shift_row(node, m, map);
-        let edge = self.carry_map(context, (node, m), &tau, map)?;
+        let edge = self.carry_map(context, (node, m, Behind::Members), &tau, map)?;
         Ok((edge, tau))
     }
-}
-
-/// How far a displacement moves an event function at a crossing, whose time it shifts by `tau`, and
-/// the size of the terms of that.
-struct Moved {
-    by: f64,
-    size: f64,
-}
-
-impl Moved {
-    fn of((row, rate): (&[f64], f64), delta: &[f64], tau: f64) -> Self {
-        let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
-        // The rounding of derivatives of resets is that of their largest entry.
-        let row_size: f64 = row.iter().map(|a| a.abs()).sum();
-        let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-        Self {
-            by: dot(row, delta) + rate * tau,
-            size: size + (rate * tau).abs() + 1e-3 * row_size * largest,
-        }
-    }
-}
-
-/// Refuses a reset that moves the state, to first order, towards or away from a guard that is still
-/// to be crossed: such a guard may be carried across or met again, depending on the displacement.
-fn check_others(
-    graph: &CornerGraph,
-    (from, edge): (usize, usize),
-    tau: &[f64],
-    [before, deltas]: [&[f64]; 2],
-) -> Result<(), NoDerivative> {
-    let Edge { guard, to, .. } = *graph.edge(edge);
-    let dim = graph.dim();
-    for (m, after) in graph.node(to).members.iter().enumerate() {
-        let Some(n) = graph.member(from, after.guard) else {
-            continue;
-        };
-        for (i, tau) in tau.iter().enumerate() {
-            let column = i * dim..(i + 1) * dim;
-            let moved = |node: usize, m: usize, delta: &[f64]| {
-                let (row, rate) = (graph.row(node, m), graph.node(node).members[m].rate);
-                Moved::of((row, rate), delta, *tau)
-            };
-            let old = moved(from, n, &before[column.clone()]);
-            let new = moved(to, m, &deltas[column]);
-            if (old.by - new.by).abs() > LEFT_ALONE * (old.size + new.size) {
-                return Err(NoDerivative::MovedGuard {
-                    guard: after.guard,
-                    by: guard,
-                    t: graph.t(),
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// True when `after` is `before` with the side of `guard` crossed and nothing else changed, flags

@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::exit::Passed;
-use super::explorer::Explorer;
+use super::explorer::{Behind, Explorer};
 use super::graph::{CornerGraph, Node};
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
@@ -142,7 +142,7 @@ impl Course {
             };
             let tau = explorer.graph().shift_row(node, m, &map);
             tell(guard, &tau);
-            let edge = explorer.carry_map(context, (node, m), &tau, &mut map)?;
+            let edge = explorer.carry_map(context, (node, m, Behind::Members), &tau, &mut map)?;
             let graph = explorer.graph();
             node = graph.edge(edge).to;
             if graph.edge(edge).stops {

@@ -6,8 +6,8 @@
 //!   run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
 //!   crossings between them; `twin`: where orders meet; `liveness`: which guards are crossed;
-//!   `shift`: when displacements meet them; `explorer`: what finds all that; `exit`: where the run
-//!   itself went on.
+//!   `shift`: when displacements meet them; `explorer`: what finds all that, with what resets have
+//!   `moved`; `exit`: where the run itself went on.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
 //!   maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -25,6 +25,7 @@ pub(crate) mod graph;
 pub(crate) mod group;
 mod liveness;
 pub(crate) mod map_scale;
+mod moved;
 pub(crate) mod piece;
 pub(crate) mod point;
 pub(crate) mod possible;

@@ -149,13 +149,26 @@ impl<B: Buffer> Spreads<B> {
         self.evaluate(context, state, k)
     }
 
+    /// The same for the error of the time of a crossing. Terms that are kept may be of earlier
+    /// sizes.
     #[inline]
-    fn is_known(&self, state: &State<B>, k: usize) -> bool {
-        let Spread { value, at, .. } = self.each[k];
-        value > 0.0 && state.t - at <= RECENT * state.last_step
+    pub(crate) fn need_of_run<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) -> Result<(), Stop> {
+        self.need(context, state, k)?;
+        if self.each[k].terms.are_kept() {
+            if self.each[k].terms.are_outgrown(state) {
+                self.evaluate(context, state, k)?;
+            }
+            self.each[k].of_run = self.each[k].terms.spread_of_run;
+        }
+        Ok(())
     }
 
-    /// The same for each event function that is `asked` for.
+    /// As [`need`](Self::need) for each event function that is `asked` for.
     pub(crate) fn need_each<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -165,8 +178,6 @@ impl<B: Buffer> Spreads<B> {
         self.together.clear();
         for k in (0..self.each.len()).filter(|&k| asked(k)) {
             if !self.is_known(state, k) && !self.set_by_row(context, state, k) {
-                // Terms that were kept may be of another place.
-                self.each[k].terms = Terms::default();
                 self.together.push(k);
             }
         }
@@ -202,17 +213,16 @@ impl<B: Buffer> Spreads<B> {
         context: &Context<'_, S>,
         state: &State<B>,
     ) -> Result<(), Stop> {
-        let (t, x, point) = (state.t, state.x.get(), self.row.get_mut());
         let count = self.together.len();
         if count < 2 || 4 * count < 3 * self.each.len() {
-            for &k in &self.together {
-                let mut terms = Terms::default();
-                terms.evaluate(context, k, (t, x), state, point)?;
-                self.each[k].terms = terms;
+            for i in 0..count {
+                self.evaluate_terms(context, state, self.together[i])?;
             }
             return Ok(());
         }
+        let (x, point) = (state.x.get(), self.row.get_mut());
         let largest = largest(x);
+        // Those that were kept may be of another place; after an interrupt none are known.
         for &k in &self.together {
             self.each[k].terms = Terms::default();
         }
@@ -222,7 +232,7 @@ impl<B: Buffer> Spreads<B> {
             for (place, h) in places.iter().zip(&mut self.sides) {
                 context.settings.interrupt.check()?;
                 point[i] = *place;
-                context.system.events(t, point, &state.mode, h);
+                context.system.events(state.t, point, &state.mode, h);
                 context.counts.events.add(1);
             }
             point[i] = x[i];
@@ -239,23 +249,11 @@ impl<B: Buffer> Spreads<B> {
         Ok(())
     }
 
-    /// The same for the error of the time of a crossing. Terms that are kept may be of earlier
-    /// sizes.
+    /// True when it was evaluated at about this place.
     #[inline]
-    pub(crate) fn need_of_run<S: System + ?Sized>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        k: usize,
-    ) -> Result<(), Stop> {
-        self.need(context, state, k)?;
-        if self.each[k].terms.are_kept() {
-            if self.each[k].terms.are_outgrown(state) {
-                self.evaluate(context, state, k)?;
-            }
-            self.each[k].of_run = self.each[k].terms.spread_of_run;
-        }
-        Ok(())
+    fn is_known(&self, state: &State<B>, k: usize) -> bool {
+        let Spread { value, at, .. } = self.each[k];
+        value > 0.0 && state.t - at <= RECENT * state.last_step
     }
 
     fn evaluate<S: System + ?Sized>(
@@ -267,11 +265,21 @@ impl<B: Buffer> Spreads<B> {
         if self.set_by_row(context, state, k) {
             return Ok(());
         }
-        // Those that were kept may be of another place.
+        self.evaluate_terms(context, state, k)?;
+        self.take_terms(state, k);
+        Ok(())
+    }
+
+    /// Evaluates the terms of one anew: those that were kept may be of another place.
+    fn evaluate_terms<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        k: usize,
+    ) -> Result<(), Stop> {
         let (mut terms, at) = (Terms::default(), (state.t, state.x.get()));
         terms.evaluate(context, k, at, state, self.row.get_mut())?;
         self.each[k].terms = terms;
-        self.take_terms(state, k);
         Ok(())
     }
 
