@@ -45,7 +45,7 @@ pub(crate) fn of_states(
 ) -> Result<Vec<f64>, NoDerivative> {
     let mut rounding = vec![0.0f64; corner.x.len()];
     for (order, apart) in courses(&corner.guards) {
-        let passages = from_neighbours(context, corner, (&order, apart), false);
+        let passages = from_neighbours(context, corner, (&order, apart), None);
         context.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let states = deviations(&samples.map(|passage| passage.states));
@@ -67,8 +67,8 @@ pub(crate) fn of_maps(
 ) -> Result<DMatrix<f64>, NoDerivative> {
     let dim = corner.x.len();
     let mut rounding = DMatrix::zeros(dim, dim);
-    for (order, apart) in courses(&corner.guards) {
-        let passages = from_neighbours(context, corner, (&order, apart), true);
+    for (course, (order, apart)) in (0..).zip(courses(&corner.guards)) {
+        let passages = from_neighbours(context, corner, (&order, apart), Some(course));
         context.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let maps = deviations(&samples.map(|passage| passage.map.as_slice().to_vec()));
@@ -81,8 +81,9 @@ pub(crate) fn of_maps(
 
 /// Orders in which a corner is passed to see its rounding, each guard early in one and late in
 /// another, with distances of the points in parts of components. Points at equal distances may
-/// still round alike: the rounding of a multiple of a coordinate is as regular as the points are.
-/// So all distances differ, and each order is repeated for few guards only.
+/// still round alike: the rounding of a multiple of a coordinate is as regular as the points are,
+/// and that of a difference stays the same over many of them. So distances grow from course to
+/// course, and each order is repeated for few guards only.
 fn courses(guards: &[Guard]) -> Vec<(Vec<Guard>, f64)> {
     let orders = orders(guards);
     let count = if guards.len() > MANY {
@@ -90,12 +91,10 @@ fn courses(guards: &[Guard]) -> Vec<(Vec<Guard>, f64)> {
     } else {
         COURSES
     };
-    // The golden ratio: its multiples stay apart from each other modulo 1.
-    let apart = |k: usize| APART * (1.0 + 0.618_033_988_749_894_9 * k as f64);
-    let each = orders.into_iter().cycle().take(count);
-    each.enumerate()
-        .map(|(k, order)| (order, apart(k)))
-        .collect()
+    // The square of the golden ratio: its powers are far from multiples of each other.
+    let apart = |k: i32| APART * 2.618_033_988_749_895_f64.powi(k);
+    let each = (0..).zip(orders.iter().cycle().take(count));
+    each.map(|(k, order)| (order.clone(), apart(k))).collect()
 }
 
 /// Some orders of guards: each is early in one and late in another.
@@ -124,24 +123,24 @@ struct Passage {
     map: DMatrix<f64>,
 }
 
-/// The passages from five points close to a corner; none when one of them is refused or takes
-/// another order.
+/// The passages from five points close to a corner, with their maps for the numbers that are drawn
+/// for a `course`; none when one of them is refused or takes another order.
 fn from_neighbours(
     context: Context<'_>,
     corner: &CornerPoint,
     (order, apart): (&[Guard], f64),
-    with_map: bool,
+    course: Option<u64>,
 ) -> Option<[Passage; 5]> {
     let mut explorer = Explorer::new(corner.x.len(), &corner.mode);
     let mut passages = Vec::with_capacity(5);
-    for (sample, j) in [-2.0, -1.0, 0.0, 1.0, 2.0].into_iter().enumerate() {
+    for (sample, j) in (0..).zip([-2.0, -1.0, 0.0, 1.0, 2.0]) {
         let mut point = corner.clone();
         for (i, x) in point.x.iter_mut().enumerate() {
             let side = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
             *x += j * side * apart * x.abs().max(LEAST);
         }
         explorer.begin(context, &point).ok()?;
-        let draw = with_map.then_some(Draw::new(sample as u64));
+        let draw = course.map(|course| Draw::new(5 * course + sample));
         let passage = pass_in_order(context, &mut explorer, order, draw).ok()?;
         passages.push(passage);
     }

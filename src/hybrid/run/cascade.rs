@@ -30,7 +30,7 @@ pub(crate) struct Cascade<B> {
     /// A transition of the present instant made a reset; event functions before the first of them.
     was_reset: bool,
     h_before_resets: Vec<f64>,
-    /// It may have made event functions jump: by a reset, or because they read the mode.
+    /// It made event functions jump: by a reset, or because they read the mode.
     jumped: bool,
     /// Crossings of guards that have crossed at the present instant before.
     repeats: usize,
@@ -164,10 +164,11 @@ impl<B: Buffer> Cascade<B> {
         }
         guards.forget_terms(context);
         refresh(context, (state, guards), cluster, (fresh, reset))?;
-        self.jumped = reset.any() || reads_mode;
+        // Most event functions that may read the mode do not: then no value is another one.
+        self.jumped = reset.any() || (reads_mode && self.h_before != guards.h);
         self.mark_ready(context, (state, guards), cluster)?;
         let alone = cluster.near.len() <= cluster.set.len();
-        if self.jumped || matches!(rearm, Rearm::Matrix(_)) || !alone {
+        if self.jumped || reads_mode || matches!(rearm, Rearm::Matrix(_)) || !alone {
             cluster.ranking = None;
         }
         Ok(reset)
@@ -182,15 +183,13 @@ impl<B: Buffer> Cascade<B> {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         cluster: &Cluster,
     ) -> Result<(), Stop> {
-        let anew = self.jumped;
+        // What is known of event functions that may read the mode was forgotten.
+        let anew = self.jumped || !context.system.ignores_mode();
         if anew || matches!(context.rearm, Rearm::Matrix(_)) {
-            for k in 0..state.count() {
-                let arming = guards.arming[k];
-                if arming.is_armed() && (anew || !arming.is_ready()) {
-                    if guards.is_far_off(state, k) {
-                        guards.arming[k] = Arming::Ready;
-                        continue;
-                    }
+            guards.mark_far_off(state);
+            for i in 0..guards.close.len() {
+                let k = guards.close[i];
+                if anew || !guards.arming[k].is_ready() {
                     guards.need_rate(context, state, k)?;
                     self.mark_one_ready(guards, &cluster.set, k);
                 }

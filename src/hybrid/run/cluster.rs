@@ -14,6 +14,9 @@ use crate::{Guard, Stop};
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
 /// distance of samples, since what happens between the ends of a projection is not looked at.
 const AUTO_PART: f64 = 0.5;
+/// A stale rate says that a guard is not near where the time to it is so many times what may be
+/// projected over, and its way to the surface so many numerical zeros.
+const NOT_NEAR: f64 = 16.0;
 
 /// Guards near the present state, those that cross there, and how far projections may go.
 #[derive(Clone, Debug)]
@@ -60,6 +63,12 @@ impl Cluster {
         self.bend = (0, 0.0);
     }
 
+    /// A smooth step starts.
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        (self.ranking, self.entered) = (None, None);
+    }
+
     /// Looks who is near its surface at the present state, on that of guard `on`; or where a
     /// projection onto it lands, with the event functions `landing`.
     #[inline]
@@ -81,13 +90,14 @@ impl Cluster {
     /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by
     /// the tangent (s).
     ///
-    /// Stale rates say who comes into question; only those that win are evaluated anew. Whoever is
-    /// missed in this way is found beyond its surface at the landing.
+    /// Stale rates say who comes into question; only those that win within reach are evaluated
+    /// anew. Whoever is missed in this way is found beyond its surface at the landing, or by the
+    /// next smooth step.
     #[inline]
     pub(crate) fn earliest<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        (state, guards, pace): (&State<B>, &mut GuardTable<B>, &Pace),
     ) -> Result<Option<(usize, f64)>, Stop> {
         let mut ranking = match self.ranking.take() {
             Some(ranking) => ranking,
@@ -100,6 +110,10 @@ impl Cluster {
             if !guards.stale[k] {
                 return Ok(Some((k, ranking.least)));
             }
+            let beyond = ranking.least > NOT_NEAR * self.horizon(context.settings, state, pace);
+            if beyond && guards.own_h(k) < -NOT_NEAR * guards.zero[k] {
+                return Ok(None);
+            }
             guards.refresh_rate(context, state, k)?;
             let tau = (-guards.own_h(k) / guards.own_rate(k)).max(0.0);
             if guards.is_candidate(k) && tau <= ranking.second {
@@ -109,23 +123,33 @@ impl Cluster {
         }
     }
 
+    /// The longest time over which guards may be projected onto from here, where time is what
+    /// limits it (s).
+    #[inline]
+    fn horizon<B: Buffer>(&self, settings: &Settings, state: &State<B>, pace: &Pace) -> f64 {
+        match &settings.projection {
+            Projection::Off => 0.0,
+            Projection::Auto => {
+                let moved = state.last_step.min(pace.settled).min(pace.apart);
+                self.reach.min(AUTO_PART * moved)
+            }
+            Projection::Horizon { tau, .. } if self.entered.is_none() => *tau,
+            Projection::Horizon { .. } | Projection::Eps { .. } => f64::INFINITY,
+        }
+    }
+
+    /// True when guard `j`, whose surface is `tau` away by the tangent, may be projected onto.
     pub(crate) fn is_near<B: Buffer>(
         &self,
         settings: &Settings,
         (state, guards, pace): (&State<B>, &GuardTable<B>, &Pace),
         (j, tau): (usize, f64),
-        entered: Option<usize>,
     ) -> bool {
         match &settings.projection {
             Projection::Off => false,
-            Projection::Eps { eps, .. } => entered == Some(j) || -guards.own_h(j) <= eps.get(j),
-            Projection::Horizon { tau: most, .. } => entered == Some(j) || tau <= *most,
-            Projection::Auto => {
-                tau <= self
-                    .reach
-                    .min(AUTO_PART * state.last_step.min(pace.settled))
-                    .min(AUTO_PART * pace.apart)
-            }
+            _ if self.entered == Some(j) => true,
+            Projection::Eps { eps, .. } => -guards.own_h(j) <= eps.get(j),
+            _ => tau <= self.horizon(settings, state, pace),
         }
     }
 

@@ -15,24 +15,23 @@ pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     run: &mut Run<B>,
     observer: &mut dyn Observer,
 ) -> Result<bool, Stop> {
-    // Good for the first guard reached only: what comes after it is near or not by itself.
-    let mut entered = run.cluster.entered.take();
     loop {
-        let (state, guards) = (&run.state, &mut run.guards);
-        let Some((j, tau)) = run.cluster.earliest(context, (state, guards))? else {
+        let known = (&run.state, &mut run.guards, &run.search.pace);
+        let Some((j, tau)) = run.cluster.earliest(context, known)? else {
             return Ok(false);
         };
         context.settings.interrupt.check()?;
-        if guards.own_h(j) >= -guards.zero[j] {
+        if run.guards.own_h(j) >= -run.guards.zero[j] {
             if fire_in_place(context, run, observer, j)? {
                 return Ok(true);
             }
             continue;
         }
-        let Some((j, landing)) = find_landing(context, run, (j, tau), entered)? else {
+        let Some((j, landing)) = find_landing(context, run, (j, tau))? else {
             return Ok(false);
         };
-        entered = None;
+        // Good for the first guard reached only: what comes after it is near or not by itself.
+        run.cluster.entered = None;
         match land_and_fire(context, run, observer, (j, landing))? {
             Landed::Crossed => {}
             Landed::Ended => return Ok(true),
@@ -69,7 +68,6 @@ fn find_landing<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     (j, tau): (usize, f64),
-    entered: Option<usize>,
 ) -> Result<Option<(usize, Landing)>, Stop> {
     let Run {
         state,
@@ -80,7 +78,7 @@ fn find_landing<S: System + ?Sized, B: Buffer>(
         ..
     } = run;
     let reached = (&*state, &*guards, &search.pace);
-    let is_near = cluster.is_near(context.settings, reached, (j, tau), entered);
+    let is_near = cluster.is_near(context.settings, reached, (j, tau));
     if state.t + tau > state.tf || !is_near {
         return Ok(None);
     }

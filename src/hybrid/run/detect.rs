@@ -9,7 +9,7 @@ use super::pace::{NARROWER, Narrowable, Pace, Settled, Windows};
 use super::state::State;
 use super::stop::{Candidates, StepEnd, stop_of};
 use super::turned::Turned;
-use super::window::{Levels, Look, Overview, Sampled, Window};
+use super::window::{Crossed, Levels, Look, Sampled, Window};
 use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
@@ -72,9 +72,6 @@ pub(crate) struct GuardSearch<B> {
     /// Guards that were on their surface, but for rounding, in all of the last window that looked
     /// at them.
     hovers: Vec<bool>,
-    /// What is known of rates at the end of the step, and of numerical zeros.
-    rate: Vec<f64>,
-    zero: Vec<f64>,
 }
 
 impl<B: Buffer> GuardSearch<B> {
@@ -90,8 +87,6 @@ impl<B: Buffer> GuardSearch<B> {
             tops: Vec::with_capacity(count),
             tried: vec![false; count],
             hovers: vec![false; count],
-            rate: vec![0.0; count],
-            zero: vec![0.0; count],
         }
     }
 
@@ -110,6 +105,7 @@ impl<B: Buffer> GuardSearch<B> {
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
         self.inside = None;
         self.hovers.fill(false);
+        self.sampled.begin();
     }
 
     /// Forgets which guards lie on their surface, and how fast the motion was: a reset has changed
@@ -120,8 +116,8 @@ impl<B: Buffer> GuardSearch<B> {
         self.pace.is_thrown = true;
     }
 
-    /// Looks for the first guard that the step just made, of length `step`, passes. Without one,
-    /// leaves the event functions at its end in the samples, for [`hand_over`](Self::hand_over).
+    /// Looks for the first guard that the step just made, of length `step`, passes. Without one the
+    /// guard table holds what is known of event functions at its end.
     pub(crate) fn detect<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -133,16 +129,34 @@ impl<B: Buffer> GuardSearch<B> {
         let mut windows = Windows::new(context, state, step, &self.pace);
         loop {
             let (window, narrowable) = windows.next();
-            let seen = (state, &mut *guards, &mut *doubts);
-            let stop = match self.look(context, seen, window, narrowable)? {
-                Found::Unsettled => {
-                    windows.narrow();
-                    context.counts.narrowed.add(1);
-                    context.settings.interrupt.check()?;
-                    continue;
+            let levels = Levels::new(context.settings, self.inside);
+            self.sampled.take(context, state, window)?;
+            context.counts.windows.add(1);
+            let seen = (state, &mut *guards);
+            let overview = self.sampled.list_near(seen, levels, window, &mut self.near);
+            self.how = Settled::by(overview.are_plain, self.near.is_empty());
+            self.tops.clear();
+            // In most windows all guards are far or monotonic, and none passes.
+            let stop = if self.near.is_empty() && overview.crossed.is_none() {
+                None
+            } else {
+                let seen = (state, &mut *guards, &mut *doubts);
+                match self.look(
+                    context,
+                    seen,
+                    (window, levels),
+                    overview.crossed,
+                    narrowable,
+                )? {
+                    Found::Unsettled => {
+                        windows.narrow();
+                        context.counts.narrowed.add(1);
+                        context.settings.interrupt.check()?;
+                        continue;
+                    }
+                    Found::Stop(stop) => Some(stop),
+                    Found::Clear => None,
                 }
-                Found::Stop(stop) => Some(stop),
-                Found::Clear => None,
             };
             let until = match stop {
                 Some(stop) => {
@@ -156,7 +170,9 @@ impl<B: Buffer> GuardSearch<B> {
                 None => f64::INFINITY,
             };
             turned.in_window(context, (state, guards, doubts), &self.sampled, window)?;
-            doubts.of_tops(context, (state, guards), &self.tops, window, until)?;
+            if !self.tops.is_empty() {
+                doubts.of_tops(context, (state, guards), &self.tops, window, until)?;
+            }
             if let Some(stop) = stop {
                 self.pace.keep(window, windows.has_narrowed, self.how);
                 return Ok(Met::Guard(stop));
@@ -164,7 +180,7 @@ impl<B: Buffer> GuardSearch<B> {
             self.mark_clear(guards, window);
             self.pace.keep(window, windows.has_narrowed, self.how);
             if window.to >= 1.0 {
-                self.slopes_at_end(state, guards, window);
+                self.hand_over(state, guards, window);
                 return Ok(Met::Nothing(windows.longest_step()));
             }
             if windows.may_shorten && windows.count >= MOST_WINDOWS {
@@ -184,13 +200,14 @@ impl<B: Buffer> GuardSearch<B> {
         }
     }
 
-    /// Looks at one window: the stop at the guard that is passed first in it, if its samples settle
-    /// that.
+    /// Looks closer at the guards that a window may pass: the stop at the one that is passed first
+    /// in it, if its samples settle that. `crossed` is passed for certain.
     fn look<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
-        window: Window,
+        (window, levels): (Window, Levels<'_>),
+        crossed: Option<Crossed>,
         narrowable: Narrowable,
     ) -> Result<Found, Stop> {
         let mut look = Look {
@@ -199,17 +216,16 @@ impl<B: Buffer> GuardSearch<B> {
             guards,
             sampled: &mut self.sampled,
             window,
-            levels: Levels::new(context.settings, self.inside),
+            levels,
         };
         let mut lists = Lists {
-            how: &mut self.how,
-            near: &mut self.near,
+            near: &self.near,
             passages: &mut self.passages,
             tops: &mut self.tops,
             hovers: &self.hovers,
             doubts: &mut *doubts,
         };
-        let passage = match first_passed(&mut look, &mut lists, narrowable)? {
+        let passage = match first_passed(&mut look, crossed, &mut lists, narrowable)? {
             First::Nobody => return Ok(Found::Clear),
             First::Open => return Ok(Found::Unsettled),
             First::Passage(passage) => passage,
@@ -238,31 +254,18 @@ impl<B: Buffer> GuardSearch<B> {
         }
     }
 
-    /// Estimates the rates at the end by the slopes between the last two samples, until a row is
-    /// asked for. In too short a window the rates of the start are kept.
-    fn slopes_at_end(&mut self, state: &State<B>, guards: &mut GuardTable<B>, window: Window) {
-        let n = state.count();
-        let rate = &mut self.rate[..n];
+    /// Hands event functions at the end of a step without events over to the guard table. Rates
+    /// there are estimated by the slopes between the last two samples, until a row is asked for; in
+    /// too short a window those of the start are kept.
+    #[inline]
+    fn hand_over(&mut self, state: &State<B>, guards: &mut GuardTable<B>, window: Window) {
         let seconds = window.seconds();
+        let [_, before, end] = &mut self.sampled.h;
         if state.tells_rates(seconds) {
-            let [_, h2, h3] = &self.sampled.h;
-            let (h2, h3) = (&h2[..n], &h3[..n]);
             let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * seconds);
-            for k in 0..n {
-                rate[k] = (h3[k] - h2[k]) * per_second;
-            }
-            guards.see_rates(rate);
-        } else {
-            rate.copy_from_slice(&guards.rate);
+            guards.take_slopes((before, end), per_second);
         }
-        self.zero.copy_from_slice(&guards.zero);
-    }
-
-    /// Hands event functions and rates at the end of a step without events over to the guard table.
-    pub(crate) fn hand_over(&mut self, guards: &mut GuardTable<B>) {
-        std::mem::swap(&mut guards.h, &mut self.sampled.h[2]);
-        std::mem::swap(&mut guards.rate, &mut self.rate);
-        std::mem::swap(&mut guards.zero, &mut self.zero);
+        std::mem::swap(&mut guards.h, end);
         guards.stale.fill(true);
     }
 
@@ -300,35 +303,21 @@ fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
 
 /// What the samples of a window are sorted into.
 struct Lists<'a> {
-    how: &'a mut Settled,
-    near: &'a mut Vec<usize>,
+    near: &'a [usize],
     passages: &'a mut Vec<Passage>,
     tops: &'a mut Vec<Top>,
     hovers: &'a [bool],
     doubts: &'a mut Doubts,
 }
 
-/// Samples a window; gives the guard that is passed first in it, as far as lines between samples
-/// tell.
+/// The guard that is passed first in a window, as far as lines between samples tell.
 fn first_passed<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
+    crossed: Option<Crossed>,
     lists: &mut Lists<'_>,
     narrowable: Narrowable,
 ) -> Result<First, Stop> {
-    let (context, state) = (look.context, look.state);
-    look.sampled.take(context, state, look.window)?;
-    context.counts.windows.add(1);
-    let known = (state, &mut *look.guards);
-    let Overview { crossed, are_plain } =
-        look.sampled
-            .list_near(known, look.levels, look.window, lists.near);
-    *lists.how = match (are_plain, lists.near.is_empty()) {
-        (true, _) => Settled::Plain,
-        (false, true) => Settled::Calm,
-        (false, false) => Settled::Closely,
-    };
     lists.passages.clear();
-    lists.tops.clear();
     let mut first: Option<(f64, Passage)> = crossed.map(|c| (c.at, passage_of(look, c)));
     for i in 0..lists.near.len() {
         let k = lists.near[i];

@@ -52,7 +52,7 @@ pub(crate) struct GuardTable<B> {
     pub(crate) outside: Vec<bool>,
     /// Scratch of surveys.
     ahead: Vec<f64>,
-    /// Those close to zero whose terms are evaluated together.
+    /// Scratch: those that are not far from zero.
     pub(super) close: Vec<usize>,
     /// Scratch for rows.
     pub(crate) row: B,
@@ -161,14 +161,26 @@ impl<B: Buffer> GuardTable<B> {
         h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.min_rate[k])
     }
 
-    /// True when guard `k`, whose rate is stale, is so far before its surface that it is off it
-    /// whatever the rate is. How its error depends on states of this size must be known, for
-    /// doubts.
-    #[inline]
-    pub(crate) fn is_far_off(&self, state: &State<B>, k: usize) -> bool {
-        let zero = self.zero[k];
-        let is_known = zero > 0.0 && self.spreads.is_for_sizes_of(state, k);
-        self.stale[k] && is_known && self.own_h(k) < -OFF * zero
+    /// Marks the armed guards ready whose rate is stale and that are so far before their surface that
+    /// they are off it whatever the rate is; lists the others in `close`. How the error of such a guard depends
+    /// on states of this size is known, for doubts.
+    pub(super) fn mark_far_off(&mut self, state: &State<B>) {
+        let n = self.h.len();
+        let (h, sign, zero) = (&self.h[..n], &self.sign[..n], &self.zero[..n]);
+        let (stale, outgrown) = (&self.stale[..n], &self.spreads.outgrown[..n]);
+        let arming = &mut self.arming[..n];
+        self.close.clear();
+        for k in 0..n {
+            if !arming[k].is_armed() {
+                continue;
+            }
+            let is_off = zero[k] > 0.0 && sign[k] * h[k] < -OFF * zero[k];
+            if is_off && stale[k] && outgrown[k] == state.outgrown {
+                arming[k] = Arming::Ready;
+            } else {
+                self.close.push(k);
+            }
+        }
     }
 
     /// Time by which the crossing of a set missed its surfaces, by the values of event functions
@@ -201,12 +213,14 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// The same for all of them at once.
+    /// Takes the slopes between two samples for rates, and lets liveness bounds follow them.
     #[inline]
-    pub(crate) fn see_rates(&mut self, rate: &[f64]) {
-        let n = rate.len();
+    pub(crate) fn take_slopes(&mut self, (before, after): (&[f64], &[f64]), per_second: f64) {
+        let n = self.h.len();
+        let (before, after, rate) = (&before[..n], &after[..n], &mut self.rate[..n]);
         let (least, part) = (&mut self.min_rate[..n], &self.part_of_rate[..n]);
         for k in 0..n {
+            rate[k] = (after[k] - before[k]) * per_second;
             let seen = part[k] * rate[k].abs();
             least[k] = if seen > least[k] { seen } else { least[k] };
         }

@@ -34,6 +34,17 @@ pub(super) enum Settled {
 }
 
 impl Settled {
+    /// What settles a window whose guards `are_plain`, if no more is needed, or in which none is
+    /// near.
+    #[inline]
+    pub(super) fn by(are_plain: bool, none_is_near: bool) -> Self {
+        match (are_plain, none_is_near) {
+            (true, _) => Self::Plain,
+            (false, true) => Self::Calm,
+            (false, false) => Self::Closely,
+        }
+    }
+
     /// How much longer than this window the next one may be.
     ///
     /// Four samples of a wave do not settle by chance in windows of up to six radians; in longer

@@ -34,7 +34,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    cluster.ranking = None;
+    cluster.leave();
     let step = steps.attempt(context, state)?;
     let reaches_end = state.t + step >= state.tf;
     let end = if reaches_end {
@@ -157,7 +157,6 @@ fn take_step<S: System + ?Sized, B: Buffer>(
     if corrected {
         state.refresh_field(context)?;
     }
-    search.hand_over(guards);
     if !guards.note_clear() && matches!(context.rearm, Rearm::WhenEmpty) {
         arm_all(context, (state, guards), observer)?;
     }

@@ -16,6 +16,8 @@ const RECENT: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub(crate) struct Spreads<B> {
     each: Vec<Spread>,
+    /// How many times variables had outgrown their sizes when each was evaluated.
+    pub(crate) outgrown: Vec<u64>,
     /// The largest of each in this run (`u_k`).
     pub(crate) most: Vec<f64>,
     /// Scratch for rows.
@@ -32,8 +34,6 @@ struct Spread {
     value: f64,
     /// When it was evaluated (s).
     at: f64,
-    /// How many times variables had outgrown their sizes by then.
-    outgrown: u64,
     /// As `value`, by what the tolerances allow of the sizes along the run: that of the last
     /// crossing (`u_k`).
     of_run: f64,
@@ -46,7 +46,6 @@ impl Spread {
         Self {
             value: 0.0,
             at: f64::NEG_INFINITY,
-            outgrown: u64::MAX,
             of_run: 0.0,
             terms: Terms::default(),
         }
@@ -57,6 +56,7 @@ impl<B: Buffer> Spreads<B> {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             each: vec![Spread::unknown(); count],
+            outgrown: vec![u64::MAX; count],
             most: vec![0.0; count],
             row: B::zeros(dim),
             together: Vec::with_capacity(count),
@@ -67,6 +67,7 @@ impl<B: Buffer> Spreads<B> {
     /// Forgets the last run.
     pub(crate) fn begin(&mut self) {
         self.each.fill(Spread::unknown());
+        self.outgrown.fill(u64::MAX);
         self.most.fill(0.0);
     }
 
@@ -95,12 +96,6 @@ impl<B: Buffer> Spreads<B> {
         self.each[k].of_run = spread;
     }
 
-    /// True when it was evaluated for states of the present size.
-    #[inline]
-    pub(crate) fn is_for_sizes_of(&self, state: &State<B>, k: usize) -> bool {
-        self.each[k].outgrown == state.outgrown
-    }
-
     /// The size of the terms that were evaluated last, where the row is not written (`u_k`).
     pub(crate) fn known_magnitude(&self, k: usize) -> f64 {
         self.each[k].terms.magnitude
@@ -124,7 +119,8 @@ impl<B: Buffer> Spreads<B> {
     #[inline]
     pub(crate) fn set(&mut self, state: &State<B>, k: usize, value: f64) {
         let spread = &mut self.each[k];
-        (spread.value, spread.at, spread.outgrown) = (value, state.t, state.outgrown);
+        (spread.value, spread.at) = (value, state.t);
+        self.outgrown[k] = state.outgrown;
         self.most[k] = self.most[k].max(value);
     }
 

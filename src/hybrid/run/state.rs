@@ -162,12 +162,6 @@ impl<B: Buffer> State<B> {
         self.t.abs() + self.last_step
     }
 
-    /// What the rounding of times makes of an event function that moves at `rate`.
-    #[inline]
-    pub(crate) fn zero_of_time(&self, rate: f64) -> f64 {
-        8.0 * f64::EPSILON * self.size_of_time() * rate.abs()
-    }
-
     /// True when slopes of event functions over so many seconds are no rounding of times, so that
     /// they tell of rates.
     #[inline]

@@ -22,7 +22,7 @@ pub(crate) struct NotLive {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changes<'a> {
     pub(crate) reset: Reset,
-    /// Event functions may have jumped: by a reset, or because they read the mode.
+    /// Event functions jumped: by a reset, or because they read the mode.
     pub(crate) jumped: bool,
     /// Event functions before.
     pub(crate) h_before: &'a [f64],

@@ -172,6 +172,7 @@ impl<B: Buffer> Turned<B> {
 
     /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned
     /// away, and that moves away in the first window after them.
+    #[inline]
     pub(crate) fn in_window<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -182,6 +183,16 @@ impl<B: Buffer> Turned<B> {
         if self.cluster_start == f64::INFINITY {
             return Ok(());
         }
+        self.in_first_window(context, (state, guards, doubts), sampled, window)
+    }
+
+    fn in_first_window<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): Known<'_, B>,
+        sampled: &Sampled<B>,
+        window: Window,
+    ) -> Result<(), Stop> {
         self.list_close(state, guards);
         for i in 0..self.list.len() {
             let k = self.list[i];

@@ -61,10 +61,6 @@ const DISTANT: f64 = 16.0;
 /// It is so too where the doubt about its cubic is within this part of what it moves, but for
 /// rounding.
 const STRAIGHT: f64 = 0.03;
-/// Where more guards than this, and four times as many as the last window left close, are watched,
-/// most are far: that is found in one pass first.
-const FEW: usize = 8;
-
 /// What the samples of a window show of all guards at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overview {
@@ -125,6 +121,12 @@ fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
+/// Its counterpart.
+#[inline]
+fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
 /// How far a guard is from its surface in a window, and how far it moves there.
 #[derive(Clone, Copy)]
 struct Reach {
@@ -140,18 +142,13 @@ impl Reach {
     #[inline]
     fn of([w0, w1, w2, w3]: [f64; 4], cubic: Cubic) -> Self {
         let least = lesser(lesser(w0, w1), lesser(w2, w3));
-        let spread = -lesser(lesser(-w0, -w1), lesser(-w2, -w3)) - least;
+        let spread = greater(greater(w0, w1), greater(w2, w3)) - least;
         let moves = spread + 2.0 * cubic.leading().abs();
         Self {
             least,
             spread,
             moves,
         }
-    }
-
-    #[inline]
-    fn is_distant(self) -> bool {
-        self.least > DISTANT * self.moves
     }
 }
 
@@ -165,11 +162,12 @@ pub(crate) struct Sampled<B> {
     pub(crate) h: [Vec<f64>; 3],
     /// A trial state on the interpolant.
     pub(crate) point: B,
-    /// Guards that a window leaves far from their surface, where that was found for all at once:
-    /// see [`Self::note_far`].
-    far: Vec<bool>,
-    /// How many guards the last window did not leave clear of their surface.
-    close: usize,
+    /// The levels at which guards end the step: see [`Levels::of`].
+    level: Vec<f64>,
+    /// Positive for guards that a window leaves far from their surface (`u_k`).
+    far: Vec<f64>,
+    /// Not negative for those that are plain in it (`u_k`).
+    plain: Vec<f64>,
 }
 
 impl<B: Buffer> Sampled<B> {
@@ -178,9 +176,15 @@ impl<B: Buffer> Sampled<B> {
             h_start: vec![0.0; count],
             h: std::array::from_fn(|_| vec![0.0; count]),
             point: B::zeros(dim),
-            far: vec![false; count],
-            close: count,
+            level: vec![0.0; count],
+            far: vec![0.0; count],
+            plain: vec![0.0; count],
         }
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn begin(&mut self) {
+        self.level.fill(0.0);
     }
 
     /// Evaluates all event functions at the samples of a window after its start.
@@ -223,117 +227,111 @@ impl<B: Buffer> Sampled<B> {
         near: &mut Vec<usize>,
     ) -> Overview {
         let n = state.count();
-        let rounding = rounding_in(state, window.seconds());
-        let all_at_once = levels.eps.is_none() && n > FEW + 4 * self.close;
-        if all_at_once {
-            self.note_far(state, guards, window);
+        if levels.eps.is_some() {
+            for k in 0..n {
+                let start = guards.sign[k] * self.start(guards, window)[k];
+                self.level[k] =
+                    levels.of(k, start, || guards.zero_of(state, k, guards.rate[k], 0.0));
+            }
         }
-        let GuardTable {
-            h,
-            sign,
-            arming,
-            zero,
-            rate,
-            event_tolerance,
-            spreads,
-            outside,
-            ..
-        } = guards;
-        let (sign, arming, zero) = (&sign[..n], &arming[..n], &zero[..n]);
-        let zero_of = |k: usize| state.zero_of_time(rate[k]).max(event_tolerance[k]);
-        let (error, most_spread) = (state.error, &spreads.most[..n]);
-        let (outside, far) = (&mut outside[..n], &self.far[..n]);
+        let are_plain = self.list_not_far((state, guards), window, near);
+        if near.is_empty() {
+            let crossed = None;
+            return Overview { crossed, are_plain };
+        }
+        let rounding = rounding_in(state, window.seconds());
+        let mut crossed = None::<Crossed>;
+        near.retain(|&k| {
+            let (level, is_ready) = (self.level[k], guards.arming[k].is_ready());
+            let way = self.own(guards, k, window).map(|own| level - own);
+            let cubic = Cubic::through(way);
+            let reach = Reach::of(way, cubic);
+            // One that was always within the error tells nothing by staying there.
+            if is_ready && reach.least > reach.moves && !guards.outside[k] {
+                return false;
+            }
+            let clear = 4.0 * guards.zero[k] + rounding * (way[3] - way[0]).abs();
+            if !(is_ready && way[0] > clear && cubic.is_monotonic()) {
+                return true;
+            }
+            if let Some(i) = (1..4).find(|&i| way[i] <= 0.0) {
+                let fall = way[i - 1] - way[i];
+                let at = FRACTIONS[i - 1] + (FRACTIONS[i] - FRACTIONS[i - 1]) * way[i - 1] / fall;
+                if crossed.is_none_or(|known| at < known.at) {
+                    crossed = Some(Crossed { k, i, at, level });
+                }
+            }
+            false
+        });
+        Overview { crossed, are_plain }
+    }
+
+    /// Lists in `near` the armed guards that a window does not leave far from their surface; true
+    /// when all armed ones are plain in it. Most guards are far: that is measured for all of them
+    /// without a branch, so that several are measured at once.
+    #[inline]
+    fn list_not_far(
+        &mut self,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        window: Window,
+        near: &mut Vec<usize>,
+    ) -> bool {
+        let n = state.count();
         let start = if window.is_first() {
-            &h[..n]
+            &guards.h[..n]
         } else {
             &self.h_start[..n]
         };
         let [first, second, end] = &self.h;
         let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
-        let mut earliest: Option<Crossed> = None;
-        let (mut are_plain, mut close) = (true, 0);
+        let (level, far, plain) = (&self.level[..n], &mut self.far[..n], &mut self.plain[..n]);
+        let (sign, zero) = (&guards.sign[..n], &guards.zero[..n]);
+        let (error, most_spread) = (state.error, &guards.spreads.most[..n]);
+        for k in 0..n {
+            let samples = [start[k], first[k], second[k], end[k]];
+            let way = samples.map(|h| level[k] - sign[k] * h);
+            let cubic = Cubic::through(way);
+            let Reach {
+                least,
+                spread,
+                moves,
+            } = Reach::of(way, cubic);
+            far[k] = lesser(least - moves, least - error * most_spread[k]);
+            let straight = STRAIGHT * spread + zero[k] - cubic.doubt();
+            plain[k] = greater(straight, least - DISTANT * moves);
+        }
+        let (arming, outside) = (&guards.arming[..n], &mut guards.outside[..n]);
+        let mut are_plain = true;
         near.clear();
         for k in 0..n {
-            if !arming[k].is_armed() {
-                continue;
-            }
-            if all_at_once && far[k] && arming[k].is_ready() {
-                outside[k] = true;
-                continue;
-            }
-            let own = sign[k] * start[k];
-            let level = levels.of(k, own, || zero_of(k));
-            let samples = [start[k], first[k], second[k], end[k]];
-            let way = samples.map(|h| level - sign[k] * h);
-            let cubic = Cubic::through(way);
-            let doubt = cubic.doubt();
-            let reach = Reach::of(way, cubic);
-            let [w0, .., w3] = way;
-            // Most guards are straight: that is asked first.
-            are_plain &= doubt <= STRAIGHT * reach.spread + zero[k] || reach.is_distant();
-            if arming[k].is_ready() && reach.least > reach.moves {
-                // One that was always within the error tells nothing by staying there.
-                let is_outside = reach.least > error * most_spread[k];
-                if is_outside || !outside[k] {
-                    outside[k] |= is_outside;
-                    continue;
+            if arming[k].is_armed() {
+                are_plain &= plain[k] >= 0.0;
+                if far[k] > 0.0 && arming[k].is_ready() {
+                    outside[k] = true;
+                } else {
+                    near.push(k);
                 }
             }
-            close += 1;
-            let clear = 4.0 * zero[k] + rounding * (w3 - w0).abs();
-            if !(arming[k].is_ready() && w0 > clear && cubic.is_monotonic()) {
-                near.push(k);
-                continue;
-            }
-            let Some(i) = (1..4).find(|&i| way[i] <= 0.0) else {
-                continue;
-            };
-            let fall = way[i - 1] - way[i];
-            let at = FRACTIONS[i - 1] + (FRACTIONS[i] - FRACTIONS[i - 1]) * way[i - 1] / fall;
-            if earliest.is_none_or(|known| at < known.at) {
-                earliest = Some(Crossed { k, i, at, level });
-            }
         }
-        self.close = close;
-        Overview {
-            crossed: earliest,
-            are_plain,
-        }
+        are_plain
     }
 
-    /// Finds the guards whose least distance in a window is [`DISTANT`] times what they move there,
-    /// and beyond their error: in one pass without a branch.
-    fn note_far(&mut self, state: &State<B>, guards: &GuardTable<B>, window: Window) {
-        let n = self.far.len();
-        let far = &mut self.far[..n];
-        let start = if window.is_first() {
+    /// Event functions at the start of a window.
+    #[inline]
+    fn start<'a>(&'a self, guards: &'a GuardTable<B>, window: Window) -> &'a [f64] {
+        if window.is_first() {
             &guards.h
         } else {
             &self.h_start
-        };
-        let [first, second, end] = &self.h;
-        let (start, first, second, end) = (&start[..n], &first[..n], &second[..n], &end[..n]);
-        let (sign, most_spread) = (&guards.sign[..n], &guards.spreads.most[..n]);
-        let error = state.error;
-        for k in 0..n {
-            let way = [start[k], first[k], second[k], end[k]].map(|h| -sign[k] * h);
-            let reach = Reach::of(way, Cubic::through(way));
-            let beyond = -lesser(-DISTANT * reach.moves, -error * most_spread[k]);
-            far[k] = reach.least > beyond;
         }
     }
 
     /// `sign · h_k` at the four samples of a window.
     #[inline]
     pub(crate) fn own(&self, guards: &GuardTable<B>, k: usize, window: Window) -> [f64; 4] {
-        let sign = guards.sign[k];
-        let start = if window.is_first() {
-            &guards.h
-        } else {
-            &self.h_start
-        };
+        let (sign, start) = (guards.sign[k], self.start(guards, window));
         let [first, second, end] = &self.h;
-        [start, first, second, end].map(|h| sign * h[k])
+        [start[k], first[k], second[k], end[k]].map(|h| sign * h)
     }
 }
 
