@@ -30,6 +30,8 @@ pub(crate) struct Cascade<B> {
     /// A transition of the present instant made a reset; event functions before the first of them.
     was_reset: bool,
     h_before_resets: Vec<f64>,
+    /// Whose guards it crossed, while guards are marked ready.
+    is_crossed: Vec<bool>,
     /// It made event functions jump: by a reset, or because they read the mode.
     jumped: bool,
     /// Crossings of guards that have crossed at the present instant before.
@@ -57,6 +59,7 @@ impl<B: Buffer> Cascade<B> {
             h_before: vec![0.0; count],
             was_reset: false,
             h_before_resets: vec![0.0; count],
+            is_crossed: vec![false; count],
             jumped: false,
             repeats: 0,
             stopping: Vec::with_capacity(2 * count),
@@ -74,6 +77,7 @@ impl<B: Buffer> Cascade<B> {
         self.repeats = 0;
         self.index = first;
         self.shifts.fill(0.0);
+        self.is_crossed.fill(false);
         self.stopping.clear();
     }
 
@@ -178,11 +182,14 @@ impl<B: Buffer> Cascade<B> {
     /// that are zero and move across: they cross at the same instant.
     #[inline]
     fn mark_ready<S: System + ?Sized>(
-        &self,
+        &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
         cluster: &Cluster,
     ) -> Result<(), Stop> {
+        for c in &cluster.set {
+            self.is_crossed[c.guard.event] = true;
+        }
         // What is known of event functions that may read the mode was forgotten.
         let anew = self.jumped || !context.system.ignores_mode();
         if anew || matches!(context.rearm, Rearm::Matrix(_)) {
@@ -191,23 +198,26 @@ impl<B: Buffer> Cascade<B> {
                 let k = guards.close[i];
                 if anew || !guards.arming[k].is_ready() {
                     guards.need_rate(context, state, k)?;
-                    self.mark_one_ready(guards, &cluster.set, k);
+                    self.mark_one_ready(guards, k);
                 }
             }
-            return Ok(());
+        } else {
+            // The guards of the set were armed anew; all others that are not ready are near.
+            for c in &cluster.set {
+                self.mark_one_ready(guards, c.guard.event);
+            }
+            for &k in &cluster.near {
+                self.mark_one_ready(guards, k);
+            }
         }
-        // The guards of the set were armed anew; all others that are not ready are near.
         for c in &cluster.set {
-            self.mark_one_ready(guards, &cluster.set, c.guard.event);
-        }
-        for &k in &cluster.near {
-            self.mark_one_ready(guards, &cluster.set, k);
+            self.is_crossed[c.guard.event] = false;
         }
         Ok(())
     }
 
     #[inline]
-    fn mark_one_ready(&self, guards: &mut GuardTable<B>, set: &[CrossedGuard], k: usize) {
+    fn mark_one_ready(&self, guards: &mut GuardTable<B>, k: usize) {
         let anew = self.jumped;
         let arming = guards.arming[k];
         if !arming.is_armed() || (arming.is_ready() && !anew) {
@@ -215,7 +225,7 @@ impl<B: Buffer> Cascade<B> {
         }
         // The guard that has just crossed may lie beyond its surface on the way back, by the
         // residual of the crossing.
-        let residual = match set.iter().any(|c| c.guard.event == k) {
+        let residual = match self.is_crossed[k] {
             true if anew => 10.0 * self.h_before[k].abs(),
             true => f64::INFINITY,
             false => 0.0,

@@ -149,7 +149,8 @@ pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
 
 /// The first guard of a set at one instant whose rate is below its least rate when all others have
 /// crossed. Then their order matters, and the system is not event-selected there. (The rates in the
-/// mode before are checked elsewhere.) `mode` and `field` are scratch.
+/// mode before are checked elsewhere.) The field is that behind all of them; `mode` and `field` are
+/// scratch.
 pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
@@ -166,7 +167,10 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
         }
         context.settings.interrupt.check()?;
         mode.set(k, !guard.side_after());
-        context.flow(t, x, mode, field);
+        field.copy_from_slice(state.field());
+        if !context.flip(t, x, mode, k, field) {
+            context.flow(t, x, mode, field);
+        }
         let row = guards.row.get_mut();
         let last = context.rate(k, (t, x), mode, field, row).value;
         mode.set(k, guard.side_after());
