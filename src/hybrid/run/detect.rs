@@ -9,7 +9,7 @@ use super::pace::{NARROWER, Narrowable, Pace, Settled, Windows};
 use super::state::State;
 use super::stop::{Candidates, StepEnd, stop_of};
 use super::turned::Turned;
-use super::window::{Crossed, Levels, Look, Sampled, Window};
+use super::window::{Crossed, Levels, Look, Overview, Sampled, Window};
 use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
@@ -129,34 +129,16 @@ impl<B: Buffer> GuardSearch<B> {
         let mut windows = Windows::new(context, state, step, &self.pace);
         loop {
             let (window, narrowable) = windows.next();
-            let levels = Levels::new(context.settings, self.inside);
-            self.sampled.take(context, state, window)?;
-            context.counts.windows.add(1);
-            let seen = (state, &mut *guards);
-            let overview = self.sampled.list_near(seen, levels, window, &mut self.near);
-            self.how = Settled::by(overview.are_plain, self.near.is_empty());
-            self.tops.clear();
-            // In most windows all guards are far or monotonic, and none passes.
-            let stop = if self.near.is_empty() && overview.crossed.is_none() {
-                None
-            } else {
-                let seen = (state, &mut *guards, &mut *doubts);
-                match self.look(
-                    context,
-                    seen,
-                    (window, levels),
-                    overview.crossed,
-                    narrowable,
-                )? {
-                    Found::Unsettled => {
-                        windows.narrow();
-                        context.counts.narrowed.add(1);
-                        context.settings.interrupt.check()?;
-                        continue;
-                    }
-                    Found::Stop(stop) => Some(stop),
-                    Found::Clear => None,
+            let seen = (state, &mut *guards, &mut *doubts);
+            let stop = match self.look(context, seen, window, narrowable)? {
+                Found::Unsettled => {
+                    windows.narrow();
+                    context.counts.narrowed.add(1);
+                    context.settings.interrupt.check()?;
+                    continue;
                 }
+                Found::Stop(stop) => Some(stop),
+                Found::Clear => None,
             };
             let until = match stop {
                 Some(stop) => {
@@ -200,16 +182,28 @@ impl<B: Buffer> GuardSearch<B> {
         }
     }
 
-    /// Looks closer at the guards that a window may pass: the stop at the one that is passed first
-    /// in it, if its samples settle that. `crossed` is passed for certain.
+    /// Looks at one window: the stop at the guard that is passed first in it, if its samples settle
+    /// that.
+    #[inline]
     fn look<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
-        (window, levels): (Window, Levels<'_>),
-        crossed: Option<Crossed>,
+        window: Window,
         narrowable: Narrowable,
     ) -> Result<Found, Stop> {
+        self.sampled.take(context, state, window)?;
+        context.counts.windows.add(1);
+        let levels = Levels::new(context.settings, self.inside);
+        let seen = (state, &mut *guards);
+        let Overview { crossed, are_plain } =
+            self.sampled.list_near(seen, levels, window, &mut self.near);
+        self.how = Settled::by(are_plain, self.near.is_empty());
+        self.tops.clear();
+        // In most windows all guards are far or monotonic, and none passes.
+        if self.near.is_empty() && crossed.is_none() {
+            return Ok(Found::Clear);
+        }
         let mut look = Look {
             context,
             state,
@@ -262,8 +256,8 @@ impl<B: Buffer> GuardSearch<B> {
         let seconds = window.seconds();
         let [_, before, end] = &mut self.sampled.h;
         if state.tells_rates(seconds) {
-            let per_second = 1.0 / ((FRACTIONS[3] - FRACTIONS[2]) * seconds);
-            guards.take_slopes((before, end), per_second);
+            let apart = (FRACTIONS[3] - FRACTIONS[2]) * seconds;
+            guards.take_slopes([before, end], apart);
         }
         std::mem::swap(&mut guards.h, end);
         guards.stale.fill(true);

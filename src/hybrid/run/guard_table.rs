@@ -60,6 +60,16 @@ pub(crate) struct GuardTable<B> {
     pub(super) beside: Beside<B>,
 }
 
+/// Writes the slopes between two samples of each event function, a time `dt` apart.
+#[inline]
+fn slopes(rate: &mut [f64], [before, after]: [&[f64]; 2], dt: f64) {
+    let n = rate.len();
+    let (before, after) = (&before[..n], &after[..n]);
+    for k in 0..n {
+        rate[k] = (after[k] - before[k]) / dt;
+    }
+}
+
 impl<B: Buffer> GuardTable<B> {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         let values = || vec![0.0; count];
@@ -161,9 +171,9 @@ impl<B: Buffer> GuardTable<B> {
         h < -zero || (h <= zero.max(residual) && self.own_rate(k) <= -self.min_rate[k])
     }
 
-    /// Marks the armed guards ready whose rate is stale and that are so far before their surface that
-    /// they are off it whatever the rate is; lists the others in `close`. How the error of such a guard depends
-    /// on states of this size is known, for doubts.
+    /// Marks the armed guards ready whose rate is stale and that are so far before their surface
+    /// that they are off it whatever the rate is; lists the others in `close`. How the error of a
+    /// guard depends on states of this size must be known, for doubts.
     pub(super) fn mark_far_off(&mut self, state: &State<B>) {
         let n = self.h.len();
         let (h, sign, zero) = (&self.h[..n], &self.sign[..n], &self.zero[..n]);
@@ -213,35 +223,33 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// Takes the slopes between two samples for rates, and lets liveness bounds follow them.
-    #[inline]
-    pub(crate) fn take_slopes(&mut self, (before, after): (&[f64], &[f64]), per_second: f64) {
+    /// The same for the rates of all of them, at once.
+    fn see_rates(&mut self) {
         let n = self.h.len();
-        let (before, after, rate) = (&before[..n], &after[..n], &mut self.rate[..n]);
-        let (least, part) = (&mut self.min_rate[..n], &self.part_of_rate[..n]);
+        let (rate, part) = (&self.rate[..n], &self.part_of_rate[..n]);
+        let least = &mut self.min_rate[..n];
         for k in 0..n {
-            rate[k] = (after[k] - before[k]) * per_second;
             let seen = part[k] * rate[k].abs();
             least[k] = if seen > least[k] { seen } else { least[k] };
         }
     }
 
-    /// Takes the slopes from the event functions of the table to `after`, a time `dt` later, for
-    /// rates: those of the start would mislead the search for the guards that come next.
+    /// Takes the slopes between two samples, a time `dt` apart, for rates.
+    #[inline]
+    pub(crate) fn take_slopes(&mut self, samples: [&[f64]; 2], dt: f64) {
+        slopes(&mut self.rate, samples, dt);
+        self.see_rates();
+    }
+
+    /// The same from the event functions of the table to `after`: the rates of the start would
+    /// mislead the search for the guards that come next.
     pub(crate) fn slopes_to(&mut self, state: &State<B>, after: &[f64], dt: f64) {
         if dt <= 8.0 * f64::EPSILON * state.t.abs() {
             return;
         }
-        let n = self.h.len();
-        let Self { h, rate, .. } = &mut *self;
-        let (before, after) = (&h[..n], &after[..n]);
-        for k in 0..n {
-            rate[k] = (after[k] - before[k]) / dt;
-        }
+        slopes(&mut self.rate, [&self.h, after], dt);
         if state.tells_rates(dt) {
-            for k in 0..n {
-                self.see_rate(k, self.rate[k]);
-            }
+            self.see_rates();
         }
     }
 

@@ -121,7 +121,7 @@ fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-/// Its counterpart.
+/// The same for the greater.
 #[inline]
 fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
