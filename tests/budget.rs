@@ -72,8 +72,8 @@ case                                 | crossings flow flip h rows products windo
 hopper                               | 4 394 0 349 0 0 84 0
 hopper, as written                   | 4 390 4 208 20 0 60 0
 plate of 2                           | 8 228 0 665 0 0 51 0
-plate of 10                          | 37 349 0 4022 0 0 53 0
-plate of 50                          | 180 954 0 43891 0 0 65 0
+plate of 10                          | 37 349 0 3710 0 0 53 0
+plate of 50                          | 180 954 0 33803 0 0 65 0
 plate of 50, as written              | 180 769 185 16000 947 0 44 0
 plate of 50, law N, as written       | 349 1212 442 43230 2161 0 23 0
 corner of 2                          | 2 23 0 328 0 0 42 0

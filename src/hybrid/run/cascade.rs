@@ -190,13 +190,11 @@ impl<B: Buffer> Cascade<B> {
         for c in &cluster.set {
             self.is_crossed[c.guard.event] = true;
         }
-        // What is known of event functions that may read the mode was forgotten.
-        let anew = self.jumped || !context.system.ignores_mode();
-        if anew || matches!(context.rearm, Rearm::Matrix(_)) {
+        if self.jumped || matches!(context.rearm, Rearm::Matrix(_)) {
             guards.mark_far_off(state);
             for i in 0..guards.close.len() {
                 let k = guards.close[i];
-                if anew || !guards.arming[k].is_ready() {
+                if self.jumped || !guards.arming[k].is_ready() {
                     guards.need_rate(context, state, k)?;
                     self.mark_one_ready(guards, k);
                 }
@@ -208,6 +206,10 @@ impl<B: Buffer> Cascade<B> {
             }
             for &k in &cluster.near {
                 self.mark_one_ready(guards, k);
+            }
+            // What was known of event functions that may read the mode was forgotten.
+            if !context.system.ignores_mode() {
+                guards.know_errors_of_close(context, state)?;
             }
         }
         for c in &cluster.set {

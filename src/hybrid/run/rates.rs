@@ -89,6 +89,33 @@ impl<B: Buffer> GuardTable<B> {
         !rate.written && self.h[k].abs() <= NEAR * moves.max(rate.beside)
     }
 
+    /// Evaluates how the errors of armed guards that are close to zero depend on the state, where
+    /// that is not known for states of this size: doubts of a run that is interrupted behind a
+    /// crossing are told by what is known.
+    #[inline]
+    pub(crate) fn know_errors_of_close<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+    ) -> Result<(), Stop> {
+        let n = self.h.len();
+        let (h, rate, outgrown) = (&self.h[..n], &self.rate[..n], &self.spreads.outgrown[..n]);
+        let of_a_step = NEAR * state.last_step;
+        self.close.clear();
+        for k in 0..n {
+            if h[k].abs() <= of_a_step * rate[k].abs() && outgrown[k] != state.outgrown {
+                self.close.push(k);
+            }
+        }
+        for i in 0..self.close.len() {
+            let k = self.close[i];
+            if self.arming[k].is_armed() {
+                self.spreads.need(context, state, k)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes over a rate at the present state, with the numerical zero that belongs to it. Where the
     /// row is written it is in `self.row`.
     #[inline]
