@@ -18,6 +18,8 @@ enum Model {
     NoFlip,
     /// Spring by spring, without `flip`.
     Plain,
+    /// The field in closed form, and nothing but `event`.
+    Event,
 }
 
 /// A way of integrating the plate.
@@ -62,6 +64,7 @@ pub(crate) fn ways() -> Vec<Way> {
                 1e-6,
             )
         },
+        way("event-auto-1e-4", Model::Event, Projection::Auto, 1e-4),
     ]
 }
 
@@ -81,6 +84,7 @@ impl Way {
             Model::Flip => self.runs(plate),
             Model::NoFlip => self.runs(NoFlip(plate)),
             Model::Plain => self.runs(PlainPlate(plate)),
+            Model::Event => self.runs(EventOnly(plate)),
         }
     }
 
@@ -148,5 +152,26 @@ impl EventFunction for NoFlip<'_> {
     }
     fn resets(&self) -> bool {
         self.0.resets()
+    }
+}
+
+/// The plate without anything but its field and `event`.
+struct EventOnly<'a>(&'a VerticalPlate);
+
+impl Flow for EventOnly<'_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        self.0.flow(t, x, mode, dx);
+    }
+}
+
+impl EventFunction for EventOnly<'_> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
+        self.0.event(k, t, x, mode)
     }
 }

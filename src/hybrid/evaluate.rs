@@ -59,7 +59,9 @@ pub(crate) fn rate_by_row<S: EventFunction + ?Sized>(
 ) -> Option<Rate> {
     let moving = system.gradient(k, t, x, mode, row)?;
     let (mut value, mut magnitude) = (moving, 0.0);
-    for i in 0..x.len() {
+    let n = x.len();
+    let (row, field) = (&row[..n], &field[..n]);
+    for i in 0..n {
         value += row[i] * field[i];
         magnitude += (row[i] * x[i]).abs();
     }

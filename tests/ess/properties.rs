@@ -1,7 +1,7 @@
 //! Properties that hold for every system: numbering, splitting in time, energy, no crossing lost.
 
 use proptest::prelude::*;
-use saltation::models::{ContactChain, FieldTable, Hopper};
+use saltation::models::{ContactChain, FieldTable, Hopper, PlateParameters, VerticalPlate};
 use saltation::{EventFunction, Flow, Integrator, Projection, Status, Trajectory, flow_fn};
 
 use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
@@ -179,5 +179,35 @@ proptest! {
         let mut chain = ContactChain::new(masses).unwrap();
         chain.stagger = stagger;
         mode_is_where_the_state_is(&chain, &ended(&chain, projection, &chain.start(), tf))?;
+    }
+}
+
+/// What an integrator was set to before, and ran with, leaves nothing behind: a run is that of a new
+/// one, bit for bit.
+#[test]
+fn earlier_settings_leave_nothing_behind() {
+    let plate = VerticalPlate::new(PlateParameters::with_springs(10)).unwrap();
+    let projections = [
+        Projection::eps(0.01, 3),
+        Projection::Auto,
+        Projection::Off,
+        Projection::horizon(1e-3, 3),
+    ];
+    let run = |integrator: &mut Integrator<VerticalPlate>, start: u64| {
+        let start = PlateParameters::random_start(start);
+        let run = integrator.integrate(0.0, &start, 2.0).unwrap();
+        let bits: Vec<u64> = run.state().iter().map(|x| x.to_bits()).collect();
+        (bits, *run.statistics(), run.doubts().to_vec())
+    };
+    for (i, before) in projections.iter().enumerate() {
+        for (j, after) in projections.iter().enumerate() {
+            let start = (4 * i + j) as u64;
+            let fresh = || Integrator::new(plate.clone()).unwrap();
+            let expected = run(&mut fresh().projection(after.clone()), start);
+            let mut used = fresh().projection(before.clone());
+            run(&mut used, start + 100);
+            let mut used = used.projection(after.clone());
+            assert_eq!(run(&mut used, start), expected, "{before:?}, {after:?}");
+        }
     }
 }

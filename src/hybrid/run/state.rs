@@ -136,8 +136,10 @@ impl<B: Buffer> State<B> {
     #[inline]
     pub(crate) fn speed(&self) -> f64 {
         let (field, allowed) = (self.field(), self.allowed.get());
-        let speeds = field.iter().zip(allowed).map(|(f, a)| (f / a).abs());
-        speeds.fold(0.0, f64::max)
+        field.iter().zip(allowed).fold(0.0, |most, (f, a)| {
+            let speed = (f / a).abs();
+            if speed > most { speed } else { most }
+        })
     }
 
     /// The part of the error that steps made.

@@ -194,19 +194,19 @@ impl<B: Buffer> Sampled<B> {
         state: &State<B>,
         window: Window,
     ) -> Result<(), Stop> {
-        for (h, s) in self.h.iter_mut().zip(&FRACTIONS[1..]) {
-            let fraction = window.at(*s);
-            let t = state.t + fraction * window.step;
-            let x = if fraction < 1.0 {
-                let x = self.point.get_mut();
-                state.ode.interpolant().at_fraction(fraction, x);
-                &*x
-            } else {
-                state.ode.state()
-            };
-            context.events(t, x, &state.mode, h)?;
+        let [first, second, end] = &mut self.h;
+        let (mode, point) = (&state.mode, self.point.get_mut());
+        for (h, s) in [(first, FRACTIONS[1]), (second, FRACTIONS[2])] {
+            let fraction = window.from + s * window.width();
+            state.ode.interpolant().at_fraction(fraction, point);
+            context.events(state.t + fraction * window.step, point, mode, h)?;
         }
-        Ok(())
+        if window.to < 1.0 {
+            state.ode.interpolant().at_fraction(window.to, point);
+            context.events(state.t + window.to * window.step, point, mode, end)
+        } else {
+            context.events(state.t + window.step, state.ode.state(), mode, end)
+        }
     }
 
     /// Makes the end of a window the start of the next one.
