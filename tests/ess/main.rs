@@ -22,6 +22,7 @@ mod located;
 mod long_runs;
 mod matrix;
 mod mid_run;
+mod mode_readers;
 mod moving_guards;
 mod observers;
 mod oscillating;
