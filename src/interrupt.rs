@@ -41,6 +41,7 @@ impl Interrupt {
     }
 
     /// True from [`set`](Self::set) to [`clear`](Self::clear).
+    #[inline]
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }

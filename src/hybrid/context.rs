@@ -134,11 +134,17 @@ impl<S: System + ?Sized> Context<'_, S> {
         self.system.event(k, t, x, mode)
     }
 
+    /// All `h_k(t, x; mode)`, which may not be finite.
+    #[inline]
+    pub(crate) fn all_events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
+        self.system.events(t, x, mode, h);
+        self.counts.events.add(1);
+    }
+
     /// All `h_k(t, x; mode)`.
     #[inline]
     pub(crate) fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) -> Result<(), Stop> {
-        self.system.events(t, x, mode, h);
-        self.counts.events.add(1);
+        self.all_events(t, x, mode, h);
         evaluate::check_events(h, t, x, mode)
     }
 

@@ -6,7 +6,7 @@
 //!
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
-//!   projection.
+//!   projection. `search`: which guard a smooth step passes first.
 //! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
 //!   checked.
 //! * `integrator`, `options`: how runs begin, and their settings.
@@ -46,6 +46,7 @@ pub(crate) mod model;
 mod observer;
 pub(crate) mod options;
 mod run;
+mod search;
 pub(crate) mod status;
 pub(crate) mod trajectory;
 pub(crate) mod transition;

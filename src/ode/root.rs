@@ -8,8 +8,20 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// Root of `g` between `low`, where it is negative, and `high`, where it is not, by regula falsi
-/// with the Illinois weights and a bisection whenever the bracket shrinks too slowly.
+/// Where a root is guessed to be, and the slope there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guess {
+    pub(crate) at: f64,
+    pub(crate) slope: f64,
+}
+
+/// Most evaluations for a root, and rounds in which the bracket is to shrink to a quarter.
+const MOST_ROUNDS: u32 = 199;
+const ROUNDS: u32 = 4;
+
+/// Root of `g` between `low`, where it is negative, and `high`, where it is not: from the guess on,
+/// or from the chord, by secants of the last two trials, with a bisection whenever the bracket
+/// shrinks too slowly.
 ///
 /// Ends when the bracket is no wider than `width` and the precision of the root together, or at a
 /// value that is not finite, and returns that or the end with the smaller value. (A small value
@@ -19,20 +31,18 @@ pub(crate) fn root(
     mut low: Sample,
     mut high: Sample,
     width: f64,
+    guess: Option<Guess>,
 ) -> Sample {
-    // Weights of the two end values: halved while the other end moves again and again, so that
-    // neither gets stuck.
-    let (mut low_weight, mut high_weight) = (1.0, 1.0);
-    let mut moved_low = None;
+    let chord = |low: Sample, high: Sample| (high.value - low.value) / (high.at - low.at);
+    let (mut at, mut slope) = guess.map_or((f64::NAN, f64::NAN), |g| (g.at, g.slope));
+    let mut last = None::<Sample>;
     let mut wide = high.at - low.at;
-    for round in 1..200 {
+    for round in 1..=MOST_ROUNDS {
         let width = width + f64::EPSILON * high.at.abs();
         if high.value <= 0.0 || high.at - low.at <= width {
             break;
         }
-        let (a, b) = (low.value * low_weight, high.value * high_weight);
-        let mut at = low.at + (high.at - low.at) * (a / (a - b));
-        if round % 4 == 0 {
+        if round % ROUNDS == 0 {
             if high.at - low.at > 0.25 * wide {
                 at = 0.5 * (low.at + high.at);
             }
@@ -41,6 +51,14 @@ pub(crate) fn root(
         // Keep the trial off the ends by half the wanted width, so that the bracket can close from
         // both sides.
         let margin = (0.5 * width).min(0.25 * (high.at - low.at));
+        let is_inside = |at: f64| at >= low.at && at <= high.at;
+        if !is_inside(at) {
+            // The secant leads out of the bracket, or there is none yet.
+            at = low.at - low.value / chord(low, high);
+        }
+        if !is_inside(at) {
+            at = 0.5 * (low.at + high.at);
+        }
         at = at.clamp(low.at + margin, high.at - margin);
         if at <= low.at || at >= high.at {
             break;
@@ -49,17 +67,20 @@ pub(crate) fn root(
         if !trial.value.is_finite() {
             return trial;
         }
+        if let Some(last) = last {
+            slope = (trial.value - last.value) / (trial.at - last.at);
+        }
+        last = Some(trial);
         if trial.value < 0.0 {
             low = trial;
-            low_weight = 1.0;
-            high_weight *= if moved_low == Some(true) { 0.5 } else { 1.0 };
-            moved_low = Some(true);
         } else {
             high = trial;
-            high_weight = 1.0;
-            low_weight *= if moved_low == Some(false) { 0.5 } else { 1.0 };
-            moved_low = Some(false);
         }
+        at = if slope > 0.0 {
+            trial.at - trial.value / slope
+        } else {
+            f64::NAN
+        };
     }
     if -low.value < high.value { low } else { high }
 }
@@ -198,7 +219,7 @@ mod tests {
             calls += 1;
             g(x)
         };
-        let found = root(&mut counted, at(low), at(high), 1e-15);
+        let found = root(&mut counted, at(low), at(high), 1e-15, None);
         (found, calls)
     }
 
@@ -219,7 +240,7 @@ mod tests {
                 at,
                 value: at / size - 0.7,
             };
-            let found = root(|x| at(x).value, at(0.0), at(1.0), 0.0);
+            let found = root(|x| at(x).value, at(0.0), at(1.0), 0.0, None);
             assert!((found.at / size - 0.7).abs() < 1e-15, "{size}: {found:?}");
         }
     }

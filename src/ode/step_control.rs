@@ -1,6 +1,8 @@
 //! Error norm, PI step control and the automatic first step (Hairer, Nørsett, Wanner, II.4 and
 //! IV.2).
 
+use std::f64::consts::{LN_2, LOG2_E};
+
 use super::Buffer;
 
 /// Relative and absolute tolerance of each state variable.
@@ -77,8 +79,8 @@ impl StepControl {
     #[inline]
     pub(crate) fn accepted(&mut self, error: f64) -> f64 {
         // One logarithm and one power of two in place of two powers.
-        let size = error.log2();
-        let divisor = (EXPONENT * size - BETA * self.previous).exp2() / SAFETY;
+        let size = log2(error);
+        let divisor = exp2(EXPONENT * size - BETA * self.previous) * (1.0 / SAFETY);
         let factor = 1.0 / divisor.clamp(1.0 / MOST, 1.0 / LEAST);
         let factor = if self.rejected {
             factor.min(1.0)
@@ -101,11 +103,37 @@ impl StepControl {
     pub(crate) fn rejected(&mut self, error: f64) -> f64 {
         self.rejected = true;
         if error.is_finite() {
-            1.0 / (error.powf(EXPONENT) / SAFETY).min(1.0 / LEAST)
+            1.0 / (exp2(EXPONENT * log2(error)) / SAFETY).min(1.0 / LEAST)
         } else {
             0.1
         }
     }
+}
+
+/// `2⁵²`: a number in its last bits is that number as a float, once it is taken off.
+const WHOLE: f64 = (1u64 << 52) as f64;
+
+/// Binary logarithm of a number that is not negative, to 6e-4; −1023 of zero. A step length needs
+/// no more digits, and these are the same on every machine.
+#[inline]
+fn log2(size: f64) -> f64 {
+    // size = 2^e m with m from 1 to 2, and ln m = 2 (y + y³/3 + y⁵/5 + …), y = (m − 1)/(m + 1).
+    let bits = size.to_bits();
+    let exponent = f64::from_bits(WHOLE.to_bits() | bits >> 52) - (WHOLE + 1023.0);
+    let mantissa = f64::from_bits(bits << 12 >> 12 | 1.0f64.to_bits());
+    let y = (mantissa - 1.0) / (mantissa + 1.0);
+    let y2 = y * y;
+    exponent + 2.0 * LOG2_E * y * (1.0 + y2 * (1.0 / 3.0 + y2 * 0.2))
+}
+
+/// `2^power` for powers from −1000 to 1000, to 6e-4 of it.
+#[inline]
+fn exp2(power: f64) -> f64 {
+    // Added up, the power is rounded to a whole number in the last bits.
+    let shifted = power + 1.5 * WHOLE;
+    let rest = LN_2 * (power - (shifted - 1.5 * WHOLE));
+    let whole = f64::from_bits(1.0f64.to_bits().wrapping_add(shifted.to_bits() << 52));
+    whole * (1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0))))
 }
 
 /// First step size from one Euler step: the step whose 5th order error would be about the
@@ -144,4 +172,21 @@ pub(crate) fn first_step<B: Buffer>(
     };
     let step = if strongest.is_finite() { step } else { guess };
     step.min(100.0 * guess).min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rough_powers_are_close_to_the_exact_ones() {
+        for i in -2000..2000 {
+            let power = 0.1 * f64::from(i) + 0.037;
+            let exact = power.exp2();
+            assert!((exp2(power) / exact - 1.0).abs() < 6e-4, "{power}");
+            assert!((log2(exact) - power).abs() < 6e-4, "{power}");
+        }
+        assert!(log2(0.0) < -1000.0 && exp2(EXPONENT * log2(0.0)) > 0.0);
+        assert!(exp2(EXPONENT * log2(f64::MAX)).is_finite());
+    }
 }

@@ -280,6 +280,7 @@ impl Runner<'_> {
             low,
             high,
             width,
+            None,
         );
         failure.map_or(Ok(found.at), Err)
     }

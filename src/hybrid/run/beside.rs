@@ -90,8 +90,7 @@ impl<B: Buffer> Beside<B> {
         ];
         for (step, x, h) in places {
             context.settings.interrupt.check()?;
-            context.system.events(self.t + step, x, mode, h);
-            context.counts.events.add(1);
+            context.all_events(self.t + step, x, mode, h);
         }
         Ok(())
     }

@@ -375,6 +375,11 @@ fn cross<S: System + ?Sized, B: Buffer>(
     (run.cascade).allow(context.settings, crossings, known, &run.cluster.set)?;
     run.turned.note_closest(&run.guards, arrival);
     let mark = run.doubts.mark();
+    let speed_before = if context.system.resets() {
+        run.state.speed()
+    } else {
+        0.0
+    };
     let (reset, time_error) = match make(context, run, observer, (arrival, knows_field)) {
         Ok(made) => made,
         Err(error) => {
@@ -392,7 +397,7 @@ fn cross<S: System + ?Sized, B: Buffer>(
     run.trial.commit(wants, observer, t, &run.cascade.scratch);
     tell(context, run, observer, (arrival, time_error));
     if reset.state {
-        run.search.note_reset();
+        run.search.note_reset(speed_before, run.state.speed());
     }
     run.cascade
         .carried_across(&run.guards, &mut run.cluster.set, reset)

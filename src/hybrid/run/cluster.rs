@@ -1,12 +1,12 @@
 //! Guards near the present state: which of them comes first, and which cross together.
 
 use super::guard_table::GuardTable;
-use super::pace::Pace;
 use super::project::{Landing, Trial};
 use super::ranking::{Ranking, Survey};
 use super::state::State;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
+use crate::hybrid::search::Pace;
 use crate::hybrid::{CrossedGuard, Projection};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};

@@ -3,8 +3,8 @@
 
 use super::guard_table::GuardTable;
 use super::state::State;
-use super::window::Window;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::search::{Top, Window};
 use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};
@@ -136,18 +136,6 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// A maximum of a guard that is not passed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Top {
-    pub(crate) k: usize,
-    /// Fraction of the window.
-    pub(crate) at: f64,
-    /// Below zero.
-    pub(crate) value: f64,
-    /// How much a parabola that bends like the function varies in the step.
-    pub(crate) variation: f64,
-}
-
 /// A maximum within this part of the guard's variation in a step counts as a touch, however small
 /// the error is.
 const CLOSE: f64 = 1e-8;
@@ -245,17 +233,13 @@ impl Doubts {
         window: Window,
         until: f64,
     ) -> Result<(), Stop> {
-        for &Top {
-            k,
-            at,
-            value,
-            variation,
-        } in tops
-        {
+        for &Top { k, at, value, bend } in tops {
             if at >= until {
                 continue;
             }
             guards.spreads.need(context, state, k)?;
+            // How much a parabola that bends like the function varies in the step.
+            let variation = bend.abs() / (window.width() * window.width());
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
                 let (guard, gap) = (guards.ahead(k), -value);

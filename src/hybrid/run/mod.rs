@@ -2,9 +2,8 @@
 //!
 //! * `state`: what moves; `guard_table`: what is known of each event function, with its `rates`
 //!   (`beside`), its `spread` by errors and its `ranking`; `initial`: sides and arming at the start.
-//! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says. `detect`: the
-//!   first guard that it passes, window by window, each as long as `pace` says: `window`, `cubic`
-//!   and `examine` say what samples of event functions leave open, `stop` where the step ends.
+//! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says, up to the first
+//!   guard that [`search`](super::search) finds in it.
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).
 //! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
@@ -14,13 +13,9 @@ mod beside;
 mod cascade;
 mod cluster;
 mod crossing;
-mod cubic;
-mod detect;
 mod doubt;
-mod examine;
 mod guard_table;
 mod initial;
-mod pace;
 mod project;
 mod ranking;
 mod rates;
@@ -28,46 +23,49 @@ mod smooth;
 mod spread;
 mod state;
 mod steps;
-mod stop;
 mod transversality;
 mod turned;
-mod window;
 
 pub use doubt::Doubt;
+pub(crate) use doubt::Doubts;
+pub(crate) use guard_table::GuardTable;
+pub(crate) use state::State;
+pub(crate) use turned::Turned;
 
 use super::context::{Context, System};
 use super::{Mode, Observer, Status, Summary};
 use crate::Stop;
 use crate::hybrid::options::Settings;
+use crate::hybrid::search::GuardSearch;
 use crate::ode::Buffer;
 
 /// Everything that one integration moves and works with; made once, reused by every run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<B> {
-    pub(crate) state: state::State<B>,
-    guards: guard_table::GuardTable<B>,
+    pub(crate) state: State<B>,
+    guards: GuardTable<B>,
     steps: steps::Steps<B>,
-    search: detect::GuardSearch<B>,
+    search: GuardSearch<B>,
     cluster: cluster::Cluster,
     trial: project::Trial<B>,
     cascade: cascade::Cascade<B>,
-    turned: turned::Turned<B>,
-    doubts: doubt::Doubts,
+    turned: Turned<B>,
+    doubts: Doubts,
 }
 
 impl<B: Buffer> Run<B> {
     pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
         let count = mode.len();
         Self {
-            state: state::State::new(dim, mode),
-            guards: guard_table::GuardTable::new(dim, count),
+            state: State::new(dim, mode),
+            guards: GuardTable::new(dim, count),
             steps: steps::Steps::new(dim),
-            search: detect::GuardSearch::new(dim, count),
+            search: GuardSearch::new(dim, count),
             cluster: cluster::Cluster::new(count),
             trial: project::Trial::new(dim, count),
             cascade: cascade::Cascade::new(dim, mode),
-            turned: turned::Turned::new(dim, mode),
-            doubts: doubt::Doubts::new(),
+            turned: Turned::new(dim, mode),
+            doubts: Doubts::new(),
         }
     }
 

@@ -3,15 +3,14 @@
 use super::Run;
 use super::cascade::fire;
 use super::cluster::Cluster;
-use super::detect::Met;
 use super::guard_table::GuardTable;
 use super::state::State;
 use super::steps::SHORTER;
-use super::stop::StepEnd;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
+use crate::hybrid::search::{Met, StepEnd};
 use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
 use crate::{Quantity, Stop};
@@ -147,6 +146,9 @@ fn take_step<S: System + ?Sized, B: Buffer>(
         ..
     } = run;
     search.inside = None;
+    if state.count() > 0 {
+        search.samples.hand_over(state, guards);
+    }
     doubts.tell(observer);
     state.add_error(steps.error);
     tell_segment(context, state, observer, (end, state.ode.state()));
@@ -251,7 +253,7 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     let (fraction, backed_up) = back_up(context.settings, stop, step);
     let on_guard = stop.on_guard && !backed_up;
     let end = (state.t + fraction * step).min(state.tf);
-    let (point, h) = (&mut search.sampled.point, &mut search.sampled.h[2]);
+    let (point, h) = (&mut search.samples.point, &mut search.samples.h[2]);
     let x = point.get_mut();
     state.ode.interpolant().at_fraction(fraction, x);
     tell_segment(context, state, observer, (end, x));

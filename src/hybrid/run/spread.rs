@@ -228,8 +228,7 @@ impl<B: Buffer> Spreads<B> {
             for (place, h) in places.iter().zip(&mut self.sides) {
                 context.settings.interrupt.check()?;
                 point[i] = *place;
-                context.system.events(state.t, point, &state.mode, h);
-                context.counts.events.add(1);
+                context.all_events(state.t, point, &state.mode, h);
             }
             point[i] = x[i];
             let [above, below] = &self.sides;

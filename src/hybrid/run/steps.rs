@@ -2,10 +2,10 @@
 //! they stop at a guard with too large an error.
 
 use super::state::{GROWTH, State};
-use super::stop::StepEnd;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
+use crate::hybrid::search::StepEnd;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::{Adaptive, Buffer, STAGES_APART, first_step};
 use crate::{Quantity, Stop};

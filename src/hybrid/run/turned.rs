@@ -4,9 +4,9 @@
 use super::doubt::{Doubt, Doubts};
 use super::guard_table::GuardTable;
 use super::state::State;
-use super::window::{Sampled, Window};
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::search::{Samples, Window};
 use crate::hybrid::{Arrival, CrossedGuard, Mode};
 use crate::ode::Buffer;
 
@@ -177,26 +177,26 @@ impl<B: Buffer> Turned<B> {
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
-        sampled: &Sampled<B>,
+        samples: &Samples<B>,
         window: Window,
     ) -> Result<(), Stop> {
         if self.cluster_start == f64::INFINITY {
             return Ok(());
         }
-        self.in_first_window(context, (state, guards, doubts), sampled, window)
+        self.in_first_window(context, (state, guards, doubts), samples, window)
     }
 
     fn in_first_window<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
-        sampled: &Sampled<B>,
+        samples: &Samples<B>,
         window: Window,
     ) -> Result<(), Stop> {
         self.list_close(state, guards);
         for i in 0..self.list.len() {
             let k = self.list[i];
-            let own = sampled.own(guards, k, window);
+            let own = samples.own(guards, k, window);
             if own[1] < own[0] - 8.0 * guards.zero[k] {
                 self.doubt(context, (state, guards, doubts), k)?;
             }

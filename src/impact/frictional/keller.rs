@@ -134,6 +134,7 @@ fn follow_slip(
                 low,
                 high,
                 f64::EPSILON * h,
+                None,
             );
             step.advance(&mut field, 0.0, &from, at.at);
             impulse.copy_from_slice(step.state());

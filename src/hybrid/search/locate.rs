@@ -1,14 +1,14 @@
 //! Where a smooth step stops: the root of the guard that a window passes, or of another that is
 //! passed before.
 
-use super::cubic::SLOPE_DOUBT;
-use super::doubt::{Doubt, Doubts};
-use super::examine::{Passage, moves_away_in};
-use super::window::Look;
+use super::classify::{Origin, Passage};
+use super::factors::{OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
+use super::look::Look;
 use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Rate};
+use crate::hybrid::run::{Doubt, Doubts};
 use crate::ode::Buffer;
-use crate::ode::root::{Sample, root};
+use crate::ode::root::{Guess, Sample, root};
 use crate::{Quantity, Stop};
 
 /// Where a smooth step has to end.
@@ -28,24 +28,24 @@ pub(crate) struct StepEnd {
 
 /// What the search for a stop works with, beside its window.
 #[derive(Debug)]
-pub(crate) struct Candidates<'a> {
+pub(super) struct Candidates<'a> {
     /// Passages that were found in the window.
-    pub(crate) passages: &'a [Passage],
+    pub(super) passages: &'a [Passage],
     /// Event functions that were tried as the first one passed.
-    pub(crate) tried: &'a mut [bool],
+    pub(super) tried: &'a mut [bool],
     /// The field at the stop.
-    pub(crate) field: &'a mut [f64],
-    pub(crate) doubts: &'a mut Doubts,
+    pub(super) field: &'a mut [f64],
+    pub(super) doubts: &'a mut Doubts,
 }
 
 /// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed
 /// before. `None` when the rate there does not fit the slope of the cubic through its samples: the
-/// window is narrowed then.
-pub(crate) fn stop_of<S: System + ?Sized, B: Buffer>(
+/// window is narrowed then, if it `can_narrow`.
+pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     mut passage: Passage,
     candidates: Candidates<'_>,
-    narrowable: bool,
+    can_narrow: bool,
 ) -> Result<Option<StepEnd>, Stop> {
     let Candidates {
         passages,
@@ -67,21 +67,21 @@ pub(crate) fn stop_of<S: System + ?Sized, B: Buffer>(
             passage = earlier;
             continue;
         }
-        let on_guard = passage.level == 0.0;
+        let on_guard = matches!(passage.origin, Origin::Level(0.0) | Origin::Start(_));
         let rate = if on_guard {
             Some(rate_at(look, passage.k, s, field)?)
         } else {
             None
         };
         if !rate.is_none_or(|rate| rate_fits(look, passage, rate, s)) {
-            if narrowable {
+            if can_narrow {
                 return Ok(None);
             }
             doubts.keep(misfit(look, passage));
         }
         let seconds = look.window.seconds();
-        let bend = match (passage.cubic, passage.leaves) {
-            (Some(cubic), None) => cubic.bend(s) / (seconds * seconds),
+        let bend = match (passage.cubic, passage.origin) {
+            (Some(cubic), Origin::Level(_)) => cubic.bend(s) / (seconds * seconds),
             _ => 0.0,
         };
         return Ok(Some(StepEnd {
@@ -94,7 +94,7 @@ pub(crate) fn stop_of<S: System + ?Sized, B: Buffer>(
     }
 }
 
-/// Fraction of the window at which the guard passes its level.
+/// Fraction of the window at which the guard passes: near the root of its cubic.
 fn locate<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     passage: Passage,
@@ -104,14 +104,13 @@ fn locate<S: System + ?Sized, B: Buffer>(
     // way from there. The length of the window says nothing of the root in it.
     let start = look.state.t.abs() + look.window.seconds_to(0.0);
     let width = f64::EPSILON * start / look.window.seconds();
-    let value = |s: f64| {
-        let value = look.own_h_in_search(passage.k, s);
-        match passage.leaves {
-            Some(start) => (value - start) / s,
-            None => value - passage.level,
-        }
-    };
-    let found = root(value, passage.low, passage.high, width);
+    let guess = passage.cubic.map(|cubic| {
+        let at = cubic.root(passage.at(), passage.low.at, passage.high.at);
+        let slope = cubic.slope(at);
+        Guess { at, slope }
+    });
+    let value = |s: f64| passage.origin.count(look.own_h_in_search(passage.k, s), s);
+    let found = root(value, passage.low, passage.high, width, guess);
     look.check_sample(passage.k, found)?;
     Ok(found.at)
 }
@@ -126,7 +125,7 @@ fn rate_at<S: System + ?Sized, B: Buffer>(
 ) -> Result<Rate, Stop> {
     let (state, guards) = (look.state, &mut *look.guards);
     let t = state.t + look.window.seconds_to(s);
-    let (x, mode) = (look.sampled.point.get(), &state.mode);
+    let (x, mode) = (look.samples.point.get(), &state.mode);
     look.context.field(t, x, mode, field)?;
     let row = guards.row.get_mut();
     let mut rate = look.context.rate(k, (t, x), mode, field, row);
@@ -156,13 +155,13 @@ fn rate_fits<S: System + ?Sized, B: Buffer>(
         return true;
     };
     let rate = look.guards.sign[passage.k] * rate.value * look.window.seconds();
-    let slope = match passage.leaves {
-        Some(_) => s * cubic.slope(s),
-        None => cubic.slope(s),
+    let slope = match passage.origin {
+        Origin::Start(_) => s * cubic.slope(s),
+        Origin::Level(_) => cubic.slope(s),
     };
     let size = rate.abs().max(slope.abs());
     let zero = look.guards.zero[passage.k];
-    (rate - slope).abs() <= 0.25 * size + 2.0 * cubic.doubt() + SLOPE_DOUBT * zero
+    (rate - slope).abs() <= OPEN_PART * size + OF_TOP * cubic.doubt() + SLOPE_DOUBT * zero
 }
 
 /// The doubt that the rate of a guard is not that of its samples, however close they are.
@@ -187,54 +186,65 @@ fn passed_before<S: System + ?Sized, B: Buffer>(
     let (state, window) = (look.state, look.window);
     let fraction = window.at(s);
     let t = state.t + fraction * window.step;
-    let point = look.sampled.point.get_mut();
+    let point = look.samples.point.get_mut();
     state.ode.interpolant().at_fraction(fraction, point);
-    let h = &mut look.sampled.h[2];
+    let h = &mut look.samples.h[2];
     look.context.events(t, point, &state.mode, h)?;
     let mut earliest: Option<(f64, Passage)> = None;
-    for (k, tried) in tried.iter().enumerate() {
-        if !look.guards.arming[k].is_ready() || *tried {
+    for k in 0..tried.len() {
+        let here = look.guards.sign[k] * look.samples.h[2][k];
+        // Most are before their surface, and before the border of its neighbourhood.
+        if look.levels.are_zero() && here <= look.guards.zero[k] {
             continue;
         }
-        let own = look.own(k);
-        let (own_start, own_here) = (own[0], own[3]);
-        let level = look.level(k, own_start);
-        let (start, here) = (own_start - level, own_here - level);
-        let zero = look.zero_of(k, (here - start) / (s * window.width() * window.step));
-        let zero = zero.max(look.guards.zero[k]);
-        if here <= zero || moves_away_in(look, k)? {
+        if !look.guards.arming[k].is_ready() || tried[k] {
             continue;
         }
-        let mut low = Sample {
-            at: 0.0,
-            value: start,
-        };
-        let mut high = Sample { at: s, value: here };
-        let mut leaves = None;
-        if level == 0.0 && start >= -4.0 * zero {
-            // It was on its surface at the start: passed only if it left and came back.
-            let slope = look.guards.own_rate(k) * window.width() * window.step;
-            let left = window.is_first() && !look.guards.stale[k] && slope < 0.0;
-            // One that starts beyond it, by the residual of its crossing, comes back from below.
-            if !left || here - start.max(0.0) <= 4.0 * zero {
-                continue;
-            }
-            leaves = Some(start);
-            low.value = slope;
-            high.value = (here - start) / s;
-        }
-        let lead = here / (here - start);
-        if earliest.is_none_or(|(most, _)| lead > most) {
-            let passage = Passage {
-                k,
-                level,
-                leaves,
-                low,
-                high,
-                cubic: None,
-            };
+        if let Some((lead, passage)) = passage_before(look, k, s)?
+            && earliest.is_none_or(|(most, _)| lead > most)
+        {
             earliest = Some((lead, passage));
         }
     }
     Ok(earliest.map(|(_, passage)| passage))
+}
+
+/// The passage of guard `k` before the fraction `s` of a window, if it is beyond its level there,
+/// and which part of its way it has gone since.
+fn passage_before<S: System + ?Sized, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    k: usize,
+    s: f64,
+) -> Result<Option<(f64, Passage)>, Stop> {
+    let [own_start, _, _, own_here] = look.own(k);
+    let level = look.level(k, own_start);
+    let (start, here) = (own_start - level, own_here - level);
+    let seconds = look.window.seconds();
+    let zero = look.zero_over(k, here - start, s * seconds);
+    if here <= zero || look.moves_away(k)? {
+        return Ok(None);
+    }
+    let mut passage = Passage {
+        k,
+        origin: Origin::Level(level),
+        low: Sample {
+            at: 0.0,
+            value: start,
+        },
+        high: Sample { at: s, value: here },
+        cubic: None,
+    };
+    if level == 0.0 && start >= -ON_SURFACE * zero {
+        // It was on its surface at the start: passed only if it left and came back.
+        let way = look.guards.own_rate(k) * seconds;
+        let left = look.window.is_first() && !look.guards.stale[k] && way < 0.0;
+        // One that starts beyond it, by the residual of its crossing, comes back from below.
+        if !left || here - start.max(0.0) <= ON_SURFACE * zero {
+            return Ok(None);
+        }
+        passage.origin = Origin::Start(start);
+        passage.low.value = way;
+        passage.high.value = passage.origin.count(own_here, s);
+    }
+    Ok(Some((here / (here - start), passage)))
 }

@@ -1,36 +1,42 @@
-//! Which guard a smooth step passes first: window after window, each as long as the samples of the
-//! guards settle what happens between them.
+//! Which guard a smooth step passes first (Anderson & Revzen, section 3; located, not projected).
+//!
+//! * `window`: a part of the step, its samples, and who stays far in it; `pace`: how long windows
+//!   are.
+//! * `classify`: what the samples of a window say of one guard, by their `cubic`; `surface`: of one
+//!   that starts on its surface; `look`: what both look at.
+//! * `locate`: the root at which the step stops.
+//! * `factors`: the numbers by which all of them decide, each with its reason.
 
-use super::cubic::FRACTIONS;
-use super::doubt::{Doubt, Doubts, Top};
-use super::examine::{Finding, Passage, examine, passage_of};
-use super::guard_table::GuardTable;
-use super::pace::{NARROWER, Narrowable, Pace, Settled, Windows};
-use super::state::State;
-use super::stop::{Candidates, StepEnd, stop_of};
-use super::turned::Turned;
-use super::window::{Crossed, Levels, Look, Overview, Sampled, Window};
+mod classify;
+mod cubic;
+mod factors;
+mod locate;
+mod look;
+mod pace;
+mod surface;
+mod window;
+
+pub(crate) use classify::Top;
+pub(crate) use locate::StepEnd;
+pub(crate) use pace::Pace;
+pub(crate) use window::{Samples, Window};
+
+use super::run::{Doubt, Doubts, GuardTable, State, Turned};
 use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::ode::Buffer;
-use crate::ode::root::Sample;
-
-/// Evaluations of that test.
-const NOISE_SAMPLES: u32 = 8;
-/// How far apart they are, as a part of the window.
-const NOISE_APART: f64 = 1e-7;
-/// What such windows leave open counts as noise of this many times its size.
-const BLUR: f64 = 4.0;
-/// Most windows of one step, before a shorter step is tried.
-const MOST_WINDOWS: usize = 64;
-/// The same of a step whose length is fixed. What is left of it beyond is one window then, and
-/// counts as unresolved.
-const MOST_WINDOWS_FIXED: usize = 4096;
-/// Samples of a run, at least, when guards state no time scale.
-const LEAST_SAMPLES: f64 = 100.0;
+use classify::{Class, Passage, classify};
+use cubic::FRACTIONS;
+use factors::{
+    BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, NARROWER, NOISE_APART, NOISE_PART,
+    NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
+};
+use locate::{Candidates, stop_of};
+use look::{Levels, Look};
+use pace::{Narrowable, Settled, Windows};
 
 /// What a smooth step meets.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +60,7 @@ enum Found {
 /// The search of a smooth step for guards, and what it remembers from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardSearch<B> {
-    pub(crate) sampled: Sampled<B>,
+    pub(crate) samples: Samples<B>,
     /// The field where a step stops on a guard.
     pub(crate) stop_field: B,
     /// The event function in whose neighbourhood the step begins: it is not entered again.
@@ -62,7 +68,9 @@ pub(crate) struct GuardSearch<B> {
     pub(crate) pace: Pace,
     /// What settles the present window.
     how: Settled,
-    /// Guards that it may pass.
+    /// The levels at which guards end the step ([`Levels`]).
+    level: Vec<f64>,
+    /// Armed guards that are not far from their surface in it.
     near: Vec<usize>,
     /// Passages of guards in it.
     passages: Vec<Passage>,
@@ -77,11 +85,12 @@ pub(crate) struct GuardSearch<B> {
 impl<B: Buffer> GuardSearch<B> {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
-            sampled: Sampled::new(dim, count),
+            samples: Samples::new(dim, count),
             stop_field: B::zeros(dim),
             inside: None,
             pace: Pace::FREE,
             how: Settled::Closely,
+            level: vec![0.0; count],
             near: Vec::with_capacity(count),
             passages: Vec::with_capacity(count),
             tops: Vec::with_capacity(count),
@@ -105,19 +114,20 @@ impl<B: Buffer> GuardSearch<B> {
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
         self.inside = None;
         self.hovers.fill(false);
-        self.sampled.begin();
+        self.level.fill(0.0);
     }
 
-    /// Forgets which guards lie on their surface, and how fast the motion was: a reset has changed
-    /// the state.
+    /// Forgets which guards lie on their surface: a reset has changed the state, and the speed of
+    /// the motion (tolerances a second).
     #[cold]
-    pub(crate) fn note_reset(&mut self) {
+    pub(crate) fn note_reset(&mut self, speed_before: f64, speed_after: f64) {
         self.hovers.fill(false);
-        self.pace.is_thrown = true;
+        self.pace.follow(speed_before, speed_after);
     }
 
     /// Looks for the first guard that the step just made, of length `step`, passes. Without one the
-    /// guard table holds what is known of event functions at its end.
+    /// samples hold event functions at its end.
+    #[inline]
     pub(crate) fn detect<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -125,14 +135,13 @@ impl<B: Buffer> GuardSearch<B> {
         (doubts, turned): (&mut Doubts, &mut Turned<B>),
         step: f64,
     ) -> Result<Met, Stop> {
-        self.pace.follow(state.speed());
-        let mut windows = Windows::new(context, state, step, &self.pace);
+        let mut windows = Windows::new(context, state.least_step(), step, &self.pace);
         loop {
-            let (window, narrowable) = windows.next();
+            let window = windows.next();
             let seen = (state, &mut *guards, &mut *doubts);
-            let stop = match self.look(context, seen, window, narrowable)? {
+            let stop = match self.look(context, seen, window, &windows)? {
                 Found::Unsettled => {
-                    windows.narrow();
+                    windows.narrow(window);
                     context.counts.narrowed.add(1);
                     context.settings.interrupt.check()?;
                     continue;
@@ -143,26 +152,26 @@ impl<B: Buffer> GuardSearch<B> {
             let until = match stop {
                 Some(stop) => {
                     let shorter = NARROWER * stop.fraction;
-                    let may_retry = windows.may_shorten && shorter >= windows.shortest;
-                    if may_retry && returns_too_early(guards, stop) {
+                    if windows.may_shorten_to(shorter) && returns_too_early(guards, stop) {
                         return Ok(Met::TooMuch(shorter));
                     }
                     (stop.fraction - window.from) / window.width()
                 }
                 None => f64::INFINITY,
             };
-            turned.in_window(context, (state, guards, doubts), &self.sampled, window)?;
+            turned.in_window(context, (state, guards, doubts), &self.samples, window)?;
             if !self.tops.is_empty() {
                 doubts.of_tops(context, (state, guards), &self.tops, window, until)?;
             }
+            self.pace.keep(window, windows.has_narrowed, self.how);
             if let Some(stop) = stop {
-                self.pace.keep(window, windows.has_narrowed, self.how);
                 return Ok(Met::Guard(stop));
             }
-            self.mark_clear(guards, window);
-            self.pace.keep(window, windows.has_narrowed, self.how);
+            if !self.near.is_empty() {
+                self.mark_clear(guards, window);
+            }
             if window.to >= 1.0 {
-                self.hand_over(state, guards, window);
+                self.samples.last = window.seconds();
                 return Ok(Met::Nothing(windows.longest_step()));
             }
             if windows.may_shorten && windows.count >= MOST_WINDOWS {
@@ -177,7 +186,7 @@ impl<B: Buffer> GuardSearch<B> {
                 windows.forget_noise(&mut self.pace);
             }
             context.settings.interrupt.check()?;
-            self.sampled.next_window_starts();
+            self.samples.next_window_starts();
             windows.settle(window, unresolved, &self.pace);
         }
     }
@@ -190,39 +199,90 @@ impl<B: Buffer> GuardSearch<B> {
         context: &Context<'_, S>,
         (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
         window: Window,
-        narrowable: Narrowable,
+        windows: &Windows,
     ) -> Result<Found, Stop> {
-        self.sampled.take(context, state, window)?;
+        self.samples.take(context, state, window);
         context.counts.windows.add(1);
         let levels = Levels::new(context.settings, self.inside);
+        if !levels.are_zero() {
+            for k in 0..state.count() {
+                let own = self.samples.own(guards, k, window)[0];
+                let zero = || guards.zero_of(state, k, guards.rate[k], 0.0);
+                self.level[k] = levels.of(k, own, zero);
+            }
+        }
         let seen = (state, &mut *guards);
-        let Overview { crossed, are_plain } =
-            self.sampled.list_near(seen, levels, window, &mut self.near);
-        self.how = Settled::by(are_plain, self.near.is_empty());
+        let overview = (self.samples).measure(context, seen, window, &self.level)?;
+        self.near.clear();
         self.tops.clear();
-        // In most windows all guards are far or monotonic, and none passes.
-        if self.near.is_empty() && crossed.is_none() {
+        self.how = Settled::by(overview.are_plain, overview.are_far);
+        // In most windows all guards are far.
+        if overview.are_far {
             return Ok(Found::Clear);
         }
+        self.look_at_near(context, (state, guards, doubts), (window, windows), levels)
+    }
+
+    /// The same where some guards are not far.
+    fn look_at_near<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
+        (window, windows): (Window, &Windows),
+        levels: Levels<'_>,
+    ) -> Result<Found, Stop> {
+        for k in 0..state.count() {
+            let arming = guards.arming[k];
+            if arming.is_armed() && !(arming.is_ready() && self.samples.is_far(k)) {
+                self.near.push(k);
+            }
+        }
+        self.passages.clear();
+        let narrowable = windows.narrowable(window);
         let mut look = Look {
             context,
             state,
             guards,
-            sampled: &mut self.sampled,
+            samples: &mut self.samples,
             window,
             levels,
+            closely: false,
         };
-        let mut lists = Lists {
-            near: &self.near,
-            passages: &mut self.passages,
-            tops: &mut self.tops,
-            hovers: &self.hovers,
-            doubts: &mut *doubts,
-        };
-        let passage = match first_passed(&mut look, crossed, &mut lists, narrowable)? {
-            First::Nobody => return Ok(Found::Clear),
-            First::Open => return Ok(Found::Unsettled),
-            First::Passage(passage) => passage,
+        let mut first: Option<(f64, Passage)> = None;
+        for &k in &self.near {
+            let hovers = self.hovers[k];
+            let class = match classify(&mut look, k, hovers)? {
+                Class::Unsettled(open) => {
+                    let is_noise = match narrowable {
+                        Narrowable::Yes => false,
+                        Narrowable::UnlessNoise => is_noise(&mut look, k, open),
+                        Narrowable::No => true,
+                    };
+                    if !is_noise {
+                        return Ok(Found::Unsettled);
+                    }
+                    give_up(&mut look, doubts, k, open);
+                    // With what is left open of it known it is taken as its samples are.
+                    classify(&mut look, k, hovers)?
+                }
+                class => class,
+            };
+            // One of each for each guard has room.
+            match class {
+                Class::Passed(passage) => {
+                    let at = passage.at();
+                    if first.is_none_or(|(earliest, _)| at < earliest) {
+                        first = Some((at, passage));
+                    }
+                    self.passages.push(passage);
+                }
+                Class::Clear(top) => self.tops.extend(top),
+                Class::Unsettled(_) => {}
+            }
+        }
+        self.how = Settled::by(self.how == Settled::Plain, !look.closely);
+        let Some((_, passage)) = first else {
+            return Ok(Found::Clear);
         };
         let candidates = Candidates {
             passages: &self.passages,
@@ -239,28 +299,13 @@ impl<B: Buffer> GuardSearch<B> {
     /// whole window leaves on it.
     fn mark_clear(&mut self, guards: &mut GuardTable<B>, window: Window) {
         for &k in &self.near {
-            let own = self.sampled.own(guards, k, window);
+            let own = self.samples.own(guards, k, window);
             let zero = guards.zero[k];
             if own[3] < -zero {
                 guards.arming[k] = Arming::Ready;
             }
-            self.hovers[k] = own.iter().all(|&v| v >= -4.0 * zero);
+            self.hovers[k] = own.iter().all(|&v| v >= -ON_SURFACE * zero);
         }
-    }
-
-    /// Hands event functions at the end of a step without events over to the guard table. Rates
-    /// there are estimated by the slopes between the last two samples, until a row is asked for; in
-    /// too short a window those of the start are kept.
-    #[inline]
-    fn hand_over(&mut self, state: &State<B>, guards: &mut GuardTable<B>, window: Window) {
-        let seconds = window.seconds();
-        let [_, before, end] = &mut self.sampled.h;
-        if state.tells_rates(seconds) {
-            let apart = (FRACTIONS[3] - FRACTIONS[2]) * seconds;
-            guards.take_slopes([before, end], apart);
-        }
-        std::mem::swap(&mut guards.h, end);
-        guards.stale.fill(true);
     }
 
     /// Counts what is left of a step of fixed length as unresolved, for the first guard that is
@@ -278,7 +323,7 @@ impl<B: Buffer> GuardSearch<B> {
         let Some(k) = near.or_else(|| (0..state.count()).find(watched)) else {
             return;
         };
-        let own = self.sampled.own(guards, k, window);
+        let own = self.samples.own(guards, k, window);
         let (least, most) = own.iter().fold((own[0], own[0]), |(least, most), v| {
             (v.min(least), v.max(most))
         });
@@ -295,88 +340,15 @@ fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
     !guards.arming[stop.k].is_ready() && stop.rate.is_some_and(away)
 }
 
-/// What the samples of a window are sorted into.
-struct Lists<'a> {
-    near: &'a [usize],
-    passages: &'a mut Vec<Passage>,
-    tops: &'a mut Vec<Top>,
-    hovers: &'a [bool],
-    doubts: &'a mut Doubts,
-}
-
-/// The guard that is passed first in a window, as far as lines between samples tell.
-fn first_passed<S: System + ?Sized, B: Buffer>(
-    look: &mut Look<'_, S, B>,
-    crossed: Option<Crossed>,
-    lists: &mut Lists<'_>,
-    narrowable: Narrowable,
-) -> Result<First, Stop> {
-    lists.passages.clear();
-    let mut first: Option<(f64, Passage)> = crossed.map(|c| (c.at, passage_of(look, c)));
-    for i in 0..lists.near.len() {
-        let k = lists.near[i];
-        let found = match examine(look, k, lists.hovers[k])? {
-            Finding::Open(_) if narrowable == Narrowable::Yes => return Ok(First::Open),
-            Finding::Open(doubt)
-                if narrowable == Narrowable::UnlessNoise && !is_noise(look, k, doubt) =>
-            {
-                return Ok(First::Open);
-            }
-            Finding::Open(doubt) => {
-                give_up(look, lists.doubts, k, doubt);
-                // With its doubt known it is taken as its samples are.
-                examine(look, k, lists.hovers[k])?
-            }
-            found => found,
-        };
-        let passage = match found {
-            Finding::Passed(passage) => passage,
-            Finding::NotPassed(Some((Sample { at, value }, bend))) => {
-                let variation = bend.abs() / (look.window.width() * look.window.width());
-                // One for each guard has room.
-                if lists.tops.len() < lists.tops.capacity() {
-                    lists.tops.push(Top {
-                        k,
-                        at,
-                        value,
-                        variation,
-                    });
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        // One for each guard has room.
-        if lists.passages.len() < lists.passages.capacity() {
-            lists.passages.push(passage);
-        }
-        let (low, high) = (passage.low, passage.high);
-        let gap = high.value - low.value;
-        let at = if gap > 0.0 {
-            low.at - low.value * (high.at - low.at) / gap
-        } else {
-            high.at
-        };
-        if first.is_none_or(|(earliest, _)| at < earliest) {
-            first = Some((at, passage));
-        }
-    }
-    Ok(first.map_or(First::Nobody, |(_, passage)| First::Passage(passage)))
-}
-
 /// True when a guard, in places so close together that nothing smooth moves, varies by no small
 /// part of what its samples leave open.
 #[cold]
-fn is_noise<S: System + ?Sized, B: Buffer>(
-    look: &mut Look<'_, S, B>,
-    k: usize,
-    doubt: f64,
-) -> bool {
+fn is_noise<S: System + ?Sized, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, open: f64) -> bool {
     // Times that are rounded to the same tell nothing; nor does a window that is no longer than
     // they are apart.
     let rounding = 8.0 * f64::EPSILON * look.state.t.abs() / look.window.seconds();
     let apart = NOISE_APART.max(rounding);
-    if apart > 0.01 {
+    if apart > NOISE_TOO_WIDE {
         return true;
     }
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -384,7 +356,7 @@ fn is_noise<S: System + ?Sized, B: Buffer>(
         let value = look.own_h_at(k, FRACTIONS[1] + f64::from(i) * apart);
         (least, most) = (value.min(least), value.max(most));
     }
-    most - least > 0.1 * doubt
+    most - least > NOISE_PART * open
 }
 
 /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the
@@ -394,19 +366,11 @@ fn give_up<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     doubts: &mut Doubts,
     k: usize,
-    doubt: f64,
+    open: f64,
 ) {
     let guards = &mut *look.guards;
-    guards.blur[k] = guards.blur[k].max(BLUR * doubt);
+    guards.blur[k] = guards.blur[k].max(BLUR * open);
     look.context.counts.unresolved.add(1);
-    let (guard, t, error) = (guards.ahead(k), look.state.t, doubt);
+    let (guard, t, error) = (guards.ahead(k), look.state.t, open);
     doubts.keep(Doubt::Unresolved { guard, t, error });
-}
-
-/// What is passed first within a window.
-enum First {
-    Nobody,
-    Passage(Passage),
-    /// The samples do not settle it.
-    Open,
 }

@@ -1,14 +1,15 @@
 //! The cubic through four samples of an event function within a window of a step: what the samples
 //! say of the function between them.
 
+use super::factors::SLOPE_DOUBT;
 use crate::ode::root::Sample;
 
 /// Fractions of a window at which event functions are sampled. Irregular, so that no oscillation is
 /// met at equal phases.
-pub(crate) const FRACTIONS: [f64; 4] = [0.0, 0.309, 0.6803, 1.0];
+pub(super) const FRACTIONS: [f64; 4] = [0.0, 0.309, 0.6803, 1.0];
 
 /// The longest distance between two samples, as a part of the window.
-pub(crate) const WIDEST: f64 = FRACTIONS[2] - FRACTIONS[1];
+pub(super) const WIDEST: f64 = FRACTIONS[2] - FRACTIONS[1];
 
 /// Inverse distances of the samples, as divided differences want them: division is slow.
 const PER_01: f64 = 1.0 / FRACTIONS[1];
@@ -17,20 +18,16 @@ const PER_23: f64 = 1.0 / (1.0 - FRACTIONS[2]);
 const PER_02: f64 = 1.0 / FRACTIONS[2];
 const PER_13: f64 = 1.0 / (1.0 - FRACTIONS[1]);
 
-/// The error of the slope of a cubic at a sample, in units of its error between samples: below
-/// this, for functions of fourth degree.
-pub(crate) const SLOPE_DOUBT: f64 = 12.0;
-
 /// `c₀ + s (c₁ + s (c₂ + s c₃))` for `s` from 0 to 1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cubic {
+pub(super) struct Cubic {
     coefficients: [f64; 4],
 }
 
 impl Cubic {
     /// Through `values` at [`FRACTIONS`].
     #[inline]
-    pub(crate) fn through(values: [f64; 4]) -> Self {
+    pub(super) fn through(values: [f64; 4]) -> Self {
         let [_, f1, f2, _] = FRACTIONS;
         let [v0, v1, v2, v3] = values;
         let (d01, d12, d23) = ((v1 - v0) * PER_01, (v2 - v1) * PER_12, (v3 - v2) * PER_23);
@@ -44,21 +41,21 @@ impl Cubic {
     }
 
     #[inline]
-    pub(crate) fn at(&self, s: f64) -> f64 {
+    pub(super) fn at(&self, s: f64) -> f64 {
         let [c0, c1, c2, c3] = self.coefficients;
         c0 + s * (c1 + s * (c2 + s * c3))
     }
 
     /// Derivative with respect to `s`.
     #[inline]
-    pub(crate) fn slope(&self, s: f64) -> f64 {
+    pub(super) fn slope(&self, s: f64) -> f64 {
         let [_, c1, c2, c3] = self.coefficients;
         c1 + s * (2.0 * c2 + s * (3.0 * c3))
     }
 
     /// Second derivative with respect to `s`.
     #[inline]
-    pub(crate) fn bend(&self, s: f64) -> f64 {
+    pub(super) fn bend(&self, s: f64) -> f64 {
         let [_, _, c2, c3] = self.coefficients;
         2.0 * c2 + 6.0 * c3 * s
     }
@@ -67,7 +64,7 @@ impl Cubic {
     /// coefficients alone: those of a function that varies by up to two radians within the window
     /// fall by a factor of two and more from one to the next.
     #[inline]
-    pub(crate) fn doubt(&self) -> f64 {
+    pub(super) fn doubt(&self) -> f64 {
         let [_, _, c2, c3] = self.coefficients;
         0.05 * c2.abs() + 0.2 * c3.abs()
     }
@@ -75,21 +72,21 @@ impl Cubic {
     /// The same where the derivative at the beginning is known. For a function of fourth degree the
     /// derivatives there differ by ten times as much as the functions do anywhere.
     #[inline]
-    pub(crate) fn doubt_by_slope(&self, slope_at_start: f64) -> f64 {
+    pub(super) fn doubt_by_slope(&self, slope_at_start: f64) -> f64 {
         let [_, _, c2, c3] = self.coefficients;
         0.15 * (self.slope(0.0) - slope_at_start).abs() + 0.005 * (c2.abs() + c3.abs())
     }
 
     /// The coefficient of `s³`.
     #[inline]
-    pub(crate) fn leading(&self) -> f64 {
+    pub(super) fn leading(&self) -> f64 {
         self.coefficients[3]
     }
 
     /// True when every smooth function through the same samples is monotonic, by the doubt about
     /// it.
     #[inline]
-    pub(crate) fn is_monotonic(&self) -> bool {
+    pub(super) fn is_monotonic(&self) -> bool {
         let [_, c1, c2, c3] = self.coefficients;
         let end = c1 + 2.0 * c2 + 3.0 * c3;
         // The slope is a line between those at the ends, and 3 c₃ s (1 − s) off it.
@@ -101,9 +98,26 @@ impl Cubic {
         c1 * end > 0.0 && least > 0.75 * c3.abs() + SLOPE_DOUBT * self.doubt()
     }
 
+    /// A root between `low` and `high`, to about 1e-6 where the cubic is not flat, from `near` on by
+    /// a few steps of Newton.
+    #[inline]
+    pub(super) fn root(&self, near: f64, low: f64, high: f64) -> f64 {
+        let mut at = near;
+        for _ in 0..3 {
+            let slope = self.slope(at);
+            let next = at - self.at(at) / slope;
+            // Also where the slope is not positive.
+            if !(slope > 0.0 && next >= low && next <= high) {
+                return at;
+            }
+            at = next;
+        }
+        at
+    }
+
     /// The local maximum between 0 and `limit`, ends excluded, if there is one.
     #[inline]
-    pub(crate) fn top(&self, limit: f64) -> Option<Sample> {
+    pub(super) fn top(&self, limit: f64) -> Option<Sample> {
         let [_, c1, c2, c3] = self.coefficients;
         let discriminant = c2 * c2 - 3.0 * c3 * c1;
         if discriminant <= 0.0 {

@@ -1,0 +1,285 @@
+//! Windows of a smooth step: event functions sampled at four places each, and which guards a window
+//! leaves far from their surface.
+
+use super::cubic::{Cubic, FRACTIONS};
+use super::factors::{DISTANT, STRAIGHT};
+use crate::Stop;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate;
+use crate::hybrid::run::{GuardTable, State};
+use crate::ode::Buffer;
+
+/// A part of the smooth step just made, as fractions of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// Length of the step (s).
+    pub(crate) step: f64,
+}
+
+impl Window {
+    #[inline]
+    pub(crate) fn width(self) -> f64 {
+        self.to - self.from
+    }
+
+    /// Its length (s).
+    #[inline]
+    pub(crate) fn seconds(self) -> f64 {
+        self.width() * self.step
+    }
+
+    /// Fraction of the step at the fraction `s` of the window.
+    #[inline]
+    pub(crate) fn at(self, s: f64) -> f64 {
+        if s < 1.0 {
+            self.from + s * self.width()
+        } else {
+            self.to
+        }
+    }
+
+    /// Time from the start of the step to the fraction `s` of the window (s).
+    #[inline]
+    pub(crate) fn seconds_to(self, s: f64) -> f64 {
+        self.at(s) * self.step
+    }
+
+    #[inline]
+    pub(crate) fn is_first(self) -> bool {
+        self.from <= 0.0
+    }
+}
+
+/// What the samples of a window show of all guards at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overview {
+    /// Whether all armed guards stay far from their surface.
+    pub(super) are_far: bool,
+    /// Whether all of them hardly bend, or are far beside what they move.
+    pub(super) are_plain: bool,
+}
+
+/// The lesser of two numbers that are known to be finite: one instruction, unlike `f64::min`.
+#[inline]
+fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The same for the greater.
+#[inline]
+fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// How far a guard is from its surface in a window, and how far it moves there.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// The least of its ways at the samples.
+    pub(super) least: f64,
+    /// How far they are apart.
+    spread: f64,
+    /// The same with what the curvature of the samples allows for.
+    pub(super) moves: f64,
+}
+
+impl Reach {
+    #[inline]
+    pub(super) fn of([w0, w1, w2, w3]: [f64; 4], cubic: Cubic) -> Self {
+        let least = lesser(lesser(w0, w1), lesser(w2, w3));
+        let spread = greater(greater(w0, w1), greater(w2, w3)) - least;
+        let moves = spread + 2.0 * cubic.leading().abs();
+        Self {
+            least,
+            spread,
+            moves,
+        }
+    }
+}
+
+/// Event functions at the samples of a window.
+#[derive(Clone, Debug)]
+pub(crate) struct Samples<B> {
+    /// At the start of a window that is not the first of its step; at that of the first they are
+    /// those of the guard table.
+    start: Vec<f64>,
+    /// At the samples after its start.
+    pub(crate) h: [Vec<f64>; 3],
+    /// A trial state on the interpolant.
+    pub(crate) point: B,
+    /// Positive for guards that a window leaves far from their surface (`u_k`).
+    far: Vec<f64>,
+    /// Not negative for those that are plain in it (`u_k`).
+    plain: Vec<f64>,
+    /// Length of the last window of the last step (s).
+    pub(super) last: f64,
+}
+
+impl<B: Buffer> Samples<B> {
+    pub(super) fn new(dim: usize, count: usize) -> Self {
+        let values = || vec![0.0; count];
+        Self {
+            start: values(),
+            h: std::array::from_fn(|_| values()),
+            point: B::zeros(dim),
+            far: values(),
+            plain: values(),
+            last: 0.0,
+        }
+    }
+
+    /// Evaluates all event functions at the samples of a window after its start.
+    #[inline]
+    pub(super) fn take<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        window: Window,
+    ) {
+        let [first, second, end] = &mut self.h;
+        let (interpolant, mode) = (state.ode.interpolant(), &state.mode);
+        let point = self.point.get_mut();
+        for (h, s) in [(first, FRACTIONS[1]), (second, FRACTIONS[2])] {
+            let fraction = window.from + s * window.width();
+            interpolant.at_fraction(fraction, point);
+            context.all_events(state.t + fraction * window.step, point, mode, h);
+        }
+        let end_of_step = state.ode.state();
+        let at_end = if window.to < 1.0 {
+            interpolant.at_fraction(window.to, point);
+            &*point
+        } else {
+            end_of_step
+        };
+        context.all_events(state.t + window.to * window.step, at_end, mode, end);
+    }
+
+    /// Makes the end of a window the start of the next one.
+    #[inline]
+    pub(super) fn next_window_starts(&mut self) {
+        std::mem::swap(&mut self.start, &mut self.h[2]);
+    }
+
+    /// How far guards stay from their surface, or from their `level`, in a window.
+    ///
+    /// Far guards are those whose distance exceeds the error, and the sum of how far they moved in
+    /// the window and of what the curvature of their samples allows for. That is measured for all
+    /// guards without a branch, so that several are measured at once.
+    ///
+    /// # Errors
+    /// The first value that is not finite.
+    #[inline]
+    pub(super) fn measure<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        window: Window,
+        level: &[f64],
+    ) -> Result<Overview, Stop> {
+        let n = state.count();
+        let start = if window.is_first() {
+            &guards.h[..n]
+        } else {
+            &self.start[..n]
+        };
+        let [first, second, end] = &self.h;
+        let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
+        let (far, plain) = (&mut self.far[..n], &mut self.plain[..n]);
+        let (sign, zero) = (&guards.sign[..n], &guards.zero[..n]);
+        let (error, most_spread) = (state.error, &guards.spreads.most[..n]);
+        let level = &level[..n];
+        for k in 0..n {
+            let samples = [start[k], first[k], second[k], end[k]];
+            let way = samples.map(|h| level[k] - sign[k] * h);
+            let cubic = Cubic::through(way);
+            let Reach {
+                least,
+                spread,
+                moves,
+            } = Reach::of(way, cubic);
+            // In this order: a value that is not a number is the second one.
+            far[k] = lesser(least - error * most_spread[k], least - moves);
+            let straight = STRAIGHT * spread + zero[k] - cubic.doubt();
+            plain[k] = greater(straight, least - DISTANT * moves);
+        }
+        let (arming, outside) = (&guards.arming[..n], &mut guards.outside[..n]);
+        let mut overview = Overview {
+            are_far: true,
+            are_plain: true,
+        };
+        let mut total = 0.0;
+        for k in 0..n {
+            total += far[k];
+            if arming[k].is_armed() {
+                overview.are_plain &= plain[k] >= 0.0;
+                if far[k] > 0.0 && arming[k].is_ready() {
+                    outside[k] = true;
+                } else {
+                    overview.are_far = false;
+                }
+            }
+        }
+        // It is so where all samples are.
+        if !f64::is_finite(total) {
+            self.check_finite(context, state, window)?;
+        }
+        Ok(overview)
+    }
+
+    /// Refuses the first value that is not finite.
+    #[cold]
+    fn check_finite<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        window: Window,
+    ) -> Result<(), Stop> {
+        context.settings.interrupt.check()?;
+        let point = self.point.get_mut();
+        for (h, s) in self.h.iter().zip(&FRACTIONS[1..]) {
+            let fraction = window.at(*s);
+            state.ode.interpolant().at_fraction(fraction, point);
+            evaluate::check_events(h, state.t + fraction * window.step, point, &state.mode)?;
+        }
+        Ok(())
+    }
+
+    /// Hands event functions at the end of a step without events over to the guard table. Rates
+    /// there are estimated by the slopes between the last two samples, until a row is asked for; in
+    /// too short a window those of the start are kept.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, state: &State<B>, guards: &mut GuardTable<B>) {
+        let [_, before, end] = &mut self.h;
+        if state.tells_rates(self.last) {
+            let apart = (FRACTIONS[3] - FRACTIONS[2]) * self.last;
+            guards.take_slopes([before, end], apart);
+        }
+        std::mem::swap(&mut guards.h, end);
+        guards.stale.fill(true);
+    }
+
+    /// True for a guard that the window leaves far from its surface, as measured last.
+    #[inline]
+    pub(super) fn is_far(&self, k: usize) -> bool {
+        self.far[k] > 0.0
+    }
+
+    /// Event functions at the start of a window.
+    #[inline]
+    fn start<'a>(&'a self, guards: &'a GuardTable<B>, window: Window) -> &'a [f64] {
+        if window.is_first() {
+            &guards.h
+        } else {
+            &self.start
+        }
+    }
+
+    /// `sign · h_k` at the four samples of a window.
+    #[inline]
+    pub(crate) fn own(&self, guards: &GuardTable<B>, k: usize, window: Window) -> [f64; 4] {
+        let (sign, start) = (guards.sign[k], self.start(guards, window));
+        let [first, second, end] = &self.h;
+        [start[k], first[k], second[k], end[k]].map(|h| sign * h)
+    }
+}
