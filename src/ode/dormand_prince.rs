@@ -132,8 +132,9 @@ impl<V: Buffer> DormandPrince<V> {
         Ok(())
     }
 
-    /// As [`step`](Self::step), for an `x` that is known to have the right length.
-    #[inline]
+    /// As [`step`](Self::step), for an `x` that is known to have the right length. Not inlined: in
+    /// a loop of trials what all of them have in common would be kept, which costs more.
+    #[inline(never)]
     pub(crate) fn advance<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64)
     where
         F: FnMut(f64, &[f64], &mut [f64]),

@@ -1,6 +1,6 @@
 //! Guards near the present state: which of them comes first, and which cross together.
 
-use super::guard_table::GuardTable;
+use super::guard_table::{GuardTable, NOT_NEAR};
 use super::project::{Landing, Trial};
 use super::ranking::{Ranking, Survey};
 use super::state::State;
@@ -14,9 +14,6 @@ use crate::{Guard, Stop};
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
 /// distance of samples, since what happens between the ends of a projection is not looked at.
 const AUTO_PART: f64 = 0.5;
-/// A stale rate says that a guard is not near where the time to it is so many times what may be
-/// projected over, and its way to the surface so many numerical zeros.
-const NOT_NEAR: f64 = 16.0;
 
 /// Guards near the present state, those that cross there, and how far projections may go.
 #[derive(Clone, Debug)]
@@ -120,6 +117,19 @@ impl Cluster {
                 return Ok(Some((k, tau)));
             }
             ranking = guards.surfaces().rank(&guards.arming);
+        }
+    }
+
+    /// At the end of a step without events: whether any guard may come into question is seen at
+    /// once.
+    #[inline]
+    pub(crate) fn look_ahead<B: Buffer>(
+        &mut self,
+        settings: &Settings,
+        (state, guards, pace): (&State<B>, &GuardTable<B>, &Pace),
+    ) {
+        if guards.are_all_later(NOT_NEAR * self.horizon(settings, state, pace)) {
+            self.ranking = Some(Ranking::EMPTY);
         }
     }
 

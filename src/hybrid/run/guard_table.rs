@@ -15,6 +15,10 @@ use crate::{Direction, Guard, Stop};
 /// greater now comes of a greater rate, by which the guard leaves the surface or crosses it.
 const OFF: f64 = 1e4;
 
+/// A stale rate says that a guard is not near where the time to it is so many times what may be
+/// projected over, and its way to the surface so many numerical zeros.
+pub(super) const NOT_NEAR: f64 = 16.0;
+
 /// What is known of each event function at the present state, and how it is armed.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardTable<B> {
@@ -241,6 +245,21 @@ impl<B: Buffer> GuardTable<B> {
         self.see_rates();
     }
 
+    /// True when no guard is predicted to be crossed within `horizon` seconds, nor is close to its
+    /// surface.
+    #[inline]
+    pub(crate) fn are_all_later(&self, horizon: f64) -> bool {
+        let n = self.h.len();
+        let (h, sign) = (&self.h[..n], &self.sign[..n]);
+        let (rate, zero) = (&self.rate[..n], &self.zero[..n]);
+        let mut is_some_soon = false;
+        for k in 0..n {
+            let (way, own) = (-sign[k] * h[k], sign[k] * rate[k]);
+            is_some_soon |= way < horizon * own || way < NOT_NEAR * zero[k];
+        }
+        !is_some_soon
+    }
+
     /// The same from the event functions of the table to `after`: the rates of the start would
     /// mislead the search for the guards that come next.
     pub(crate) fn slopes_to(&mut self, state: &State<B>, after: &[f64], dt: f64) {
@@ -253,16 +272,13 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// Marks the armed guards ready that are clear of their surface; false when none is armed.
-    pub(crate) fn note_clear(&mut self) -> bool {
-        let mut any = false;
+    /// Marks the armed guards ready that are clear of their surface.
+    pub(crate) fn note_clear(&mut self) {
         for k in 0..self.h.len() {
-            any |= self.arming[k].is_armed();
             if self.arming[k] == Arming::Waiting && self.is_clear(k, 0.0) {
                 self.arming[k] = Arming::Ready;
             }
         }
-        any
     }
 
     /// What the surfaces ahead are judged by, at the present state.

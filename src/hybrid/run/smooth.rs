@@ -10,7 +10,7 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
-use crate::hybrid::search::{Met, StepEnd};
+use crate::hybrid::search::{Arms, Met, StepEnd};
 use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
 use crate::{Quantity, Stop};
@@ -159,8 +159,15 @@ fn take_step<S: System + ?Sized, B: Buffer>(
     if corrected {
         state.refresh_field(context)?;
     }
-    if !guards.note_clear() && matches!(context.rearm, Rearm::WhenEmpty) {
-        arm_all(context, (state, guards), observer)?;
+    if state.count() > 0 {
+        let Arms { none, waiting } = search.samples.arms;
+        if waiting {
+            guards.note_clear();
+        }
+        if none && matches!(context.rearm, Rearm::WhenEmpty) {
+            arm_all(context, (state, guards), observer)?;
+        }
+        cluster.look_ahead(context.settings, (state, guards, &search.pace));
     }
     Ok(observer.is_done())
 }

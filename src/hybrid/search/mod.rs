@@ -19,7 +19,7 @@ mod window;
 pub(crate) use classify::Top;
 pub(crate) use locate::StepEnd;
 pub(crate) use pace::Pace;
-pub(crate) use window::{Samples, Window};
+pub(crate) use window::{Arms, Samples, Window};
 
 use super::run::{Doubt, Doubts, GuardTable, State, Turned};
 use crate::Stop;

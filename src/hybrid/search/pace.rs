@@ -5,7 +5,7 @@ use super::cubic::WIDEST;
 use super::factors::{
     FASTER, LAST, MOST_NARROWED, NARROWER, NOISE_AFTER, WANTED_WINDOWS, growth_after,
 };
-use super::window::Window;
+use super::window::{Window, greater, lesser};
 use crate::hybrid::context::Context;
 use crate::hybrid::options::Resolution;
 
@@ -66,12 +66,7 @@ impl Pace {
     /// How long the next window is (s), if times tell windows apart that are `least` long.
     #[inline]
     fn length(&self, least: f64) -> f64 {
-        let longest = if self.longest > least {
-            self.longest
-        } else {
-            least
-        };
-        self.next.min(longest).max(least)
+        greater(least, lesser(self.next, greater(self.longest, least)))
     }
 
     /// A reset changed the speed of the motion, in tolerances a second. What a window told of the

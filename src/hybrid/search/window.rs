@@ -61,15 +61,24 @@ pub(super) struct Overview {
     pub(super) are_plain: bool,
 }
 
+/// How guards were armed when a window was measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arms {
+    /// None was armed.
+    pub(crate) none: bool,
+    /// Some were not ready.
+    pub(crate) waiting: bool,
+}
+
 /// The lesser of two numbers that are known to be finite: one instruction, unlike `f64::min`.
 #[inline]
-fn lesser(a: f64, b: f64) -> f64 {
+pub(super) fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
 /// The same for the greater.
 #[inline]
-fn greater(a: f64, b: f64) -> f64 {
+pub(super) fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
@@ -112,6 +121,8 @@ pub(crate) struct Samples<B> {
     far: Vec<f64>,
     /// Not negative for those that are plain in it (`u_k`).
     plain: Vec<f64>,
+    /// How guards were armed in the last window.
+    pub(crate) arms: Arms,
     /// Length of the last window of the last step (s).
     pub(super) last: f64,
 }
@@ -125,6 +136,10 @@ impl<B: Buffer> Samples<B> {
             point: B::zeros(dim),
             far: values(),
             plain: values(),
+            arms: Arms {
+                none: true,
+                waiting: false,
+            },
             last: 0.0,
         }
     }
@@ -208,18 +223,23 @@ impl<B: Buffer> Samples<B> {
             are_far: true,
             are_plain: true,
         };
-        let mut total = 0.0;
+        let (mut total, mut is_any_armed, mut waiting) = (0.0, false, false);
         for k in 0..n {
             total += far[k];
             if arming[k].is_armed() {
+                is_any_armed = true;
                 overview.are_plain &= plain[k] >= 0.0;
-                if far[k] > 0.0 && arming[k].is_ready() {
+                let is_ready = arming[k].is_ready();
+                waiting |= !is_ready;
+                if far[k] > 0.0 && is_ready {
                     outside[k] = true;
                 } else {
                     overview.are_far = false;
                 }
             }
         }
+        let none = !is_any_armed;
+        self.arms = Arms { none, waiting };
         // It is so where all samples are.
         if !f64::is_finite(total) {
             self.check_finite(context, state, window)?;
