@@ -6,11 +6,12 @@
 //! the step the dense output is off by more than at its end, so that its feedback counts too: the
 //! equation is solved by collocation.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 use super::context::Context;
 use super::variational::Columns;
 use crate::hybrid::options::Settings;
+use crate::linalg::multiply_from_left;
 use crate::{NoDerivative, Segment};
 
 /// The nodes of Gauss & Legendre on [0, 1].
@@ -89,15 +90,22 @@ impl RunError {
         self.defect.advance(context, segment, &mut self.since)
     }
 
-    /// Carries the error to a crossing; `map` is that of the motion since the last one.
-    pub(crate) fn collect(&mut self, map: &DMatrix<f64>) {
-        self.at_crossing = map * &self.at_crossing + &self.since;
+    /// Carries the error to a crossing; `map` is that of the motion since the last one, column by
+    /// column.
+    pub(crate) fn collect(&mut self, map: &[f64], scratch: &mut [f64]) {
+        multiply_from_left(map, self.at_crossing.as_mut_slice(), scratch);
+        self.at_crossing += &self.since;
         self.since.fill(0.0);
     }
 
     /// The error at the last crossing.
     pub(crate) fn at_crossing(&self) -> &DVector<f64> {
         &self.at_crossing
+    }
+
+    /// The same, to be carried through it.
+    pub(crate) fn at_crossing_mut(&mut self) -> &mut DVector<f64> {
+        &mut self.at_crossing
     }
 
     /// Replaces it by the error after the crossing.

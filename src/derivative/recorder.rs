@@ -10,13 +10,14 @@ use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::corner::explorer::Explorer;
 use super::corner::follow::{Course, go_on_to_exit};
 use super::corner::group::{Group, check_sides};
-use super::corner::possible::{Close, LeftOut, close_guards};
+use super::corner::possible::{CloseGuards, LeftOut};
 use super::defect::RunError;
 use super::variational::Columns;
 use crate::hybrid::evaluate;
 use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::hybrid::trajectory::Path;
+use crate::linalg::multiply_from_left;
 use crate::{
     Doubt, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment, Status, Stop, Transition,
 };
@@ -63,8 +64,11 @@ pub(crate) struct Recorder<'a> {
     error: RunError,
     explorer: Explorer,
     group: Group,
+    close: CloseGuards,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
+    /// Scratch for products.
+    product: Vec<f64>,
     /// Guards reported since the group opened.
     waiting: Vec<Guard>,
     mode: Mode,
@@ -92,7 +96,9 @@ impl<'a> Recorder<'a> {
             error: RunError::new(dim),
             explorer: Explorer::new(dim, &mode),
             group: Group::new(dim, &mode),
+            close: CloseGuards::new(dim, &mode),
             total: DMatrix::identity(dim, dim),
+            product: vec![0.0; dim],
             waiting: Vec::new(),
             mode,
             t0: f64::NAN,
@@ -110,10 +116,9 @@ impl<'a> Recorder<'a> {
 
     /// Multiplies the map since the last crossing into the total.
     fn collect(&mut self) {
-        let dim = self.total.nrows();
-        let columns = DMatrix::from_column_slice(dim, dim, &self.columns.delta);
-        self.total = &columns * &self.total;
-        self.error.collect(&columns);
+        let total = self.total.as_mut_slice();
+        multiply_from_left(&self.columns.delta, total, &mut self.product);
+        self.error.collect(&self.columns.delta, &mut self.product);
         self.columns.set_identity();
     }
 
@@ -146,17 +151,26 @@ impl<'a> Recorder<'a> {
             return;
         }
         let error = self.error.bound(self.settings, &self.group.point.x);
-        let close = match close_guards(self.context, &self.group.point, &error) {
-            Ok(close) => close,
-            Err(error) => return self.fail(error),
-        };
-        self.take_left_out(&close);
-        // Guards that the run did not reach at its end are a matter of the final time.
-        if end - self.group.point.t > self.context.tolerance {
-            self.look_for_possible(&close);
+        let found = (self.close).find(self.context, &self.group.point, &error);
+        if let Err(error) = found {
+            return self.fail(error);
         }
-        if self.failure.is_some() {
-            return;
+        if !self.close.found.is_empty() {
+            self.take_left_out();
+            // Guards that the run did not reach at its end are a matter of the final time.
+            if end - self.group.point.t > self.context.tolerance {
+                self.look_for_possible();
+            }
+            if self.failure.is_some() {
+                return;
+            }
+        }
+        if let [_] = self.group.point.guards[..] {
+            match self.cross_alone() {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => return self.fail(error),
+            }
         }
         if let Err(error) = self.group.meet_at_once(self.context, &mut self.explorer) {
             return self.fail(error);
@@ -170,9 +184,7 @@ impl<'a> Recorder<'a> {
                 Err(error) => return self.fail(error),
             }
             let row = self.explorer.graph().shift_row(0, 0, &self.total);
-            self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
-            self.chain.push_shifts(&row, self.waiting.len());
-            self.waiting.clear();
+            self.keep_shifts(&row);
             self.total = matrix * &self.total;
             let behind = matrix * self.error.at_crossing();
             self.error.set_behind(behind);
@@ -203,11 +215,30 @@ impl<'a> Recorder<'a> {
         self.chain.push_corner(corner, self.waiting.drain(..));
     }
 
+    /// Passes the only crossing of the group, where that takes no more than a saltation matrix.
+    fn cross_alone(&mut self) -> Result<bool, NoDerivative> {
+        let (total, error) = (&mut self.total, self.error.at_crossing_mut());
+        let (explorer, point) = (&mut self.explorer, &self.group.point);
+        // The shift is a row on what entered this link.
+        let Some(row) = explorer.cross_alone(self.context, point, total, error)? else {
+            return Ok(false);
+        };
+        self.keep_shifts(&row);
+        Ok(true)
+    }
+
+    /// Keeps how the crossings of the group shift.
+    fn keep_shifts(&mut self, row: &DVector<f64>) {
+        self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
+        self.chain.push_shifts(row, self.waiting.len());
+        self.waiting.clear();
+    }
+
     /// Adds guards that resets of the group kept from being crossed at its instant: neighbours may
     /// meet them first. Where the motion turns away without a reset, neighbours that cross them
     /// have no derivative.
-    fn take_left_out(&mut self, close: &[Close]) {
-        for c in close.iter().filter(|c| c.at_once) {
+    fn take_left_out(&mut self) {
+        for c in self.close.found.iter().filter(|c| c.at_once) {
             let (guard, gap, t) = (c.guard, c.gap, self.group.point.t);
             match c.left_out {
                 None => {}
@@ -221,11 +252,12 @@ impl<'a> Recorder<'a> {
     }
 
     /// Examines whether guards that may belong to the corner would change its derivative.
-    fn look_for_possible(&mut self, close: &[Close]) {
+    fn look_for_possible(&mut self) {
         let known = &self.group.point.guards;
-        let mut close: Vec<Close> = close.to_vec();
+        let close = &mut self.close.found;
         close.retain(|c| c.apart <= c.error && !known.contains(&c.guard));
         close.sort_by(|a, b| a.apart.total_cmp(&b.apart));
+        let close = &self.close.found;
         let (Some(last), false) = (close.last(), self.verdict.is_past_possible()) else {
             return;
         };

@@ -28,3 +28,18 @@ pub(crate) mod symmetric;
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
+
+/// `columns = map · columns`: the square matrix `map` and the columns stand column by column. Not
+/// by blocks, as matrices of a hundred and more rows would want; `scratch` has one column.
+pub(crate) fn multiply_from_left(map: &[f64], columns: &mut [f64], scratch: &mut [f64]) {
+    let n = scratch.len();
+    for column in columns.chunks_exact_mut(n.max(1)) {
+        scratch.fill(0.0);
+        for (factor, from) in column.iter().zip(map.chunks_exact(n)) {
+            for i in 0..n {
+                scratch[i] += factor * from[i];
+            }
+        }
+        column.copy_from_slice(scratch);
+    }
+}

@@ -282,9 +282,9 @@ pub(crate) fn pairs(
     explorer.again();
     let one = DMatrix::identity(dim, dim);
     let mut crossing = Crossing::new(dim);
-    let mut first = Vec::with_capacity(n);
+    let (mut first, mut edges) = (Vec::with_capacity(n), Vec::with_capacity(n));
     for k in 0..n {
-        crossing.cross(context, explorer, (0, k, Behind::Members), &one)?;
+        edges.push(crossing.cross(context, explorer, (0, k, Behind::Members), &one)?);
         first.push(crossing.map.clone());
     }
     let mut product = one;
@@ -297,7 +297,7 @@ pub(crate) fn pairs(
     let mut alike = DMatrix::zeros(dim, dim);
     for i in 0..n {
         explorer.forget_since(mark);
-        let edge = explorer.edge(context, 0, i)?;
+        let edge = edges[i];
         let graph = explorer.graph();
         let behind = graph.edge(edge).to;
         let others = graph.node(behind).members.len();
@@ -313,6 +313,10 @@ pub(crate) fn pairs(
             let guard = graph.node(behind).members[m].guard;
             let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
+            let pair = [(i, edge), (k, edges[k])];
+            if explorer.are_apart(context, pair, (behind, m))? {
+                continue;
+            }
             crossing.cross(context, explorer, (0, k, Behind::Members), &first[i])?;
             alike.copy_from(&crossing.map);
             crossing.cross(context, explorer, (behind, m, Behind::Nothing), &first[i])?;
@@ -386,18 +390,17 @@ impl Crossing {
         }
     }
 
-    /// Crosses member `m` of a node, to which `map` leads; see [`Explorer::carry_map`].
+    /// Crosses member `m` of a node, to which `map` leads; gives the edge ([`Explorer::carry_map`]).
     fn cross(
         &mut self,
         context: Context<'_>,
         explorer: &mut Explorer,
         (node, m, behind): (usize, usize, Behind),
         map: &DMatrix<f64>,
-    ) -> Result<(), NoDerivative> {
+    ) -> Result<usize, NoDerivative> {
         let graph = explorer.graph();
         graph.write_shift_row(node, m, map, &mut self.tau);
         self.map.copy_from(map);
-        explorer.carry_map(context, (node, m, behind), &self.tau, &mut self.map)?;
-        Ok(())
+        explorer.carry_map(context, (node, m, behind), &self.tau, &mut self.map)
     }
 }

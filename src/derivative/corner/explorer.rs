@@ -218,7 +218,7 @@ impl Explorer {
         let (guard, rate) = (member.guard, member.rate);
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
         let index = self.index;
-        let mut moved = false;
+        let (mut moved, mut only_this) = (false, false);
         let edge = self
             .graph
             .add_edge(from, guard, |before, after, edge, jump| {
@@ -236,7 +236,7 @@ impl Explorer {
                 let done = repeat.cross(context, at, crossed, place, Carried { dt, dx })?;
                 extremes.note_carried(jump);
                 let (x, mode) = (&*after.x, &*after.mode);
-                let only_this = !done.moved && is_flip(before.mode, mode, guard);
+                only_this = !done.moved && is_flip(before.mode, mode, guard);
                 after.field.copy_from_slice(before.field);
                 if !(only_this && system.flip(t, x, mode, guard.event, after.field)) {
                     system.flow(t, x, mode, after.field);
@@ -257,10 +257,14 @@ impl Explorer {
                 edge.stops = done.stops;
                 Ok(())
             })?;
-        let to = self.graph.edge(edge).to;
         // Behind a reset they are asked for as displacements are carried across it.
         if behind == Behind::Members || moved || !self.graph.edge(edge).identity {
-            self.hand_on_members(context, (from, to), m, moved)?;
+            if !moved && context.system.ignores_mode() {
+                (self.graph).keep_members((from, edge), m, only_this)?;
+            } else {
+                let to = self.graph.edge(edge).to;
+                self.hand_on_members(context, (from, to), m, moved)?;
+            }
         }
         Ok(edge)
     }
@@ -279,7 +283,7 @@ impl Explorer {
     }
 
     /// Gives the node behind an edge the members that are left after the crossing of member `m` of
-    /// the one before.
+    /// the one before; their rows may be others there.
     fn hand_on_members(
         &mut self,
         context: Context<'_>,
@@ -287,10 +291,6 @@ impl Explorer {
         m: usize,
         moved: bool,
     ) -> Result<(), NoDerivative> {
-        let keeps_rows = !moved && context.system.ignores_mode();
-        if keeps_rows {
-            return self.graph.keep_members((from, to), m);
-        }
         for other in 0..self.graph.node(from).members.len() {
             let member = self.graph.node(from).members[other];
             let guard = member.guard;
@@ -435,6 +435,74 @@ impl Explorer {
         let edge = self.edge_to(context, (node, m), behind)?;
         self.carry(context, (node, edge), tau.as_slice(), map.as_mut_slice())?;
         Ok(edge)
+    }
+
+    /// True when two members of node 0, with their edges, do not see each other: neither row sees
+    /// the jump of the other, and the second has the same jump where it is met as member `m` of node
+    /// `behind`, behind the first. Their maps are then the same in any order, and commute.
+    pub(crate) fn are_apart(
+        &mut self,
+        context: Context<'_>,
+        [(i, of_i), (k, of_k)]: [(usize, usize); 2],
+        (behind, m): (usize, usize),
+    ) -> Result<bool, NoDerivative> {
+        let later = self.edge_to(context, (behind, m), Behind::Nothing)?;
+        let graph = &self.graph;
+        let sees = |row: &[f64], jump: &[f64]| row.iter().zip(jump).any(|(r, j)| r * j != 0.0);
+        let is_plain = |edge: usize| graph.edge(edge).identity && !graph.edge(edge).stops;
+        // What fields leave by rounding of their sums.
+        let is_same =
+            |(a, (b, speed)): (&f64, (&f64, &f64))| (a - b).abs() <= 4.0 * f64::EPSILON * speed;
+        let jumps = graph
+            .jump(later)
+            .iter()
+            .zip(graph.jump(of_k).iter().zip(self.extremes.speed()));
+        Ok([of_i, of_k, later].into_iter().all(is_plain)
+            && !sees(graph.row(0, i), graph.jump(of_k))
+            && !sees(graph.row(0, k), graph.jump(of_i))
+            && graph.row(0, k) == graph.row(behind, m)
+            && jumps.into_iter().all(is_same))
+    }
+
+    /// Carries the columns of `map` across a single crossing without a reset, the only one of
+    /// `point`: the saltation matrix is the identity and a product of a jump and a time shift. The
+    /// row of that shift; none where it takes more to know the derivative.
+    ///
+    /// # Errors
+    /// As [`edge`](Self::edge), and a guard that is not live.
+    pub(crate) fn cross_alone(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+        map: &mut DMatrix<f64>,
+        error: &mut DVector<f64>,
+    ) -> Result<Option<DVector<f64>>, NoDerivative> {
+        self.begin(context, point)?;
+        self.graph.check_live(context.system, 0)?;
+        let edge = self.edge(context, 0, 0)?;
+        let Edge {
+            identity,
+            stops,
+            to,
+            ..
+        } = *self.graph.edge(edge);
+        let passed = Passed {
+            node: to,
+            stopped: stops,
+        };
+        let is_last = self.graph.node(to).members.is_empty() || stops;
+        if !(identity && is_last && self.is_exit(context, passed, point)) {
+            return Ok(None);
+        }
+        let tau = self.graph.shift_row(0, 0, map);
+        let tau_error = [self.graph.shift(0, 0, error.as_slice())];
+        self.carry(context, (0, edge), tau.as_slice(), map.as_mut_slice())?;
+        self.carry(context, (0, edge), &tau_error, error.as_mut_slice())?;
+        if stops {
+            (self.graph).to_event(to, tau.as_slice(), map.as_mut_slice());
+            (self.graph).to_event(to, &tau_error, error.as_mut_slice());
+        }
+        Ok(Some(tau))
     }
 
     /// The same, with the row of the time shift found on the way.

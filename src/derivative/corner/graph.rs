@@ -103,6 +103,8 @@ pub(crate) struct CornerGraph {
     jumps: Vec<f64>,
     /// Rows `D_x h` of the members of all nodes; nodes share those that do not change.
     rows: Vec<f64>,
+    /// The components of the state that some member of node 0 depends on.
+    seen: Vec<bool>,
     /// How many of them are those of node 0.
     root_rows: usize,
     /// The liveness bounds of all event functions in the run, if there is one.
@@ -127,6 +129,7 @@ impl CornerGraph {
             edges: Vec::new(),
             jumps: Vec::new(),
             rows: Vec::new(),
+            seen: vec![false; dim],
             root_rows: 0,
             min_rates: Vec::with_capacity(count),
             rounding: vec![0.0; dim],
@@ -192,6 +195,7 @@ impl CornerGraph {
         self.edges.clear();
         self.jumps.clear();
         self.rows.clear();
+        self.seen.fill(false);
         self.root_rows = 0;
         self.rounding.fill(0.0);
         for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
@@ -396,22 +400,37 @@ impl CornerGraph {
         self.headers[node].members.end = self.members.len();
         if node == 0 {
             self.root_rows = self.rows.len();
+            for (seen, entry) in self.seen.iter_mut().zip(&self.rows[from..]) {
+                *seen |= *entry != 0.0;
+            }
         }
         Ok(())
     }
 
-    /// Gives the newest node the members of the one before that are left after the crossing of
-    /// member `m`; their rows are the same.
+    /// Gives the newest node, to which an edge leads, the members of the one before that are left
+    /// after the crossing of member `m`; their rows are the same. `is_flip` says that no other side
+    /// changed.
     ///
     /// # Errors
     /// A rate that is not finite.
     pub(crate) fn keep_members(
         &mut self,
-        (from, to): (usize, usize),
+        (from, edge): (usize, usize),
         m: usize,
+        is_flip: bool,
     ) -> Result<(), NoDerivative> {
+        let to = self.edges[edge].to;
         debug_assert_eq!(to + 1, self.used_nodes, "the newest node");
         let (dim, before) = (self.dim(), self.headers[from].members.clone());
+        let mut jump = self.jump(edge).iter().zip(&self.seen);
+        if is_flip && jump.all(|(jump, seen)| *jump == 0.0 || !seen) {
+            // No member sees the jump of the field: their rates are the same too.
+            let crossed = before.start + m;
+            self.members.extend_from_within(before.start..crossed);
+            self.members.extend_from_within(crossed + 1..before.end);
+            self.headers[to].members.end = self.members.len();
+            return Ok(());
+        }
         let (after, crossed) = (&mut self.headers[to], before.start + m);
         let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
         let mut all_finite = true;

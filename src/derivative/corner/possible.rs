@@ -9,7 +9,8 @@
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate;
-use crate::{Guard, NoDerivative};
+use crate::linalg::dot;
+use crate::{Guard, Mode, NoDerivative};
 
 /// Sums of sizes are bounds but for rounding.
 const ROUNDING: f64 = 1.0 + 1e-9;
@@ -40,85 +41,168 @@ pub(crate) enum LeftOut {
     ByReset,
 }
 
-/// Guards close to those of `point`, which are crossed there by a state whose components may be off
-/// by `error`.
-///
-/// # Errors
-/// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
-pub(crate) fn close_guards(
-    context: Context<'_>,
-    point: &CornerPoint,
-    error: &[f64],
-) -> Result<Vec<Close>, NoDerivative> {
-    let system = context.system;
-    let (t, x, mode) = (point.t, &point.x[..], &point.mode);
-    let dim = x.len();
-    let [mut field, mut behind, mut row, mut shift] = [0, 1, 2, 3].map(|_| vec![0.0; dim]);
-    system.flow(t, x, mode, &mut field);
-    system.flow(t, &point.x_after, &point.mode_after, &mut behind);
-    let mut h = vec![0.0; mode.len()];
-    system.events(t, x, mode, &mut h);
-    // Rows of the members, once a guard ahead is found, and how far errors shift one of them (s).
-    let mut members: Vec<Vec<f64>> = Vec::new();
-    let mut most_shifted: f64 = 0.0;
-    let along = |row: &[f64]| -> f64 { row.iter().zip(error).map(|(r, e)| (r * e).abs()).sum() };
-    let mut found = Vec::new();
-    for k in 0..mode.len() {
-        let guard = Guard::ahead(k, mode.contains(k));
-        let is_member = point.guards.iter().any(|g| g.event == k);
-        if is_member || !point.arming_of(system, k).is_armed() {
-            continue;
+/// The search for guards close to those that a run crosses: its workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct CloseGuards {
+    /// Those found last.
+    pub(crate) found: Vec<Close>,
+    h: Vec<f64>,
+    field: Vec<f64>,
+    behind: Vec<f64>,
+    row: Vec<f64>,
+    shift: Vec<f64>,
+    /// The shifts of the times of the guards crossed, as rows, one after the other.
+    members: Vec<f64>,
+    is_member: Vec<bool>,
+}
+
+impl CloseGuards {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        let (count, state) = (mode.len(), || vec![0.0; dim]);
+        Self {
+            found: Vec::new(),
+            h: vec![0.0; count],
+            field: state(),
+            behind: state(),
+            row: state(),
+            shift: state(),
+            members: Vec::new(),
+            is_member: vec![false; count],
         }
-        let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
+    }
+
+    /// Finds guards close to those of `point`, which are crossed there by a state whose components
+    /// may be off by `error`.
+    ///
+    /// # Errors
+    /// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
+    pub(crate) fn find(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+        error: &[f64],
+    ) -> Result<(), NoDerivative> {
+        self.found.clear();
+        let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+        context.system.events(t, x, mode, &mut self.h);
+        context.system.flow(t, x, mode, &mut self.field);
+        self.is_member.fill(false);
+        for guard in &point.guards {
+            self.is_member[guard.event] = true;
+        }
+        self.members.clear();
+        let mut most_shifted: f64 = 0.0;
+        let mut knows_behind = false;
+        for k in 0..mode.len() {
+            if self.is_member[k] || !point.arming_of(context.system, k).is_armed() {
+                continue;
+            }
+            let guard = Guard::ahead(k, mode.contains(k));
+            let gap = -guard.sign() * self.h[k];
+            if self.members.is_empty() {
+                most_shifted = self.shift_members(context, point, error)?;
+            }
+            if let Some(close) =
+                self.look_at(context, point, (guard, gap), (error, most_shifted))?
+            {
+                if !std::mem::replace(&mut knows_behind, true) {
+                    let (x, mode) = (&point.x_after, &point.mode_after);
+                    context.system.flow(t, x, mode, &mut self.behind);
+                }
+                let rows = (&self.behind[..], &mut self.row[..]);
+                let left_out = left_out(context, point, (guard, gap), rows);
+                self.found.push(Close { left_out, ..close });
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the shifts of the guards crossed; how far `error` shifts one of them at most (s).
+    fn shift_members(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+        error: &[f64],
+    ) -> Result<f64, NoDerivative> {
+        let mut most: f64 = 0.0;
+        for guard in &point.guards {
+            self.shift_row(context, point, guard.event)?;
+            self.members.extend_from_slice(&self.shift);
+            most = most.max(along(&self.shift, error));
+        }
+        Ok(most)
+    }
+
+    /// Looks at a guard that is `gap` before its surface; how it is left out is not known yet.
+    fn look_at(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+        (guard, gap): (Guard, f64),
+        (error, most_shifted): (&[f64], f64),
+    ) -> Result<Option<Close>, NoDerivative> {
+        let (t, x, mode, k) = (point.t, &point.x[..], &point.mode, guard.event);
+        let rate = evaluate::rate(context.system, k, (t, x), mode, &self.field, &mut self.row);
         let own = guard.sign() * rate.value;
-        let gap = -guard.sign() * h[k];
         if own < point.min_rates[k] {
-            continue;
+            return Ok(None);
         }
         let at_once = gap.abs() <= context.zero(k, t, rate);
         if !at_once && gap < 0.0 {
-            continue;
+            return Ok(None);
         }
-        if members.is_empty() {
-            let of_member = |guard: &Guard| shift_row(context, point, &field, guard.event);
-            members = point
-                .guards
-                .iter()
-                .map(of_member)
-                .collect::<Result<_, _>>()?;
-            most_shifted = members.iter().map(|row| along(row)).fold(0.0, f64::max);
-        }
-        // Two shifts differ by no more than the sum of their sizes: most guards are farther.
-        if rate.written && !at_once && gap > ROUNDING * (along(&row) + own * most_shifted) {
-            continue;
+        // Two shifts differ by no more than the sum of their sizes.
+        let reach = along(&self.row, error) + own * most_shifted;
+        if rate.written && !at_once && gap > ROUNDING * reach {
+            return Ok(None);
         }
         if rate.written {
-            for (shift, entry) in shift.iter_mut().zip(&row) {
+            for (shift, entry) in self.shift.iter_mut().zip(&self.row) {
                 *shift = -entry / rate.value;
             }
         } else {
-            shift = shift_row(context, point, &field, k)?;
+            self.shift_row(context, point, k)?;
         }
-        let off = |member: &Vec<f64>| -> f64 {
-            let apart = |i: usize| (shift[i] - member[i]).abs() * error[i];
-            (0..dim).map(apart).sum()
+        let off = |member: &[f64]| -> f64 {
+            let apart = |i: usize| (self.shift[i] - member[i]).abs() * error[i];
+            (0..x.len()).map(apart).sum()
         };
-        let error = members.iter().map(off).fold(0.0, f64::max);
-        let apart = gap / own;
-        if !at_once && apart > error {
-            continue;
-        }
-        let left_out = left_out(context, point, (guard, gap), (&behind, &mut row));
-        found.push(Close {
+        let error = self.members.chunks_exact(x.len().max(1)).map(off);
+        let (apart, error) = (gap / own, error.fold(0.0, f64::max));
+        let is_close = at_once || apart <= error;
+        Ok(is_close.then_some(Close {
             guard,
             apart,
             error,
             at_once,
-            left_out,
+            left_out: None,
             gap,
-        });
+        }))
     }
-    Ok(found)
+
+    /// Finds the shift of the time of event function `k` as a row on displacements at `point`.
+    fn shift_row(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+        k: usize,
+    ) -> Result<(), NoDerivative> {
+        // A row is two evaluations a state variable and more, each perhaps of all guards.
+        context.interrupt.check()?;
+        let at = (point.t, &point.x[..]);
+        let rows = (&mut self.shift[..], &mut self.row[..]);
+        let moving = context.row(k, at, &point.mode, rows)?;
+        let rate = moving + dot(&self.shift, &self.field);
+        for entry in &mut self.shift {
+            *entry = -*entry / rate;
+        }
+        Ok(())
+    }
+}
+
+/// How far a row leads along an error, whatever the signs.
+fn along(row: &[f64], error: &[f64]) -> f64 {
+    row.iter().zip(error).map(|(r, e)| (r * e).abs()).sum()
 }
 
 /// Whether a guard, by `gap` ahead of its surface before the crossings of `point`, is kept from
@@ -143,21 +227,4 @@ fn left_out(
     } else {
         None
     }
-}
-
-/// The shift of the time of event function `k` as a row on displacements at `point`.
-fn shift_row(
-    context: Context<'_>,
-    point: &CornerPoint,
-    field: &[f64],
-    k: usize,
-) -> Result<Vec<f64>, NoDerivative> {
-    // A row is two evaluations a state variable and more, each perhaps of all guards.
-    context.interrupt.check()?;
-    let (t, x, mode) = (point.t, &point.x[..], &point.mode);
-    let mut row = vec![0.0; x.len()];
-    let rows = (&mut row[..], &mut vec![0.0; x.len()][..]);
-    let moving = context.row(k, (t, x), mode, rows)?;
-    let rate = moving + crate::linalg::dot(&row, field);
-    Ok(row.iter().map(|entry| -entry / rate).collect())
 }
