@@ -191,13 +191,17 @@ impl CornerDerivative {
             tolerance: self.tolerance,
             ..context
         };
+        // Maps that are clearly different were told apart without it.
+        let measured = match &self.rounding {
+            Some(_) => None,
+            None if self.linear().is_some() => None,
+            None => Some(rounding::of_maps(context, &self.point)?),
+        };
+        let rounding = measured.as_ref().or(self.rounding.as_ref());
         explorer.begin(context, &self.point)?;
-        branches::branches(
-            context,
-            explorer,
-            self.rounding.as_ref(),
-            |explorer, passed| explorer.is_exit(context, passed, &self.point),
-        )
+        branches::branches(context, explorer, rounding, |explorer, passed| {
+            explorer.is_exit(context, passed, &self.point)
+        })
     }
 
     fn find_kind(

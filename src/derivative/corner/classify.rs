@@ -225,10 +225,12 @@ impl Judge<'_> {
         explorer: &Explorer,
         excess: &Excess,
     ) -> Result<bool, NoDerivative> {
-        if excess.is_within(&explorer.map_scale(self.rounding.as_ref())) {
+        let scale = explorer.map_scale(self.rounding.as_ref());
+        if excess.is_within(&scale) {
             return Ok(true);
         }
-        if self.rounding.is_some() {
+        let is_clear = explorer.graph().is_exact() && excess.is_clear(&scale);
+        if self.rounding.is_some() || is_clear {
             return Ok(false);
         }
         let measured = rounding::of_maps(self.context, self.point)?;

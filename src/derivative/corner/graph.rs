@@ -93,6 +93,9 @@ pub(crate) struct CornerGraph {
     used_nodes: usize,
     /// A number of each node, which equal ones have in common: looked at before all else.
     pub(super) keys: Vec<u64>,
+    /// The newest node with a key that ends in this place, and the next older one behind each.
+    newest: [Option<usize>; ENDS],
+    pub(super) older: Vec<Option<usize>>,
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
@@ -123,6 +126,8 @@ impl CornerGraph {
             headers: Vec::new(),
             used_nodes: 0,
             keys: Vec::new(),
+            newest: [None; ENDS],
+            older: Vec::new(),
             states: Vec::new(),
             armings: Vec::new(),
             members: Vec::new(),
@@ -201,6 +206,7 @@ impl CornerGraph {
         for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
             *own = *known;
         }
+        self.reserve(corner.guards.len());
         self.min_rates.clone_from(&corner.min_rates);
         self.residuals.clone_from(&corner.residuals);
         self.new_node(&corner.mode);
@@ -209,6 +215,8 @@ impl CornerGraph {
         let (x, field) = self.states[..2 * dim].split_at_mut(dim);
         x.copy_from_slice(&corner.x);
         self.keys[0] = key(&header.mode);
+        self.newest.fill(None);
+        self.newest[end(self.keys[0])] = Some(0);
         fill(NewNode {
             x,
             field,
@@ -216,6 +224,19 @@ impl CornerGraph {
             mode: &mut header.mode,
             moved: &mut header.moved,
         })
+    }
+
+    /// Makes room for all sets of so many guards, up to a few.
+    fn reserve(&mut self, guards: usize) {
+        let nodes = 1 + (1_usize << guards.min(8));
+        let (dim, edges) = (self.dim(), guards * nodes / 2);
+        make_room(&mut self.headers, nodes);
+        make_room(&mut self.keys, nodes);
+        make_room(&mut self.older, nodes);
+        make_room(&mut self.states, 2 * dim * nodes);
+        make_room(&mut self.edges, edges);
+        make_room(&mut self.jumps, dim * edges);
+        make_room(&mut self.members, edges);
     }
 
     /// Stands at node 0 again, and forgets the others.
@@ -240,7 +261,9 @@ impl CornerGraph {
 
     /// Forgets what was found since.
     pub(crate) fn forget_since(&mut self, mark: Mark) {
-        self.used_nodes = mark.nodes;
+        while self.used_nodes > mark.nodes {
+            self.forget_newest();
+        }
         for header in &mut self.headers[..mark.nodes] {
             // Newer edges of a node come first.
             while let Some(edge) = header.first_edge.filter(|&edge| edge >= mark.edges) {
@@ -268,6 +291,7 @@ impl CornerGraph {
             });
             let (dim, count) = (self.dim(), mode.len());
             self.keys.push(0);
+            self.older.push(None);
             self.states.resize(2 * dim * (i + 1), 0.0);
             self.armings.resize(count * (i + 1), Arming::Off);
         }
@@ -277,6 +301,7 @@ impl CornerGraph {
         header.level = 0;
         header.moved = false;
         header.first_edge = None;
+        self.older[i] = None;
         i
     }
 
@@ -343,6 +368,7 @@ impl CornerGraph {
         .inspect_err(|_| self.used_nodes = to)?;
         after.level = before.level + 1;
         self.keys[to] = key(&after.mode);
+        self.older[to] = self.newest[end(self.keys[to])].replace(to);
         edge.next = before.first_edge.replace(i);
         self.edges.push(edge);
         Ok(i)
@@ -353,9 +379,15 @@ impl CornerGraph {
     pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, rows: usize) {
         let newest = std::mem::replace(&mut self.edges[edge].to, twin);
         debug_assert_eq!(newest + 1, self.used_nodes, "the newest node");
-        self.used_nodes -= 1;
+        self.forget_newest();
         self.members.truncate(self.headers[newest].members.start);
         self.rows.truncate(rows);
+    }
+
+    fn forget_newest(&mut self) {
+        self.used_nodes -= 1;
+        let i = self.used_nodes;
+        self.newest[end(self.keys[i])] = self.older[i];
     }
 
     /// Entries of all rows so far.
@@ -477,10 +509,31 @@ impl CornerGraph {
         members.position(|member| member.guard == guard)
     }
 
+    /// True when no derivative of a reset found so far is a difference.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.edges.iter().any(|edge| edge.by_difference)
+    }
+
     /// True when a reset of any edge found so far changes this state, or others close by.
     pub(crate) fn has_resets(&self) -> bool {
         self.edges.iter().any(|edge| !edge.identity)
     }
+}
+
+/// Lets a vector hold `count` entries.
+fn make_room<T>(entries: &mut Vec<T>, count: usize) {
+    if entries.capacity() < count {
+        entries.reserve(count - entries.len());
+    }
+}
+
+/// Among so many places the keys of nodes are divided.
+const ENDS: usize = 64;
+
+/// The place of a key.
+#[inline]
+fn end(key: u64) -> usize {
+    (key % ENDS as u64) as usize
 }
 
 /// A number that depends on the sides of a mode alone.

@@ -8,6 +8,9 @@ use nalgebra::{DMatrix, DVector};
 
 /// Part of an entry, and of its scale, by which equal maps may differ.
 const SMALL: f64 = 1e-8;
+/// Maps that differ by so many times what is allowed before rounding is measured are different: by
+/// a thousandth of their entries.
+const CLEAR: f64 = 1e5;
 
 /// The largest jumps, time shifts and entries of the maps of a corner, over the crossings found.
 #[derive(Clone, Debug)]
@@ -142,6 +145,12 @@ impl Excess {
         let allowed = scale.allowed.as_slice();
         let mut pairs = self.most.as_slice().iter().zip(allowed);
         pairs.all(|(most, allowed)| most <= allowed)
+    }
+
+    /// True when some entries differ by far more than rounding leaves where nothing is a difference.
+    pub(crate) fn is_clear(&self, scale: &MapScale) -> bool {
+        let mut pairs = self.most.as_slice().iter().zip(scale.allowed.as_slice());
+        pairs.any(|(most, allowed)| *most > CLEAR * allowed)
     }
 }
 

@@ -24,6 +24,7 @@ impl CornerGraph {
                 && old.moved == new.moved
                 && (old.members.iter().zip(new.members)).all(|(a, b)| a.guard == b.guard)
         };
-        (0..newest).filter(|&i| self.keys[i] == key).find(alike)
+        let mut older = std::iter::successors(self.older[newest], |&i| self.older[i]);
+        older.find(|&i| self.keys[i] == key && alike(&i))
     }
 }
