@@ -28,6 +28,9 @@ const MOST_ERROR: f64 = 1e-2;
 /// Errors of a derivative that change an entry by less than 1e-7 of this part of it within a
 /// segment are neglected.
 const UNSEEN: f64 = 1e-2;
+/// A projection is passed by one step of Heun where Euler's is off by this part of the tolerance at
+/// most: Heun's is then off by far less.
+const SHORT: f64 = 0.1;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
 
@@ -45,6 +48,10 @@ pub(crate) struct Columns {
     max_steps: usize,
     /// The first stage is that of the present columns.
     has_slope: bool,
+    /// How far it is rounded has been measured.
+    is_measured: bool,
+    /// The longest projection that a step of Heun is tried for (s).
+    short: f64,
     point: Vec<f64>,
     /// The slopes a second time, to measure their rounding.
     again: Vec<f64>,
@@ -74,6 +81,8 @@ impl Columns {
             steps: 0,
             max_steps: 0,
             has_slope: false,
+            is_measured: false,
+            short: f64::INFINITY,
             point: vec![0.0; dim],
             again: vec![0.0; dim * count],
             differences: Differences {
@@ -95,6 +104,7 @@ impl Columns {
         self.max_steps = settings.max_steps;
         self.lengths = Adaptive::new(f64::INFINITY);
         self.has_slope = false;
+        self.short = f64::INFINITY;
         self.differences.parts.fill(1.0);
     }
 
@@ -122,6 +132,12 @@ impl Columns {
             return Ok(());
         }
         self.choose_steps(context, segment)?;
+        if segment.projected
+            && segment.t - segment.start <= self.short
+            && self.pass_shortly(context, segment)?
+        {
+            return Ok(());
+        }
         let (mut t, mut rejections) = (segment.start, 0);
         while t < segment.t {
             context.interrupt.check()?;
@@ -158,6 +174,70 @@ impl Columns {
         Ok(())
     }
 
+    /// Passes a projection, which is short beside the steps of the run, by one step of Heun; false
+    /// where that is not exact enough.
+    fn pass_shortly(
+        &mut self,
+        context: Context<'_>,
+        segment: &Segment<'_>,
+    ) -> Result<bool, NoDerivative> {
+        self.count_step(segment.start, segment)?;
+        let length = segment.t - segment.start;
+        self.need_slope(context.system, segment, segment.start)?;
+        let slope = self.ode.slope_at_start();
+        for i in 0..self.delta.len() {
+            self.again[i] = self.delta[i] + length * slope[i];
+        }
+        let Differences { parts, scratch, .. } = &mut self.differences;
+        let (at, out) = ((segment.t, segment.state), self.ode.last_stage());
+        let bad = products(
+            context.system,
+            at,
+            segment.mode,
+            &self.again,
+            out,
+            (parts, scratch),
+        );
+        if bad.is_some() {
+            return Ok(false);
+        }
+        self.learn_short(length);
+        if length > self.short {
+            return Ok(false);
+        }
+        let (first, last) = (self.ode.slope_at_start(), self.ode.slope_at_end());
+        for i in 0..self.delta.len() {
+            self.delta[i] += 0.5 * length * (first[i] + last[i]);
+        }
+        // The last slope is that beside the end.
+        self.has_slope = false;
+        Ok(true)
+    }
+
+    /// Estimates by the slopes at both ends of a step how long it may be for one of Heun.
+    fn learn_short(&mut self, step: f64) {
+        let (first, last) = (self.ode.slope_at_start(), self.ode.slope_at_end());
+        let mut most: f64 = 0.0;
+        for from in (0..self.delta.len()).step_by(self.dim) {
+            let column = from..from + self.dim;
+            let (mut size, mut off): (f64, f64) = (f64::MIN_POSITIVE, 0.0);
+            let mut relative = f64::INFINITY;
+            for i in column {
+                size = size.max(self.delta[i].abs());
+                off = off.max((last[i] - first[i]).abs());
+                relative = relative.min(self.tolerance.relative[i]);
+            }
+            most = most.max(off / (size * relative));
+        }
+        // Euler's error grows as the square of the step.
+        let error = 0.5 * step * most;
+        self.short = if error > 0.0 {
+            step * (SHORT / error).sqrt().min(5.0)
+        } else {
+            step
+        };
+    }
+
     /// Tries a step of the columns from `t`; its result is in the stepper.
     fn try_step(
         &mut self,
@@ -166,37 +246,78 @@ impl Columns {
         t: f64,
         step: f64,
     ) -> Result<(), NoDerivative> {
+        self.need_slope(system, segment, t)?;
+        if !self.is_measured {
+            self.measure_rounding(system, segment, t)?;
+        }
         let (path, mode) = (segment.interpolant, segment.mode);
         let Differences { parts, scratch, .. } = &mut self.differences;
         let point = &mut self.point;
         let mut bad = None;
-        let mut slope_near = |shift: f64, t: f64, v: &[f64], out: &mut [f64]| {
+        let mut slope = |t: f64, v: &[f64], out: &mut [f64]| {
             path.at(t, point);
-            for x in point.iter_mut() {
-                *x += shift * x.abs().max(1.0);
-            }
             let wrong = products(system, (t, point), mode, v, out, (&*parts, &mut *scratch));
             bad = bad.or(wrong);
         };
-        if !self.has_slope {
-            let slope = self.ode.first_stage();
-            slope_near(0.0, t, &self.delta, slope);
-            slope_near(SHIFT, t, &self.delta, &mut self.again);
-            self.has_slope = true;
-            let rounding = largest_difference(slope, &self.again, self.dim);
-            // The tolerance is not tightened below the rounding error of the finite differences.
-            for tolerance in &mut self.tolerance.relative {
-                *tolerance = tolerance.max(rounding.min(MOST_ERROR));
-            }
-        }
-        let mut slope = |t: f64, v: &[f64], out: &mut [f64]| slope_near(0.0, t, v, out);
         self.ode.advance(&mut slope, t, &self.delta, step);
-        let Some(component) = bad else {
+        bad.map_or(Ok(()), |component| {
+            Err(self.not_finite(component, t, segment))
+        })
+    }
+
+    /// Finds the slope of the columns at `t`, and how far it is rounded, unless it is known.
+    fn need_slope(
+        &mut self,
+        system: &dyn System,
+        segment: &Segment<'_>,
+        t: f64,
+    ) -> Result<(), NoDerivative> {
+        if self.has_slope {
             return Ok(());
-        };
+        }
+        let Differences { parts, scratch, .. } = &mut self.differences;
+        segment.interpolant.at(t, &mut self.point);
+        let (at, slope) = ((t, &self.point[..]), self.ode.first_stage());
+        let how = (&parts[..], scratch);
+        let bad = products(system, at, segment.mode, &self.delta, slope, how);
+        (self.has_slope, self.is_measured) = (bad.is_none(), false);
+        bad.map_or(Ok(()), |component| {
+            Err(self.not_finite(component, t, segment))
+        })
+    }
+
+    /// Measures by a second evaluation, at a state that is shifted by little, how far the slope at
+    /// `t`, which is in the first stage, is rounded. The tolerance is not tightened below that.
+    fn measure_rounding(
+        &mut self,
+        system: &dyn System,
+        segment: &Segment<'_>,
+        t: f64,
+    ) -> Result<(), NoDerivative> {
+        let Differences { parts, scratch, .. } = &mut self.differences;
+        segment.interpolant.at(t, &mut self.point);
+        for x in &mut self.point {
+            *x += SHIFT * x.abs().max(1.0);
+        }
+        let (at, again) = ((t, &self.point[..]), &mut self.again);
+        let how = (&parts[..], scratch);
+        let bad = products(system, at, segment.mode, &self.delta, again, how);
+        if let Some(component) = bad {
+            return Err(self.not_finite(component, t, segment));
+        }
+        self.is_measured = true;
+        let rounding = largest_difference(self.ode.slope_at_start(), again, self.dim);
+        for tolerance in &mut self.tolerance.relative {
+            *tolerance = tolerance.max(rounding.min(MOST_ERROR));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn not_finite(&mut self, component: usize, t: f64, segment: &Segment<'_>) -> NoDerivative {
         let quantity = Quantity::Jacobian { component };
         let at = self.at(t, segment).into();
-        Err(NoDerivative::Stop(Stop::NotFinite { quantity, at }))
+        NoDerivative::Stop(Stop::NotFinite { quantity, at })
     }
 
     /// Proposes a shorter step, unless it is the last of too many.
@@ -236,8 +357,8 @@ impl Columns {
             ode,
             tolerance,
             has_slope,
+            is_measured,
             point,
-            again,
             differences:
                 Differences {
                     are_needed,
@@ -250,7 +371,11 @@ impl Columns {
         let (t, mode, system) = (segment.start, segment.mode, context.system);
         segment.interpolant.at(t, point);
         if !*has_slope {
-            *are_needed = !system.jacobian_times_each(t, point, mode, delta, again);
+            let slope = ode.first_stage();
+            *are_needed = !system.jacobian_times_each(t, point, mode, delta, slope);
+            // One that is written is the first stage.
+            *has_slope = !*are_needed && slope.iter().sum::<f64>().is_finite();
+            *is_measured = false;
         }
         if !*are_needed {
             return Ok(());

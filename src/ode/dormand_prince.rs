@@ -111,6 +111,12 @@ impl<V: Buffer> DormandPrince<V> {
         self.k[6].get()
     }
 
+    /// Where that may be written, of a step that is made by other means.
+    #[inline]
+    pub(crate) fn last_stage(&mut self) -> &mut [f64] {
+        self.k[6].get_mut()
+    }
+
     /// The state at the end of the step, 5th order.
     #[inline]
     pub fn state(&self) -> &[f64] {
