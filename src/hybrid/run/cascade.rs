@@ -215,6 +215,12 @@ impl<B: Buffer> Cascade<B> {
         for c in &cluster.set {
             self.is_crossed[c.guard.event] = false;
         }
+        // Without a jump all others were ready before.
+        let waits = |k: usize| guards.arming[k] == Arming::Waiting;
+        guards.some_wait = self.jumped
+            || matches!(context.rearm, Rearm::Matrix(_))
+            || cluster.set.iter().any(|c| waits(c.guard.event))
+            || cluster.near.iter().any(|&k| waits(k));
         Ok(())
     }
 

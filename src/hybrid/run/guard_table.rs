@@ -36,6 +36,8 @@ pub(crate) struct GuardTable<B> {
     pub(crate) stale: Vec<bool>,
     /// Whether the crossing of the guard ahead of the present side is looked for.
     pub(crate) arming: Vec<Arming>,
+    /// Some armed guards may wait to be ready.
+    pub(crate) some_wait: bool,
     pub(crate) watch: Vec<Watch>,
     /// Liveness bound `c_k`.
     pub(crate) min_rate: Vec<f64>,
@@ -84,6 +86,7 @@ impl<B: Buffer> GuardTable<B> {
             zero: values(),
             stale: vec![true; count],
             arming: vec![Arming::Off; count],
+            some_wait: true,
             watch: vec![Watch::BOTH; count],
             min_rate: values(),
             part_of_rate: values(),
@@ -104,6 +107,7 @@ impl<B: Buffer> GuardTable<B> {
     /// watched; values, rates and zeros are written before they are read.
     pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
         self.arming.fill(Arming::Off);
+        self.some_wait = true;
         self.fired_at.fill(f64::NEG_INFINITY);
         self.passed_at.fill(f64::NEG_INFINITY);
         self.spreads.begin();
@@ -149,6 +153,7 @@ impl<B: Buffer> GuardTable<B> {
     /// Takes back that the guards of a set fired; rates are to be evaluated anew.
     pub(crate) fn unfire(&mut self, set: &[CrossedGuard], arming: &[Arming]) {
         self.arming.copy_from_slice(arming);
+        self.some_wait = true;
         for c in set {
             self.fired_at[c.guard.index()] = f64::NEG_INFINITY;
         }
@@ -312,12 +317,10 @@ impl<B: Buffer> GuardTable<B> {
             min_rate: &self.min_rate,
         };
         let residual_time = landing.map_or(0.0, |_| surfaces.missed(on));
-        surfaces.survey(
-            (&mut self.arming, &mut self.ahead),
-            (on, residual_time),
-            time,
-            near,
-        )
+        let arms = (&mut self.arming[..], &mut self.ahead[..], self.some_wait);
+        let survey = surfaces.survey(arms, (on, residual_time), time, near);
+        self.some_wait = near.iter().any(|&k| self.arming[k] == Arming::Waiting);
+        survey
     }
 
     /// Sets a side bit of the mode.

@@ -75,13 +75,14 @@ impl Surfaces<'_> {
     }
 
     /// Lists in `near` the armed guards within four numerical zeros of their surface (zeros may be
-    /// stale), or beyond it; marks the others ready and ranks them. Guard `on` is always listed:
-    /// the state was brought there, to within the error of the method, which makes all guards
-    /// uncertain by `missed`; `time` is how far times are rounded (s). `ahead` is overwritten.
+    /// stale), or beyond it; marks the others ready, where some `wait`, and ranks them. Guard `on` is
+    /// always listed: the state was brought there, to within the error of the method, which makes
+    /// all guards uncertain by `missed`; `time` is how far times are rounded (s). `ahead` is
+    /// overwritten.
     #[inline]
     pub(crate) fn survey(
         self,
-        (arming, ahead): (&mut [Arming], &mut [f64]),
+        (arming, ahead, wait): (&mut [Arming], &mut [f64], bool),
         (on, missed): (usize, f64),
         time: f64,
         near: &mut Vec<usize>,
@@ -91,18 +92,23 @@ impl Surfaces<'_> {
         ahead[on] = NEAR;
         let n = arming.len();
         let ahead = &ahead[..n];
+        if wait {
+            for k in 0..n {
+                if ahead[k] >= 0.0 && arming[k].is_armed() {
+                    arming[k] = Arming::Ready;
+                }
+            }
+        }
         let mut ranking = Ranking::EMPTY;
         near.clear();
         for k in 0..n {
-            if !arming[k].is_armed() {
+            // Most come later than the first two.
+            if ahead[k] >= ranking.second || !arming[k].is_armed() {
                 continue;
             }
             if ahead[k] < 0.0 {
                 near.push(k);
-                continue;
-            }
-            arming[k] = Arming::Ready;
-            if ahead[k] < ranking.second {
+            } else {
                 ranking.enter_at(k, ahead[k]);
             }
         }
@@ -190,7 +196,7 @@ mod tests {
             let (missed, time) = (0.05 * draw(seed, 15).abs(), 0.01 * draw(seed, 23).abs());
             let (mut arming, mut near) = (before.clone(), Vec::new());
             let found = surfaces.survey(
-                (&mut arming, &mut vec![f64::NAN; n]),
+                (&mut arming, &mut vec![f64::NAN; n], true),
                 (on, missed),
                 time,
                 &mut near,

@@ -100,6 +100,12 @@ impl Curve {
     /// Through samples that are counted from the origin.
     #[inline]
     pub(super) fn new(k: usize, origin: Origin, values: [f64; 4], zero: f64) -> Self {
+        Self::along(Cubic::through(values), k, origin, values, zero)
+    }
+
+    /// The same where the cubic is known.
+    #[inline]
+    fn along(cubic: Cubic, k: usize, origin: Origin, values: [f64; 4], zero: f64) -> Self {
         let floor = |i: usize| match origin {
             Origin::Start(_) => ON_SURFACE * zero / FRACTIONS[i],
             Origin::Level(_) => 0.0,
@@ -109,7 +115,7 @@ impl Curve {
             origin,
             values,
             beyond: (1..4).find(|&i| values[i] >= floor(i) && values[i] >= 0.0),
-            cubic: Cubic::through(values),
+            cubic,
             zero,
         }
     }
@@ -217,10 +223,6 @@ impl Curve {
         look: &mut Look<'_, S, B>,
     ) -> Result<Class, Stop> {
         let is_counted_from_level = matches!(self.origin, Origin::Level(_));
-        if is_counted_from_level && self.cubic.is_monotonic() {
-            return Ok(self.as_sampled());
-        }
-        look.closely = true;
         let doubt = self.cubic.doubt();
         if let Some(class) = self.decide(doubt) {
             return Ok(class);
@@ -303,6 +305,58 @@ impl Curve {
     }
 }
 
+/// A guard that is monotonic in a window, and starts off its surface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Monotone {
+    k: usize,
+    level: f64,
+    values: [f64; 4],
+    cubic: Cubic,
+}
+
+impl Monotone {
+    /// Its passage, with the place of it by the line between two samples, if it is passed before the
+    /// fraction `until` of the window.
+    #[inline]
+    pub(super) fn earlier_than(&self, until: f64) -> Option<(f64, Passage)> {
+        let &Self {
+            k,
+            level,
+            values,
+            cubic,
+        } = self;
+        let i = (1..4).find(|&i| values[i] >= 0.0)?;
+        let (before, after) = (FRACTIONS[i - 1], FRACTIONS[i]);
+        let at = before + (after - before) * values[i - 1] / (values[i - 1] - values[i]);
+        (at < until).then(|| {
+            let curve = Curve::along(cubic, k, Origin::Level(level), values, 0.0);
+            (at, curve.between(i))
+        })
+    }
+}
+
+/// Most guards that are not far are monotonic: nothing else is to be known of them. None where
+/// [`classify`] is to say what the samples mean.
+#[inline]
+pub(super) fn monotone<S: System + ?Sized, B: Buffer>(
+    look: &Look<'_, S, B>,
+    k: usize,
+    level: f64,
+) -> Option<Monotone> {
+    let own = look.own(k);
+    let values = own.map(|v| v - level);
+    let cubic = Cubic::through(values);
+    let is_off = || values[0] < -ON_SURFACE * look.zero_over(k, own[3] - own[0], 1.0);
+    let is_known = cubic.is_monotonic() && !look.is_tiny && is_off();
+    let is_ready = look.guards.arming[k].is_ready();
+    (is_known && is_ready).then_some(Monotone {
+        k,
+        level,
+        values,
+        cubic,
+    })
+}
+
 /// What the samples of a window say of guard `k`; `hovers` if the window before left it on its
 /// surface.
 #[inline]
@@ -314,20 +368,19 @@ pub(super) fn classify<S: System + ?Sized, B: Buffer>(
     let own = look.own(k);
     let level = look.level(k, own[0]);
     let values = own.map(|v| v - level);
-    let is_ready = look.guards.arming[k].is_ready();
+    let (is_ready, cubic) = (look.guards.arming[k].is_ready(), Cubic::through(values));
     // One that was always within the error tells nothing by staying there.
     if is_ready && !look.guards.outside[k] {
-        let way = values.map(|v| -v);
-        let reach = Reach::of(way, Cubic::through(way));
+        let reach = Reach::of(values.map(|v| -v), cubic);
         if reach.least > reach.moves {
             return Ok(Class::Clear(None));
         }
     }
+    look.closely = true;
     if look.moves_away(k)? {
-        look.closely = true;
         return Ok(Class::Clear(None));
     }
-    let zero = look.zero_over(k, own[3] - own[0], look.window.seconds());
+    let zero = look.zero_over(k, own[3] - own[0], 1.0);
     // One that was clear of its surface in the window before may start this one a rounding
     // before it.
     let comes = !look.window.is_first() && own[0] < 0.0 && !hovers;
@@ -339,8 +392,7 @@ pub(super) fn classify<S: System + ?Sized, B: Buffer>(
         on_surface = own[0] >= -UNTOLD * look.guards.zero[k];
     }
     if !is_ready || on_surface {
-        look.closely = true;
         return classify_on_surface(look, k, own, zero);
     }
-    Curve::new(k, Origin::Level(level), values, zero).classify(look)
+    Curve::along(cubic, k, Origin::Level(level), values, zero).classify(look)
 }

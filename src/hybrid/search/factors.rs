@@ -6,6 +6,8 @@ use super::pace::Settled;
 // Rounding. A guard's numerical zero `z` is what a few units in the last place of time and state
 // make of its function (`GuardTable::zero_of`).
 
+/// Times are rounded to so many units in the last place (`GuardTable::zero_of`).
+pub(super) const ROUNDING: f64 = 8.0;
 /// A value within so many zeros is on the surface: two roundings each of the value and of the
 /// crossing that led there.
 pub(super) const ON_SURFACE: f64 = 4.0;

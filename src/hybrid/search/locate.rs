@@ -220,7 +220,7 @@ fn passage_before<S: System + ?Sized, B: Buffer>(
     let level = look.level(k, own_start);
     let (start, here) = (own_start - level, own_here - level);
     let seconds = look.window.seconds();
-    let zero = look.zero_over(k, here - start, s * seconds);
+    let zero = look.zero_over(k, here - start, s);
     if here <= zero || look.moves_away(k)? {
         return Ok(None);
     }

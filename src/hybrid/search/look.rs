@@ -1,7 +1,7 @@
 //! One window of a step, with all that is needed to look closer at a guard in it.
 
-use super::factors::UNTOLD;
-use super::window::{Samples, Window};
+use super::factors::{ROUNDING, UNTOLD};
+use super::window::{Samples, Window, greater};
 use crate::hybrid::Projection;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
@@ -60,11 +60,44 @@ pub(super) struct Look<'a, S: ?Sized, B> {
     pub(super) samples: &'a mut Samples<B>,
     pub(super) window: Window,
     pub(super) levels: Levels<'a>,
+    /// What the rounding of times makes of an event function, as a part of its rise in the window.
+    rounding: f64,
+    /// The step is a few of the shortest: what samples show of a guard that moves away where it
+    /// starts is rounding.
+    pub(super) is_tiny: bool,
     /// Some guard took more than a look at whether it is monotonic.
     pub(super) closely: bool,
 }
 
-impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
+impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
+    #[inline]
+    pub(super) fn new(
+        context: &'a Context<'a, S>,
+        (state, guards): (&'a State<B>, &'a mut GuardTable<B>),
+        samples: &'a mut Samples<B>,
+        window: Window,
+        levels: Levels<'a>,
+    ) -> Self {
+        Self {
+            context,
+            state,
+            guards,
+            samples,
+            window,
+            levels,
+            rounding: ROUNDING * f64::EPSILON * state.size_of_time() / window.seconds(),
+            is_tiny: window.step <= UNTOLD * state.least_step(),
+            closely: false,
+        }
+    }
+
+    /// True for a guard that is not armed, or far from its surface in all of the window.
+    #[inline]
+    pub(super) fn is_far(&self, k: usize) -> bool {
+        let arming = self.guards.arming[k];
+        !arming.is_armed() || (arming.is_ready() && self.samples.is_far(k))
+    }
+
     /// `sign · h_k` at the four samples.
     #[inline]
     pub(super) fn own(&self, k: usize) -> [f64; 4] {
@@ -91,12 +124,15 @@ impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
         self.own_h_at(k, s)
     }
 
-    /// Numerical zero of event function `k` that rises by `rise` in `seconds`, or as it is known
-    /// where that is more.
+    /// Numerical zero of event function `k` that rises by `rise` in the part `s` of the window, or
+    /// as it is known where that is more.
     #[inline]
-    pub(super) fn zero_over(&self, k: usize, rise: f64, seconds: f64) -> f64 {
-        let of_rise = self.guards.zero_of(self.state, k, rise / seconds, 0.0);
-        of_rise.max(self.guards.zero[k])
+    pub(super) fn zero_over(&self, k: usize, rise: f64, s: f64) -> f64 {
+        let of_rise = self.rounding * rise.abs() / s;
+        greater(
+            greater(self.guards.zero[k], of_rise),
+            self.guards.event_tolerance[k],
+        )
     }
 
     /// Evaluates the rate of event function `k` at the start of the step, if it is stale.
@@ -113,11 +149,10 @@ impl<S: System + ?Sized, B: Buffer> Look<'_, S, B> {
         self.levels.of(k, own, zero)
     }
 
-    /// True when the step is a few of the shortest and the guard moves away where it starts: what
-    /// its samples show is rounding.
+    /// True when the step is tiny and the guard moves away where it starts.
     #[inline]
     pub(super) fn moves_away(&mut self, k: usize) -> Result<bool, Stop> {
-        if self.window.step > UNTOLD * self.state.least_step() {
+        if !self.is_tiny {
             return Ok(false);
         }
         self.need_rate(k)?;

@@ -28,7 +28,7 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::ode::Buffer;
-use classify::{Class, Passage, classify};
+use classify::{Class, Passage, classify, monotone};
 use cubic::FRACTIONS;
 use factors::{
     BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, NARROWER, NOISE_APART, NOISE_PART,
@@ -231,25 +231,22 @@ impl<B: Buffer> GuardSearch<B> {
         (window, windows): (Window, &Windows),
         levels: Levels<'_>,
     ) -> Result<Found, Stop> {
-        for k in 0..state.count() {
-            let arming = guards.arming[k];
-            if arming.is_armed() && !(arming.is_ready() && self.samples.is_far(k)) {
-                self.near.push(k);
-            }
-        }
         self.passages.clear();
         let narrowable = windows.narrowable(window);
-        let mut look = Look {
-            context,
-            state,
-            guards,
-            samples: &mut self.samples,
-            window,
-            levels,
-            closely: false,
-        };
+        let mut look = Look::new(context, (state, guards), &mut self.samples, window, levels);
         let mut first: Option<(f64, Passage)> = None;
-        for &k in &self.near {
+        for k in 0..state.count() {
+            if look.is_far(k) {
+                continue;
+            }
+            let found = monotone(&look, k, self.level[k]);
+            if let Some(passage) = found {
+                // Those that are passed later are not asked for their passage.
+                let earliest = first.map_or(f64::INFINITY, |(earliest, _)| earliest);
+                first = passage.earlier_than(earliest).or(first);
+                continue;
+            }
+            self.near.push(k);
             let hovers = self.hovers[k];
             let class = match classify(&mut look, k, hovers)? {
                 Class::Unsettled(open) => {
