@@ -99,7 +99,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
     }
 
     /// `sign · h_k` at the four samples.
-    #[inline]
+    #[inline(always)]
     pub(super) fn own(&self, k: usize) -> [f64; 4] {
         self.samples.own(self.guards, k, self.window)
     }

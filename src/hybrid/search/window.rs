@@ -296,7 +296,7 @@ impl<B: Buffer> Samples<B> {
     }
 
     /// `sign · h_k` at the four samples of a window.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn own(&self, guards: &GuardTable<B>, k: usize, window: Window) -> [f64; 4] {
         let (sign, start) = (guards.sign[k], self.start(guards, window));
         let [first, second, end] = &self.h;
