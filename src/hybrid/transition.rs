@@ -46,6 +46,17 @@ impl Reset {
 /// across when it is beyond by more than this many residuals.
 const RESIDUALS: f64 = 10.0;
 
+/// What a transition did to one event function.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done {
+    /// The guard whose row of the reset matrix armed it.
+    pub(crate) armed_by: Option<Guard>,
+    /// The model set its side bit itself.
+    is_declared: bool,
+    /// It crossed in the last set.
+    is_own: bool,
+}
+
 /// Workspace of a transition; holds the place as it was before.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch<B> {
@@ -58,12 +69,8 @@ pub(crate) struct Scratch<B> {
     pub(crate) mode_crossed: Mode,
     /// The mode as the model left it, where it changed state or mode.
     pub(crate) mode_after: Mode,
-    /// Side bits that the model set itself.
-    declared: Vec<bool>,
-    /// The guard whose row of the reset matrix armed this event function.
-    pub(crate) armed_by: Vec<Option<Guard>>,
-    /// Event functions of the last set.
-    own: Vec<bool>,
+    /// What the last transition did to each event function.
+    pub(crate) done: Vec<Done>,
     /// What the model left of the transition.
     pub(crate) record: Record,
 }
@@ -78,9 +85,7 @@ impl<B: Buffer> Scratch<B> {
             counted: Vec::with_capacity(count),
             mode_crossed: mode.clone(),
             mode_after: mode.clone(),
-            declared: vec![false; count],
-            armed_by: vec![None; count],
-            own: vec![false; count],
+            done: vec![Done::default(); count],
             record: Record::default(),
         }
     }
@@ -133,8 +138,7 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
             }
         }
         Rearm::Matrix(matrix) => {
-            scratch.armed_by.fill(None);
-            scratch.declared.fill(false);
+            scratch.done.fill(Done::default());
             for c in set {
                 let by = c.guard;
                 apply_row((system, matrix), by, set, &mut place, scratch, &mut flipped);
@@ -199,13 +203,14 @@ fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
     }
     // All of them as the model left them, before a row of the matrix changes others.
     for k in 0..count {
-        scratch.declared[k] = place.mode.contains(k) != scratch.mode_crossed.contains(k);
-        if scratch.declared[k] {
+        let is_declared = place.mode.contains(k) != scratch.mode_crossed.contains(k);
+        scratch.done[k].is_declared = is_declared;
+        if is_declared {
             place.arming[k] = Arming::Off;
         }
     }
     for k in (0..count).filter(|_| !matches!(rearm, Rearm::Never | Rearm::WhenEmpty)) {
-        if !scratch.declared[k] {
+        if !scratch.done[k].is_declared {
             continue;
         }
         match rearm {
@@ -258,11 +263,11 @@ fn apply_row<S: EventFunction + ?Sized, B>(
         let k = guard.event;
         let before = !guard.side_after();
         match effect {
-            Effect::Arm if scratch.declared[k] || set.iter().any(|c| c.guard == guard) => {}
+            Effect::Arm if scratch.done[k].is_declared || set.iter().any(|c| c.guard == guard) => {}
             Effect::Arm => {
                 set_side(place, k, before, &mut flipped);
                 arm_ahead(system, place, k);
-                scratch.armed_by[k] = Some(by);
+                scratch.done[k].armed_by = Some(by);
             }
             Effect::Retire if place.mode.contains(k) == before => {
                 set_side(place, k, !before, &mut flipped);
@@ -290,17 +295,19 @@ pub(crate) fn carried_across<B, E>(
     scratch: &mut Scratch<B>,
     mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CrossedGuard>, E>,
 ) -> Result<(), E> {
-    scratch.own.fill(false);
+    for done in &mut scratch.done {
+        done.is_own = false;
+    }
     if !reset.state {
         for c in &*set {
-            scratch.own[c.guard.event] = true;
+            scratch.done[c.guard.event].is_own = true;
         }
     }
     set.clear();
     for (k, arming) in arming.iter().enumerate() {
         if arming.is_armed()
-            && !scratch.own[k]
-            && let Some(crossed) = carried(k, scratch.armed_by[k].filter(|by| by.event != k))?
+            && !scratch.done[k].is_own
+            && let Some(crossed) = carried(k, scratch.done[k].armed_by.filter(|by| by.event != k))?
         {
             set.push(crossed);
         }

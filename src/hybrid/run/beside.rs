@@ -19,12 +19,10 @@ pub(super) struct Beside<B> {
     step: f64,
     ahead: B,
     behind: B,
-    /// All event functions there, where all are asked for.
-    pub(super) all: [Vec<f64>; 2],
 }
 
 impl<B: Buffer> Beside<B> {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
+    pub(super) fn new(dim: usize) -> Self {
         Self {
             t: f64::NAN,
             x: B::zeros(dim),
@@ -32,7 +30,6 @@ impl<B: Buffer> Beside<B> {
             step: 0.0,
             ahead: B::zeros(dim),
             behind: B::zeros(dim),
-            all: [vec![0.0; count], vec![0.0; count]],
         }
     }
 
@@ -77,13 +74,13 @@ impl<B: Buffer> Beside<B> {
         }
     }
 
-    /// Evaluates all event functions at the two places.
+    /// Evaluates all event functions at the two places, ahead and behind.
     pub(super) fn evaluate_all<S: System + ?Sized>(
-        &mut self,
+        &self,
         context: &Context<'_, S>,
         mode: &Mode,
+        (ahead, behind): (&mut [f64], &mut [f64]),
     ) -> Result<(), Stop> {
-        let [ahead, behind] = &mut self.all;
         let places = [
             (self.step, self.ahead.get(), ahead),
             (-self.step, self.behind.get(), behind),

@@ -38,10 +38,6 @@ pub(crate) struct Cascade<B> {
     repeats: usize,
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
-    /// Errors of the times of crossings (s).
-    time_errors: Vec<f64>,
-    /// How far errors before earlier crossings of each event function may shift later ones (s).
-    shifts: Vec<f64>,
     /// Transitions made so far.
     index: usize,
     /// A crossing as observers are told of it.
@@ -63,8 +59,6 @@ impl<B: Buffer> Cascade<B> {
             jumped: false,
             repeats: 0,
             stopping: Vec::with_capacity(2 * count),
-            time_errors: vec![0.0; count],
-            shifts: vec![0.0; count],
             index: 0,
             told: GuardCrossing::blank(dim),
             mode: mode.clone(),
@@ -76,7 +70,6 @@ impl<B: Buffer> Cascade<B> {
     pub(crate) fn begin(&mut self, first: usize) {
         self.repeats = 0;
         self.index = first;
-        self.shifts.fill(0.0);
         self.is_crossed.fill(false);
         self.stopping.clear();
     }
@@ -91,7 +84,7 @@ impl<B: Buffer> Cascade<B> {
         set: &[CrossedGuard],
     ) -> Result<(), Stop> {
         let allowed = settings.max_events.saturating_sub(crossings);
-        let counts = |c: &&CrossedGuard| guards.watch[c.guard.event].sees(c.guard.direction);
+        let counts = |c: &&CrossedGuard| guards.kept[c.guard.event].watch.sees(c.guard.direction);
         if let Some(beyond) = set.iter().filter(counts).nth(allowed) {
             return Err(Stop::TooManyEvents {
                 limit: settings.max_events,
@@ -108,7 +101,7 @@ impl<B: Buffer> Cascade<B> {
             MOST_REPEATS
         };
         for &CrossedGuard { guard, .. } in set {
-            let last = &mut guards.fired_at[guard.index()];
+            let last = guards.fired_at(guard);
             self.repeats = if state.t - *last <= progress {
                 self.repeats + 1
             } else {
@@ -443,10 +436,10 @@ fn make<S: System + ?Sized, B: Buffer>(
         // What is left of it in speeds shifts each flight to come. That all of them are shifted
         // hides no order of crossings: doubts take the error of this one alone.
         let own = state.error * guards.spreads.of_run(guard.event) / rate.abs();
-        let shift = &mut cascade.shifts[guard.event];
-        let with_shift = own + residual_time + *shift;
-        *shift += part_of_steps * own + residual_time;
-        cascade.time_errors[guard.event] = with_shift;
+        let kept = &mut guards.kept[guard.event];
+        let with_shift = own + residual_time + kept.shift;
+        kept.shift += part_of_steps * own + residual_time;
+        kept.time_error = with_shift;
         time_error = time_error.max(with_shift);
     }
     if reset.any() || arrival == Arrival::Jumped {
@@ -526,7 +519,7 @@ fn tell<S: System + ?Sized, B: Buffer>(
     });
     for &CrossedGuard { guard, rate } in &scratch.counted {
         let k = guard.event;
-        if guards.watch[k].stop {
+        if guards.kept[k].watch.stop {
             cascade.stopping.push(guard);
         }
         let told = &mut cascade.told;
@@ -537,7 +530,7 @@ fn tell<S: System + ?Sized, B: Buffer>(
         told.rate_after = guards.rate[k];
         told.min_rate = guards.min_rate[k];
         told.arrival = arrival;
-        told.time_error = cascade.time_errors[k];
+        told.time_error = guards.kept[k].time_error;
         observer.crossing(told);
     }
     cascade.index += 1;

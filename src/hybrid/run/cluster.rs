@@ -34,8 +34,6 @@ pub(crate) struct Cluster {
     /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, as far
     /// as the step tells (`u_k`/s²); else 0.
     pub(crate) bend: (usize, f64),
-    /// Guards tried as the one that comes first.
-    tried: Vec<bool>,
 }
 
 impl Cluster {
@@ -48,7 +46,6 @@ impl Cluster {
             reach: f64::INFINITY,
             entered: None,
             bend: (0, 0.0),
-            tried: vec![false; count],
         }
     }
 
@@ -224,7 +221,7 @@ impl Cluster {
             Projection::Eps { order, .. } | Projection::Horizon { order, .. } => (order, false),
             Projection::Auto => (3, true),
         };
-        self.tried.fill(false);
+        guards.tried.fill(false);
         loop {
             let projected = trial.project(context, (state, guards), j, (order, estimate));
             let Some(mut landing) = projected else {
@@ -246,7 +243,7 @@ impl Cluster {
                 return Ok(None);
             }
             self.survey((state, guards), Some(&trial.h), j);
-            self.tried[j] = true;
+            guards.tried[j] = true;
             j = match self.late(context, (state, guards), &trial.h, j)? {
                 Late::Nobody => return Ok(Some((j, landing))),
                 Late::Unforeseen => return Ok(None),
@@ -296,7 +293,7 @@ impl Cluster {
         let mut found = Late::Nobody;
         let mut most = 0.0;
         for &k in &self.near {
-            if k == j || self.tried[k] {
+            if k == j || guards.tried[k] {
                 continue;
             }
             let beyond = guards.sign[k] * landing[k];

@@ -271,10 +271,10 @@ impl Doubts {
         guards.spreads.need_of_run(context, state, k)?;
         let error = guards.error_of(state, k);
         let own = guard.sign() * rate;
-        let since = state.t - guards.passed_at[guard.partner().index()];
+        let since = state.t - *guards.passed_at(guard.partner());
         let is_return = since <= 0.0;
         let after = guard.sign() * guards.rate[k];
-        guards.passed_at[guard.index()] = if after < 0.0 {
+        *guards.passed_at(guard) = if after < 0.0 {
             f64::INFINITY
         } else if is_return || after < KEPT * own {
             f64::NEG_INFINITY

@@ -38,32 +38,63 @@ pub(crate) struct GuardTable<B> {
     pub(crate) arming: Vec<Arming>,
     /// Some armed guards may wait to be ready.
     pub(crate) some_wait: bool,
-    pub(crate) watch: Vec<Watch>,
     /// Liveness bound `c_k`.
     pub(crate) min_rate: Vec<f64>,
     /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
     pub(crate) part_of_rate: Vec<f64>,
-    pub(crate) event_tolerance: Vec<f64>,
     /// How each depends on the errors of the state.
     pub(crate) spreads: Spreads<B>,
-    /// What samples have left open of `h_k` however close they were (`u_k`).
-    pub(crate) blur: Vec<f64>,
-    /// Time at which each directed guard fired last, −∞ before.
-    pub(crate) fired_at: Vec<f64>,
-    /// Time at which the motion last passed each directed guard (s). ∞ if the crossing reversed the
-    /// rate; −∞ if it left less than half of the rate, if it was the return from such a reversal,
-    /// or if there was none.
-    pub(crate) passed_at: Vec<f64>,
+    /// What is asked of one event function at a time.
+    pub(crate) kept: Vec<Kept>,
     /// Guards that were farther from their surface than the error in this mode.
     pub(crate) outside: Vec<bool>,
     /// Scratch of surveys.
     ahead: Vec<f64>,
+    /// Scratch: those tried as the one that is passed, or comes, first.
+    pub(crate) tried: Vec<bool>,
     /// Scratch: those that are not far from zero.
     pub(super) close: Vec<usize>,
     /// Scratch for rows.
     pub(crate) row: B,
     /// Places beside the present one, for differences in the stead of rows.
     pub(super) beside: Beside<B>,
+}
+
+/// What a run keeps of one event function, and asks of it alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    pub(crate) watch: Watch,
+    pub(crate) event_tolerance: f64,
+    /// What samples have left open of it however close they were (`u_k`).
+    pub(crate) blur: f64,
+    /// When it fired last, rising and falling; −∞ before (s).
+    fired_at: [f64; 2],
+    /// When the motion last passed it, rising and falling (s). ∞ if the crossing reversed the rate;
+    /// −∞ if it left less than half of the rate, if it was the return from such a reversal, or if
+    /// there was none.
+    passed_at: [f64; 2],
+    /// The error of the time of its last crossing, and how far errors before earlier crossings may
+    /// shift later ones (s).
+    pub(crate) time_error: f64,
+    pub(crate) shift: f64,
+}
+
+impl Kept {
+    /// Before a run.
+    const BLANK: Self = Self {
+        watch: Watch::BOTH,
+        event_tolerance: 0.0,
+        blur: 0.0,
+        fired_at: [f64::NEG_INFINITY; 2],
+        passed_at: [f64::NEG_INFINITY; 2],
+        time_error: 0.0,
+        shift: 0.0,
+    };
+
+    /// When it fired last, in either direction; −∞ before (s).
+    pub(crate) fn fired_last(&self) -> f64 {
+        self.fired_at[0].max(self.fired_at[1])
+    }
 }
 
 /// Writes the slopes between two samples of each event function, a time `dt` apart.
@@ -87,19 +118,16 @@ impl<B: Buffer> GuardTable<B> {
             stale: vec![true; count],
             arming: vec![Arming::Off; count],
             some_wait: true,
-            watch: vec![Watch::BOTH; count],
             min_rate: values(),
             part_of_rate: values(),
-            event_tolerance: values(),
             spreads: Spreads::new(dim, count),
-            blur: values(),
-            fired_at: vec![f64::NEG_INFINITY; 2 * count],
-            passed_at: vec![f64::NEG_INFINITY; 2 * count],
+            kept: vec![Kept::BLANK; count],
             outside: vec![false; count],
             ahead: values(),
+            tried: vec![false; count],
             close: Vec::with_capacity(count),
             row: B::zeros(dim),
-            beside: Beside::new(dim, count),
+            beside: Beside::new(dim),
         }
     }
 
@@ -108,22 +136,22 @@ impl<B: Buffer> GuardTable<B> {
     pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
         self.arming.fill(Arming::Off);
         self.some_wait = true;
-        self.fired_at.fill(f64::NEG_INFINITY);
-        self.passed_at.fill(f64::NEG_INFINITY);
         self.spreads.begin();
         self.beside.begin();
         self.stale.fill(true);
-        self.blur.fill(0.0);
         self.outside.fill(false);
         self.sign.fill(1.0);
         for k in 0..self.h.len() {
-            self.watch[k] = system.watch(k);
+            self.kept[k] = Kept {
+                watch: system.watch(k),
+                event_tolerance: system.event_tolerance(k),
+                ..Kept::BLANK
+            };
             (self.min_rate[k], self.part_of_rate[k]) = match system.min_rate(k) {
                 Some(least) => (least, 0.0),
                 // It follows the rates that are seen.
                 None => (f64::MIN_POSITIVE, evaluate::PART_OF_RATE),
             };
-            self.event_tolerance[k] = system.event_tolerance(k);
         }
     }
 
@@ -155,7 +183,7 @@ impl<B: Buffer> GuardTable<B> {
         self.arming.copy_from_slice(arming);
         self.some_wait = true;
         for c in set {
-            self.fired_at[c.guard.index()] = f64::NEG_INFINITY;
+            *self.fired_at(c.guard) = f64::NEG_INFINITY;
         }
         self.stale.fill(true);
     }
@@ -186,7 +214,7 @@ impl<B: Buffer> GuardTable<B> {
     pub(super) fn mark_far_off(&mut self, state: &State<B>) {
         let n = self.h.len();
         let (h, sign, zero) = (&self.h[..n], &self.sign[..n], &self.zero[..n]);
-        let (stale, outgrown) = (&self.stale[..n], &self.spreads.outgrown[..n]);
+        let (stale, each) = (&self.stale[..n], &self.spreads.each[..n]);
         let arming = &mut self.arming[..n];
         self.close.clear();
         for k in 0..n {
@@ -194,7 +222,7 @@ impl<B: Buffer> GuardTable<B> {
                 continue;
             }
             let is_off = zero[k] > 0.0 && sign[k] * h[k] < -OFF * zero[k];
-            if is_off && stale[k] && outgrown[k] == state.outgrown {
+            if is_off && stale[k] && each[k].outgrown == state.outgrown {
                 arming[k] = Arming::Ready;
             } else {
                 self.close.push(k);
@@ -217,9 +245,16 @@ impl<B: Buffer> GuardTable<B> {
         self.arming[k].is_ready() && self.own_rate(k) >= self.min_rate[k]
     }
 
-    /// When a crossing of event function `k` fired last, in either direction; −∞ before.
-    pub(crate) fn fired_last(&self, k: usize) -> f64 {
-        self.fired_at[2 * k].max(self.fired_at[2 * k + 1])
+    /// When a directed guard fired last; −∞ before (s).
+    #[inline]
+    pub(crate) fn fired_at(&mut self, guard: Guard) -> &mut f64 {
+        &mut self.kept[guard.event].fired_at[usize::from(!guard.side_after())]
+    }
+
+    /// When the motion last passed it (see [`Kept`]).
+    #[inline]
+    pub(crate) fn passed_at(&mut self, guard: Guard) -> &mut f64 {
+        &mut self.kept[guard.event].passed_at[usize::from(!guard.side_after())]
     }
 
     /// Lets the liveness bound of event function `k` follow a rate of it, where the user states
@@ -344,7 +379,7 @@ impl<B: Buffer> GuardTable<B> {
     pub(crate) fn zero_of(&self, state: &State<B>, k: usize, rate: f64, magnitude: f64) -> f64 {
         let time = state.size_of_time();
         let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
-        rounding.max(self.event_tolerance[k])
+        rounding.max(self.kept[k].event_tolerance)
     }
 
     /// Forgets how event functions depend on the state, now that the mode is another, unless they

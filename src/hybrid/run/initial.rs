@@ -38,7 +38,7 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     };
     observer.start(state.t, state.x.get(), &state.mode);
     if context.settings.resolution == Resolution::Samples
-        && guards.watch.iter().any(|watch| watch.is_any())
+        && guards.kept.iter().any(|kept| kept.watch.is_any())
     {
         doubts.keep(Doubt::Unsearched { t: state.t });
         doubts.tell(observer);
@@ -76,7 +76,7 @@ fn decide_sides<S: System + ?Sized, B: Buffer>(
     let mut undecided = 0;
     guards.refresh_rates(context, state)?;
     for k in 0..state.count() {
-        let watch = guards.watch[k];
+        let watch = guards.kept[k].watch;
         // A start that was solved for lies a few roundings off.
         if watch.is_any() && guards.h[k].abs() <= 4.0 * guards.zero[k] {
             guards.arming[k] = Arming::Waiting;
@@ -154,7 +154,7 @@ fn arm<S: System + ?Sized, B: Buffer>(
         // A start that was solved for lies a few roundings off.
         let beyond = guards.own_h(k) > 4.0 * guards.zero[k];
         let direction = guards.ahead(k).direction;
-        let sees = context.rearm.follows(guards.watch[k], direction);
+        let sees = context.rearm.follows(guards.kept[k].watch, direction);
         if !(sees && (!beyond || rate <= -least)) {
             guards.arming[k] = Arming::Off;
             continue;

@@ -52,10 +52,11 @@ impl<B: Buffer> GuardTable<B> {
             } else {
                 if !are_known {
                     self.beside.stand((state.t, x), state.field());
-                    self.beside.evaluate_all(context, &state.mode)?;
+                    let sides = self.spreads.sides();
+                    (self.beside).evaluate_all(context, &state.mode, sides)?;
                     are_known = true;
                 }
-                let [ahead, behind] = &self.beside.all;
+                let (ahead, behind) = self.spreads.sides();
                 self.beside.between(ahead[k], behind[k])
             };
             if rate.value.is_finite() && self.is_close(state, k, rate) {
@@ -99,11 +100,11 @@ impl<B: Buffer> GuardTable<B> {
         state: &State<B>,
     ) -> Result<(), Stop> {
         let n = self.h.len();
-        let (h, rate, outgrown) = (&self.h[..n], &self.rate[..n], &self.spreads.outgrown[..n]);
+        let (h, rate, each) = (&self.h[..n], &self.rate[..n], &self.spreads.each[..n]);
         let of_a_step = NEAR * state.last_step;
         self.close.clear();
         for k in 0..n {
-            if h[k].abs() <= of_a_step * rate[k].abs() && outgrown[k] != state.outgrown {
+            if h[k].abs() <= of_a_step * rate[k].abs() && each[k].outgrown != state.outgrown {
                 self.close.push(k);
             }
         }

@@ -187,7 +187,7 @@ fn arm_all<S: System + ?Sized, B: Buffer>(
         }
         flipped |= state.mode.contains(k) != (h > 0.0);
         guards.set_side(&mut state.mode, k, h > 0.0);
-        let sees = guards.watch[k].sees(guards.ahead(k).direction);
+        let sees = guards.kept[k].watch.sees(guards.ahead(k).direction);
         guards.arming[k] = if sees { Arming::Ready } else { Arming::Off };
     }
     if flipped {

@@ -15,25 +15,24 @@ const RECENT: f64 = 0.1;
 /// allow in each state variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Spreads<B> {
-    each: Vec<Spread>,
-    /// How many times variables had outgrown their sizes when each was evaluated.
-    pub(crate) outgrown: Vec<u64>,
+    pub(super) each: Vec<Spread>,
     /// The largest of each in this run (`u_k`).
     pub(crate) most: Vec<f64>,
     /// Scratch for rows.
     row: B,
     /// Those whose terms are evaluated together, and all event functions on both sides of the state.
     together: Vec<usize>,
-    sides: [Vec<f64>; 2],
+    sides: Vec<f64>,
 }
 
 /// What is known of one.
 #[derive(Clone, Copy, Debug)]
-struct Spread {
+pub(super) struct Spread {
     /// Its value (`u_k`); 0 where it is not known.
     value: f64,
-    /// When it was evaluated (s).
+    /// When it was evaluated (s), and how many times variables had outgrown their sizes by then.
     at: f64,
+    pub(super) outgrown: u64,
     /// As `value`, by what the tolerances allow of the sizes along the run: that of the last
     /// crossing (`u_k`).
     of_run: f64,
@@ -46,6 +45,7 @@ impl Spread {
         Self {
             value: 0.0,
             at: f64::NEG_INFINITY,
+            outgrown: u64::MAX,
             of_run: 0.0,
             terms: Terms::default(),
         }
@@ -56,18 +56,16 @@ impl<B: Buffer> Spreads<B> {
     pub(crate) fn new(dim: usize, count: usize) -> Self {
         Self {
             each: vec![Spread::unknown(); count],
-            outgrown: vec![u64::MAX; count],
             most: vec![0.0; count],
             row: B::zeros(dim),
             together: Vec::with_capacity(count),
-            sides: [vec![0.0; count], vec![0.0; count]],
+            sides: vec![0.0; 2 * count],
         }
     }
 
     /// Forgets the last run.
     pub(crate) fn begin(&mut self) {
         self.each.fill(Spread::unknown());
-        self.outgrown.fill(u64::MAX);
         self.most.fill(0.0);
     }
 
@@ -77,6 +75,12 @@ impl<B: Buffer> Spreads<B> {
             spread.value = 0.0;
             spread.terms = Terms::default();
         }
+    }
+
+    /// Room for all event functions at two places.
+    #[inline]
+    pub(super) fn sides(&mut self) -> (&mut [f64], &mut [f64]) {
+        self.sides.split_at_mut(self.each.len())
     }
 
     /// The spread of event function `k` (`u_k`).
@@ -120,7 +124,7 @@ impl<B: Buffer> Spreads<B> {
     pub(crate) fn set(&mut self, state: &State<B>, k: usize, value: f64) {
         let spread = &mut self.each[k];
         (spread.value, spread.at) = (value, state.t);
-        self.outgrown[k] = state.outgrown;
+        spread.outgrown = state.outgrown;
         self.most[k] = self.most[k].max(value);
     }
 
@@ -225,13 +229,14 @@ impl<B: Buffer> Spreads<B> {
         point.copy_from_slice(x);
         for i in 0..x.len() {
             let (places, sizes) = Terms::beside(state, i, (x[i], largest));
-            for (place, h) in places.iter().zip(&mut self.sides) {
+            let count = self.each.len();
+            for (place, h) in places.iter().zip(self.sides.chunks_exact_mut(count)) {
                 context.settings.interrupt.check()?;
                 point[i] = *place;
                 context.all_events(state.t, point, &state.mode, h);
             }
             point[i] = x[i];
-            let [above, below] = &self.sides;
+            let (above, below) = self.sides.split_at(count);
             for &k in &self.together {
                 let slope = ((above[k] - below[k]) / (places[0] - places[1])).abs();
                 self.each[k].terms.add(slope, sizes);

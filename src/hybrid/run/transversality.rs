@@ -53,7 +53,7 @@ pub(crate) fn not_live_after<B: Buffer>(
     };
     let is_dead = |c: &&CrossedGuard| {
         let (sign, k) = (c.guard.sign(), c.guard.event);
-        let (watch, least) = (guards.watch[k], guards.min_rate[k]);
+        let (watch, least) = (guards.kept[k].watch, guards.min_rate[k]);
         let onward = sign * guards.rate[k];
         // Where the new mode has an event function of its own, clear of zero, the rate says
         // nothing.
@@ -93,8 +93,8 @@ pub(crate) fn armed_beyond<B: Buffer>(
     scratch: &mut Scratch<B>,
 ) -> Option<Beyond> {
     let missed = guards.missed_by(set, &guards.h);
-    for (k, armed_by) in scratch.armed_by.iter_mut().enumerate() {
-        let Some(by) = armed_by.take() else {
+    for (k, done) in scratch.done.iter_mut().enumerate() {
+        let Some(by) = done.armed_by.take() else {
             continue;
         };
         let beyond = guards.own_h(k);
@@ -162,7 +162,7 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
     for &CrossedGuard { guard, rate } in set {
         let k = guard.event;
         // One that is not watched both ways has a side bit that is a memory.
-        if !(guards.watch[k].rising && guards.watch[k].falling) {
+        if !(guards.kept[k].watch.rising && guards.kept[k].watch.falling) {
             continue;
         }
         context.settings.interrupt.check()?;

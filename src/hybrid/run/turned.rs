@@ -214,9 +214,8 @@ impl<B: Buffer> Turned<B> {
         context: &Context<'_, S>,
         (state, guards, doubts): Known<'_, B>,
     ) -> Result<(), Stop> {
-        let has_crossed = |fired: &f64| *fired >= self.cluster_start;
         // Also where an interrupt took the crossing back.
-        if !guards.fired_at.iter().any(has_crossed) {
+        if !(0..state.count()).any(|k| self.was_crossed(guards, k)) {
             return Ok(());
         }
         let (mut knows_field, mut ended) = (false, Ok(()));
@@ -281,7 +280,7 @@ impl<B: Buffer> Turned<B> {
 
     /// True when event function `k` was crossed since the last smooth step.
     fn was_crossed(&self, guards: &GuardTable<B>, k: usize) -> bool {
-        guards.fired_last(k) >= self.cluster_start
+        guards.kept[k].fired_last() >= self.cluster_start
     }
 
     /// Keeps the doubt for a guard that was turned away, if it was within its error and not

@@ -249,7 +249,7 @@ impl Curve {
         let (k, zero) = (self.k, self.zero);
         let open_part = OPEN_PART * self.spread();
         // What is left open of it is noise.
-        let is_known = doubt <= ON_SURFACE * zero + look.guards.blur[k];
+        let is_known = doubt <= ON_SURFACE * zero + look.guards.kept[k].blur;
         if !is_known && doubt > open_part {
             return Ok(Class::Unsettled(doubt));
         }
@@ -341,9 +341,9 @@ impl Monotone {
 pub(super) fn monotone<S: System + ?Sized, B: Buffer>(
     look: &Look<'_, S, B>,
     k: usize,
-    level: f64,
 ) -> Option<Monotone> {
     let own = look.own(k);
+    let level = look.level(k, own[0]);
     let values = own.map(|v| v - level);
     let cubic = Cubic::through(values);
     let is_off = || values[0] < -ON_SURFACE * look.zero_over(k, own[3] - own[0], 1.0);

@@ -31,8 +31,6 @@ pub(crate) struct StepEnd {
 pub(super) struct Candidates<'a> {
     /// Passages that were found in the window.
     pub(super) passages: &'a [Passage],
-    /// Event functions that were tried as the first one passed.
-    pub(super) tried: &'a mut [bool],
     /// The field at the stop.
     pub(super) field: &'a mut [f64],
     pub(super) doubts: &'a mut Doubts,
@@ -49,21 +47,21 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
 ) -> Result<Option<StepEnd>, Stop> {
     let Candidates {
         passages,
-        tried,
         field,
         doubts,
     } = candidates;
-    tried.fill(false);
+    look.guards.tried.fill(false);
     loop {
         let s = locate(look, passage)?;
-        tried[passage.k] = true;
+        look.guards.tried[passage.k] = true;
         // One that is over before `s`: by then its guard may be back.
+        let tried = &look.guards.tried;
         let passed_and_left = |p: &&Passage| !tried[p.k] && p.high.at < s;
         if let Some(earlier) = passages.iter().find(passed_and_left) {
             passage = *earlier;
             continue;
         }
-        if let Some(earlier) = passed_before(look, s, tried)? {
+        if let Some(earlier) = passed_before(look, s)? {
             passage = earlier;
             continue;
         }
@@ -181,7 +179,6 @@ fn misfit<S: System + ?Sized, B: Buffer>(look: &Look<'_, S, B>, passage: Passage
 fn passed_before<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     s: f64,
-    tried: &[bool],
 ) -> Result<Option<Passage>, Stop> {
     let (state, window) = (look.state, look.window);
     let fraction = window.at(s);
@@ -191,13 +188,13 @@ fn passed_before<S: System + ?Sized, B: Buffer>(
     let h = &mut look.samples.h[2];
     look.context.events(t, point, &state.mode, h)?;
     let mut earliest: Option<(f64, Passage)> = None;
-    for k in 0..tried.len() {
+    for k in 0..state.count() {
         let here = look.guards.sign[k] * look.samples.h[2][k];
         // Most are before their surface, and before the border of its neighbourhood.
         if look.levels.are_zero() && here <= look.guards.zero[k] {
             continue;
         }
-        if !look.guards.arming[k].is_ready() || tried[k] {
+        if !look.guards.arming[k].is_ready() || look.guards.tried[k] {
             continue;
         }
         if let Some((lead, passage)) = passage_before(look, k, s)?

@@ -131,7 +131,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
         let of_rise = self.rounding * rise.abs() / s;
         greater(
             greater(self.guards.zero[k], of_rise),
-            self.guards.event_tolerance[k],
+            self.guards.kept[k].event_tolerance,
         )
     }
 

@@ -68,15 +68,12 @@ pub(crate) struct GuardSearch<B> {
     pub(crate) pace: Pace,
     /// What settles the present window.
     how: Settled,
-    /// The levels at which guards end the step ([`Levels`]).
-    level: Vec<f64>,
     /// Armed guards that are not far from their surface in it.
     near: Vec<usize>,
     /// Passages of guards in it.
     passages: Vec<Passage>,
     /// Maxima of guards that it does not pass.
     tops: Vec<Top>,
-    tried: Vec<bool>,
     /// Guards that were on their surface, but for rounding, in all of the last window that looked
     /// at them.
     hovers: Vec<bool>,
@@ -90,11 +87,9 @@ impl<B: Buffer> GuardSearch<B> {
             inside: None,
             pace: Pace::FREE,
             how: Settled::Closely,
-            level: vec![0.0; count],
             near: Vec::with_capacity(count),
             passages: Vec::with_capacity(count),
             tops: Vec::with_capacity(count),
-            tried: vec![false; count],
             hovers: vec![false; count],
         }
     }
@@ -109,12 +104,11 @@ impl<B: Buffer> GuardSearch<B> {
     ) {
         let of_the_run = (state.tf - state.t) / LEAST_SAMPLES;
         let of_others = stated.unwrap_or(of_the_run);
-        let watched = (0..state.count()).filter(|&k| guards.watch[k].is_any());
+        let watched = (0..state.count()).filter(|&k| guards.kept[k].watch.is_any());
         let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_others));
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
         self.inside = None;
         self.hovers.fill(false);
-        self.level.fill(0.0);
     }
 
     /// Forgets which guards lie on their surface: a reset has changed the state, and the speed of
@@ -204,15 +198,8 @@ impl<B: Buffer> GuardSearch<B> {
         self.samples.take(context, state, window);
         context.counts.windows.add(1);
         let levels = Levels::new(context.settings, self.inside);
-        if !levels.are_zero() {
-            for k in 0..state.count() {
-                let own = self.samples.own(guards, k, window)[0];
-                let zero = || guards.zero_of(state, k, guards.rate[k], 0.0);
-                self.level[k] = levels.of(k, own, zero);
-            }
-        }
         let seen = (state, &mut *guards);
-        let overview = (self.samples).measure(context, seen, window, &self.level)?;
+        let overview = (self.samples).measure(context, seen, window, levels)?;
         self.near.clear();
         self.tops.clear();
         self.how = Settled::by(overview.are_plain, overview.are_far);
@@ -239,7 +226,7 @@ impl<B: Buffer> GuardSearch<B> {
             if look.is_far(k) {
                 continue;
             }
-            let found = monotone(&look, k, self.level[k]);
+            let found = monotone(&look, k);
             if let Some(passage) = found {
                 // Those that are passed later are not asked for their passage.
                 let earliest = first.map_or(f64::INFINITY, |(earliest, _)| earliest);
@@ -283,7 +270,6 @@ impl<B: Buffer> GuardSearch<B> {
         };
         let candidates = Candidates {
             passages: &self.passages,
-            tried: &mut self.tried,
             field: self.stop_field.get_mut(),
             doubts,
         };
@@ -315,7 +301,7 @@ impl<B: Buffer> GuardSearch<B> {
         doubts: &mut Doubts,
         window: Window,
     ) {
-        let watched = |&k: &usize| guards.watch[k].is_any();
+        let watched = |&k: &usize| guards.kept[k].watch.is_any();
         let near = self.near.first().copied();
         let Some(k) = near.or_else(|| (0..state.count()).find(watched)) else {
             return;
@@ -366,7 +352,7 @@ fn give_up<S: System + ?Sized, B: Buffer>(
     open: f64,
 ) {
     let guards = &mut *look.guards;
-    guards.blur[k] = guards.blur[k].max(BLUR * open);
+    guards.kept[k].blur = guards.kept[k].blur.max(BLUR * open);
     look.context.counts.unresolved.add(1);
     let (guard, t, error) = (guards.ahead(k), look.state.t, open);
     doubts.keep(Doubt::Unresolved { guard, t, error });

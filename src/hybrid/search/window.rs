@@ -3,6 +3,7 @@
 
 use super::cubic::{Cubic, FRACTIONS};
 use super::factors::{DISTANT, STRAIGHT};
+use super::look::Levels;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
@@ -107,6 +108,22 @@ impl Reach {
     }
 }
 
+/// What samples show of a guard, by its ways, its error and its numerical zero: positive where it
+/// is far from its surface, and not negative where it is plain (`u_k`).
+#[inline(always)]
+fn distances(way: [f64; 4], error: f64, zero: f64) -> (f64, f64) {
+    let cubic = Cubic::through(way);
+    let Reach {
+        least,
+        spread,
+        moves,
+    } = Reach::of(way, cubic);
+    let straight = STRAIGHT * spread + zero - cubic.doubt();
+    // In this order: a value that is not a number is the second one.
+    let far = lesser(least - error, least - moves);
+    (far, greater(straight, least - DISTANT * moves))
+}
+
 /// Event functions at the samples of a window.
 #[derive(Clone, Debug)]
 pub(crate) struct Samples<B> {
@@ -176,7 +193,7 @@ impl<B: Buffer> Samples<B> {
         std::mem::swap(&mut self.start, &mut self.h[2]);
     }
 
-    /// How far guards stay from their surface, or from their `level`, in a window.
+    /// How far guards stay from their levels in a window.
     ///
     /// Far guards are those whose distance exceeds the error, and the sum of how far they moved in
     /// the window and of what the curvature of their samples allows for. That is measured for all
@@ -190,7 +207,7 @@ impl<B: Buffer> Samples<B> {
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
         window: Window,
-        level: &[f64],
+        levels: Levels<'_>,
     ) -> Result<Overview, Stop> {
         let n = state.count();
         let start = if window.is_first() {
@@ -203,20 +220,19 @@ impl<B: Buffer> Samples<B> {
         let (far, plain) = (&mut self.far[..n], &mut self.plain[..n]);
         let (sign, zero) = (&guards.sign[..n], &guards.zero[..n]);
         let (error, most_spread) = (state.error, &guards.spreads.most[..n]);
-        let level = &level[..n];
-        for k in 0..n {
-            let samples = [start[k], first[k], second[k], end[k]];
-            let way = samples.map(|h| level[k] - sign[k] * h);
-            let cubic = Cubic::through(way);
-            let Reach {
-                least,
-                spread,
-                moves,
-            } = Reach::of(way, cubic);
-            // In this order: a value that is not a number is the second one.
-            far[k] = lesser(least - error * most_spread[k], least - moves);
-            let straight = STRAIGHT * spread + zero[k] - cubic.doubt();
-            plain[k] = greater(straight, least - DISTANT * moves);
+        let own = |k: usize| [start[k], first[k], second[k], end[k]].map(|h| sign[k] * h);
+        if levels.are_zero() {
+            for k in 0..n {
+                let way = own(k).map(|v| -v);
+                (far[k], plain[k]) = distances(way, error * most_spread[k], zero[k]);
+            }
+        } else {
+            for k in 0..n {
+                let rounding = || guards.zero_of(state, k, guards.rate[k], 0.0);
+                let level = levels.of(k, own(k)[0], rounding);
+                let way = own(k).map(|v| level - v);
+                (far[k], plain[k]) = distances(way, error * most_spread[k], zero[k]);
+            }
         }
         let (arming, outside) = (&guards.arming[..n], &mut guards.outside[..n]);
         let mut overview = Overview {
