@@ -16,6 +16,9 @@ const MOST: usize = 1 << 27;
 /// Loops over an array have a length the compiler knows and unrolls: worth it for two states,
 /// hardly for six (`cargo bench --bench ratios -- step`).
 pub trait Buffer: Clone + Debug + sealed::Sealed {
+    /// The size, where it is known when a program is compiled.
+    #[doc(hidden)]
+    const SIZE: Option<usize>;
     /// `n` zeros, none where `n` is more than 2²⁷ (a gibibyte); an array of another size than `n`
     /// keeps its own size.
     fn zeros(n: usize) -> Self;
@@ -26,6 +29,7 @@ pub trait Buffer: Clone + Debug + sealed::Sealed {
 }
 
 impl Buffer for Vec<f64> {
+    const SIZE: Option<usize> = None;
     fn zeros(n: usize) -> Self {
         vec![0.0; if n > MOST { 0 } else { n }]
     }
@@ -40,6 +44,7 @@ impl Buffer for Vec<f64> {
 }
 
 impl<const N: usize> Buffer for [f64; N] {
+    const SIZE: Option<usize> = Some(N);
     fn zeros(_n: usize) -> Self {
         [0.0; N]
     }
@@ -52,3 +57,37 @@ impl<const N: usize> Buffer for [f64; N] {
         self
     }
 }
+
+/// Compiles an expression that loops over `n` entries for each small `n` by itself, where the size
+/// `known` when the program is compiled is none: a loop that does not know its length takes twice to
+/// seven times the instructions.
+macro_rules! by_size {
+    ($known:expr, $n:expr, |$size:ident| $body:expr) => {
+        match ($known, $n) {
+            (Some($size), _) => $body,
+            (None, 1) => {
+                let $size = 1;
+                $body
+            }
+            (None, 2) => {
+                let $size = 2;
+                $body
+            }
+            (None, 3) => {
+                let $size = 3;
+                $body
+            }
+            (None, 4) => {
+                let $size = 4;
+                $body
+            }
+            (None, 6) => {
+                let $size = 6;
+                $body
+            }
+            (None, $size) => $body,
+        }
+    };
+}
+
+pub(super) use by_size;

@@ -59,6 +59,13 @@ impl<'a> Interpolant<'a> {
         let [c0, c1, c2, c3, c4] = self.coefficients;
         let few = c0.len().min(c1.len()).min(c2.len());
         let n = x.len().min(few).min(c3.len()).min(c4.len());
+        self.write(n, theta, x);
+    }
+
+    /// The same for the first `n` state variables.
+    #[inline(always)]
+    pub(super) fn write(&self, n: usize, theta: f64, x: &mut [f64]) {
+        let [c0, c1, c2, c3, c4] = self.coefficients;
         // Each by itself: a map over the array is a call where the crate is not compiled as one.
         let (c0, c1, c2) = (&c0[..n], &c1[..n], &c2[..n]);
         let (c3, c4, x) = (&c3[..n], &c4[..n], &mut x[..n]);

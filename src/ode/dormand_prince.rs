@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::buffer::by_size;
 use super::{Buffer, Dense, Interpolant, Tolerance};
 use crate::{InputError, validate};
 
@@ -145,7 +146,16 @@ impl<V: Buffer> DormandPrince<V> {
     where
         F: FnMut(f64, &[f64], &mut [f64]),
     {
-        let n = self.y.get().len();
+        by_size!(V::SIZE, self.y.get().len(), |n| self
+            .advance_of(n, f, t, x, h))
+    }
+
+    /// The same for `n` state variables.
+    #[inline(always)]
+    fn advance_of<F>(&mut self, n: usize, f: &mut F, t: f64, x: &[f64], h: f64)
+    where
+        F: FnMut(f64, &[f64], &mut [f64]),
+    {
         let x = &x[..n];
         let [k1, k2, k3, k4, k5, k6, k7] = &mut self.k;
         // Slices of one length each, so that no loop checks bounds.
@@ -226,19 +236,47 @@ impl<V: Buffer> DormandPrince<V> {
     }
 
     #[inline]
-    fn error_within<'s>(
-        &'s self,
+    fn error_within(
+        &self,
         components: Range<usize>,
         (x, y): (&[f64], &[f64]),
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> f64 {
-        let n = components.len();
-        let of = |v: &'s V| &v.get()[components.clone()];
-        let [k1, _, k3, k4, k5, k6, k7] = self.k.each_ref().map(of);
-        let (x, y) = (&x[components.clone()], &y[components.clone()]);
-        let absolute = &tolerance.absolute.get()[components.clone()];
-        let relative = &tolerance.relative.get()[components.clone()];
+        let (from, n) = (components.start, components.len());
+        by_size!(V::SIZE.filter(|_| from == 0), n, |n| self.error_from(
+            from,
+            n,
+            (x, y),
+            h,
+            tolerance
+        ))
+    }
+
+    /// The same over `n` components.
+    #[inline(always)]
+    fn error_from(
+        &self,
+        from: usize,
+        n: usize,
+        (x, y): (&[f64], &[f64]),
+        h: f64,
+        tolerance: &Tolerance<V>,
+    ) -> f64 {
+        let [k1, _, k3, k4, k5, k6, k7] = &self.k;
+        let (k1, k3, k4) = (
+            &k1.get()[from..][..n],
+            &k3.get()[from..][..n],
+            &k4.get()[from..][..n],
+        );
+        let (k5, k6, k7) = (
+            &k5.get()[from..][..n],
+            &k6.get()[from..][..n],
+            &k7.get()[from..][..n],
+        );
+        let (x, y) = (&x[from..][..n], &y[from..][..n]);
+        let absolute = &tolerance.absolute.get()[from..][..n];
+        let relative = &tolerance.relative.get()[from..][..n];
         let mut sum = 0.0;
         for i in 0..n {
             // A NaN shows in the estimate.
@@ -255,13 +293,25 @@ impl<V: Buffer> DormandPrince<V> {
     /// Forms the interpolant of the last step, which went from `(t, x)` over `h`.
     #[inline]
     pub(crate) fn form_interpolant(&mut self, t: f64, x: &[f64], h: f64) {
-        let y = self.y.get();
-        let n = y.len();
-        let [k1, _, k3, k4, k5, k6, k7] = self.k.each_ref().map(|k| &k.get()[..n]);
-        let x = &x[..n];
         self.dense.start = t;
         self.dense.length = h;
-        let [c0, c1, c2, c3, c4] = self.dense.c.each_mut().map(|c| &mut c.get_mut()[..n]);
+        by_size!(V::SIZE, self.y.get().len(), |n| self.form_of(n, x, h));
+    }
+
+    /// The same for `n` state variables.
+    #[inline(always)]
+    fn form_of(&mut self, n: usize, x: &[f64], h: f64) {
+        let (x, y) = (&x[..n], &self.y.get()[..n]);
+        let [k1, _, k3, k4, k5, k6, k7] = &self.k;
+        let (k1, k3, k4) = (&k1.get()[..n], &k3.get()[..n], &k4.get()[..n]);
+        let (k5, k6, k7) = (&k5.get()[..n], &k6.get()[..n], &k7.get()[..n]);
+        let [c0, c1, c2, c3, c4] = &mut self.dense.c;
+        let (c0, c1) = (&mut c0.get_mut()[..n], &mut c1.get_mut()[..n]);
+        let (c2, c3, c4) = (
+            &mut c2.get_mut()[..n],
+            &mut c3.get_mut()[..n],
+            &mut c4.get_mut()[..n],
+        );
         for i in 0..n {
             c0[i] = x[i];
             c1[i] = y[i] - x[i];
@@ -305,6 +355,13 @@ impl<V: Buffer> DormandPrince<V> {
     /// All stages of the last step.
     pub(crate) fn stages(&self) -> impl Iterator<Item = &[f64]> {
         self.k.iter().map(Buffer::get)
+    }
+
+    /// Writes the state at the fraction `theta` of the step formed last into `x`.
+    #[inline]
+    pub(crate) fn at_fraction(&self, theta: f64, x: &mut [f64]) {
+        let view = self.dense.view();
+        by_size!(V::SIZE, self.y.get().len(), |n| view.write(n, theta, x));
     }
 
     /// The interpolant formed last.

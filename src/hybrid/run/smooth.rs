@@ -262,7 +262,7 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     let end = (state.t + fraction * step).min(state.tf);
     let (point, h) = (&mut search.samples.point, &mut search.samples.h[2]);
     let x = point.get_mut();
-    state.ode.interpolant().at_fraction(fraction, x);
+    state.ode.at_fraction(fraction, x);
     tell_segment(context, state, observer, (end, x));
     state.t = end;
     std::mem::swap(&mut state.x, point);

@@ -184,7 +184,7 @@ fn passed_before<S: System + ?Sized, B: Buffer>(
     let fraction = window.at(s);
     let t = state.t + fraction * window.step;
     let point = look.samples.point.get_mut();
-    state.ode.interpolant().at_fraction(fraction, point);
+    state.ode.at_fraction(fraction, point);
     let h = &mut look.samples.h[2];
     look.context.events(t, point, &state.mode, h)?;
     let mut earliest: Option<(f64, Passage)> = None;

@@ -109,7 +109,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
     pub(super) fn own_h_at(&mut self, k: usize, s: f64) -> f64 {
         let (state, point) = (self.state, self.samples.point.get_mut());
         let fraction = self.window.at(s);
-        state.ode.interpolant().at_fraction(fraction, point);
+        state.ode.at_fraction(fraction, point);
         let t = state.t + fraction * self.window.step;
         self.guards.sign[k] * self.context.event(k, t, point, &state.mode)
     }
@@ -167,7 +167,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
         self.context.settings.interrupt.check()?;
         let point = self.samples.point.get_mut();
         let fraction = self.window.at(sample.at);
-        self.state.ode.interpolant().at_fraction(fraction, point);
+        self.state.ode.at_fraction(fraction, point);
         let (quantity, t) = (
             Quantity::Event { event: k },
             self.state.t + fraction * self.window.step,

@@ -170,16 +170,16 @@ impl<B: Buffer> Samples<B> {
         window: Window,
     ) {
         let [first, second, end] = &mut self.h;
-        let (interpolant, mode) = (state.ode.interpolant(), &state.mode);
+        let (ode, mode) = (&state.ode, &state.mode);
         let point = self.point.get_mut();
         for (h, s) in [(first, FRACTIONS[1]), (second, FRACTIONS[2])] {
             let fraction = window.from + s * window.width();
-            interpolant.at_fraction(fraction, point);
+            ode.at_fraction(fraction, point);
             context.all_events(state.t + fraction * window.step, point, mode, h);
         }
-        let end_of_step = state.ode.state();
+        let end_of_step = ode.state();
         let at_end = if window.to < 1.0 {
-            interpolant.at_fraction(window.to, point);
+            ode.at_fraction(window.to, point);
             &*point
         } else {
             end_of_step
@@ -275,7 +275,7 @@ impl<B: Buffer> Samples<B> {
         let point = self.point.get_mut();
         for (h, s) in self.h.iter().zip(&FRACTIONS[1..]) {
             let fraction = window.at(*s);
-            state.ode.interpolant().at_fraction(fraction, point);
+            state.ode.at_fraction(fraction, point);
             evaluate::check_events(h, state.t + fraction * window.step, point, &state.mode)?;
         }
         Ok(())
