@@ -70,8 +70,8 @@ impl Cost {
 const STATED: &str = "
 case                                 | crossings flow flip h rows products windows allocations
 hopper                               | 4 394 0 349 0 0 84 0
-hopper, as written                   | 4 390 4 208 20 0 60 0
-plate of 2                           | 8 228 0 665 0 0 51 0
+hopper, as written                   | 4 390 4 193 20 0 60 0
+plate of 2                           | 8 228 0 629 0 0 51 0
 plate of 10                          | 37 349 0 3710 0 0 53 0
 plate of 50                          | 180 954 0 33803 0 0 65 0
 plate of 50, as written              | 180 769 185 16000 947 0 44 0
@@ -87,10 +87,10 @@ corner of 8 of a table, as written   | 8 23 0 56 41 0 2 0
 hundred far guards                   | 4 304 0 24047 0 0 69 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 the same with a time scale           | 0 8 0 1719 0 0 1 0
-ball                                 | 2 42 0 40 8 0 8 48
+ball                                 | 2 42 0 34 8 0 8 48
 trot, pitched                        | 2 309 0 383 18 0 48 55
-derivative of a corner of 8          | 0 1347 0 80 313 54 0 1597
-derivative of a plate of 50          | 0 3003 365 25100 10404 10134 0 7935
+derivative of a corner of 8          | 0 1076 0 80 73 48 0 325
+derivative of a plate of 50          | 0 2643 365 25068 10223 8944 0 1109
 ";
 
 /// What a model says of itself beside flow and event functions.
