@@ -6,7 +6,8 @@
 //!
 //! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
-//!   projection. `search`: which guard a smooth step passes first.
+//!   projection; on `search`: which guard a smooth step passes first; on `table`: what is known of
+//!   each guard.
 //! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
 //!   checked.
 //! * `integrator`, `options`: how runs begin, and their settings.
@@ -48,6 +49,7 @@ pub(crate) mod options;
 mod run;
 mod search;
 pub(crate) mod status;
+mod table;
 pub(crate) mod trajectory;
 pub(crate) mod transition;
 
@@ -65,7 +67,7 @@ pub use model::{
 };
 pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
-pub use run::Doubt;
 pub(crate) use run::run_to_end;
+pub use search::Doubt;
 pub use status::{At, ModelError, Statistics, Status, Stop};
 pub use trajectory::{ModeChange, Trajectory};

@@ -147,7 +147,7 @@ impl<V: Buffer> DormandPrince<V> {
         F: FnMut(f64, &[f64], &mut [f64]),
     {
         by_size!(V::SIZE, self.y.get().len(), |n| self
-            .advance_of(n, f, t, x, h))
+            .advance_of(n, f, t, x, h));
     }
 
     /// The same for `n` state variables.

@@ -94,7 +94,7 @@ pub(crate) struct CornerGraph {
     /// A number of each node, which equal ones have in common: looked at before all else.
     pub(super) keys: Vec<u64>,
     /// The newest node with a key that ends in this place, and the next older one behind each.
-    newest: [Option<usize>; ENDS],
+    newest: [Option<usize>; ENDS as usize],
     pub(super) older: Vec<Option<usize>>,
     /// State and field of each node.
     states: Vec<f64>,
@@ -126,7 +126,7 @@ impl CornerGraph {
             headers: Vec::new(),
             used_nodes: 0,
             keys: Vec::new(),
-            newest: [None; ENDS],
+            newest: [None; ENDS as usize],
             older: Vec::new(),
             states: Vec::new(),
             armings: Vec::new(),
@@ -528,12 +528,13 @@ fn make_room<T>(entries: &mut Vec<T>, count: usize) {
 }
 
 /// Among so many places the keys of nodes are divided.
-const ENDS: usize = 64;
+const ENDS: u8 = 64;
 
 /// The place of a key.
 #[inline]
 fn end(key: u64) -> usize {
-    (key % ENDS as u64) as usize
+    let [last, ..] = key.to_le_bytes();
+    usize::from(last % ENDS)
 }
 
 /// A number that depends on the sides of a mode alone.

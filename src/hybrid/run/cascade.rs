@@ -3,14 +3,14 @@
 
 use super::Run;
 use super::cluster::Cluster;
-use super::guard_table::GuardTable;
-use super::state::State;
 use super::transversality::{
     Changes, NotLive, armed_beyond, check_admissible, not_live_after, not_live_last,
 };
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Observer, Rearm, Transition};
 use crate::ode::Buffer;

@@ -1,12 +1,12 @@
 //! Guards near the present state: which of them comes first, and which cross together.
 
-use super::guard_table::{GuardTable, NOT_NEAR};
 use super::project::{Landing, Trial};
-use super::ranking::{Ranking, Survey};
-use super::state::State;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::Pace;
+use crate::hybrid::table::State;
+use crate::hybrid::table::{GuardTable, NOT_NEAR};
+use crate::hybrid::table::{Ranking, Survey};
 use crate::hybrid::{CrossedGuard, Projection};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};

@@ -1,15 +1,15 @@
 //! The beginning of a run: on which side of each guard it starts, and what is armed.
 
 use super::Run;
-use super::doubt::Doubt;
-use super::guard_table::GuardTable;
-use super::state::State;
 use super::transversality::check_admissible;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Resolution;
+use crate::hybrid::search::Doubt;
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::{Mode, Observer};
 use crate::ode::Buffer;
 

@@ -1,42 +1,27 @@
 //! One integration (Anderson & Revzen, section 3).
 //!
-//! * `state`: what moves; `guard_table`: what is known of each event function, with its `rates`
-//!   (`beside`), its `spread` by errors and its `ranking`; `initial`: sides and arming at the start.
+//! * `initial`: sides and arming at the start.
 //! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says, up to the first
 //!   guard that [`search`](super::search) finds in it.
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).
 //! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
-//! * `doubt`, `turned`: decisions that the error of the run may turn.
 
-mod beside;
 mod cascade;
 mod cluster;
 mod crossing;
-mod doubt;
-mod guard_table;
 mod initial;
 mod project;
-mod ranking;
-mod rates;
 mod smooth;
-mod spread;
-mod state;
 mod steps;
 mod transversality;
-mod turned;
-
-pub use doubt::Doubt;
-pub(crate) use doubt::Doubts;
-pub(crate) use guard_table::GuardTable;
-pub(crate) use state::State;
-pub(crate) use turned::Turned;
 
 use super::context::{Context, System};
 use super::{Mode, Observer, Status, Summary};
 use crate::Stop;
 use crate::hybrid::options::Settings;
-use crate::hybrid::search::GuardSearch;
+use crate::hybrid::search::{Doubts, GuardSearch, Turned};
+use crate::hybrid::table::{GuardTable, State};
 use crate::ode::Buffer;
 
 /// Everything that one integration moves and works with; made once, reused by every run.

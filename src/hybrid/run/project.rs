@@ -6,10 +6,10 @@
 //! others evaluate it at the landing too, for the rate of the crossing. Order 3 is the pair of
 //! Bogacki & Shampine, whose embedded solution gives the error estimate.
 
-use super::guard_table::GuardTable;
-use super::state::State;
 use crate::Guard;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::transition::Scratch;
 use crate::hybrid::{Mode, Observer, Segment};
 use crate::ode::{Buffer, Dense, Tolerance};

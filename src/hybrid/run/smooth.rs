@@ -3,14 +3,14 @@
 use super::Run;
 use super::cascade::fire;
 use super::cluster::Cluster;
-use super::guard_table::GuardTable;
-use super::state::State;
 use super::steps::SHORTER;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::{Arms, Met, StepEnd};
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
 use crate::ode::Buffer;
 use crate::{Quantity, Stop};

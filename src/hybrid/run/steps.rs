@@ -1,11 +1,11 @@
 //! How long smooth steps are: steps are tried until one passes the error test, and made anew where
 //! they stop at a guard with too large an error.
 
-use super::state::{GROWTH, State};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::StepEnd;
+use crate::hybrid::table::{GROWTH, State};
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::{Adaptive, Buffer, STAGES_APART, first_step};
 use crate::{Quantity, Stop};

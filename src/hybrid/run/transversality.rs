@@ -2,9 +2,9 @@
 //! armed before their surface. These say what is the case; the caller refuses. And what the model
 //! declares of the values that a start and a reset may leave.
 
-use super::guard_table::GuardTable;
-use super::state::State;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::transition::{Reset, Scratch, is_carried};
 use crate::hybrid::{CrossedGuard, Mode, Rearm};
 use crate::ode::Buffer;

@@ -1,8 +1,6 @@
 //! The factors by which the search decides, each with its reason; those of doubts stand in
 //! `doubt` and `turned`.
 
-use super::pace::Settled;
-
 // Rounding. A guard's numerical zero `z` is what a few units in the last place of time and state
 // make of its function (`GuardTable::zero_of`).
 
@@ -74,21 +72,6 @@ pub(super) const MOST_WINDOWS: usize = 64;
 pub(super) const MOST_WINDOWS_FIXED: usize = 4096;
 /// Samples of a run, at least, when guards state no time scale.
 pub(super) const LEAST_SAMPLES: f64 = 100.0;
-
-/// How much longer than a window the next one may be.
-///
-/// Four samples of a wave do not settle by chance in windows of up to six radians; in longer ones
-/// they may agree with a cubic of which the wave knows nothing. So no window gets that long on the
-/// word of a much shorter one: a closer look settles windows of up to five radians, calm ones span
-/// up to 3.3 of a wave, and plain ones up to 1.1.
-#[inline]
-pub(super) const fn growth_after(how: Settled) -> f64 {
-    match how {
-        Settled::Closely => 1.25,
-        Settled::Calm => 1.8,
-        Settled::Plain => 5.0,
-    }
-}
 
 // Searches within a window.
 

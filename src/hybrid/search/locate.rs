@@ -1,12 +1,12 @@
 //! Where a smooth step stops: the root of the guard that a window passes, or of another that is
 //! passed before.
 
-use super::classify::{Origin, Passage};
+use super::curve::{Origin, Passage};
+use super::doubt::{Doubt, Doubts};
 use super::factors::{OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
 use super::look::Look;
 use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Rate};
-use crate::hybrid::run::{Doubt, Doubts};
 use crate::ode::Buffer;
 use crate::ode::root::{Guess, Sample, root};
 use crate::{Quantity, Stop};

@@ -1,56 +1,14 @@
 //! One window of a step, with all that is needed to look closer at a guard in it.
 
 use super::factors::{ROUNDING, UNTOLD};
+use super::levels::Levels;
 use super::window::{Samples, Window, greater};
-use crate::hybrid::Projection;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
-use crate::hybrid::options::{PerEntry, Settings};
-use crate::hybrid::run::{GuardTable, State};
+use crate::hybrid::table::{GuardTable, State};
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
 use crate::{Quantity, Stop};
-
-/// Where guards end a step.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Levels<'a> {
-    /// Widths of the neighbourhoods, if a step ends on their borders.
-    eps: Option<&'a PerEntry>,
-    /// The event function in whose neighbourhood the step began.
-    inside: Option<usize>,
-}
-
-impl<'a> Levels<'a> {
-    #[inline]
-    pub(super) fn new(settings: &'a Settings, inside: Option<usize>) -> Self {
-        let eps = match &settings.projection {
-            Projection::Eps { eps, .. } => Some(eps),
-            _ => None,
-        };
-        Self { eps, inside }
-    }
-
-    /// True where all levels are 0.
-    #[inline]
-    pub(super) fn are_zero(&self) -> bool {
-        self.eps.is_none()
-    }
-
-    /// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
-    /// `−eps_k`, while the guard starts, at `own`, clearly outside (by more than `zero`, what
-    /// rounding makes of it), and unless the last step ended on that border. Else it is 0.
-    #[inline]
-    pub(super) fn of(&self, k: usize, own: f64, zero: impl FnOnce() -> f64) -> f64 {
-        match self.eps {
-            Some(eps) if self.inside != Some(k) => {
-                let eps = eps.get(k);
-                let outside = own < -eps * (1.0 + 1e-9) - 4.0 * zero();
-                if outside { -eps } else { 0.0 }
-            }
-            _ => 0.0,
-        }
-    }
-}
 
 /// A window, and what is known of the guards in it.
 pub(super) struct Look<'a, S: ?Sized, B> {

@@ -2,41 +2,52 @@
 //!
 //! * `window`: a part of the step, its samples, and who stays far in it; `pace`: how long windows
 //!   are.
-//! * `classify`: what the samples of a window say of one guard, by their `cubic`; `surface`: of one
-//!   that starts on its surface; `look`: what both look at.
+//! * `classify`: what the samples of a window say of one guard, by the `curve` through them and
+//!   their `cubic`; `surface`: of one that starts on its surface; `look`: what they look at.
+//! * `levels`: where guards end a step.
 //! * `locate`: the root at which the step stops.
+//! * `doubt`, `turned`: decisions that the error of the run may turn.
 //! * `factors`: the numbers by which all of them decide, each with its reason.
 
 mod classify;
 mod cubic;
+mod curve;
+mod doubt;
 mod factors;
+mod levels;
 mod locate;
 mod look;
 mod pace;
 mod surface;
+mod turned;
 mod window;
 
-pub(crate) use classify::Top;
+pub use doubt::Doubt;
+pub(crate) use doubt::Doubts;
 pub(crate) use locate::StepEnd;
 pub(crate) use pace::Pace;
-pub(crate) use window::{Arms, Samples, Window};
+pub(crate) use turned::Turned;
+pub(crate) use window::Arms;
 
-use super::run::{Doubt, Doubts, GuardTable, State, Turned};
+use super::table::{GuardTable, State};
 use crate::Stop;
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::ode::Buffer;
-use classify::{Class, Passage, classify, monotone};
+use classify::{classify, monotone};
 use cubic::FRACTIONS;
+use curve::{Class, Passage, Top};
 use factors::{
     BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, NARROWER, NOISE_APART, NOISE_PART,
     NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
 };
+use levels::Levels;
 use locate::{Candidates, stop_of};
-use look::{Levels, Look};
+use look::Look;
 use pace::{Narrowable, Settled, Windows};
+use window::{Samples, Window};
 
 /// What a smooth step meets.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Guards that are on their surface where a window starts: whether they leave it, go across, or
 //! come back.
 
-use super::classify::{Class, Curve, Origin, Passage};
 use super::cubic::FRACTIONS;
+use super::curve::{Class, Curve, Origin, Passage};
 use super::factors::{AS_ITS_RATE, MOST_HALVINGS, MOST_HALVINGS_ACROSS, ON_SURFACE, UNMOVED};
 use super::look::Look;
 use crate::Stop;

@@ -3,11 +3,11 @@
 
 use super::cubic::{Cubic, FRACTIONS};
 use super::factors::{DISTANT, STRAIGHT};
-use super::look::Levels;
+use super::levels::Levels;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
-use crate::hybrid::run::{GuardTable, State};
+use crate::hybrid::table::{GuardTable, State};
 use crate::ode::Buffer;
 
 /// A part of the smooth step just made, as fractions of it.

@@ -1,10 +1,11 @@
 //! What the errors of steps leave open: how far event functions and times of crossings may be off,
 //! and decisions that hang on it.
 
-use super::guard_table::GuardTable;
-use super::state::State;
+use super::curve::Top;
+use super::window::Window;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::search::{Top, Window};
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};

@@ -17,7 +17,7 @@ const OFF: f64 = 1e4;
 
 /// A stale rate says that a guard is not near where the time to it is so many times what may be
 /// projected over, and its way to the surface so many numerical zeros.
-pub(super) const NOT_NEAR: f64 = 16.0;
+pub(crate) const NOT_NEAR: f64 = 16.0;
 
 /// What is known of each event function at the present state, and how it is armed.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub(crate) struct GuardTable<B> {
     /// Scratch: those tried as the one that is passed, or comes, first.
     pub(crate) tried: Vec<bool>,
     /// Scratch: those that are not far from zero.
-    pub(super) close: Vec<usize>,
+    pub(crate) close: Vec<usize>,
     /// Scratch for rows.
     pub(crate) row: B,
     /// Places beside the present one, for differences in the stead of rows.
@@ -211,7 +211,7 @@ impl<B: Buffer> GuardTable<B> {
     /// Marks the armed guards ready whose rate is stale and that are so far before their surface
     /// that they are off it whatever the rate is; lists the others in `close`. How the error of a
     /// guard depends on states of this size must be known, for doubts.
-    pub(super) fn mark_far_off(&mut self, state: &State<B>) {
+    pub(crate) fn mark_far_off(&mut self, state: &State<B>) {
         let n = self.h.len();
         let (h, sign, zero) = (&self.h[..n], &self.sign[..n], &self.zero[..n]);
         let (stale, each) = (&self.stale[..n], &self.spreads.each[..n]);

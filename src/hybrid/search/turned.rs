@@ -2,11 +2,11 @@
 //! comes first: whether they are crossed is not known.
 
 use super::doubt::{Doubt, Doubts};
-use super::guard_table::GuardTable;
-use super::state::State;
+use super::window::{Samples, Window};
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::search::{Samples, Window};
+use crate::hybrid::table::GuardTable;
+use crate::hybrid::table::State;
 use crate::hybrid::{Arrival, CrossedGuard, Mode};
 use crate::ode::Buffer;
 
