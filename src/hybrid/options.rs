@@ -78,15 +78,18 @@ impl<const N: usize> From<[f64; N]> for PerEntry {
 ///
 /// What guards do between the ends of a projection is not looked at:
 /// [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed) says nothing of humps that begin
-/// and end there, nor of the error of projections by `Eps` and `Horizon`. `Auto` keeps projections
-/// shorter than half the distance of samples in smooth steps.
+/// and end there. `Auto` keeps projections shorter than half the distance of samples in smooth
+/// steps, and their errors within the tolerance. Those by `Eps` and `Horizon` are as good as their
+/// width lets them be; their errors are estimated, and [doubts](crate::Doubt) told by them. Where
+/// less than half of the speed of approach is left at the landing, a smooth step decides whether
+/// the guard is reached.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Projection {
     /// Never: every crossing is located on the interpolant of a smooth step.
     Off,
     /// From `h_k ≥ −eps_k`, as in the paper. A guard that approaches slowly is reached in one long
-    /// step, whose error nothing tests: choose `eps` small against the least speed of approach.
+    /// step, whose error nothing limits: choose `eps` small against the least speed of approach.
     Eps {
         /// Width of the neighbourhood, in the unit of each `h_k`; > 0.
         eps: PerEntry,

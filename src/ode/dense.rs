@@ -103,15 +103,13 @@ impl<B: Buffer> Dense<B> {
         }
     }
 
-    /// The polynomial of least degree through both ends with the slope `f0` at the left and, when
-    /// known, `f1` at the right end: a parabola or the cubic Hermite polynomial.
+    /// The cubic Hermite polynomial through both ends with the slopes there.
     pub(crate) fn hermite(
         &mut self,
         start: f64,
         length: f64,
         (x0, x1): (&[f64], &[f64]),
-        f0: &[f64],
-        f1: Option<&[f64]>,
+        (f0, f1): (&[f64], &[f64]),
     ) {
         self.start = start;
         self.length = length;
@@ -122,7 +120,7 @@ impl<B: Buffer> Dense<B> {
             c0[i] = x0[i];
             c1[i] = x1[i] - x0[i];
             c2[i] = length * f0[i] - c1[i];
-            c3[i] = f1.map_or(0.0, |f1| c1[i] - length * f1[i] - c2[i]);
+            c3[i] = c1[i] - length * f1[i] - c2[i];
             c4[i] = 0.0;
         }
     }
@@ -160,7 +158,7 @@ mod tests {
         );
         let mut dense = Dense::<[f64; 1]>::new(1);
         let (a, b) = (0.3, 1.1);
-        dense.hermite(a, b - a, (&[p(a)], &[p(b)]), &[dp(a)], Some(&[dp(b)]));
+        dense.hermite(a, b - a, (&[p(a)], &[p(b)]), (&[dp(a)], &[dp(b)]));
         let mut x = [0.0];
         for t in [0.3, 0.5, 0.77, 1.1] {
             dense.view().at(t, &mut x);

@@ -39,4 +39,5 @@ mod turned;
 mod turned_ends;
 mod unwritten;
 mod watch;
+mod wide_projections;
 mod zeno;

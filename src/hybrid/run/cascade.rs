@@ -125,11 +125,11 @@ impl<B: Buffer> Cascade<B> {
         context: &Context<'_, S>,
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
         cluster: &mut Cluster,
-        knows_field: bool,
     ) -> Result<Reset, Stop> {
         let Context { system, rearm, .. } = *context;
         let reads_mode = !system.ignores_mode();
-        let mut fresh = knows_field;
+        // The first stage holds the field of the old mode here.
+        let mut fresh = true;
         if reads_mode {
             self.h_before.copy_from_slice(&guards.h);
         }
@@ -316,8 +316,7 @@ impl<B: Buffer> Cascade<B> {
 }
 
 /// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
-/// at the same instant in consequence; `knows_field` says that the first stage holds the field of
-/// the old mode here. `true` when one of them ends the run. After an error state and mode are those
+/// at the same instant in consequence. `true` when one of them ends the run. After an error state and mode are those
 /// before the crossing that was refused, or interrupted; but those that resets left where these are
 /// refused ([`Stop::Inadmissible`]).
 pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
@@ -325,12 +324,11 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     run: &mut Run<B>,
     observer: &mut dyn Observer,
     arrival: Arrival,
-    knows_field: bool,
 ) -> Result<bool, Stop> {
-    let (mut arrival, mut fresh, mut crossed_some) = (arrival, knows_field, false);
+    let (mut arrival, mut crossed_some) = (arrival, false);
     run.cascade.was_reset = false;
     loop {
-        match cross(context, run, observer, arrival, fresh) {
+        match cross(context, run, observer, arrival) {
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
@@ -341,7 +339,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
                 return Err(error);
             }
         }
-        (arrival, fresh, crossed_some) = (Arrival::Jumped, true, true);
+        (arrival, crossed_some) = (Arrival::Jumped, true);
     }
     let Run {
         state,
@@ -367,7 +365,6 @@ fn cross<S: System + ?Sized, B: Buffer>(
     run: &mut Run<B>,
     observer: &mut dyn Observer,
     arrival: Arrival,
-    knows_field: bool,
 ) -> Result<bool, Stop> {
     let crossings = context.counts.crossings.get();
     let known = (&run.state, &mut run.guards);
@@ -379,7 +376,7 @@ fn cross<S: System + ?Sized, B: Buffer>(
     } else {
         0.0
     };
-    let (reset, time_error) = match make(context, run, observer, (arrival, knows_field)) {
+    let (reset, time_error) = match make(context, run, observer, arrival) {
         Ok(made) => made,
         Err(error) => {
             let scratch = &run.cascade.scratch;
@@ -409,7 +406,7 @@ fn make<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-    (arrival, knows_field): (Arrival, bool),
+    arrival: Arrival,
 ) -> Result<(Reset, f64), Stop> {
     let Run {
         state,
@@ -421,7 +418,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    let reset = cascade.step(context, (state, guards), cluster, knows_field)?;
+    let reset = cascade.step(context, (state, guards), cluster)?;
     if reset.any() {
         // The model has acted: this landing stands.
         trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);

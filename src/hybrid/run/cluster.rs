@@ -125,7 +125,11 @@ impl Cluster {
         settings: &Settings,
         (state, guards, pace): (&State<B>, &GuardTable<B>, &Pace),
     ) {
-        if guards.are_all_later(NOT_NEAR * self.horizon(settings, state, pace)) {
+        let are_later = match &settings.projection {
+            Projection::Eps { eps, .. } => guards.are_all_outside(|k| eps.get(k)),
+            _ => guards.are_all_later(NOT_NEAR * self.horizon(settings, state, pace)),
+        };
+        if are_later {
             self.ranking = Some(Ranking::EMPTY);
         }
     }
@@ -216,18 +220,18 @@ impl Cluster {
         trial: &mut Trial<B>,
         (mut j, tau): (usize, f64),
     ) -> Result<Option<(usize, Landing)>, Stop> {
-        let (order, estimate) = match context.settings.projection {
+        let (order, is_tested) = match context.settings.projection {
             Projection::Off => return Ok(None),
             Projection::Eps { order, .. } | Projection::Horizon { order, .. } => (order, false),
             Projection::Auto => (3, true),
         };
         guards.tried.fill(false);
         loop {
-            let projected = trial.project(context, (state, guards), j, (order, estimate));
+            let projected = trial.project(context, (state, guards), j, order);
             let Some(mut landing) = projected else {
                 return Ok(None);
             };
-            if estimate {
+            if is_tested {
                 if !self.accept_estimate(tau, landing.error) {
                     return Ok(None);
                 }

@@ -59,7 +59,7 @@ fn fire_in_place<S: System + ?Sized, B: Buffer>(
     cluster.survey((state, guards), None, j);
     guards.renew_only(context, state, &cluster.near)?;
     cluster.gather(context.settings, guards, j);
-    fire(context, run, observer, Arrival::AlreadyThere, true)
+    fire(context, run, observer, Arrival::AlreadyThere)
 }
 
 /// The guard that a projection reaches first, and where it lands; `j` is the one that comes first
@@ -112,10 +112,7 @@ fn land_and_fire<S: System + ?Sized, B: Buffer>(
 ) -> Result<Landed, Stop> {
     let start = run.state.t;
     let landed = land(context, run, j, landing);
-    let crossed = landed.and_then(|()| {
-        let (arrival, knows_field) = (Arrival::Projected, landing.knows_field);
-        fire(context, run, observer, arrival, knows_field)
-    });
+    let crossed = landed.and_then(|()| fire(context, run, observer, Arrival::Projected));
     match crossed {
         Ok(ends) => {
             context.counts.projections.add(1);
@@ -159,14 +156,10 @@ fn land<S: System + ?Sized, B: Buffer>(
     state.note_sizes();
     let scratch = &mut cascade.scratch;
     scratch.keep(state.x.get(), &state.mode, &guards.arming);
-    if landing.knows_field {
-        for &k in cluster.near.iter().filter(|&&k| k != j) {
-            guards.refresh_rate(context, state, k)?;
-        }
+    for &k in cluster.near.iter().filter(|&&k| k != j) {
+        guards.refresh_rate(context, state, k)?;
     }
     cluster.gather(context.settings, guards, j);
-    // The rates of the others are those in the old mode at the landing, or at the start when the
-    // field is not known.
     if let Some(c) = cluster.set.iter_mut().find(|c| c.guard.event == j) {
         c.rate = c.guard.sign() * landing.rate;
     }

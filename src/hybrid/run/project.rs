@@ -2,9 +2,9 @@
 //!
 //! Between crossings `h_j` increases, so it can take the place of time (Hénon's trick): with
 //! `r = Dh_j · f + ∂h_j/∂t`, `dx/ds = f/r`, `dt/ds = 1/r`, and `s` runs from `h_j` to 0. Order 1 is
-//! exactly the projection of Anderson & Revzen, listing 1, at one evaluation of the field; the
-//! others evaluate it at the landing too, for the rate of the crossing. Order 3 is the pair of
-//! Bogacki & Shampine, whose embedded solution gives the error estimate.
+//! exactly the projection of Anderson & Revzen, listing 1. All orders evaluate the field at the
+//! landing too, for the rate of the crossing and for the error: that of order 3, the pair of
+//! Bogacki & Shampine, is the embedded one.
 
 use crate::Guard;
 use crate::hybrid::context::{Context, System};
@@ -18,18 +18,20 @@ use crate::ode::{Buffer, Dense, Tolerance};
 /// than states in motion allow.
 const TIME_ERROR: f64 = 100.0;
 
+/// What must be left of the speed of approach at a landing. Where `h` goes on as `h + r·t + a·t²/2`
+/// it reaches zero at all only if `−h ≤ r²/(2·|a|)`; and with `τ = −h/r` that is the same as
+/// `r + a·τ ≥ r/2`. Below that only a smooth step can tell whether the guard is reached.
+const SLOWED: f64 = 0.5;
+
 /// A landing on a guard; the state is in the trial.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Landing {
     /// Time it took (s).
     pub(crate) dt: f64,
-    /// Rate of the guard in the old mode, counted so that it is positive (`u_k`/s): at the landing,
-    /// for order 1 at the start.
+    /// Rate of the guard in the old mode there, counted so that it is positive (`u_k`/s).
     pub(crate) rate: f64,
-    /// Error in units of the tolerance, 0 when not asked for.
+    /// Error in units of the tolerance.
     pub(crate) error: f64,
-    /// The trial holds the field of the old mode at the landing.
-    pub(crate) knows_field: bool,
 }
 
 /// What a stage needs to know of the system, in the frozen mode.
@@ -80,10 +82,10 @@ struct EventStep<'a> {
 }
 
 impl EventStep<'_> {
-    /// The step of order 2, 3 or 4 (order 2 is the midpoint rule, order 3 that of Bogacki &
-    /// Shampine, order 4 the classical one), as far as its last stage: the state where it lands,
-    /// the time it takes (s), and `ρ` at the second and the third stage. None when the guard does
-    /// not keep its least rate at a stage.
+    /// The step of order 1, 2, 3 or 4 (Euler, the midpoint rule, that of Bogacki & Shampine, the
+    /// classical one), as far as its last stage: the state where it lands, the time it takes (s),
+    /// and `ρ` at the stages after the first. None when the guard does not keep its least rate at a
+    /// stage.
     #[inline]
     fn to_surface<S: System + ?Sized>(
         &self,
@@ -91,7 +93,7 @@ impl EventStep<'_> {
         order: u8,
         landing: &mut [f64],
         (point, [f2, f3, f4]): (&mut [f64], [&mut [f64]; 3]),
-    ) -> Option<(f64, [f64; 2])> {
+    ) -> Option<(f64, [f64; 3])> {
         let &Self {
             length: q,
             t,
@@ -99,12 +101,16 @@ impl EventStep<'_> {
             field: f0,
             rho: rho0,
         } = self;
+        if order == 1 {
+            combine(landing, x, [(q * rho0, f0)]);
+            return Some((q * rho0, [f64::NAN; 3]));
+        }
         combine(point, x, [(0.5 * q * rho0, f0)]);
         let rho2 = stages.at(t + 0.5 * q * rho0, point, f2)?;
         match order {
             2 => {
                 combine(landing, x, [(q * rho2, f2)]);
-                Some((q * rho2, [rho2, f64::NAN]))
+                Some((q * rho2, [rho2, f64::NAN, f64::NAN]))
             }
             3 => {
                 combine(point, x, [(0.75 * q * rho2, f2)]);
@@ -117,7 +123,7 @@ impl EventStep<'_> {
                 ];
                 combine(landing, x, terms);
                 let dt = ninth * (2.0 * rho0 + 3.0 * rho2 + 4.0 * rho3);
-                Some((dt, [rho2, rho3]))
+                Some((dt, [rho2, rho3, f64::NAN]))
             }
             _ => {
                 combine(point, x, [(0.5 * q * rho2, f2)]);
@@ -133,7 +139,7 @@ impl EventStep<'_> {
                 ];
                 combine(landing, x, terms);
                 let dt = end * (rho0 + rho4) + middle * (rho2 + rho3);
-                Some((dt, [rho2, rho3]))
+                Some((dt, [rho2, rho3, rho4]))
             }
         }
     }
@@ -170,36 +176,24 @@ impl<B: Buffer> Trial<B> {
         }
     }
 
-    /// Projects the present state onto guard `j` with a step of the given order; with `estimate`
-    /// (order 3 only) it also gives the error. None when the guard does not keep its least rate at
-    /// a stage: liveness fails, or the way is too long.
+    /// Projects the present state onto guard `j` with a step of the given order. None when the
+    /// guard does not keep its least rate at a stage, or half its rate at the landing: liveness
+    /// fails, or the way is too long.
     #[inline]
     pub(crate) fn project<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         (state, guards): (&State<B>, &mut GuardTable<B>),
         j: usize,
-        (order, estimate): (u8, bool),
+        order: u8,
     ) -> Option<Landing> {
-        let rate = guards.own_rate(j);
         let from = EventStep {
             length: -guards.own_h(j),
             t: state.t,
             x: state.x.get(),
             field: state.field(),
-            rho: 1.0 / rate,
+            rho: 1.0 / guards.own_rate(j),
         };
-        let landing = self.x.get_mut();
-        if order == 1 {
-            let dt = from.length * from.rho;
-            combine(landing, from.x, [(dt, from.field)]);
-            return Some(Landing {
-                dt,
-                rate,
-                error: 0.0,
-                knows_field: false,
-            });
-        }
         let mut stages = Stages {
             context,
             mode: &state.mode,
@@ -207,29 +201,53 @@ impl<B: Buffer> Trial<B> {
             min_rate: guards.min_rate[j],
             row: guards.row.get_mut(),
         };
+        let landing = self.x.get_mut();
         let [f2, f3, f4] = &mut self.stages;
         let fields = [f2.get_mut(), f3.get_mut(), f4.get_mut()];
         let space = (self.point.get_mut(), fields);
-        let (dt, [rho2, rho3]) = from.to_surface(&mut stages, order, landing, space)?;
+        let (dt, rho) = from.to_surface(&mut stages, order, landing, space)?;
         let end_field = self.field.get_mut();
         let rho_end = stages.at(from.t + dt, landing, end_field)?;
-        let error = if estimate && order == 3 {
-            let q = from.length;
-            let weights = [
-                (-5.0 / 72.0 * q * from.rho, from.field),
-                (1.0 / 12.0 * q * rho2, f2.get()),
-                (1.0 / 9.0 * q * rho3, f3.get()),
-                (-1.0 / 8.0 * q * rho_end, &*end_field),
-            ];
-            estimated_error(weights, from.x, landing, &state.tolerance)
-        } else {
-            0.0
+        if from.rho < SLOWED * rho_end {
+            return None;
+        }
+        let (q, f0, end_field) = (from.length, from.field, &*end_field);
+        let [f2, f3, f4] = [f2.get(), f3.get(), f4.get()];
+        let [rho2, rho3, rho4] = rho.map(|rho| q * rho);
+        let (rho0, rho_last) = (q * from.rho, q * rho_end);
+        // The landing less that of another rule, of the same order or the one below. Of order 1 and
+        // 2: the trapezoidal rule. Of order 4: the same with the last stage at the landing.
+        let terms = match order {
+            1 => [
+                (0.5 * rho0, f0),
+                (0.0, f0),
+                (0.0, f0),
+                (-0.5 * rho_last, end_field),
+            ],
+            2 => [
+                (-0.5 * rho0, f0),
+                (rho2, f2),
+                (0.0, f0),
+                (-0.5 * rho_last, end_field),
+            ],
+            3 => [
+                (-5.0 / 72.0 * rho0, f0),
+                (1.0 / 12.0 * rho2, f2),
+                (1.0 / 9.0 * rho3, f3),
+                (-1.0 / 8.0 * rho_last, end_field),
+            ],
+            _ => [
+                (0.0, f0),
+                (0.0, f0),
+                (rho4 / 6.0, f4),
+                (-rho_last / 6.0, end_field),
+            ],
         };
+        let error = estimated_error(terms, from.x, landing, &state.tolerance);
         Some(Landing {
             dt,
             rate: 1.0 / rho_end,
             error,
-            knows_field: true,
         })
     }
 
@@ -283,18 +301,15 @@ impl<B: Buffer> Trial<B> {
     ) {
         let start = state.t;
         if wants_segments {
-            let end_field = landing.knows_field.then(|| self.field.get());
             let ends = (state.x.get(), self.x.get());
-            self.path
-                .hermite(start, landing.dt, ends, state.field(), end_field);
+            let fields = (state.field(), self.field.get());
+            self.path.hermite(start, landing.dt, ends, fields);
         }
         self.is_pending = true;
         state.t = start + landing.dt;
         std::mem::swap(&mut state.x, &mut self.x);
         std::mem::swap(&mut guards.h, &mut self.h);
-        if landing.knows_field {
-            state.ode.first_stage().copy_from_slice(self.field.get());
-        }
+        state.ode.first_stage().copy_from_slice(self.field.get());
     }
 
     /// Moves the run back to where it came from, at time `start`; the field there is not known.

@@ -290,5 +290,5 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
         return Err(guards.not_live(state, guard, rate, f64::NAN));
     }
     cluster.gather(context.settings, guards, stop.k);
-    fire(context, run, observer, Arrival::Located, true)
+    fire(context, run, observer, Arrival::Located)
 }

@@ -227,10 +227,13 @@ impl<B: Buffer> Samples<B> {
                 (far[k], plain[k]) = distances(way, error * most_spread[k], zero[k]);
             }
         } else {
+            // The levels at first, so that the loop over the samples has no branch.
             for k in 0..n {
                 let rounding = || guards.zero_of(state, k, guards.rate[k], 0.0);
-                let level = levels.of(k, own(k)[0], rounding);
-                let way = own(k).map(|v| level - v);
+                far[k] = levels.of(k, sign[k] * start[k], rounding);
+            }
+            for k in 0..n {
+                let way = own(k).map(|v| far[k] - v);
                 (far[k], plain[k]) = distances(way, error * most_spread[k], zero[k]);
             }
         }

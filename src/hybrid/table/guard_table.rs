@@ -300,7 +300,15 @@ impl<B: Buffer> GuardTable<B> {
         !is_some_soon
     }
 
-    /// The same from the event functions of the table to `after`: the rates of the start would
+    /// True when no guard is as close to its surface as `eps`, nor as its numerical zero.
+    #[inline]
+    pub(crate) fn are_all_outside(&self, eps: impl Fn(usize) -> f64) -> bool {
+        let n = self.h.len();
+        let (h, sign, zero) = (&self.h[..n], &self.sign[..n], &self.zero[..n]);
+        (0..n).all(|k| -sign[k] * h[k] > eps(k).max(NOT_NEAR * zero[k]))
+    }
+
+    /// Takes the slopes from the event functions of the table to `after` for rates: those of the start would
     /// mislead the search for the guards that come next.
     pub(crate) fn slopes_to(&mut self, state: &State<B>, after: &[f64], dt: f64) {
         if dt <= 8.0 * f64::EPSILON * state.t.abs() {
