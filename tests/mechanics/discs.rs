@@ -1,8 +1,8 @@
 //! Discs in a box: piles that come to rest on contacts that depend on each other.
 
-use saltation::{Status, Stop};
 use saltation::event_driven::{Breakdown, EventDriven, Grazing, Simulation, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
+use saltation::{Status, Stop};
 
 use crate::fixtures::discs::{Discs, Kind};
 use crate::fixtures::referee::check_run;
