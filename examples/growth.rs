@@ -117,8 +117,8 @@ impl EventFunction for Planes {
         dh.copy_from_slice(&[1.0, self.planes[k][0], 0.0, 0.0]);
         Some(0.0)
     }
-    fn time_scale(&self, _k: usize) -> Option<f64> {
-        Some(f64::INFINITY)
+    fn is_affine(&self, _k: usize) -> bool {
+        true
     }
     fn ignores_mode(&self) -> bool {
         true

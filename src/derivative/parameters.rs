@@ -342,6 +342,14 @@ where
         self.nominal.time_scale(k)
     }
 
+    fn is_affine(&self, k: usize) -> bool {
+        self.nominal.is_affine(k)
+    }
+
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        self.nominal.max_rate(k)
+    }
+
     fn writes_reset_differences(&self) -> bool {
         self.nominal.writes_reset_differences() || !self.parameters.is_empty()
     }

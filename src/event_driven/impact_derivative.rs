@@ -120,7 +120,7 @@ impl Model<'_> {
                 .first_friction(nearby.touching.iter().copied())
                 .is_some();
         // With friction long steps would change sticking to slipping.
-        if self.is_affine() && !has_friction {
+        if self.has_linear_impacts() && !has_friction {
             // Piecewise linear: the longer the step, the less its rounding counts.
             let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);

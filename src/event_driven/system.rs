@@ -232,7 +232,7 @@ where
     }
 
     /// True when impacts are piecewise linear: masses and rows are constant, and `q̇ = v`.
-    pub(crate) fn is_affine(&self) -> bool {
+    pub(crate) fn has_linear_impacts(&self) -> bool {
         let system = &self.bodies.system;
         self.bodies.fixed.identity
             && system.constant_mass()

@@ -154,6 +154,11 @@ impl<B: Buffer> Driver<B> {
                 validate::unless(kept, "time_scale", scale, rule)
                     .map_err(validate::counted_from(k))?;
             }
+            if let Some(rate) = system.max_rate(k) {
+                let (kept, rule) = (rate >= 0.0, "must be ≥ 0");
+                validate::unless(kept, "max_rate", rate, rule)
+                    .map_err(validate::counted_from(k))?;
+            }
         }
         self.settings.check(dim, count)
     }

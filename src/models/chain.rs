@@ -193,8 +193,8 @@ impl EventFunction for ContactChain {
         Some(0.0)
     }
 
-    fn time_scale(&self, _k: usize) -> Option<f64> {
-        Some(f64::INFINITY)
+    fn is_affine(&self, _k: usize) -> bool {
+        true
     }
 
     fn ignores_mode(&self) -> bool {

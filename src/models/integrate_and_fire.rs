@@ -150,8 +150,8 @@ impl EventFunction for IntegrateAndFire {
         Ok(())
     }
 
-    fn time_scale(&self, _k: usize) -> Option<f64> {
-        Some(f64::INFINITY)
+    fn is_affine(&self, _k: usize) -> bool {
+        true
     }
 
     fn ignores_mode(&self) -> bool {

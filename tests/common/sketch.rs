@@ -24,6 +24,8 @@ pub(crate) struct Sketch {
     admissible: RangeInclusive<f64>,
     min_rate: Option<f64>,
     time_scale: Option<f64>,
+    max_rates: Vec<f64>,
+    is_affine: bool,
     ignores_mode: bool,
 }
 
@@ -41,6 +43,8 @@ impl Sketch {
             admissible: f64::NEG_INFINITY..=f64::INFINITY,
             min_rate: None,
             time_scale: None,
+            max_rates: Vec::new(),
+            is_affine: false,
             ignores_mode: false,
         }
     }
@@ -89,6 +93,18 @@ impl Sketch {
     /// The time scale of all event functions (s).
     pub(crate) fn time_scale(mut self, scale: f64) -> Self {
         self.time_scale = Some(scale);
+        self
+    }
+
+    /// The largest rates of the event functions.
+    pub(crate) fn max_rates(mut self, rates: Vec<f64>) -> Self {
+        self.max_rates = rates;
+        self
+    }
+
+    /// Promises that all event functions are affine.
+    pub(crate) fn affine(mut self) -> Self {
+        self.is_affine = true;
         self
     }
 
@@ -148,6 +164,12 @@ impl EventFunction for Sketch {
     }
     fn time_scale(&self, _k: usize) -> Option<f64> {
         self.time_scale
+    }
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        self.max_rates.get(k).copied()
+    }
+    fn is_affine(&self, _k: usize) -> bool {
+        self.is_affine
     }
     fn ignores_mode(&self) -> bool {
         self.ignores_mode

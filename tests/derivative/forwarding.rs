@@ -148,6 +148,14 @@ impl EventFunction for Own {
         asked("time_scale");
         [None, Some(0.625)][k]
     }
+    fn is_affine(&self, k: usize) -> bool {
+        asked("is_affine");
+        k == 1
+    }
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        asked("max_rate");
+        [None, Some(0.875)][k]
+    }
     fn flags(&self) -> usize {
         asked("flags");
         3
@@ -208,6 +216,32 @@ const X: [f64; 2] = [0.75, -1.5];
 /// compares what it answers with the model's own answers, and gives the names of the methods asked.
 fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     ask_with(system, more, true)
+}
+
+/// What is said of event functions without evaluating them.
+fn ask_what_is_said(
+    system: &impl EventFunction,
+    mode: &Mode,
+    called: &mut impl FnMut(&str) -> bool,
+) {
+    called("watch");
+    assert_eq!(system.watch(1), Watch::FALLING.and_stop());
+    called("min_rate");
+    assert_eq!(system.min_rate(1), Some(1.25));
+    called("event_tolerance");
+    assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
+    called("admissible");
+    assert_eq!(system.admissible(1, mode), 1.0..=2.0);
+    called("time_scale");
+    assert_eq!(system.time_scale(1), Some(0.625));
+    called("is_affine");
+    assert!(system.is_affine(1));
+    called("max_rate");
+    assert_eq!(system.max_rate(1), Some(0.875));
+    called("ignores_mode");
+    assert!(system.ignores_mode());
+    called("resets");
+    assert!(system.resets());
 }
 
 /// The same of a wrapper whose resets are by differences, as those of the model, or not.
@@ -274,20 +308,7 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     found = nan(d);
     assert_eq!(system.gradient(1, T, &x, &mode, &mut found), Some(-1.0));
     assert_eq!(found, [&[0.0, 1.0][..], &zeros].concat());
-    called("watch");
-    assert_eq!(system.watch(1), Watch::FALLING.and_stop());
-    called("min_rate");
-    assert_eq!(system.min_rate(1), Some(1.25));
-    called("event_tolerance");
-    assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
-    called("admissible");
-    assert_eq!(system.admissible(1, &mode), 1.0..=2.0);
-    called("time_scale");
-    assert_eq!(system.time_scale(1), Some(0.625));
-    called("ignores_mode");
-    assert!(system.ignores_mode());
-    called("resets");
-    assert!(system.resets());
+    ask_what_is_said(&system, &mode, &mut called);
     called("writes_reset_differences");
     assert_eq!(system.writes_reset_differences(), differences);
     called("on_crossing");
@@ -394,6 +415,12 @@ mod dual {
         }
         fn time_scale(&self, k: usize) -> Option<f64> {
             Own.time_scale(k)
+        }
+        fn is_affine(&self, k: usize) -> bool {
+            Own.is_affine(k)
+        }
+        fn max_rate(&self, k: usize) -> Option<f64> {
+            Own.max_rate(k)
         }
         fn flags(&self) -> usize {
             Own.flags()

@@ -8,6 +8,7 @@ mod between;
 mod campaign;
 mod cubic_flows;
 mod cuts;
+mod declared;
 mod domains;
 mod doubts;
 mod endings;

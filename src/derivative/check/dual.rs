@@ -160,6 +160,14 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
         self.0.time_scale(k)
     }
 
+    fn is_affine(&self, k: usize) -> bool {
+        self.0.is_affine(k)
+    }
+
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        self.0.max_rate(k)
+    }
+
     #[inline]
     fn flags(&self) -> usize {
         self.0.flags()

@@ -97,6 +97,18 @@ pub trait SmoothEvents {
         None
     }
 
+    /// As [`EventFunction::is_affine`].
+    fn is_affine(&self, k: usize) -> bool {
+        let _ = k;
+        false
+    }
+
+    /// As [`EventFunction::max_rate`].
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
+    }
+
     /// As [`EventFunction::flags`].
     fn flags(&self) -> usize {
         0

@@ -117,6 +117,25 @@ pub trait EventFunction {
         None
     }
 
+    /// True when `h_k` is affine in time and state, `h_k = a · x + b t + c`, with `a` the row that
+    /// [`gradient`](Self::gradient) writes, and `b` what it returns; they may differ from mode to
+    /// mode. What it does within a step is then known from the polynomial of the step: it needs no
+    /// time scale, and where all watched event functions are so, or state a
+    /// [`max_rate`](Self::max_rate), steps in which no guard is within reach are not sampled. The
+    /// provided `false` is always right. Whoever declares what is not so may lose guards.
+    fn is_affine(&self, k: usize) -> bool {
+        let _ = k;
+        false
+    }
+
+    /// The largest `|dh_k/dt|` of any motion, where one is known (`u_k` per second); not negative.
+    /// Steps are then not sampled in which no guard is within reach, as for affine ones. Motions
+    /// that are faster after all may lose guards. Provided: `None`.
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        let _ = k;
+        None
+    }
+
     /// True when no event function reads `mode`, as in every event-selected system: saves one
     /// evaluation of `events` at each crossing. The provided `false` is always right.
     fn ignores_mode(&self) -> bool {

@@ -86,6 +86,14 @@ macro_rules! forward {
                 $target.time_scale(k)
             }
             #[inline]
+            fn is_affine(&$self, k: usize) -> bool {
+                $target.is_affine(k)
+            }
+            #[inline]
+            fn max_rate(&$self, k: usize) -> Option<f64> {
+                $target.max_rate(k)
+            }
+            #[inline]
             fn ignores_mode(&$self) -> bool {
                 $target.ignores_mode()
             }

@@ -31,7 +31,7 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     let system = context.system;
     guards.begin(system);
     steps.begin(system);
-    search.begin((system, context.settings.time_scale), state, guards);
+    search.begin((system, context.settings), state, guards);
     let sides = match given {
         Some(mode) => take_sides(context, (state, guards), mode),
         None => decide_sides(context, (state, guards)),

@@ -266,17 +266,26 @@ impl Curve {
         };
         // The guard has its maximum between two samples; how far values there are off the cubic.
         let after = (1..4).find(|&i| FRACTIONS[i] >= top.at).unwrap_or(3);
-        let ends = (self.sample(after - 1), top.at, self.sample(after));
         let mut off: f64 = 0.0;
-        let best = peak(
-            |s| {
+        let mut peak_before = |i: usize, guess: f64| {
+            let value_at = |s: f64| {
                 let value = self.origin.count(look.own_h_in_search(k, s), s);
                 off = off.max((value - self.cubic.at(s)).abs());
                 value
-            },
-            ends,
-            zero,
-        );
+            };
+            peak(value_at, (self.sample(i - 1), guess, self.sample(i)), zero)
+        };
+        let mut best = peak_before(after, top.at);
+        // It lies on the other side of a sample that is higher than all between them.
+        let is_right = self.values[after] > self.values[after - 1];
+        let (higher, beside) = if is_right {
+            (after, after + 1)
+        } else {
+            (after - 1, after - 1)
+        };
+        if best.value <= self.values[higher] && (1..=self.beyond.unwrap_or(3)).contains(&beside) {
+            best = peak_before(beside, FRACTIONS[higher]);
+        }
         look.check_sample(k, best)?;
         if !is_known && off > open_part {
             return Ok(Class::Unsettled(doubt));

@@ -4,6 +4,7 @@
 //!   are.
 //! * `classify`: what the samples of a window say of one guard, by the `curve` through them and
 //!   their `cubic`; `surface`: of one that starts on its surface; `look`: what they look at.
+//! * `declared`: steps that no guard can be passed in, by what is declared of it.
 //! * `levels`: where guards end a step.
 //! * `locate`: the root at which the step stops.
 //! * `doubt`, `turned`: decisions that the error of the run may turn.
@@ -12,6 +13,7 @@
 mod classify;
 mod cubic;
 mod curve;
+mod declared;
 mod doubt;
 mod factors;
 mod levels;
@@ -35,10 +37,12 @@ use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use classify::{classify, monotone};
 use cubic::FRACTIONS;
 use curve::{Class, Passage, Top};
+use declared::{Reach, are_declared};
 use factors::{
     BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, NARROWER, NOISE_APART, NOISE_PART,
     NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
@@ -77,6 +81,10 @@ pub(crate) struct GuardSearch<B> {
     /// The event function in whose neighbourhood the step begins: it is not entered again.
     pub(crate) inside: Option<usize>,
     pub(crate) pace: Pace,
+    /// All event functions declare how they change.
+    is_declared: bool,
+    /// The last step was passed over by that, or there was none.
+    passed_over: bool,
     /// What settles the present window.
     how: Settled,
     /// Armed guards that are not far from their surface in it.
@@ -97,6 +105,8 @@ impl<B: Buffer> GuardSearch<B> {
             stop_field: B::zeros(dim),
             inside: None,
             pace: Pace::FREE,
+            is_declared: false,
+            passed_over: true,
             how: Settled::Closely,
             near: Vec::with_capacity(count),
             passages: Vec::with_capacity(count),
@@ -109,15 +119,20 @@ impl<B: Buffer> GuardSearch<B> {
     /// guards nor settings state one, a run has a hundred samples at least.
     pub(crate) fn begin<S: EventFunction + ?Sized>(
         &mut self,
-        (system, stated): (&S, Option<f64>),
+        (system, settings): (&S, &Settings),
         state: &State<B>,
         guards: &GuardTable<B>,
     ) {
         let of_the_run = (state.tf - state.t) / LEAST_SAMPLES;
-        let of_others = stated.unwrap_or(of_the_run);
+        let of_others = settings.time_scale.unwrap_or(of_the_run);
         let watched = (0..state.count()).filter(|&k| guards.kept[k].watch.is_any());
-        let apart = watched.map(|k| system.time_scale(k).unwrap_or(of_others));
+        let apart = watched.filter_map(|k| match system.time_scale(k) {
+            None if system.is_affine(k) => None,
+            scale => Some(scale.unwrap_or(of_others)),
+        });
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
+        self.is_declared = are_declared(system, settings, guards);
+        self.passed_over = true;
         self.inside = None;
         self.hovers.fill(false);
     }
@@ -140,6 +155,16 @@ impl<B: Buffer> GuardSearch<B> {
         (doubts, turned): (&mut Doubts, &mut Turned<B>),
         step: f64,
     ) -> Result<Met, Stop> {
+        if self.is_declared && turned.is_closed() {
+            match self.samples.reach(context, (state, guards), step) {
+                Reach::Out => {
+                    self.passed_over = true;
+                    return Ok(Met::Nothing(f64::INFINITY));
+                }
+                Reach::In(free) => self.pace.begin_anew(self.passed_over, free),
+            }
+        }
+        self.passed_over = false;
         let mut windows = Windows::new(context, state.least_step(), step, &self.pace);
         loop {
             let window = windows.next();
@@ -176,7 +201,7 @@ impl<B: Buffer> GuardSearch<B> {
                 self.mark_clear(guards, window);
             }
             if window.to >= 1.0 {
-                self.samples.last = window.seconds();
+                self.samples.apart = (FRACTIONS[3] - FRACTIONS[2]) * window.seconds();
                 return Ok(Met::Nothing(windows.longest_step()));
             }
             if windows.may_shorten && windows.count >= MOST_WINDOWS {

@@ -82,6 +82,14 @@ impl Pace {
         greater(least, lesser(self.next, greater(self.longest, least)))
     }
 
+    /// Windows begin in a step behind one that was passed over: the first of them is as long as the
+    /// guard within reach is known to keep off its surface (s).
+    pub(super) fn begin_anew(&mut self, passed_over: bool, free: f64) {
+        if passed_over {
+            self.next = free;
+        }
+    }
+
     /// A reset changed the speed of the motion, in tolerances a second. What a window told of the
     /// guards before, it told of a shorter way where that is greater.
     pub(super) fn follow(&mut self, before: f64, after: f64) {

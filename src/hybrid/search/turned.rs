@@ -170,6 +170,12 @@ impl<B: Buffer> Turned<B> {
         }
     }
 
+    /// True when no crossing waits for the next window.
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.cluster_start == f64::INFINITY
+    }
+
     /// Keeps a doubt for each guard that the crossings since the last smooth step may have turned
     /// away, and that moves away in the first window after them.
     #[inline]
@@ -180,7 +186,7 @@ impl<B: Buffer> Turned<B> {
         samples: &Samples<B>,
         window: Window,
     ) -> Result<(), Stop> {
-        if self.cluster_start == f64::INFINITY {
+        if self.is_closed() {
             return Ok(());
         }
         self.in_first_window(context, (state, guards, doubts), samples, window)

@@ -140,8 +140,10 @@ pub(crate) struct Samples<B> {
     plain: Vec<f64>,
     /// How guards were armed in the last window.
     pub(crate) arms: Arms,
-    /// Length of the last window of the last step (s).
-    pub(super) last: f64,
+    /// Time between the last two samples of the last step (s).
+    pub(super) apart: f64,
+    /// Those at the end of the step are evaluated already.
+    pub(super) knows_end: bool,
 }
 
 impl<B: Buffer> Samples<B> {
@@ -157,7 +159,8 @@ impl<B: Buffer> Samples<B> {
                 none: true,
                 waiting: false,
             },
-            last: 0.0,
+            apart: 0.0,
+            knows_end: false,
         }
     }
 
@@ -177,14 +180,14 @@ impl<B: Buffer> Samples<B> {
             ode.at_fraction(fraction, point);
             context.all_events(state.t + fraction * window.step, point, mode, h);
         }
-        let end_of_step = ode.state();
-        let at_end = if window.to < 1.0 {
+        let knows_end = std::mem::take(&mut self.knows_end);
+        let t = state.t + window.to * window.step;
+        if window.to < 1.0 {
             ode.at_fraction(window.to, point);
-            &*point
-        } else {
-            end_of_step
-        };
-        context.all_events(state.t + window.to * window.step, at_end, mode, end);
+            context.all_events(t, point, mode, end);
+        } else if !knows_end {
+            context.all_events(t, ode.state(), mode, end);
+        }
     }
 
     /// Makes the end of a window the start of the next one.
@@ -290,9 +293,8 @@ impl<B: Buffer> Samples<B> {
     #[inline]
     pub(crate) fn hand_over(&mut self, state: &State<B>, guards: &mut GuardTable<B>) {
         let [_, before, end] = &mut self.h;
-        if state.tells_rates(self.last) {
-            let apart = (FRACTIONS[3] - FRACTIONS[2]) * self.last;
-            guards.take_slopes([before, end], apart);
+        if state.tells_rates(self.apart) {
+            guards.take_slopes([before, end], self.apart);
         }
         std::mem::swap(&mut guards.h, end);
         guards.stale.fill(true);

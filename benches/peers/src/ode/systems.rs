@@ -6,6 +6,8 @@ pub trait Contacts<const D: usize> {
     fn start(&self) -> [f64; D];
     /// `f(x)` with the contacts closed of which `is_closed` says so.
     fn field(&self, is_closed: impl Fn(usize) -> bool, x: &[f64], dx: &mut [f64]);
+    /// Whether depths are affine in the state.
+    fn is_affine(&self) -> bool;
     /// How far contact `k` is closed: positive in it.
     fn depth(&self, k: usize, x: &[f64]) -> f64;
     /// All of them.
@@ -36,6 +38,9 @@ impl Contacts<2> for Hopper {
     }
     fn start(&self) -> [f64; 2] {
         [HEIGHT, 0.0]
+    }
+    fn is_affine(&self) -> bool {
+        true
     }
     #[inline]
     fn field(&self, is_closed: impl Fn(usize) -> bool, x: &[f64], dx: &mut [f64]) {
@@ -91,6 +96,9 @@ impl Contacts<6> for Plate {
     }
     fn start(&self) -> [f64; 6] {
         [0.0, 2.0, 0.05, 0.0, 0.0, 0.0]
+    }
+    fn is_affine(&self) -> bool {
+        false
     }
     #[inline]
     fn field(&self, is_closed: impl Fn(usize) -> bool, x: &[f64], dx: &mut [f64]) {

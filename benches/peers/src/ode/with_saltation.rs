@@ -9,7 +9,8 @@ use crate::systems::{Contacts, END};
 pub enum Written {
     /// What a first draft has.
     Event,
-    /// Rows, all event functions at once, and that they do not read the mode.
+    /// Rows, all event functions at once, that they do not read the mode, which are affine, and that
+    /// nothing is reset.
     Rows,
 }
 
@@ -53,6 +54,12 @@ impl<C: Contacts<D>, const D: usize> EventFunction for Model<'_, C, D> {
     }
     fn ignores_mode(&self) -> bool {
         self.written == Written::Rows
+    }
+    fn is_affine(&self, _k: usize) -> bool {
+        self.written == Written::Rows && self.system.is_affine()
+    }
+    fn resets(&self) -> bool {
+        self.written == Written::Event
     }
 }
 
