@@ -218,32 +218,6 @@ fn ask(system: impl Flow + EventFunction, more: &[f64]) -> Names {
     ask_with(system, more, true)
 }
 
-/// What is said of event functions without evaluating them.
-fn ask_what_is_said(
-    system: &impl EventFunction,
-    mode: &Mode,
-    called: &mut impl FnMut(&str) -> bool,
-) {
-    called("watch");
-    assert_eq!(system.watch(1), Watch::FALLING.and_stop());
-    called("min_rate");
-    assert_eq!(system.min_rate(1), Some(1.25));
-    called("event_tolerance");
-    assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
-    called("admissible");
-    assert_eq!(system.admissible(1, mode), 1.0..=2.0);
-    called("time_scale");
-    assert_eq!(system.time_scale(1), Some(0.625));
-    called("is_affine");
-    assert!(system.is_affine(1));
-    called("max_rate");
-    assert_eq!(system.max_rate(1), Some(0.875));
-    called("ignores_mode");
-    assert!(system.ignores_mode());
-    called("resets");
-    assert!(system.resets());
-}
-
 /// The same of a wrapper whose resets are by differences, as those of the model, or not.
 fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) -> Names {
     let (mode, own) = (Mode::with(2, &[0]).with_flags(3), Own);
@@ -333,6 +307,32 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     let both = [&[-0.5, 0.25][..], &zeros, &[1.0, 0.125], &zeros].concat();
     assert_eq!(found, both);
     names
+}
+
+/// What is said of event functions without evaluating them.
+fn ask_what_is_said(
+    system: &impl EventFunction,
+    mode: &Mode,
+    called: &mut impl FnMut(&str) -> bool,
+) {
+    called("watch");
+    assert_eq!(system.watch(1), Watch::FALLING.and_stop());
+    called("min_rate");
+    assert_eq!(system.min_rate(1), Some(1.25));
+    called("event_tolerance");
+    assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
+    called("admissible");
+    assert_eq!(system.admissible(1, mode), 1.0..=2.0);
+    called("time_scale");
+    assert_eq!(system.time_scale(1), Some(0.625));
+    called("is_affine");
+    assert!(system.is_affine(1));
+    called("max_rate");
+    assert_eq!(system.max_rate(1), Some(0.875));
+    called("ignores_mode");
+    assert!(system.ignores_mode());
+    called("resets");
+    assert!(system.resets());
 }
 
 #[test]
