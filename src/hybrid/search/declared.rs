@@ -27,21 +27,29 @@ impl Reach {
     }
 }
 
-/// True when all event functions that are watched declare how they change, so that steps may be
-/// passed over. Where samples are told to be taken at four places of each step, or steps to end on
-/// borders of neighbourhoods, none is.
-pub(super) fn are_declared<S: EventFunction + ?Sized, B: Buffer>(
-    system: &S,
-    settings: &Settings,
-    guards: &GuardTable<B>,
-) -> bool {
-    let may_be = settings.resolution == Resolution::Adaptive
-        && !matches!(settings.projection, Projection::Eps { .. });
-    let is_declared = |k: usize| system.is_affine(k) || system.max_rate(k).is_some();
-    may_be && (0..guards.h.len()).all(|k| is_declared(k) || !guards.kept[k].watch.is_any())
-}
-
 impl<B: Buffer> Samples<B> {
+    /// True when all event functions that are watched declare how they change, so that steps may be
+    /// passed over. Where samples are told to be taken at four places of each step, or steps to end
+    /// on borders of neighbourhoods, none is.
+    pub(super) fn are_declared<S: EventFunction + ?Sized>(
+        &mut self,
+        (system, settings): (&S, &Settings),
+        guards: &GuardTable<B>,
+    ) -> bool {
+        let may_be = settings.resolution == Resolution::Adaptive
+            && !matches!(settings.projection, Projection::Eps { .. });
+        let is_declared = |k: usize| system.is_affine(k) || system.max_rate(k).is_some();
+        let mut events = 0..guards.h.len();
+        let are_declared =
+            may_be && events.all(|k| is_declared(k) || !guards.kept[k].watch.is_any());
+        self.max_rates.clear();
+        if are_declared {
+            let max_rate = |k| system.max_rate(k).unwrap_or(f64::INFINITY);
+            self.max_rates.extend((0..guards.h.len()).map(max_rate));
+        }
+        are_declared
+    }
+
     /// Whether the step just made, of length `step`, comes within reach of a guard. Evaluates event
     /// functions at its end.
     pub(super) fn reach<S: System + ?Sized>(
@@ -50,31 +58,39 @@ impl<B: Buffer> Samples<B> {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         step: f64,
     ) -> Reach {
+        let n = state.count();
         let [_, before, end] = &mut self.h;
         context.all_events(state.t + step, state.ode.state(), &state.mode, end);
+        // How far each stays off its surface by its largest rate, without a branch: nowhere is it
+        // farther from both ends than half of the step.
+        let (h, sign, most_spread) = (&guards.h[..n], &guards.sign[..n], &guards.spreads.most[..n]);
+        let (end, max_rates, off) = (&end[..n], &self.max_rates[..n], &mut self.far[..n]);
+        for k in 0..n {
+            let ways = [h[k], end[k]].map(|h| -sign[k] * h);
+            off[k] =
+                lesser(ways[0], ways[1]) - 0.5 * step * max_rates[k] - state.error * most_spread[k];
+        }
         let (mut none, mut reach) = (true, Reach::Out);
-        for (k, &h) in end.iter().enumerate() {
-            if !guards.arming[k].is_armed() {
+        for k in 0..n {
+            let arming = guards.arming[k];
+            none &= !arming.is_armed();
+            if !arming.is_armed() || (off[k] > 0.0 && arming.is_ready()) {
+                guards.outside[k] |= arming.is_armed();
                 continue;
             }
-            none = false;
-            let ways = [guards.h[k], h].map(|h| -guards.sign[k] * h);
+            let ways = [guards.h[k], end[k]].map(|h| -guards.sign[k] * h);
             let error = state.error * guards.spreads.most[k];
-            let least = lesser(ways[0], ways[1]);
-            let max_rate = context.system.max_rate(k);
-            // Nowhere is it farther from both ends than half of the step.
-            let mut is_out = max_rate.is_some_and(|rate| least - 0.5 * step * rate > error);
-            let is_affine = !is_out && context.system.is_affine(k);
-            if is_affine && least > error {
-                is_out = off_surface(context, (state, guards), k, (ways, step)) > error;
+            let is_affine = context.system.is_affine(k);
+            let may_be_out = is_affine && reach == Reach::Out && arming.is_ready();
+            if may_be_out
+                && lesser(ways[0], ways[1]) > error
+                && off_surface(context, (state, guards), k, (ways, step)) > error
+            {
+                guards.outside[k] = true;
+            } else {
+                let free = greater(ways[0], ways[1]) / max_rates[k];
+                reach = reach.or_in(if is_affine { f64::INFINITY } else { free });
             }
-            is_out &= guards.arming[k].is_ready();
-            if !is_out {
-                let rate = max_rate.filter(|_| !is_affine);
-                let free = rate.map_or(f64::INFINITY, |rate| greater(ways[0], ways[1]) / rate);
-                reach = reach.or_in(free);
-            }
-            guards.outside[k] |= is_out;
         }
         if reach != Reach::Out {
             self.knows_end = true;

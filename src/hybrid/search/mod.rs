@@ -42,7 +42,7 @@ use crate::ode::Buffer;
 use classify::{classify, monotone};
 use cubic::FRACTIONS;
 use curve::{Class, Passage, Top};
-use declared::{Reach, are_declared};
+use declared::Reach;
 use factors::{
     BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, NARROWER, NOISE_APART, NOISE_PART,
     NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
@@ -131,7 +131,7 @@ impl<B: Buffer> GuardSearch<B> {
             scale => Some(scale.unwrap_or(of_others)),
         });
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
-        self.is_declared = are_declared(system, settings, guards);
+        self.is_declared = self.samples.are_declared((system, settings), guards);
         self.passed_over = true;
         self.inside = None;
         self.hovers.fill(false);

@@ -135,13 +135,15 @@ pub(crate) struct Samples<B> {
     /// A trial state on the interpolant.
     pub(crate) point: B,
     /// Positive for guards that a window leaves far from their surface (`u_k`).
-    far: Vec<f64>,
+    pub(super) far: Vec<f64>,
     /// Not negative for those that are plain in it (`u_k`).
     plain: Vec<f64>,
     /// How guards were armed in the last window.
     pub(crate) arms: Arms,
     /// Time between the last two samples of the last step (s).
     pub(super) apart: f64,
+    /// Largest rates, ∞ where none is stated, if all event functions declare how they change (`u_k`/s).
+    pub(super) max_rates: Vec<f64>,
     /// Those at the end of the step are evaluated already.
     pub(super) knows_end: bool,
 }
@@ -160,6 +162,7 @@ impl<B: Buffer> Samples<B> {
                 waiting: false,
             },
             apart: 0.0,
+            max_rates: Vec::with_capacity(count),
             knows_end: false,
         }
     }
