@@ -91,7 +91,7 @@ the same with a time scale           | 0 8 0 1719 0 0 1 0
 ball                                 | 2 42 0 34 8 0 8 48
 trot, pitched                        | 2 309 0 383 18 0 48 55
 derivative of a corner of 8          | 0 1076 0 80 73 48 0 325
-derivative of a plate of 50          | 0 2643 365 25068 10223 8944 0 1109
+derivative of a plate of 50          | 0 2643 365 25068 10223 8944 0 1110
 ";
 
 /// What a model says of itself beside flow and event functions.

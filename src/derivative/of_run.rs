@@ -130,7 +130,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let driver = self.parts().1;
         let sizes = (driver.state().len(), driver.blank_mode());
         check_size(sizes.0, max_memory)?;
-        let mut path = crate::hybrid::trajectory::Path::new(max_memory, corner_tolerance);
+        let mut path = crate::hybrid::path::Path::new(max_memory, corner_tolerance);
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
             let (system, driver, engine) = self.parts();

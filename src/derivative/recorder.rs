@@ -16,7 +16,7 @@ use super::variational::Columns;
 use crate::hybrid::evaluate;
 use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
-use crate::hybrid::trajectory::Path;
+use crate::hybrid::path::Path;
 use crate::linalg::multiply_from_left;
 use crate::{
     Doubt, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment, Status, Stop, Transition,

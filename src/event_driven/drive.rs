@@ -10,8 +10,8 @@ use super::zeno::{Accumulation, Detector};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, Start, Zeno};
 use crate::hybrid::Driver;
 use crate::hybrid::options::Settings;
+use crate::hybrid::path::Path;
 use crate::hybrid::run_to_end;
-use crate::hybrid::trajectory::Path;
 use crate::mechanics::UnilateralConstraints;
 use crate::{Statistics, Status, Stop, Trajectory};
 

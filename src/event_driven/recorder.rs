@@ -5,7 +5,7 @@ use super::Start;
 use super::impact::Event;
 use super::zeno::{Accumulation, Detector};
 use crate::event_driven::Model;
-use crate::hybrid::trajectory::Path;
+use crate::hybrid::path::Path;
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 

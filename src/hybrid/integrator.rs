@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::driver::{Driver, Engine, run_any};
 use super::options::{Resolution, Settings};
+use super::path::Path;
 use super::run::run_to_end;
-use super::trajectory::Path;
 use super::{EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Trajectory};
 use crate::ode::Buffer;
 use crate::{Guard, InputError, Interrupt, Summary, validate};

@@ -11,8 +11,8 @@
 //! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
 //!   checked.
 //! * `integrator`, `options`: how runs begin, and their settings.
-//! * `observer`, `trajectory`, `corner`, `status`: what comes out; `grouping`: the rule for
-//!   corners.
+//! * `observer`, `trajectory`, `corner`, `status`: what comes out; `path`, `dense_output`: how it is
+//!   kept; `grouping`: the rule for corners.
 //!
 //! Every search is bounded:
 //!
@@ -29,7 +29,7 @@
 //! | windows of a step of fixed length | 4,096 | unresolved |
 //! | narrowings of a window at one place | 8 | unresolved |
 //! | evaluations for one root within a window | 199 | the better end of the bracket |
-//! | evaluations for one maximum within a window | 61 | the best so far |
+//! | evaluations for one maximum within a window | 122 | the best so far |
 //! | halvings after a start on a guard | 60 | not passed |
 //! | guards tried as the first one passed, and projections redone, at one place | number of guards | the last one tried |
 //! | shortest step | 8 units in the last place of `t` | `StepTooSmall`, `NotFinite` |
@@ -39,6 +39,7 @@
 
 pub(crate) mod context;
 mod corner;
+mod dense_output;
 mod driver;
 pub(crate) mod evaluate;
 pub(crate) mod grouping;
@@ -46,6 +47,7 @@ mod integrator;
 pub(crate) mod model;
 mod observer;
 pub(crate) mod options;
+pub(crate) mod path;
 mod run;
 mod search;
 pub(crate) mod status;

@@ -9,6 +9,7 @@ mod campaign;
 mod cubic_flows;
 mod cuts;
 mod declared;
+mod dense_output;
 mod domains;
 mod doubts;
 mod endings;
