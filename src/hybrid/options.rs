@@ -150,7 +150,13 @@ impl Projection {
 /// beside what they move, else 1.8 times, and 1.25 times where some needed a closer look. No window
 /// is so long that two samples are farther apart in time than the shortest
 /// [`time_scale`](crate::EventFunction::time_scale) of a guard. For those that state none it is
-/// that of the [integrator](crate::Integrator::time_scale), else a hundredth of the run.
+/// that of the [integrator](crate::Integrator::time_scale), else a hundredth of the run; affine ones
+/// need none.
+///
+/// Where all event functions that are watched are declared [affine](crate::EventFunction::is_affine)
+/// or state a [largest rate](crate::EventFunction::max_rate), a step is looked at in windows only if
+/// what is declared lets a guard come to its surface in it: others are evaluated at their end alone,
+/// and count no [windows](crate::Statistics::windows).
 ///
 /// **What can still hide** is a spike between two samples: an event function that goes beyond zero
 /// and comes back in a shorter time than the distance of two samples, and is flat on both sides.

@@ -108,7 +108,7 @@ pub trait EventFunction {
     /// in time, so that nothing that lasts as long can hide between them. `INFINITY` for a function
     /// of the state that is smooth wherever the state is; the provided `None` takes that of the
     /// integrator ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the
-    /// run unless it is told.
+    /// run unless it is told, and none at all where [`is_affine`](Self::is_affine) says so.
     ///
     /// What hides is narrower than the distance of samples and leaves no trace at them;
     /// oscillations are followed at any rate.
@@ -123,6 +123,31 @@ pub trait EventFunction {
     /// time scale, and where all watched event functions are so, or state a
     /// [`max_rate`](Self::max_rate), steps in which no guard is within reach are not sampled. The
     /// provided `false` is always right. Whoever declares what is not so may lose guards.
+    ///
+    /// ```
+    /// use saltation::{EventFunction, Flow, Integrator, Mode, Watch};
+    /// struct Drop; // from 2 m, onto a floor that rises by 0.1 m/s
+    /// impl Flow for Drop {
+    ///     fn dim(&self) -> usize { 2 }
+    ///     fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+    ///         dx.copy_from_slice(&[x[1], -9.81]);
+    ///     }
+    /// }
+    /// impl EventFunction for Drop {
+    ///     fn count(&self) -> usize { 1 }
+    ///     fn event(&self, _k: usize, t: f64, x: &[f64], _mode: &Mode) -> f64 { 0.1 * t - x[0] }
+    ///     fn gradient(&self, _k: usize, _t: f64, _x: &[f64], _mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+    ///         dh.copy_from_slice(&[-1.0, 0.0]);
+    ///         Some(0.1) // ∂h/∂t
+    ///     }
+    ///     fn watch(&self, _k: usize) -> Watch { Watch::RISING.and_stop() }
+    ///     fn is_affine(&self, _k: usize) -> bool { true }
+    /// }
+    /// let run = Integrator::new(Drop)?.integrate(0.0, &[2.0, 0.0], 1.0)?;
+    /// assert!((run.t() - 0.6284385).abs() < 1e-6);
+    /// assert!(run.statistics().windows <= 2); // the rest of the way was out of reach
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
     fn is_affine(&self, k: usize) -> bool {
         let _ = k;
         false
