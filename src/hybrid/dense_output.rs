@@ -79,7 +79,7 @@ impl DenseOutput {
         let is_whole = (0..dim).all(|i| {
             let is_kept = (c4[i] - f64::from(single(c4[i]))).abs() <= SINGLE * c4[i].abs();
             c0[i].to_bits() == x0[i].to_bits()
-                && c1[i].to_bits() == (x1[i] - x0[i]).to_bits()
+                && (c1[i] - (x1[i] - x0[i])).abs() <= ROUNDING * (x0[i].abs() + x1[i].abs())
                 && is_kept
         });
         if is_whole {

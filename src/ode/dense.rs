@@ -108,8 +108,8 @@ impl<B: Buffer> Dense<B> {
         &mut self,
         start: f64,
         length: f64,
-        (x0, x1): (&[f64], &[f64]),
-        (f0, f1): (&[f64], &[f64]),
+        [x0, x1]: [&[f64]; 2],
+        [f0, f1]: [&[f64]; 2],
     ) {
         self.start = start;
         self.length = length;
@@ -158,7 +158,7 @@ mod tests {
         );
         let mut dense = Dense::<[f64; 1]>::new(1);
         let (a, b) = (0.3, 1.1);
-        dense.hermite(a, b - a, (&[p(a)], &[p(b)]), (&[dp(a)], &[dp(b)]));
+        dense.hermite(a, b - a, [&[p(a)], &[p(b)]], [&[dp(a)], &[dp(b)]]);
         let mut x = [0.0];
         for t in [0.3, 0.5, 0.77, 1.1] {
             dense.view().at(t, &mut x);

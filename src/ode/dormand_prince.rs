@@ -81,6 +81,15 @@ pub struct DormandPrince<V> {
     dense: Dense<V>,
 }
 
+/// Workspace between two steps.
+#[derive(Debug)]
+pub(crate) struct Between<'a> {
+    /// The slope at the present state.
+    pub(crate) first: &'a [f64],
+    pub(crate) stages: [&'a mut [f64]; 3],
+    pub(crate) point: &'a mut [f64],
+}
+
 impl<V: Buffer> DormandPrince<V> {
     /// Workspace for `dim` state variables; for `[f64; N]`, whatever `dim` is, for `N`. More than
     /// 2²⁷ variables have none, and every step is refused.
@@ -350,6 +359,24 @@ impl<V: Buffer> DormandPrince<V> {
             *c += corrected - y;
         }
         true
+    }
+
+    /// Workspace for what is done between two steps: the first stage of the next one, three others,
+    /// and a state.
+    #[inline]
+    pub(crate) fn between_steps(&mut self) -> Between<'_> {
+        let [first, k2, k3, k4, ..] = &mut self.k;
+        Between {
+            first: first.get(),
+            stages: [k2.get_mut(), k3.get_mut(), k4.get_mut()],
+            point: self.stage.get_mut(),
+        }
+    }
+
+    /// Forms the cubic interpolant of a way of length `h` between two steps, from the state at its
+    /// start, where the slope is the first stage, to that at its end, where it is `slope`.
+    pub(crate) fn form_between(&mut self, t: f64, h: f64, ends: [&[f64]; 2], slope: &[f64]) {
+        self.dense.hermite(t, h, ends, [self.k[0].get(), slope]);
     }
 
     /// All stages of the last step.

@@ -389,8 +389,8 @@ fn cross<S: System + ?Sized, B: Buffer>(
             return Err(error);
         }
     };
-    let (t, wants) = (run.state.t, context.wants_segments);
-    run.trial.commit(wants, observer, t, &run.cascade.scratch);
+    let (state, wants) = (&run.state, context.wants_segments);
+    run.trial.commit(wants, observer, state, &run.cascade.scratch);
     tell(context, run, observer, (arrival, time_error));
     if reset.state {
         run.search.note_reset(speed_before, run.state.speed());
@@ -421,7 +421,7 @@ fn make<S: System + ?Sized, B: Buffer>(
     let reset = cascade.step(context, (state, guards), cluster)?;
     if reset.any() {
         // The model has acted: this landing stands.
-        trial.commit(context.wants_segments, observer, state.t, &cascade.scratch);
+        trial.commit(context.wants_segments, observer, state, &cascade.scratch);
     }
     cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
     let (mut latest, mut time_error): (f64, f64) = (0.0, 0.0);

@@ -216,7 +216,7 @@ impl Cluster {
     pub(crate) fn project_in_order<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
         trial: &mut Trial<B>,
         (mut j, tau): (usize, f64),
     ) -> Result<Option<(usize, Landing)>, Stop> {

@@ -118,14 +118,15 @@ fn land_and_fire<S: System + ?Sized, B: Buffer>(
             context.counts.projections.add(1);
             Ok(if ends { Landed::Ended } else { Landed::Crossed })
         }
-        Err(Stop::NotLive { .. } | Stop::ArmedBeyond { .. }) if run.trial.is_pending => {
+        Err(Stop::NotLive { .. } | Stop::ArmedBeyond { .. }) if run.trial.is_pending() => {
             context.counts.projections_failed.add(1);
             take_back(context, run, start)?;
             Ok(Landed::TakenBack)
         }
         Err(error) => {
-            let (t, wants) = (run.state.t, context.wants_segments);
-            run.trial.commit(wants, observer, t, &run.cascade.scratch);
+            let (state, wants) = (&run.state, context.wants_segments);
+            run.trial
+                .commit(wants, observer, state, &run.cascade.scratch);
             Err(error)
         }
     }

@@ -58,7 +58,7 @@ impl<B: Buffer> Run<B> {
     pub(crate) fn begin(&mut self, settings: &Settings, t0: f64, x0: &[f64], tf: f64) {
         self.state.begin(settings, t0, x0, tf);
         self.cluster.begin();
-        self.trial.is_pending = false;
+        self.trial.pending = None;
         self.cascade.begin(settings.first_transition);
         self.turned.begin();
         self.doubts.begin();

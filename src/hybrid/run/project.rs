@@ -12,7 +12,7 @@ use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Scratch;
 use crate::hybrid::{Mode, Observer, Segment};
-use crate::ode::{Buffer, Dense, Tolerance};
+use crate::ode::{Buffer, Tolerance};
 
 /// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more
 /// than states in motion allow.
@@ -154,12 +154,8 @@ pub(crate) struct Trial<B> {
     field: B,
     /// Event functions where it lands; once the run has moved there, those where it came from.
     pub(crate) h: Vec<f64>,
-    /// The run has moved there, and the observer was not told yet.
-    pub(crate) is_pending: bool,
-    /// The path of the projection.
-    path: Dense<B>,
-    point: B,
-    stages: [B; 3],
+    /// When the projection began that led the run there, of which the observer was not told yet (s).
+    pub(super) pending: Option<f64>,
 }
 
 impl<B: Buffer> Trial<B> {
@@ -169,11 +165,13 @@ impl<B: Buffer> Trial<B> {
             x: state(),
             field: state(),
             h: vec![0.0; count],
-            is_pending: false,
-            path: Dense::new(dim),
-            point: state(),
-            stages: std::array::from_fn(|_| state()),
+            pending: None,
         }
+    }
+
+    /// True when the run has moved there, and the observer was not told yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.is_some()
     }
 
     /// Projects the present state onto guard `j` with a step of the given order. None when the
@@ -183,15 +181,17 @@ impl<B: Buffer> Trial<B> {
     pub(crate) fn project<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        (state, guards): (&mut State<B>, &mut GuardTable<B>),
         j: usize,
         order: u8,
     ) -> Option<Landing> {
+        let between = state.ode.between_steps();
+        let (point, [f2, f3, f4]) = (between.point, between.stages);
         let from = EventStep {
             length: -guards.own_h(j),
             t: state.t,
             x: state.x.get(),
-            field: state.field(),
+            field: between.first,
             rho: 1.0 / guards.own_rate(j),
         };
         let mut stages = Stages {
@@ -202,9 +202,7 @@ impl<B: Buffer> Trial<B> {
             row: guards.row.get_mut(),
         };
         let landing = self.x.get_mut();
-        let [f2, f3, f4] = &mut self.stages;
-        let fields = [f2.get_mut(), f3.get_mut(), f4.get_mut()];
-        let space = (self.point.get_mut(), fields);
+        let space = (point, [&mut *f2, &mut *f3, &mut *f4]);
         let (dt, rho) = from.to_surface(&mut stages, order, landing, space)?;
         let end_field = self.field.get_mut();
         let rho_end = stages.at(from.t + dt, landing, end_field)?;
@@ -212,7 +210,6 @@ impl<B: Buffer> Trial<B> {
             return None;
         }
         let (q, f0, end_field) = (from.length, from.field, &*end_field);
-        let [f2, f3, f4] = [f2.get(), f3.get(), f4.get()];
         let [rho2, rho3, rho4] = rho.map(|rho| q * rho);
         let (rho0, rho_last) = (q * from.rho, q * rho_end);
         // The landing less that of another rule, of the same order or the one below. Of order 1 and
@@ -226,20 +223,20 @@ impl<B: Buffer> Trial<B> {
             ],
             2 => [
                 (-0.5 * rho0, f0),
-                (rho2, f2),
+                (rho2, &*f2),
                 (0.0, f0),
                 (-0.5 * rho_last, end_field),
             ],
             3 => [
                 (-5.0 / 72.0 * rho0, f0),
-                (1.0 / 12.0 * rho2, f2),
-                (1.0 / 9.0 * rho3, f3),
+                (1.0 / 12.0 * rho2, &*f2),
+                (1.0 / 9.0 * rho3, &*f3),
                 (-1.0 / 8.0 * rho_last, end_field),
             ],
             _ => [
                 (0.0, f0),
                 (0.0, f0),
-                (rho4 / 6.0, f4),
+                (rho4 / 6.0, &*f4),
                 (-rho_last / 6.0, end_field),
             ],
         };
@@ -301,11 +298,10 @@ impl<B: Buffer> Trial<B> {
     ) {
         let start = state.t;
         if wants_segments {
-            let ends = (state.x.get(), self.x.get());
-            let fields = (state.field(), self.field.get());
-            self.path.hermite(start, landing.dt, ends, fields);
+            let ends = [state.x.get(), self.x.get()];
+            (state.ode).form_between(start, landing.dt, ends, self.field.get());
         }
-        self.is_pending = true;
+        self.pending = Some(start);
         state.t = start + landing.dt;
         std::mem::swap(&mut state.x, &mut self.x);
         std::mem::swap(&mut guards.h, &mut self.h);
@@ -319,7 +315,7 @@ impl<B: Buffer> Trial<B> {
         (state, guards): (&mut State<B>, &mut GuardTable<B>),
         start: f64,
     ) {
-        self.is_pending = false;
+        self.pending = None;
         state.t = start;
         std::mem::swap(&mut state.x, &mut self.x);
         std::mem::swap(&mut guards.h, &mut self.h);
@@ -332,17 +328,19 @@ impl<B: Buffer> Trial<B> {
         &mut self,
         wants_segments: bool,
         observer: &mut dyn Observer,
-        t: f64,
+        state: &State<B>,
         place: &Scratch<B>,
     ) {
-        if std::mem::take(&mut self.is_pending) && wants_segments {
+        if let Some(start) = self.pending.take()
+            && wants_segments
+        {
             observer.segment(&Segment {
-                start: self.path.start,
-                t,
+                start,
+                t: state.t,
                 state: place.x_before.get(),
                 mode: &place.mode_before,
                 projected: true,
-                interpolant: self.path.view(),
+                interpolant: state.ode.interpolant(),
             });
         }
     }
