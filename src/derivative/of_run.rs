@@ -122,15 +122,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         x0: &[f64],
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
-        let Settings {
-            max_memory,
-            corner_tolerance,
-            ..
-        } = self.parts().1.settings;
         let driver = self.parts().1;
         let sizes = (driver.state().len(), driver.blank_mode());
-        check_size(sizes.0, max_memory)?;
-        let mut path = crate::hybrid::path::Path::new(max_memory, corner_tolerance);
+        check_size(sizes.0, driver.settings.max_memory)?;
+        let mut path = crate::hybrid::path::Path::new(&driver.settings);
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
             let (system, driver, engine) = self.parts();

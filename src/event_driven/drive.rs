@@ -36,8 +36,7 @@ impl Drive<'_> {
     ) -> Result<MechanicalRun, Breakdown> {
         let ((start, impact), kind) = self.begin(t0, q, v)?;
         let n = self.model.system().contacts();
-        let tolerance = self.driver.settings.corner_tolerance;
-        let path = Path::new(self.driver.settings.max_memory, tolerance);
+        let path = Path::new(&self.driver.settings);
         let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), path);
         let before = [q, v].concat();
         recorder.begin(self.model, (t0, &before), (&start, &impact), kind);

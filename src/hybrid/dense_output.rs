@@ -3,15 +3,19 @@
 //! The interpolant of a step ([`Interpolant`]) has five coefficients, of which the states at its
 //! ends give two, `c₀ = x₀` and `c₁ = x₁ − x₀`, and the slope at its end a third,
 //! `c₃ = c₁ − h f₁ − c₂`. That slope is the one at which the next step starts,
-//! `h f₀ = c₁ + c₂`, unless something happened between. The last one, which is small beside the
-//! others, is kept in single precision. What does not follow this is kept as it is.
+//! `h f₀ = c₁ + c₂`, unless something happened between. The last one is kept in single precision
+//! where that is exact to a small part of the tolerance. What does not follow this is kept as it
+//! is.
 
+use super::options::{PerEntry, Settings};
 use crate::ode::Interpolant;
 
 /// What rounding may leave of coefficients that are computed from others, in units of the terms.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
-/// The same of one in single precision.
-const SINGLE: f64 = 1e-7;
+/// What single precision may make of the state, in units of the tolerance.
+const NEGLIGIBLE: f64 = 0.01;
+/// `θ²(1−θ)²`, by which the last coefficient counts, is at most this.
+const OF_LAST: f64 = 1.0 / 16.0;
 
 /// Nodes of a run: times, and states one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -49,19 +53,31 @@ struct Kept {
 #[derive(Clone, Debug)]
 pub(crate) struct DenseOutput {
     dim: usize,
+    rtol: PerEntry,
+    atol: PerEntry,
     steps: Vec<Kept>,
     long: Vec<f64>,
     short: Vec<f32>,
 }
 
 impl DenseOutput {
-    pub(crate) const fn new(dim: usize) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         Self {
-            dim,
+            dim: 0,
+            rtol: settings.rtol.clone(),
+            atol: settings.atol.clone(),
             steps: Vec::new(),
             long: Vec::new(),
             short: Vec::new(),
         }
+    }
+
+    /// Forgets what is kept; states have `dim` entries from now on.
+    pub(crate) fn begin(&mut self, dim: usize) {
+        self.dim = dim;
+        self.steps.clear();
+        self.long.clear();
+        self.short.clear();
     }
 
     /// Bytes that it takes.
@@ -77,10 +93,12 @@ impl DenseOutput {
         let end = nodes.times.len() - 1;
         let [x0, x1] = ends(nodes, end, dim);
         let is_whole = (0..dim).all(|i| {
-            let is_kept = (c4[i] - f64::from(single(c4[i]))).abs() <= SINGLE * c4[i].abs();
+            let size = x0[i].abs().max(x1[i].abs());
+            let allowed = self.atol.get(i) + self.rtol.get(i) * size;
+            let lost = OF_LAST * (c4[i] - f64::from(single(c4[i]))).abs();
             c0[i].to_bits() == x0[i].to_bits()
-                && (c1[i] - (x1[i] - x0[i])).abs() <= ROUNDING * (x0[i].abs() + x1[i].abs())
-                && is_kept
+                && (c1[i] - (x1[i] - x0[i])).abs() <= ROUNDING * size
+                && lost <= NEGLIGIBLE * allowed
         });
         if is_whole {
             self.chain(nodes, end, interpolant);
@@ -121,7 +139,7 @@ impl DenseOutput {
         let is_given = (0..dim).all(|i| {
             let (c1, way) = (x1[i] - x0[i], ratio * (d1[i] + d2[i]));
             let terms = c1.abs() + c2[i].abs() + way.abs();
-            (c1 - way - c2[i] - c3[i]).abs() <= ROUNDING * terms
+            terms.is_finite() && (c1 - way - c2[i] - c3[i]).abs() <= ROUNDING * terms
         });
         if is_given {
             last.form = Form::Chained;

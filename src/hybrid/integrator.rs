@@ -83,7 +83,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// absolute tolerance is above zero.
     ///
     /// It holds for the ends of steps. Between them, also where guards are crossed, the interpolant
-    /// is up to eight times less exact.
+    /// is exact to eight times the tolerance.
     #[must_use]
     pub fn rtol(mut self, rtol: impl Into<PerEntry>) -> Self {
         self.driver.settings.rtol = rtol.into();
@@ -251,12 +251,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
     pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, InputError> {
-        let Settings {
-            max_memory,
-            corner_tolerance,
-            ..
-        } = self.driver.settings;
-        let mut path = Path::new(max_memory, corner_tolerance);
+        let mut path = Path::new(&self.driver.settings);
         let summary = self.observe(t0, x0, tf, &mut path)?;
         let status = path.status(summary.status);
         Ok(Trajectory::new(path, status, summary.statistics))

@@ -3,6 +3,7 @@
 
 use super::dense_output::{DenseOutput, Nodes};
 use super::grouping::{Grouping, Joins};
+use super::options::Settings;
 use super::trajectory::ModeChange;
 use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Status, Transition};
 use crate::ode::Interpolant;
@@ -33,22 +34,23 @@ pub(crate) struct Path {
 const MOST_DOUBTS: usize = 1000;
 
 impl Path {
-    /// Keeps up to so many bytes; crossings within `corner_tolerance` (s) are one corner.
-    pub(crate) fn new(limit: usize, corner_tolerance: f64) -> Self {
+    /// Keeps as many bytes as the settings allow; crossings within their corner tolerance are one
+    /// corner.
+    pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             dim: 0,
             times: Vec::new(),
             states: Vec::new(),
-            dense: DenseOutput::new(0),
+            dense: DenseOutput::new(settings),
             crossings: Vec::new(),
             groups: Vec::new(),
             grouping: Grouping::new(0),
             group: 0,
-            corner_tolerance,
+            corner_tolerance: settings.corner_tolerance,
             modes: Vec::new(),
             mode: Mode::default(),
             doubts: Vec::new(),
-            limit,
+            limit: settings.max_memory,
             kept: 0,
         }
     }
@@ -149,12 +151,18 @@ impl Path {
 
 impl Observer for Path {
     fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
-        *self = Self {
-            dim: state.len(),
-            dense: DenseOutput::new(state.len()),
-            mode: mode.clone(),
-            ..Self::new(self.limit, self.corner_tolerance)
-        };
+        self.dim = state.len();
+        self.dense.begin(self.dim);
+        self.times.clear();
+        self.states.clear();
+        self.crossings.clear();
+        self.groups.clear();
+        self.grouping = Grouping::new(0);
+        self.group = 0;
+        self.modes.clear();
+        self.mode.clone_from(mode);
+        self.doubts.clear();
+        self.kept = 0;
         self.node(t, state);
         self.modes.push(ModeChange {
             t,

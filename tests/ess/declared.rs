@@ -3,9 +3,9 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{InputError, Integrator, Status, Trajectory, Watch};
+use saltation::{InputError, Integrator, Projection, Status, Stop, Trajectory, Watch};
 
-use crate::fixtures::support::{Sketch, SplitMix64};
+use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
 /// Length of all runs (s).
 const END: f64 = 10.0;
@@ -261,4 +261,111 @@ fn declarations_that_do_not_hold_end_no_run_in_a_panic() {
             |run: &Trajectory| matches!(run.status(), Status::ReachedEnd | Status::Refused(_));
         assert!(is_told(&run.unwrap()));
     }
+}
+
+/// Thrown to a height of about 131 m by a force that is hard to follow, with a ceiling at `height`.
+fn thrown(height: f64) -> Sketch {
+    Sketch::new(3, |t, x, _, dx| {
+        let push = 60.0 * (-40.0 * (t - 0.5).powi(2)).exp() * (1.0 + 3.0 * (30.0 * t).cos());
+        dx.copy_from_slice(&[x[1], if t < 1.5 { push + x[2] } else { x[2] }, 0.0]);
+    })
+    .events([Watch::BOTH], move |_, _, x, _| x[0] - height)
+    .gradient(|_, _, _, _, dh| {
+        dh.copy_from_slice(&[1.0, 0.0, 0.0]);
+        Some(0.0)
+    })
+}
+
+/// The run ends below a ceiling that the motion passes, by less than its error: the error that the
+/// tolerance allows of a height of 131 m, and not that of the start at zero.
+#[test]
+fn a_touch_within_the_error_of_a_state_that_has_grown_is_doubted() {
+    let run = |system, rtol| {
+        let integrator = Integrator::new(system).unwrap().projection(Projection::Off);
+        let mut integrator = integrator.rtol(rtol).atol(1e-9).max_step(0.2);
+        integrator.integrate(0.0, &[0.0, 0.0, -1.0], 30.0).unwrap()
+    };
+    let top = |run: &Trajectory| {
+        let at = |i: u32| run.at(0.01 * f64::from(i)).unwrap()[0];
+        (0..3000).map(at).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let exact = top(&run(thrown(1e9), 1e-11));
+    for rtol in [1e-2, 1e-3] {
+        let found = top(&run(thrown(1e9), rtol));
+        assert!(found < exact - 0.01, "{found} {exact}");
+        let height = 0.5 * (found + exact);
+        for run in [
+            run(thrown(height), rtol),
+            run(thrown(height).affine(), rtol),
+        ] {
+            assert!(run.crossings().is_empty() && !run.is_guaranteed());
+        }
+    }
+}
+
+/// What is not finite ends a run, also where nothing is sampled.
+#[test]
+fn values_that_are_not_finite_are_met_where_no_guard_is_in_reach() {
+    let system = || {
+        Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events([Watch::RISING], |_, _, x, _| {
+            if x[0] > 2.0 {
+                f64::NEG_INFINITY
+            } else {
+                -100.0
+            }
+        })
+    };
+    for system in [system(), system().max_rates(vec![1.0])] {
+        let run = Integrator::new(system)
+            .unwrap()
+            .integrate(0.0, &[0.0], 5.0)
+            .unwrap();
+        let is_named = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
+        assert!(is_named && (run.t() - 2.0).abs() < 1e-9, "{}", run.status());
+    }
+}
+
+/// An infinite largest rate says nothing.
+#[test]
+fn an_infinite_largest_rate_is_none() {
+    let run = |system| {
+        let mut integrator = Integrator::new(system).unwrap();
+        let run = integrator.integrate(0.0, &[0.0, 1.0], 1.0).unwrap();
+        *run.statistics()
+    };
+    assert_eq!(
+        run(flight(3).max_rates(vec![f64::INFINITY; 3])),
+        run(flight(3))
+    );
+}
+
+/// A guard that starts on its surface says nothing of how fast it changes: windows are no shorter
+/// than without a declaration.
+#[test]
+fn a_start_on_a_guard_with_a_largest_rate_costs_few_windows() {
+    let thrown = || falling(10.0).events([Watch::RISING], |_, _, x, _| -x[0]);
+    let run = |system: Sketch| {
+        let mut integrator = Integrator::new(system).unwrap().first_step(0.5);
+        integrator.integrate(0.0, &[0.0, 1.0], 1.0).unwrap()
+    };
+    let [plain, declared] = [thrown(), thrown().max_rates(vec![50.0])].map(run);
+    assert_eq!(plain.crossings().len(), declared.crossings().len());
+    assert!(declared.statistics().windows <= plain.statistics().windows + 10);
+}
+
+/// Neighbourhoods of guards are out of reach as guards are.
+#[test]
+fn declarations_hold_with_neighbourhoods() {
+    let run = |system| {
+        let integrator = Integrator::new(system).unwrap().rtol(1e-9);
+        let mut integrator = integrator.projection(Projection::eps(0.5, 3));
+        integrator.integrate(0.0, &[0.0, 0.0, -1.0], 29.0).unwrap()
+    };
+    let [plain, declared] = [thrown(100.0), thrown(100.0).affine()].map(run);
+    let times = |run: &Trajectory| -> Vec<f64> { run.crossings().iter().map(|c| c.t).collect() };
+    assert_eq!(times(&plain).len(), 2, "{}", plain.status());
+    for (a, b) in times(&plain).iter().zip(times(&declared)) {
+        assert!((a - b).abs() < 1e-6);
+    }
+    assert!(2 * declared.statistics().events < plain.statistics().events);
 }

@@ -390,7 +390,8 @@ fn cross<S: System + ?Sized, B: Buffer>(
         }
     };
     let (state, wants) = (&run.state, context.wants_segments);
-    run.trial.commit(wants, observer, state, &run.cascade.scratch);
+    run.trial
+        .commit(wants, observer, state, &run.cascade.scratch);
     tell(context, run, observer, (arrival, time_error));
     if reset.state {
         run.search.note_reset(speed_before, run.state.speed());

@@ -29,7 +29,7 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
         ..
     } = run;
     let system = context.system;
-    guards.begin(system);
+    guards.begin(system, state);
     steps.begin(system);
     search.begin((system, context.settings), state, guards);
     let sides = match given {

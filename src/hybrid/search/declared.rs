@@ -1,19 +1,26 @@
 //! What models declare of their event functions, and the steps in which no guard can be passed by
 //! that: nothing is sampled within them.
 
+use super::factors::UNMOVED;
+use super::levels::Levels;
 use super::window::{Arms, Samples, greater, lesser};
+use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::table::{GuardTable, State};
-use crate::hybrid::{EventFunction, Projection};
 use crate::ode::Buffer;
+
+/// What is declared of a guard holds at the end of a step but for rounding, in units of its terms, or
+/// it is not believed.
+const DECLARED: f64 = 1e-9;
 
 /// Whether a step comes within reach of a guard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reach {
     /// It does not.
     Out,
-    /// It may; no guard within reach comes to its surface for so long from an end of the step (s).
+    /// It may; from the end of the step that is farther from its surface, no guard within reach comes
+    /// there in less than so long (s).
     In(f64),
 }
 
@@ -29,23 +36,23 @@ impl Reach {
 
 impl<B: Buffer> Samples<B> {
     /// True when all event functions that are watched declare how they change, so that steps may be
-    /// passed over. Where samples are told to be taken at four places of each step, or steps to end
-    /// on borders of neighbourhoods, none is.
+    /// passed over. Where samples are told to be taken at four places of each step, none is.
     pub(super) fn are_declared<S: EventFunction + ?Sized>(
         &mut self,
         (system, settings): (&S, &Settings),
         guards: &GuardTable<B>,
     ) -> bool {
-        let may_be = settings.resolution == Resolution::Adaptive
-            && !matches!(settings.projection, Projection::Eps { .. });
-        let is_declared = |k: usize| system.is_affine(k) || system.max_rate(k).is_some();
-        let mut events = 0..guards.h.len();
+        let max_rate = |k: usize| system.max_rate(k).unwrap_or(f64::INFINITY);
+        let is_declared = |k: usize| {
+            let is_bounded = system.is_affine(k) || max_rate(k) < f64::INFINITY;
+            is_bounded || !guards.kept[k].watch.is_any()
+        };
+        let count = guards.h.len();
         let are_declared =
-            may_be && events.all(|k| is_declared(k) || !guards.kept[k].watch.is_any());
+            settings.resolution == Resolution::Adaptive && (0..count).all(is_declared);
         self.max_rates.clear();
-        if are_declared {
-            let max_rate = |k| system.max_rate(k).unwrap_or(f64::INFINITY);
-            self.max_rates.extend((0..guards.h.len()).map(max_rate));
+        if are_declared && (0..count).any(|k| max_rate(k) < f64::INFINITY) {
+            self.max_rates.extend((0..count).map(max_rate));
         }
         are_declared
     }
@@ -58,39 +65,40 @@ impl<B: Buffer> Samples<B> {
         (state, guards): (&State<B>, &mut GuardTable<B>),
         step: f64,
     ) -> Reach {
-        let n = state.count();
-        let [_, before, end] = &mut self.h;
+        let end = &mut self.h[2];
         context.all_events(state.t + step, state.ode.state(), &state.mode, end);
-        // How far each stays off its surface by its largest rate, without a branch: nowhere is it
-        // farther from both ends than half of the step.
-        let (h, sign, most_spread) = (&guards.h[..n], &guards.sign[..n], &guards.spreads.most[..n]);
-        let (end, max_rates, off) = (&end[..n], &self.max_rates[..n], &mut self.far[..n]);
-        for k in 0..n {
-            let ways = [h[k], end[k]].map(|h| -sign[k] * h);
-            off[k] =
-                lesser(ways[0], ways[1]) - 0.5 * step * max_rates[k] - state.error * most_spread[k];
+        let levels = Levels::new(context.settings, None);
+        let has_rates = !self.max_rates.is_empty();
+        if has_rates {
+            self.off_by_rates((state, guards), step, levels);
         }
-        let (mut none, mut reach) = (true, Reach::Out);
-        for k in 0..n {
-            let arming = guards.arming[k];
-            none &= !arming.is_armed();
-            if !arming.is_armed() || (off[k] > 0.0 && arming.is_ready()) {
-                guards.outside[k] |= arming.is_armed();
+        let (mut none, mut total, mut reach) = (true, 0.0, Reach::Out);
+        for k in 0..state.count() {
+            let (arming, end) = (guards.arming[k], self.h[2][k]);
+            total += end;
+            if !arming.is_armed() {
                 continue;
             }
-            let ways = [guards.h[k], end[k]].map(|h| -guards.sign[k] * h);
-            let error = state.error * guards.spreads.most[k];
+            none = false;
             let is_affine = context.system.is_affine(k);
-            let may_be_out = is_affine && reach == Reach::Out && arming.is_ready();
-            if may_be_out
-                && lesser(ways[0], ways[1]) > error
-                && off_surface(context, (state, guards), k, (ways, step)) > error
-            {
+            let mut is_out = has_rates && self.far[k] > 0.0;
+            if !is_out && is_affine && reach == Reach::Out {
+                let start = guards.h[k];
+                let off = off_surface(context, (state, guards), (k, step), (start, end));
+                is_out = off > -levels.border(k);
+            }
+            if is_out && arming.is_ready() {
                 guards.outside[k] = true;
             } else {
-                let free = greater(ways[0], ways[1]) / max_rates[k];
-                reach = reach.or_in(if is_affine { f64::INFINITY } else { free });
+                let ways = [guards.h[k], end].map(|h| -guards.sign[k] * h);
+                let free = |most: &f64| greater(ways[0], ways[1]) / most;
+                let most = self.max_rates[..].get(k).filter(|_| !is_affine);
+                reach = reach.or_in(most.map_or(f64::INFINITY, free));
             }
+        }
+        // It is so where all values at the end are.
+        if !f64::is_finite(total) {
+            reach = reach.or_in(f64::INFINITY);
         }
         if reach != Reach::Out {
             self.knows_end = true;
@@ -101,14 +109,43 @@ impl<B: Buffer> Samples<B> {
             waiting: false,
         };
         // For the slopes that are handed over.
-        before.copy_from_slice(&guards.h);
+        self.h[1].copy_from_slice(&guards.h);
         self.apart = step;
         Reach::Out
     }
+
+    /// How far each guard stays off the level at which it ends a step, by its largest rate and beyond
+    /// the error, without a branch: nowhere in the step is it farther from both ends than half of it.
+    /// One that was faster is not believed.
+    fn off_by_rates(
+        &mut self,
+        (state, guards): (&State<B>, &mut GuardTable<B>),
+        step: f64,
+        levels: Levels<'_>,
+    ) {
+        let n = state.count();
+        let error = state.error * guards.spreads.grown(state);
+        let (h, sign, zero) = (&guards.h[..n], &guards.sign[..n], &guards.zero[..n]);
+        let most_spread = &guards.spreads.most[..n];
+        let (end, max_rates) = (&self.h[2][..n], &self.max_rates[..n]);
+        let off = &mut self.far[..n];
+        for k in 0..n {
+            let (moved, most) = ((end[k] - h[k]).abs(), step * max_rates[k]);
+            let least = lesser(-sign[k] * h[k], -sign[k] * end[k]);
+            let out = least - 0.5 * most - error * most_spread[k];
+            let is_so = moved <= most * (1.0 + DECLARED) + UNMOVED * zero[k];
+            off[k] = if is_so { out } else { f64::NEG_INFINITY };
+        }
+        if !levels.are_zero() {
+            for (k, off) in off.iter_mut().enumerate() {
+                *off += levels.border(k);
+            }
+        }
+    }
 }
 
-/// How far an affine guard stays off its surface in the step, which it starts and ends `ways` before
-/// it (`u_k`); not a number where its row is not written.
+/// How far affine guard `k` stays off its surface in a step, beyond the error (`u_k`), by its values
+/// at the start and the end; not a number where its row is not written, or does not lead to its end.
 ///
 /// It is `g₀ + θ(g₁ + (1−θ)(g₂ + θ(g₃ + (1−θ)g₄)))`, with the row times the coefficients of the
 /// state: `θ(1−θ)` is at most a quarter, and what it multiplies lies between `g₂` and `g₂ + g₃` but
@@ -116,19 +153,29 @@ impl<B: Buffer> Samples<B> {
 fn off_surface<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     (state, guards): (&State<B>, &mut GuardTable<B>),
-    k: usize,
-    (ways, step): ([f64; 2], f64),
+    (k, step): (usize, f64),
+    (start, end): (f64, f64),
 ) -> f64 {
     let sign = guards.sign[k];
+    let (first, last) = (-sign * start, -sign * end);
+    let least = lesser(first, last);
+    if least <= 0.0 {
+        return least;
+    }
     let row = guards.row.get_mut();
     let Some(moving) = context.gradient(k, state.t, state.x.get(), &state.mode, row) else {
         return f64::NAN;
     };
     let [_, c1, c2, c3, c4] = state.ode.interpolant().coefficients;
     let along = |c: &[f64]| sign * row.iter().zip(c).map(|(a, c)| a * c).sum::<f64>();
-    let (g2, g4) = (along(c2), along(c4));
+    let (g1, g2, g4) = (along(c1) + sign * moving * step, along(c2), along(c4));
     let closer = 0.25 * greater(greater(g2, g2 + along(c3)) + 0.25 * greater(g4, 0.0), 0.0);
-    // Where it ends by its row, should the model have corrected the state, or not be affine.
-    let end = ways[0] - along(c1) - sign * moving * step;
-    lesser(lesser(ways[0], ways[1]), end) - closer
+    let rounding = DECLARED * (first + g1.abs()) + UNMOVED * guards.zero[k];
+    if (first - g1 - last).abs() <= rounding {
+        // Sizes of the state may have grown since the error of this guard was asked for.
+        let spread = greater(guards.spreads.most[k], state.along(row));
+        least - closer - state.error * spread
+    } else {
+        f64::NAN
+    }
 }

@@ -60,6 +60,9 @@ pub(super) const NARROWER: f64 = 0.4;
 pub(super) const MOST_NARROWED: u32 = 8;
 /// Narrowings after which an open window is tested for noise.
 pub(super) const NOISE_AFTER: u32 = 3;
+/// The first window behind steps that were passed over is this part of the step at least: a guard
+/// that starts on its surface says nothing of how fast it changes.
+pub(super) const SHORTEST_FIRST: f64 = 1e-3;
 /// Motion that is this many times as fast behind a reset as before is another one: windows are
 /// shorter by as much.
 pub(super) const FASTER: f64 = 2.0;

@@ -29,6 +29,12 @@ impl<'a> Levels<'a> {
         self.eps.is_none()
     }
 
+    /// Where the neighbourhood of guard `k` begins, −0 where it has none.
+    #[inline]
+    pub(super) fn border(&self, k: usize) -> f64 {
+        self.eps.map_or(-0.0, |eps| -eps.get(k))
+    }
+
     /// The level at which guard `k` ends the step. It is that of the border of its neighbourhood,
     /// `−eps_k`, while the guard starts, at `own`, clearly outside (by more than `zero`, what
     /// rounding makes of it), and unless the last step ended on that border. Else it is 0.

@@ -161,7 +161,8 @@ impl<B: Buffer> GuardSearch<B> {
                     self.passed_over = true;
                     return Ok(Met::Nothing(f64::INFINITY));
                 }
-                Reach::In(free) => self.pace.begin_anew(self.passed_over, free),
+                Reach::In(free) if self.passed_over => self.pace.begin_anew(step, free),
+                Reach::In(_) => {}
             }
         }
         self.passed_over = false;
@@ -235,7 +236,12 @@ impl<B: Buffer> GuardSearch<B> {
         context.counts.windows.add(1);
         let levels = Levels::new(context.settings, self.inside);
         let seen = (state, &mut *guards);
-        let overview = (self.samples).measure(context, seen, window, levels)?;
+        let mut overview = (self.samples).measure(context, seen, window, levels)?;
+        if !overview.are_far && guards.spreads.grown(state) > 1.0 {
+            let arming = &guards.arming;
+            (guards.spreads).renew(context, state, |k| arming[k].is_armed())?;
+            overview = (self.samples).measure(context, (state, guards), window, levels)?;
+        }
         self.near.clear();
         self.tops.clear();
         self.how = Settled::by(overview.are_plain, overview.are_far);

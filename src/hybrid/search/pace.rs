@@ -2,7 +2,9 @@
 //! before allows, and narrower where its samples do not settle what happens.
 
 use super::cubic::WIDEST;
-use super::factors::{FASTER, LAST, MOST_NARROWED, NARROWER, NOISE_AFTER, WANTED_WINDOWS};
+use super::factors::{
+    FASTER, LAST, MOST_NARROWED, NARROWER, NOISE_AFTER, SHORTEST_FIRST, WANTED_WINDOWS,
+};
 use super::window::{Window, greater, lesser};
 use crate::hybrid::context::Context;
 use crate::hybrid::options::Resolution;
@@ -82,12 +84,11 @@ impl Pace {
         greater(least, lesser(self.next, greater(self.longest, least)))
     }
 
-    /// Windows begin in a step behind one that was passed over: the first of them is as long as the
-    /// guard within reach is known to keep off its surface (s).
-    pub(super) fn begin_anew(&mut self, passed_over: bool, free: f64) {
-        if passed_over {
-            self.next = free;
-        }
+    /// Windows begin in a step, behind one that was passed over: the first of them is as long as a
+    /// guard within reach takes to its surface (s) at its largest rate, which is the time in which it
+    /// may change; but so long that a few more do.
+    pub(super) fn begin_anew(&mut self, step: f64, free: f64) {
+        self.next = greater(free, SHORTEST_FIRST * step);
     }
 
     /// A reset changed the speed of the motion, in tolerances a second. What a window told of the

@@ -225,7 +225,8 @@ impl<B: Buffer> Samples<B> {
         let (first, second, end) = (&first[..n], &second[..n], &end[..n]);
         let (far, plain) = (&mut self.far[..n], &mut self.plain[..n]);
         let (sign, zero) = (&guards.sign[..n], &guards.zero[..n]);
-        let (error, most_spread) = (state.error, &guards.spreads.most[..n]);
+        let error = state.error * guards.spreads.grown(state);
+        let most_spread = &guards.spreads.most[..n];
         let own = |k: usize| [start[k], first[k], second[k], end[k]].map(|h| sign[k] * h);
         if levels.are_zero() {
             for k in 0..n {

@@ -133,10 +133,10 @@ impl<B: Buffer> GuardTable<B> {
 
     /// Forgets the last run, with all sides off, and asks the model how its event functions are
     /// watched; values, rates and zeros are written before they are read.
-    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
+    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S, state: &State<B>) {
         self.arming.fill(Arming::Off);
         self.some_wait = true;
-        self.spreads.begin();
+        self.spreads.begin(state);
         self.beside.begin();
         self.stale.fill(true);
         self.outside.fill(false);
