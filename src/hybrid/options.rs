@@ -167,10 +167,10 @@ impl Projection {
 ///
 /// Oscillations are followed at any rate, since windows grow too slowly to skip a period: in less
 /// than one, four samples of a wave do not agree with a cubic by chance. Only a wave that is fast
-/// from the start, or from a reset on, may be met by windows of more than a period, most of all in
-/// steps of a [fixed](crate::Integrator::fixed_step) or a given
-/// [first](crate::Integrator::first_step) length; a time scale of a tenth of the period excludes
-/// it. A step has up to 64 windows (a shorter one is tried then; a step of fixed length 4,096,
+/// from the start, from a reset on, or where it comes within reach after steps that were passed
+/// over, may be met by windows of more than a period, most of all in steps of a
+/// [fixed](crate::Integrator::fixed_step) or a given [first](crate::Integrator::first_step) length;
+/// a time scale of a tenth of the period excludes it. A step has up to 64 windows (a shorter one is tried then; a step of fixed length 4,096,
 /// beyond which it counts as [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -104,11 +104,12 @@ pub trait EventFunction {
     }
 
     /// The shortest time (s) in which `h_k` does something of its own that the motion does not
-    /// show: a pulse, a gate, an obstacle that is passed. Samples of `h_k` are never farther apart
-    /// in time, so that nothing that lasts as long can hide between them. `INFINITY` for a function
-    /// of the state that is smooth wherever the state is; the provided `None` takes that of the
-    /// integrator ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the
-    /// run unless it is told, and none at all where [`is_affine`](Self::is_affine) says so.
+    /// show: a pulse, a gate, an obstacle that is passed (how long that takes). Samples of `h_k` are
+    /// never farther apart in time, so that nothing that lasts as long can hide between them.
+    /// `INFINITY` for a function that changes its course only where the motion does, such as a height
+    /// over flat ground; the provided `None` takes that of the integrator
+    /// ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the run unless it
+    /// is told, and none at all where [`is_affine`](Self::is_affine) says so.
     ///
     /// What hides is narrower than the distance of samples and leaves no trace at them;
     /// oscillations are followed at any rate.
@@ -121,8 +122,10 @@ pub trait EventFunction {
     /// [`gradient`](Self::gradient) writes, and `b` what it returns; they may differ from mode to
     /// mode. What it does within a step is then known from the polynomial of the step: it needs no
     /// time scale, and where all watched event functions are so, or state a
-    /// [`max_rate`](Self::max_rate), steps in which no guard is within reach are not sampled. The
-    /// provided `false` is always right. Whoever declares what is not so may lose guards.
+    /// [`max_rate`](Self::max_rate), steps in which no guard is within reach are not sampled. Where
+    /// the row is not written, or does not lead to the value at the end of a step, the step is sampled
+    /// all the same; what is not affine and not seen there may lose guards. The provided `false` is
+    /// always right.
     ///
     /// ```
     /// use saltation::{EventFunction, Flow, Integrator, Mode, Watch};
@@ -153,9 +156,15 @@ pub trait EventFunction {
         false
     }
 
-    /// The largest `|dh_k/dt|` of any motion, where one is known (`u_k` per second); not negative.
-    /// Steps are then not sampled in which no guard is within reach, as for affine ones. Motions
-    /// that are faster after all may lose guards. Provided: `None`.
+    /// The largest `|dh_k/dt|` on any motion of the run, where one is known (`u_k` per second); not
+    /// negative, and as good as none where it is infinite. For the distance to an obstacle it is the
+    /// top speed. Where all watched event functions state one, or are [affine](Self::is_affine),
+    /// steps in which no guard is within reach are not sampled.
+    ///
+    /// Steps within reach are sampled as all others are: a passage that is shorter than the
+    /// [`time_scale`](Self::time_scale) may hide there. A motion that is seen to be faster at the end
+    /// of a step is sampled too; one that is faster within it may lose guards.
+    /// Provided: `None`.
     fn max_rate(&self, k: usize) -> Option<f64> {
         let _ = k;
         None
