@@ -174,6 +174,21 @@ impl EventFunction for Liar<Random> {
         }
     }
 
+    fn is_affine(&self, k: usize) -> bool {
+        let truth = k < self.model.count() && self.model.is_affine(k);
+        truth != (self.next() < self.lies.size)
+    }
+
+    fn max_rate(&self, k: usize) -> Option<f64> {
+        let truth = (k < self.model.count()).then(|| self.model.max_rate(k));
+        let lies = self.next() < self.lies.size;
+        if lies {
+            Some(self.value(1.0))
+        } else {
+            truth.flatten()
+        }
+    }
+
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         if self.knows(crossing.x.len()) {
             self.model.on_crossing(crossing)?;

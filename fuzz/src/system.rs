@@ -90,6 +90,8 @@ pub struct Random {
     /// Whether derivatives are written where that is simple.
     written: bool,
     ignores_mode: bool,
+    /// Whether guards that are affine are declared so, and all others to change at no given rate.
+    declares: bool,
     correct: Option<f64>,
     /// An option that makes no sense: runs are refused with it.
     option: Option<f64>,
@@ -147,6 +149,7 @@ impl Random {
             written: draw.chance(0.5),
             ignores_mode: draw.chance(0.2)
                 && !surfaces.iter().any(|s| matches!(s.shape, Shape::ByMode)),
+            declares: draw.chance(0.3),
             correct: draw.chance(0.05).then(|| draw.number()),
             option: draw.chance(0.01).then(|| draw.number()),
             surfaces,
@@ -379,6 +382,14 @@ impl EventFunction for Random {
 
     fn time_scale(&self, k: usize) -> Option<f64> {
         self.scales[k]
+    }
+
+    fn is_affine(&self, k: usize) -> bool {
+        self.declares && matches!(self.surfaces[k].shape, Shape::Plane | Shape::Clock)
+    }
+
+    fn max_rate(&self, _k: usize) -> Option<f64> {
+        self.declares.then_some(f64::MAX)
     }
 
     fn flags(&self) -> usize {
