@@ -69,7 +69,8 @@ pub use model::{
 };
 pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};
+pub use path::ModeChange;
 pub(crate) use run::run_to_end;
 pub use search::Doubt;
 pub use status::{At, ModelError, Statistics, Status, Stop};
-pub use trajectory::{ModeChange, Trajectory};
+pub use trajectory::Trajectory;

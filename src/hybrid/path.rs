@@ -4,10 +4,19 @@
 use super::dense_output::{DenseOutput, Nodes};
 use super::grouping::{Grouping, Joins};
 use super::options::Settings;
-use super::trajectory::ModeChange;
 use super::{At, Doubt, GuardCrossing, Mode, Observer, Segment, Status, Transition};
 use crate::ode::Interpolant;
 use crate::{InputError, Stop};
+
+/// A mode and the time from which it holds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ModeChange {
+    /// Time from which the mode holds (s).
+    pub t: f64,
+    /// The mode.
+    pub mode: Mode,
+}
 
 /// The observer that keeps everything.
 #[derive(Clone, Debug)]

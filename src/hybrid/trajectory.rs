@@ -3,19 +3,9 @@
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
 use super::corner::{self, Corner};
-use super::path::Path;
+use super::path::{ModeChange, Path};
 use super::{Doubt, GuardCrossing, Mode, Statistics, Status};
 use crate::{InputError, Stop};
-
-/// A mode and the time from which it holds.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ModeChange {
-    /// Time from which the mode holds (s).
-    pub t: f64,
-    /// The mode.
-    pub mode: Mode,
-}
 
 /// Everything a run computed: complete up to the time at which it ended, whatever the reason.
 #[derive(Clone, Debug)]
