@@ -167,14 +167,24 @@ fn off_surface<S: System + ?Sized, B: Buffer>(
         return f64::NAN;
     };
     let [_, c1, c2, c3, c4] = state.ode.interpolant().coefficients;
-    let along = |c: &[f64]| sign * row.iter().zip(c).map(|(a, c)| a * c).sum::<f64>();
-    let (g1, g2, g4) = (along(c1) + sign * moving * step, along(c2), along(c4));
-    let closer = 0.25 * greater(greater(g2, g2 + along(c3)) + 0.25 * greater(g4, 0.0), 0.0);
+    let n = row.len();
+    let (c1, c2, c3, c4) = (&c1[..n], &c2[..n], &c3[..n], &c4[..n]);
+    let allowed = &state.allowed.get()[..n];
+    let (mut g1, mut g2, mut g3, mut g4) = (moving * step, 0.0, 0.0, 0.0);
+    // Sizes of the state may have grown since the error of this guard was asked for.
+    let mut spread = 0.0;
+    for i in 0..n {
+        g1 += row[i] * c1[i];
+        g2 += row[i] * c2[i];
+        g3 += row[i] * c3[i];
+        g4 += row[i] * c4[i];
+        spread += row[i].abs() * allowed[i];
+    }
+    let (g1, inner) = (sign * g1, greater(sign * g2, sign * (g2 + g3)));
+    let closer = 0.25 * greater(inner + 0.25 * greater(sign * g4, 0.0), 0.0);
     let rounding = DECLARED * (first + g1.abs()) + UNMOVED * guards.zero[k];
     if (first - g1 - last).abs() <= rounding {
-        // Sizes of the state may have grown since the error of this guard was asked for.
-        let spread = greater(guards.spreads.most[k], state.along(row));
-        least - closer - state.error * spread
+        least - closer - state.error * greater(guards.spreads.most[k], spread)
     } else {
         f64::NAN
     }
