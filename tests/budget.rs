@@ -71,11 +71,11 @@ const STATED: &str = "
 case                                 | crossings flow flip h rows products windows allocations
 hopper                               | 4 394 0 349 0 0 84 0
 hopper, as written                   | 4 390 4 86 69 0 8 0
-plate of 2                           | 8 228 0 713 0 0 51 0
-plate of 10                          | 37 349 0 4020 0 0 53 0
-plate of 50                          | 180 954 0 35560 0 0 65 0
-plate of 50, as written              | 180 769 185 15968 1093 0 44 0
-plate of 50, law N, as written       | 349 1212 442 43204 2359 0 23 0
+plate of 2                           | 8 228 0 629 0 0 51 0
+plate of 10                          | 37 349 0 3684 0 0 53 0
+plate of 50                          | 180 954 0 33760 0 0 65 0
+plate of 50, as written              | 180 769 185 15968 944 0 44 0
+plate of 50, law N, as written       | 349 1212 442 43204 2065 0 23 0
 corner of 2                          | 2 23 0 328 0 0 42 0
 corner of 2, apart                   | 2 29 0 352 0 0 42 0
 corner of 8                          | 8 29 0 1306 0 0 42 0
@@ -85,11 +85,11 @@ corner of 100, apart                 | 100 511 0 37677 0 0 42 0
 corner of 100, as written            | 100 14 200 700 502 0 2 0
 corner of 8 of a table, as written   | 8 23 0 56 42 0 2 0
 hundred far guards                   | 4 304 0 24047 0 0 69 0
-hundred far guards, as declared      | 4 304 0 8597 653 0 8 0
+hundred far guards, as declared      | 4 304 0 8193 552 0 8 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 the same with a time scale           | 0 8 0 1719 0 0 1 0
 ball                                 | 2 42 0 34 9 0 8 48
-trot, pitched                        | 2 309 0 376 22 0 48 55
+trot, pitched                        | 2 309 0 376 20 0 48 55
 derivative of a corner of 8          | 0 1076 0 80 74 48 0 325
 derivative of a plate of 50          | 0 2643 365 25068 10373 8944 0 1110
 ";
