@@ -71,7 +71,8 @@ pub(crate) struct Arms {
     pub(crate) waiting: bool,
 }
 
-/// The lesser of two numbers that are known to be finite: one instruction, unlike `f64::min`.
+/// The lesser of two numbers, the second where one of them is none: one instruction, unlike
+/// `f64::min`.
 #[inline]
 pub(super) fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
