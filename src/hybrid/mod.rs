@@ -74,3 +74,9 @@ pub(crate) use run::run_to_end;
 pub use search::Doubt;
 pub use status::{At, ModelError, Statistics, Status, Stop};
 pub use trajectory::Trajectory;
+
+/// Room that lists of guards which are near, or cross, at one instant have from the start, for this
+/// many event functions: where more are than there is room for, they grow once.
+pub(crate) fn room_for(count: usize) -> usize {
+    count.min(128)
+}

@@ -7,6 +7,7 @@
 //! carried across, and refuses.
 
 use super::model::rearm::{Arming, Effect};
+use super::room_for;
 use super::{
     Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, Rearm, RearmMatrix, Record,
     evaluate,
@@ -82,7 +83,7 @@ impl<B: Buffer> Scratch<B> {
             x_before: B::zeros(dim),
             mode_before: mode.clone(),
             arming_before: vec![Arming::Off; count],
-            counted: Vec::with_capacity(count),
+            counted: Vec::with_capacity(room_for(count)),
             mode_crossed: mode.clone(),
             mode_after: mode.clone(),
             done: vec![Done::default(); count],

@@ -9,6 +9,7 @@ use super::transversality::{
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
+use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
@@ -58,7 +59,7 @@ impl<B: Buffer> Cascade<B> {
             is_crossed: vec![false; count],
             jumped: false,
             repeats: 0,
-            stopping: Vec::with_capacity(2 * count),
+            stopping: Vec::with_capacity(2 * room_for(count)),
             index: 0,
             told: GuardCrossing::blank(dim),
             mode: mode.clone(),

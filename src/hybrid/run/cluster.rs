@@ -3,6 +3,7 @@
 use super::project::{Landing, Trial};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
+use crate::hybrid::room_for;
 use crate::hybrid::search::Pace;
 use crate::hybrid::table::State;
 use crate::hybrid::table::{GuardTable, NOT_NEAR};
@@ -39,8 +40,8 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(crate) fn new(count: usize) -> Self {
         Self {
-            set: Vec::with_capacity(count),
-            near: Vec::with_capacity(count),
+            set: Vec::with_capacity(room_for(count)),
+            near: Vec::with_capacity(room_for(count)),
             residual_time: 0.0,
             ranking: None,
             reach: f64::INFINITY,

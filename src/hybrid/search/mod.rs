@@ -38,6 +38,7 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
+use crate::hybrid::room_for;
 use crate::ode::Buffer;
 use classify::{classify, monotone};
 use cubic::FRACTIONS;
@@ -108,9 +109,9 @@ impl<B: Buffer> GuardSearch<B> {
             is_declared: false,
             passed_over: true,
             how: Settled::Closely,
-            near: Vec::with_capacity(count),
-            passages: Vec::with_capacity(count),
-            tops: Vec::with_capacity(count),
+            near: Vec::with_capacity(room_for(count)),
+            passages: Vec::with_capacity(room_for(count)),
+            tops: Vec::with_capacity(room_for(count)),
             hovers: vec![false; count],
         }
     }
@@ -294,7 +295,6 @@ impl<B: Buffer> GuardSearch<B> {
                 }
                 class => class,
             };
-            // One of each for each guard has room.
             match class {
                 Class::Passed(passage) => {
                     let at = passage.at();

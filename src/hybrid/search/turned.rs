@@ -5,6 +5,7 @@ use super::doubt::{Doubt, Doubts};
 use super::window::{Samples, Window};
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::{Arrival, CrossedGuard, Mode};
@@ -56,8 +57,8 @@ impl<B: Buffer> Turned<B> {
             cluster_start: f64::INFINITY,
             approach: vec![0.0; count],
             closest: vec![0.0; count],
-            list: Vec::with_capacity(count),
-            flown: Vec::with_capacity(count),
+            list: Vec::with_capacity(room_for(count)),
+            flown: Vec::with_capacity(room_for(count)),
             last_flown: None,
             field: B::zeros(dim),
             mode: mode.clone(),

@@ -7,6 +7,7 @@ use super::state::State;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::room_for;
 use crate::hybrid::{CrossedGuard, Mode, Watch};
 use crate::ode::Buffer;
 use crate::{Direction, Guard, Stop};
@@ -125,7 +126,7 @@ impl<B: Buffer> GuardTable<B> {
             outside: vec![false; count],
             ahead: values(),
             tried: vec![false; count],
-            close: Vec::with_capacity(count),
+            close: Vec::with_capacity(room_for(count)),
             row: B::zeros(dim),
             beside: Beside::new(dim),
         }

@@ -4,6 +4,7 @@
 use super::state::State;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::room_for;
 use crate::interrupt::Interrupted;
 use crate::ode::Buffer;
 
@@ -70,7 +71,7 @@ impl<B: Buffer> Spreads<B> {
             grown: 1.0,
             outgrown: 0,
             row: B::zeros(dim),
-            together: Vec::with_capacity(count),
+            together: Vec::with_capacity(room_for(count)),
             sides: vec![0.0; 2 * count],
         }
     }
