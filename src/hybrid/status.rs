@@ -347,7 +347,7 @@ pub struct Statistics {
     /// Rows of `Dh`, or differences in their stead, each counted as one.
     pub gradient: usize,
     /// Windows of smooth steps in which event functions were sampled, at three places each beside
-    /// their start.
+    /// their start. Steps with no guard in reach, by what is declared of them, have none.
     pub windows: usize,
     /// Windows narrowed because their samples did not settle what happens between them.
     pub narrowed: usize,
