@@ -34,6 +34,8 @@ fn steps(draw: &mut Draw, trial: &mut Trial) {
         let (mut q, mut p) = (vec![0.1; q.len()], vec![0.2; q.len()]);
         let _ = midpoint.step(0.0, 0.01, &mut q, &mut p);
     }
+    // That of the first step of a second run counts too.
+    let halved_before = midpoint.halvings();
     let Some(mut p) = trial.result("momentum", midpoint.momentum(&q, &v)) else {
         return;
     };
@@ -55,7 +57,7 @@ fn steps(draw: &mut Draw, trial: &mut Trial) {
         trial.finite("q", &q);
         trial.finite("p", &p);
     }
-    trial.note("halvings", &midpoint.halvings());
+    trial.note("halvings", &(midpoint.halvings() - halved_before));
     let derivative = midpoint.derivative(t, 0.01, &q, &p);
     trial.numbers(
         "derivative",
