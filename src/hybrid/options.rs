@@ -170,8 +170,9 @@ impl Projection {
 /// from the start, from a reset on, or where it comes within reach after steps that were passed
 /// over, may be met by windows of more than a period, most of all in steps of a
 /// [fixed](crate::Integrator::fixed_step) or a given [first](crate::Integrator::first_step) length;
-/// a time scale of a tenth of the period excludes it. A step has up to 64 windows (a shorter one is tried then; a step of fixed length 4,096,
-/// beyond which it counts as [unresolved](crate::Statistics::unresolved)).
+/// a time scale of a tenth of the period excludes it. A step has up to 64 windows (a shorter one is
+/// tried then; a step of fixed length 4,096, beyond which it counts as
+/// [unresolved](crate::Statistics::unresolved)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resolution {

@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{InputError, Integrator, Projection, Status, Stop, Trajectory, Watch};
+use saltation::{InputError, Integrator, Mode, Projection, Rearm, Status, Stop, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
@@ -316,12 +316,65 @@ fn values_that_are_not_finite_are_met_where_no_guard_is_in_reach() {
         })
     };
     for system in [system(), system().max_rates(vec![1.0])] {
-        let run = Integrator::new(system)
-            .unwrap()
-            .integrate(0.0, &[0.0], 5.0)
-            .unwrap();
+        let mut integrator = Integrator::new(system).unwrap();
+        let run = integrator.integrate(0.0, &[0.0], 5.0).unwrap();
         let is_named = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
         assert!(is_named && (run.t() - 2.0).abs() < 1e-9, "{}", run.status());
+    }
+    // Of a guard that is no longer looked for, too.
+    let once = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+        .events([Watch::RISING; 2], |k, _, x, _| match k {
+            0 if x[0] > 2.0 => f64::NAN,
+            0 => x[0] - 1.0,
+            _ => x[0] - 1e6,
+        })
+        .gradient(|_, _, _, _, dh| {
+            dh[0] = 1.0;
+            Some(0.0)
+        });
+    let mut integrator = Integrator::new(once.affine()).unwrap().rearm(Rearm::Never);
+    let run = integrator.integrate(0.0, &[0.0], 5.0).unwrap();
+    let is_named = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
+    assert!(is_named && (run.t() - 2.0).abs() < 1e-9, "{}", run.status());
+}
+
+/// A hump within one step, which starts and ends before the guard: the polynomial of the step bends
+/// towards it.
+#[test]
+fn an_affine_guard_that_is_passed_within_a_step_is_met() {
+    for (sign, height) in [(1.0, 0.04), (-1.0, 0.04), (1.0, 0.049)] {
+        let hump = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -10.0]))
+            .events([Watch::BOTH], move |_, _, x, _| sign * (x[0] - height))
+            .gradient(move |_, _, _, _, dh| {
+                dh.copy_from_slice(&[sign, 0.0]);
+                Some(0.0)
+            })
+            .affine();
+        let mut integrator = Integrator::new(hump).unwrap().fixed_step(0.2);
+        let run = integrator.integrate(0.0, &[0.0, 1.0], 0.2).unwrap();
+        let half = (0.01 - 0.2 * height).sqrt();
+        let times: Vec<f64> = run.crossings().iter().map(|c| c.t).collect();
+        assert_eq!(times.len(), 2, "{height}");
+        assert!((times[0] - 0.1 + half).abs() < 1e-9 && (times[1] - 0.1 - half).abs() < 1e-9);
+    }
+}
+
+/// What the end of a step contradicts is not believed: a hump between its ends is met.
+#[test]
+fn declarations_that_the_end_of_a_step_contradicts_are_not_believed() {
+    let hump = || {
+        Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events([Watch::BOTH], |_, _, x, _| {
+            0.5 - 4.0 * (x[0] - 0.5).powi(2) + 0.2 * x[0]
+        })
+    };
+    let row = |_, _, x: &[f64], _: &Mode, dh: &mut [f64]| {
+        dh[0] = 0.2 - 8.0 * (x[0] - 0.5);
+        Some(0.0)
+    };
+    for liar in [hump().gradient(row).affine(), hump().max_rates(vec![0.1])] {
+        let mut integrator = Integrator::new(liar).unwrap().fixed_step(1.0);
+        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        assert_eq!(run.crossings().len(), 2, "{}", run.status());
     }
 }
 

@@ -1,7 +1,7 @@
 //! What models declare of their event functions, and the steps in which no guard can be passed by
 //! that: nothing is sampled within them.
 
-use super::factors::UNMOVED;
+use super::factors::{DECLARED, UNMOVED};
 use super::levels::Levels;
 use super::window::{Arms, Samples, greater, lesser};
 use crate::hybrid::EventFunction;
@@ -9,10 +9,6 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::table::{GuardTable, State};
 use crate::ode::Buffer;
-
-/// What is declared of a guard holds at the end of a step but for rounding, in units of its terms, or
-/// it is not believed.
-const DECLARED: f64 = 1e-9;
 
 /// Whether a step comes within reach of a guard.
 #[derive(Clone, Copy, Debug, PartialEq)]

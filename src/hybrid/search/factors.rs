@@ -41,6 +41,10 @@ pub(super) const AS_ITS_RATE: f64 = 0.5;
 /// anew: below it, closer looks at guards that only this brings near cost less.
 pub(super) const MUCH_GROWN: f64 = 16.0;
 
+/// What is declared of a guard holds at the end of a step but for rounding, in units of its terms, or
+/// it is not believed.
+pub(super) const DECLARED: f64 = 1e-9;
+
 // Noise.
 
 /// Evaluations of the test for noise.
