@@ -422,3 +422,23 @@ fn declarations_hold_with_neighbourhoods() {
     }
     assert!(2 * declared.statistics().events < plain.statistics().events);
 }
+
+/// A step that comes into a neighbourhood stops on its border, also where the guard itself is out of
+/// reach by its largest rate.
+#[test]
+fn a_step_into_a_neighbourhood_ends_on_its_border() {
+    let run = |system| {
+        let integrator = Integrator::new(system).unwrap().fixed_step(0.013);
+        let mut integrator = integrator.projection(Projection::eps(0.5, 2));
+        integrator.integrate(0.0, &[0.0], 3.0).unwrap()
+    };
+    let line = || {
+        Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events([Watch::RISING], |_, _, x, _| x[0] - 2.0)
+    };
+    for system in [line(), line().max_rates(vec![1.0])] {
+        let run = run(system);
+        let statistics = run.statistics();
+        assert_eq!((statistics.locations, statistics.projections), (1, 1));
+        assert!(run.times().iter().any(|t| (t - 1.5).abs() < 1e-9));
+    }
+}

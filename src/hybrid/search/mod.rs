@@ -160,7 +160,6 @@ impl<B: Buffer> GuardSearch<B> {
             match self.samples.reach(context, (state, guards), step) {
                 Reach::Out => {
                     self.passed_over = true;
-                    self.pace.settled = step;
                     return Ok(Met::Nothing(f64::INFINITY));
                 }
                 Reach::In(free) if self.passed_over => self.pace.begin_anew(step, free),

@@ -53,7 +53,7 @@ impl Settled {
 pub(crate) struct Pace {
     /// How long the next one may be.
     next: f64,
-    /// The last one in which it was settled what happens, by samples or by what is declared.
+    /// The last one whose samples settled what happens in it.
     pub(crate) settled: f64,
     /// The longest distance of samples that the time scales of the guards allow.
     pub(crate) apart: f64,
