@@ -101,7 +101,7 @@ impl DenseOutput {
                 && lost <= NEGLIGIBLE * allowed
         });
         if is_whole {
-            self.chain(nodes, end, interpolant);
+            self.chain(nodes, interpolant);
         }
         self.steps.push(Kept {
             end,
@@ -123,12 +123,12 @@ impl DenseOutput {
     }
 
     /// Drops `c₃` of the last step, if the slope at the start of the next one gives it.
-    fn chain(&mut self, nodes: Nodes<'_>, end: usize, next: &Interpolant<'_>) {
+    fn chain(&mut self, nodes: Nodes<'_>, next: &Interpolant<'_>) {
         let dim = self.dim;
         let Some(last) = self.steps.last_mut() else {
             return;
         };
-        if last.form != Form::Whole || last.end + 1 != end {
+        if last.form != Form::Whole {
             return;
         }
         let [x0, x1] = ends(nodes, last.end, dim);

@@ -333,6 +333,30 @@ fn a_top_on_the_other_side_of_a_sample_is_met() {
     tally.check();
 }
 
+/// Waves with a declared rate, in steps of several periods from the start: the first window is as long
+/// as the rate says.
+#[test]
+fn declared_waves_are_followed_from_their_first_window() {
+    let waves = [
+        (86.18615533898007, 2.6328774929870415, -0.9557634234023678),
+        (89.24590420641093, 2.4388721182546877, 0.7434799260876412),
+        (95.71711289539118, 2.0690276646797776, 0.7042818468063087),
+        (80.68434764754582, 2.9651196313455763, -0.9483057317910369),
+    ];
+    let mut tally = Tally::default();
+    for (rate, phase, level) in waves {
+        let course = Course {
+            shapes: vec![Shape::Wave { rate, phase, level }],
+            acceleration: 0.0,
+            declares: true,
+        };
+        for projection in [Projection::Auto, Projection::Off] {
+            tally.take(&course, &course.run(projection));
+        }
+    }
+    tally.check();
+}
+
 #[test]
 #[ignore = "forty thousand systems: minutes in release"]
 fn no_crossing_of_many_waves_is_lost() {
