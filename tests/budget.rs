@@ -85,11 +85,11 @@ corner of 100, apart                 | 100 511 0 37677 0 0 42 0
 corner of 100, as written            | 100 14 200 700 502 0 2 0
 corner of 8 of a table, as written   | 8 23 0 56 42 0 2 0
 hundred far guards                   | 4 304 0 24047 0 0 69 0
-hundred far guards, as declared      | 4 304 0 7789 451 0 8 0
+hundred far guards, as declared      | 4 304 0 8193 552 0 8 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 the same with a time scale           | 0 8 0 1719 0 0 1 0
-ball                                 | 2 42 0 34 8 0 8 48
-trot, pitched                        | 2 309 0 376 18 0 48 55
+ball                                 | 2 42 0 34 9 0 8 48
+trot, pitched                        | 2 309 0 376 20 0 48 55
 derivative of a corner of 8          | 0 1076 0 80 74 48 0 325
 derivative of a plate of 50          | 0 2643 365 25068 10224 8944 0 1110
 ";

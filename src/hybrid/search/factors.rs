@@ -37,6 +37,9 @@ pub(super) const OPEN_PART: f64 = 0.25;
 /// part of the way by that rate, and at most as much more.
 pub(super) const AS_ITS_RATE: f64 = 0.5;
 
+/// Where the error of a guard may have grown by more than this since it was evaluated, it is evaluated
+/// anew: below it, closer looks at guards that only this brings near cost less.
+pub(super) const MUCH_GROWN: f64 = 16.0;
 /// What is declared of a guard holds at the end of a step but for rounding, in units of its terms, or
 /// it is not believed.
 pub(super) const DECLARED: f64 = 1e-9;

@@ -45,8 +45,8 @@ use cubic::FRACTIONS;
 use curve::{Class, Passage, Top};
 use declared::Reach;
 use factors::{
-    BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, NARROWER, NOISE_APART, NOISE_PART,
-    NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
+    BLUR, LEAST_SAMPLES, MOST_WINDOWS, MOST_WINDOWS_FIXED, MUCH_GROWN, NARROWER, NOISE_APART,
+    NOISE_PART, NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
 };
 use levels::Levels;
 use locate::{Candidates, stop_of};
@@ -237,7 +237,12 @@ impl<B: Buffer> GuardSearch<B> {
         context.counts.windows.add(1);
         let levels = Levels::new(context.settings, self.inside);
         let seen = (state, &mut *guards);
-        let overview = (self.samples).measure(context, seen, window, levels)?;
+        let mut overview = (self.samples).measure(context, seen, window, levels)?;
+        if !overview.are_far && guards.spreads.grown(state) > MUCH_GROWN {
+            let arming = &guards.arming;
+            (guards.spreads).renew(context, state, |k| arming[k].is_armed())?;
+            overview = (self.samples).measure(context, (state, guards), window, levels)?;
+        }
         self.near.clear();
         self.tops.clear();
         self.how = Settled::by(overview.are_plain, overview.are_far);

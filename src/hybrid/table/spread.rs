@@ -21,9 +21,9 @@ const GROWN: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Spreads<B> {
     pub(super) each: Vec<Spread>,
-    /// The largest of each in this run (`u_k`), which may be that of the start.
+    /// The largest of each in this run (`u_k`), or at the sizes that it was evaluated for.
     pub(crate) most: Vec<f64>,
-    /// What the tolerances allow of each variable at the start.
+    /// What the tolerances allow of each variable at those.
     known_for: B,
     /// How much more they allow of some variable by now, and how many times variables had outgrown
     /// their sizes when that was found.
@@ -81,14 +81,18 @@ impl<B: Buffer> Spreads<B> {
     pub(crate) fn begin(&mut self, state: &State<B>) {
         self.each.fill(Spread::unknown());
         self.most.fill(0.0);
+        self.know_for(state);
+    }
+
+    fn know_for(&mut self, state: &State<B>) {
         let allowed = state.allowed.get();
         self.known_for.get_mut().copy_from_slice(allowed);
         (self.grown, self.outgrown) = (1.0, state.outgrown);
     }
 
     /// How much greater than `most` a spread may be by now: more is allowed of variables that have
-    /// grown since the start. 1 where that is little. Whoever is near only by this is looked at
-    /// closely, with its error evaluated where that decides.
+    /// grown since. 1 where that is little. Whoever is near only by this is looked at closely, with
+    /// its error evaluated where that decides.
     #[inline]
     pub(crate) fn grown(&mut self, state: &State<B>) -> f64 {
         if self.outgrown != state.outgrown {
@@ -97,6 +101,31 @@ impl<B: Buffer> Spreads<B> {
             self.grown = pairs.fold(1.0, |most: f64, (now, then)| most.max(now / then));
         }
         if self.grown > GROWN { self.grown } else { 1.0 }
+    }
+
+    /// Evaluates the largest spreads of the guards that are `asked` for, by what is allowed of the
+    /// sizes of now.
+    #[cold]
+    pub(crate) fn renew<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        asked: impl Fn(usize) -> bool,
+    ) -> Result<(), Stop> {
+        self.together.clear();
+        for k in (0..self.each.len()).filter(|&k| asked(k)) {
+            let row = self.row.get_mut();
+            match context.gradient(k, state.t, state.x.get(), &state.mode, row) {
+                Some(_) => self.most[k] = self.most[k].max(state.along(row)),
+                None => self.together.push(k),
+            }
+        }
+        self.evaluate_together(context, state)?;
+        for &k in &self.together {
+            self.most[k] = self.most[k].max(self.each[k].terms.spread_of_run);
+        }
+        self.know_for(state);
+        Ok(())
     }
 
     /// Forgets how event functions depend on the state, now that the mode is another.
