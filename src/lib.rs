@@ -54,7 +54,7 @@
 //! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop
 //!   ([`Integrator`]) with its smooth and its crossing phase, what comes out ([`Trajectory`],
 //!   [`Observer`]).
-//! * [`ode`]: the Dormand–Prince stepper under it; knows no guards.
+//! * [`ode`]: the stepper under it, of Tsitouras; knows no guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
 //!   [`Verdict`]); derivatives of `f`, `h` and resets at a point, and the check of those a user
 //!   wrote.

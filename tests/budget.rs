@@ -66,32 +66,34 @@ impl Cost {
 
 /// What each case may cost. Whoever lowers a number states it here; who raises one says why: the
 /// error of a run, by which derivatives judge close guards, takes four more fields a step than at
-/// first, since without the feedback within a step it was a tenth of the error in places.
+/// first, since without the feedback within a step it was a tenth of the error in places; and with the
+/// stepper of Tsitouras, which takes fewer steps, rounding happens to part one guard of the corner of 8
+/// from the others.
 const STATED: &str = "
 case                                 | crossings flow flip h rows products windows allocations
-hopper                               | 4 394 0 349 0 0 84 0
-hopper, as written                   | 4 390 4 86 68 0 8 0
-plate of 2                           | 8 228 0 629 0 0 51 0
-plate of 10                          | 37 349 0 3684 0 0 53 0
-plate of 50                          | 180 954 0 33760 0 0 65 0
-plate of 50, as written              | 180 769 185 15968 944 0 44 0
-plate of 50, law N, as written       | 349 1212 442 43204 2065 0 23 0
-corner of 2                          | 2 23 0 328 0 0 42 0
+hopper                               | 4 357 0 343 0 0 80 0
+hopper, as written                   | 4 353 4 78 69 0 7 0
+plate of 2                           | 8 216 0 647 0 0 53 0
+plate of 10                          | 37 312 0 3688 0 0 53 0
+plate of 50                          | 180 910 0 33079 0 0 61 0
+plate of 50, as written              | 180 730 180 15500 949 0 41 0
+plate of 50, law N, as written       | 349 1196 401 43816 2017 0 25 0
+corner of 2                          | 2 18 0 328 0 0 42 0
 corner of 2, apart                   | 2 29 0 352 0 0 42 0
-corner of 8                          | 8 29 0 1306 0 0 42 0
+corner of 8                          | 8 24 0 1312 0 0 42 0
 corner of 8, apart                   | 8 51 0 1521 0 0 42 0
-corner of 100                        | 100 121 0 16302 0 0 42 0
+corner of 100                        | 100 116 0 16400 0 0 42 0
 corner of 100, apart                 | 100 511 0 37677 0 0 42 0
-corner of 100, as written            | 100 14 200 700 502 0 2 0
-corner of 8 of a table, as written   | 8 23 0 56 42 0 2 0
-hundred far guards                   | 4 304 0 24047 0 0 69 0
-hundred far guards, as declared      | 4 304 0 8193 552 0 8 0
+corner of 100, as written            | 100 15 200 800 500 0 2 0
+corner of 8 of a table, as written   | 8 24 0 64 40 0 2 0
+hundred far guards                   | 4 256 0 22382 0 0 65 0
+hundred far guards, as declared      | 4 256 0 7790 548 0 8 0
 a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 the same with a time scale           | 0 8 0 1719 0 0 1 0
-ball                                 | 2 42 0 34 9 0 8 48
-trot, pitched                        | 2 309 0 376 20 0 48 55
-derivative of a corner of 8          | 0 1076 0 80 74 48 0 325
-derivative of a plate of 50          | 0 2643 365 25068 10224 8944 0 1110
+ball                                 | 2 42 0 35 9 0 8 48
+trot, pitched                        | 2 283 0 361 24 0 45 55
+derivative of a corner of 8          | 0 1077 0 88 72 48 0 325
+derivative of a plate of 50          | 0 2628 360 24600 10229 9077 0 1110
 ";
 
 /// What a model says of itself beside flow and event functions.
@@ -557,5 +559,5 @@ fn event_functions_that_share_their_work_are_asked_together() {
     let run = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
     assert_eq!(run.status, Status::ReachedEnd);
     let found = integrator.system().solutions.get();
-    assert!(found <= 152, "{found}");
+    assert!(found <= 155, "{found}");
 }

@@ -6,7 +6,7 @@ use saltation::lcp::LcpSolver;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
-use saltation::ode::{Buffer, DormandPrince};
+use saltation::ode::{Buffer, Tsitouras};
 use saltation::{
     Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Quantity,
     RearmMatrix, Sensitivities, Status, Stop, flow_fn,
@@ -63,7 +63,7 @@ fn sizes_that_no_machine_has_are_cut() {
         }
     }
     assert!(<Vec<f64> as Buffer>::zeros(most).get().is_empty());
-    let mut step = DormandPrince::<Vec<f64>>::new(most);
+    let mut step = Tsitouras::<Vec<f64>>::new(most);
     let mut still = |_t: f64, _x: &[f64], dx: &mut [f64]| dx.fill(0.0);
     let refused = step.step(&mut still, 0.0, &[1.0], 0.1);
     assert!(matches!(refused, Err(InputError::WrongLength { .. })));

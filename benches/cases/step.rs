@@ -1,10 +1,10 @@
-//! Smooth steps at 2, 6 and 60 states: the bare Dormand–Prince step, and whole runs of the
+//! Smooth steps at 2, 6 and 60 states: the bare step of Tsitouras, and whole runs of the
 //! integrator.
 
 use std::hint::black_box;
 
 use saltation::models::{ContactChain, Hopper};
-use saltation::ode::{Buffer, DormandPrince};
+use saltation::ode::{Buffer, Tsitouras};
 use saltation::{EventFunction, Flow, Integrator, Mode, Status};
 
 use super::hand::{Control, Hand};
@@ -136,7 +136,7 @@ where
     S: Flow,
     B: Buffer,
 {
-    let mut work = DormandPrince::<B>::new(system.dim());
+    let mut work = Tsitouras::<B>::new(system.dim());
     let start = start.to_vec();
     let mut x = B::zeros(start.len());
     let mut slope = B::zeros(start.len());

@@ -129,7 +129,7 @@ pub(crate) fn corner(rounds: usize) {
 /// Cost of a smooth step.
 pub(crate) fn step(rounds: usize) {
     for (title, mut cases) in [
-        ("bare Dormand–Prince steps, no error test", steps::bare()),
+        ("bare steps of Tsitouras, no error test", steps::bare()),
         ("runs with error control, no event functions", steps::runs()),
         (
             "hopper in flight, guard watched, steps of 1 ms",

@@ -2,7 +2,7 @@
 //! an explicit Runge–Kutta method of order five that evaluates the forces as often?
 //!
 //! A double pendulum and a chain of rods swing without friction and without contacts. The energy
-//! of the variational driver oscillates and stays; that of the Dormand–Prince method drifts, in
+//! of the variational driver oscillates and stays; that of the Runge–Kutta method of Tsitouras drifts, in
 //! proportion to time.
 
 #[path = "../common/mod.rs"]
@@ -27,8 +27,8 @@ const HELP: &str = "\
 What becomes of the energy of a pendulum over many periods: midpoint variational steps against an explicit method of order five?
 
 A double pendulum and a chain of rods swing without friction and without contacts. Midpoint: steps of equal length in momentum form.
-Dormand-Prince, same work: with the relative tolerance at which it evaluates the forces as often, found in a short run.
-Dormand-Prince, tight: with the tolerance of --rtol, if there is one. A period is that of the slowest small oscillation.
+Tsitouras, same work: with the relative tolerance at which it evaluates the forces as often, found in a short run.
+Tsitouras, tight: with the tolerance of --rtol, if there is one. A period is that of the slowest small oscillation.
 
   cargo run --release --example long_time -- [FLAGS]
 

@@ -12,8 +12,8 @@ use crate::study::{Plan, Study};
 const COLOURS: [RGBColor; 3] = [PALETTE[5], PALETTE[6], PALETTE[1]];
 const NAMES: [&str; 3] = [
     "midpoint variational",
-    "Dormand–Prince, same work",
-    "Dormand–Prince, tight tolerance",
+    "Tsitouras, same work",
+    "Tsitouras, tight tolerance",
 ];
 
 /// `long_time.svg`: a column a system.

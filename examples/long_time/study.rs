@@ -118,9 +118,9 @@ impl<S: MechanicalSystem> Swing<'_, S> {
         })
     }
 
-    /// By the Dormand–Prince method.
+    /// By the method of Tsitouras.
     fn explicit(&self, system: &str, name: &str, rtol: f64, periods: u32) -> Outcome<Run> {
-        let name = format!("Dormand-Prince, {name}: rtol {rtol:.1e}");
+        let name = format!("Tsitouras, {name}: rtol {rtol:.1e}");
         let d = self.q.len();
         let mut integrator = Integrator::new(EventDriven::new(self.system))?
             .rtol(rtol)
@@ -147,7 +147,7 @@ impl<S: MechanicalSystem> Swing<'_, S> {
         })
     }
 
-    /// The relative tolerance with which the Dormand–Prince method needs so many evaluations a
+    /// The relative tolerance with which the method of Tsitouras needs so many evaluations a
     /// period, by bisection.
     fn same_work(&self, wanted: f64) -> Outcome<f64> {
         let (mut loose, mut tight) = (-1.0f64, -13.0f64);

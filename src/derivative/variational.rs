@@ -13,7 +13,7 @@ use crate::hybrid::options::Settings;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::difference::vector_within;
 use crate::ode::resolved_difference::{Parts, resolve};
-use crate::ode::{Adaptive, DormandPrince, Tolerance};
+use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras};
 use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
 
 /// The relative tolerance of columns, in units of that of the run.
@@ -25,6 +25,9 @@ const MOST_REJECTIONS: usize = 10_000;
 const SHIFT: f64 = 1e-12;
 /// Limit of the relative error of a column, whatever the rounding.
 const MOST_ERROR: f64 = 1e-2;
+/// The relative error of a column that rounded slopes leave, in units of the rounding that is seen of
+/// them: a sample, of which the most may be twice.
+const OF_ROUNDING: f64 = 2.0 * ROUNDING;
 /// Errors of a derivative that change an entry by less than 1e-7 of this part of it within a
 /// segment are neglected.
 const UNSEEN: f64 = 1e-2;
@@ -40,7 +43,7 @@ pub(crate) struct Columns {
     dim: usize,
     /// The columns, one after the other.
     pub(crate) delta: Vec<f64>,
-    ode: DormandPrince<Vec<f64>>,
+    ode: Tsitouras<Vec<f64>>,
     tolerance: Tolerance<Vec<f64>>,
     lengths: Adaptive,
     /// Steps of this run, accepted or not.
@@ -75,7 +78,7 @@ impl Columns {
         Self {
             dim,
             delta: vec![0.0; dim * count],
-            ode: DormandPrince::new(dim * count),
+            ode: Tsitouras::new(dim * count),
             tolerance: Tolerance::new(dim * count),
             lengths: Adaptive::new(f64::INFINITY),
             steps: 0,
@@ -308,7 +311,7 @@ impl Columns {
         self.is_measured = true;
         let rounding = largest_difference(self.ode.slope_at_start(), again, self.dim);
         for tolerance in &mut self.tolerance.relative {
-            *tolerance = tolerance.max(rounding.min(MOST_ERROR));
+            *tolerance = tolerance.max((OF_ROUNDING * rounding).min(MOST_ERROR));
         }
         Ok(())
     }
@@ -411,7 +414,7 @@ impl Columns {
             *has_slope &= step.part.to_bits() == parts[j].to_bits();
             parts[j] = step.part;
             for tolerance in &mut tolerance.relative[j * *dim..(j + 1) * *dim] {
-                *tolerance = tolerance.max(step.rounding.min(MOST_ERROR));
+                *tolerance = tolerance.max((OF_ROUNDING * step.rounding).min(MOST_ERROR));
             }
         }
         Ok(())

@@ -4,7 +4,9 @@
 use super::Buffer;
 
 /// The sum of the sizes of the weights of the slopes in the last coefficient.
-const LAST_TERMS: f64 = 17.2;
+const LAST_TERMS: f64 = 105.0;
+/// Their rounding is this many times what is left of them at most.
+const LAST_LEFT: f64 = 4.0;
 
 /// Dense output of one segment, borrowed from whoever holds the coefficients.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +37,11 @@ impl<'a> Interpolant<'a> {
     pub(crate) fn rounding_at(&self, theta: f64, i: usize) -> f64 {
         let [c0, c1, c2, c3, c4] = self.coefficients.map(|c| c[i].abs());
         let rest = theta * (1.0 - theta);
-        // The last coefficient is a sum of slopes that cancel for the most part.
+        // The last coefficient is a sum of slopes that cancel for the most part: where hardly anything
+        // is left of them, as in steps along polynomials, they are not rounded by more.
+        let of_last = (LAST_TERMS * f64::EPSILON * (c1 + c2)).min(LAST_LEFT * c4);
         let of_terms = theta * (c1 + c2 + theta * (c3 + c4));
-        f64::EPSILON * (c0 + of_terms + LAST_TERMS * rest * rest * (c1 + c2))
+        f64::EPSILON * (c0 + of_terms) + rest * rest * of_last
     }
 
     /// Writes the state at time `t` into `x`. Where `x` and the coefficients differ in length, the

@@ -1,6 +1,6 @@
 //! Smooth motion of any right-hand side `(t, x) → dx`; knows no guards and no modes.
 //!
-//! * `dormand_prince`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Hairer,
+//! * `tsitouras`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Hairer,
 //!   Nørsett, Wanner, II.4–II.6).
 //! * `dense`: the interpolant of a step, 4th order, at no further evaluation.
 //! * `step_control`: error norm, PI step control, automatic first step; `adaptive`: the lengths of
@@ -15,16 +15,16 @@ pub(crate) mod adaptive;
 mod buffer;
 mod dense;
 pub(crate) mod difference;
-mod dormand_prince;
 pub(crate) mod resolved_difference;
 pub(crate) mod root;
 mod step_control;
+mod tsitouras;
 
 pub(crate) use adaptive::Adaptive;
 pub use buffer::Buffer;
 pub(crate) use dense::Dense;
 pub use dense::Interpolant;
-pub use dormand_prince::DormandPrince;
-pub(crate) use dormand_prince::STAGES_APART;
 use step_control::StepControl;
 pub(crate) use step_control::{Tolerance, first_step};
+pub use tsitouras::Tsitouras;
+pub(crate) use tsitouras::{ROUNDING, STAGES_APART};

@@ -52,6 +52,8 @@ impl<B: Buffer> Tolerance<B> {
 
 const SAFETY: f64 = 0.9;
 const LEAST: f64 = 0.2;
+/// The same after a rejection: behind an event the motion may be that much faster.
+const LEAST_REJECTED: f64 = 0.01;
 const MOST: f64 = 10.0;
 /// Weight of the previous error; 0 would be the elementary controller.
 const BETA: f64 = 0.04;
@@ -103,7 +105,8 @@ impl StepControl {
     pub(crate) fn rejected(&mut self, error: f64) -> f64 {
         self.rejected = true;
         if error.is_finite() {
-            1.0 / (exp2(EXPONENT * log2(error)) / SAFETY).min(1.0 / LEAST)
+            // By the order of the error alone: what it was before says nothing here.
+            1.0 / (exp2(0.2 * log2(error)) / SAFETY).min(1.0 / LEAST_REJECTED)
         } else {
             0.1
         }

@@ -263,10 +263,11 @@ fn declarations_that_do_not_hold_end_no_run_in_a_panic() {
     }
 }
 
-/// Thrown to a height of about 131 m by a force that is hard to follow, with a ceiling at `height`.
-fn thrown(height: f64) -> Sketch {
-    Sketch::new(3, |t, x, _, dx| {
-        let push = 60.0 * (-40.0 * (t - 0.5).powi(2)).exp() * (1.0 + 3.0 * (30.0 * t).cos());
+/// Thrown to a height of a hundred metres by a force that is hard to follow, with a ceiling at `height`.
+fn thrown(height: f64, phase: f64) -> Sketch {
+    Sketch::new(3, move |t, x, _, dx| {
+        let swing = 1.0 + 3.0 * (30.0 * t + phase).cos();
+        let push = 60.0 * (-40.0 * (t - 0.5).powi(2)).exp() * swing;
         dx.copy_from_slice(&[x[1], if t < 1.5 { push + x[2] } else { x[2] }, 0.0]);
     })
     .events([Watch::BOTH], move |_, _, x, _| x[0] - height)
@@ -277,7 +278,7 @@ fn thrown(height: f64) -> Sketch {
 }
 
 /// The run ends below a ceiling that the motion passes, by less than its error: the error that the
-/// tolerance allows of a height of 131 m, and not that of the start at zero.
+/// tolerance allows of that height, and not that of the start at zero.
 #[test]
 fn a_touch_within_the_error_of_a_state_that_has_grown_is_doubted() {
     let run = |system, rtol| {
@@ -289,18 +290,31 @@ fn a_touch_within_the_error_of_a_state_that_has_grown_is_doubted() {
         let at = |i: u32| run.at(0.01 * f64::from(i)).unwrap()[0];
         (0..3000).map(at).fold(f64::NEG_INFINITY, f64::max)
     };
-    let exact = top(&run(thrown(1e9), 1e-11));
-    for rtol in [1e-2, 1e-3] {
-        let found = top(&run(thrown(1e9), rtol));
-        assert!(found < exact - 0.01, "{found} {exact}");
+    let mut touches = 0;
+    for (rtol, number) in [1e-2, 1e-3]
+        .map(|rtol| (0..8).map(move |i| (rtol, i)))
+        .into_iter()
+        .flatten()
+    {
+        let phase = f64::from(number);
+        let exact = top(&run(thrown(1e9, phase), 1e-11));
+        let found = top(&run(thrown(1e9, phase), rtol));
+        if found > exact - 0.01 {
+            continue;
+        }
+        touches += 1;
         let height = 0.5 * (found + exact);
         for run in [
-            run(thrown(height), rtol),
-            run(thrown(height).affine(), rtol),
+            run(thrown(height, phase), rtol),
+            run(thrown(height, phase).affine(), rtol),
         ] {
-            assert!(run.crossings().is_empty() && !run.is_guaranteed());
+            assert!(
+                run.crossings().is_empty() && !run.is_guaranteed(),
+                "{phase} {found} {exact}"
+            );
         }
     }
+    assert!(touches > 4, "{touches}");
 }
 
 /// What is not finite ends a run, also where nothing is sampled.
@@ -414,7 +428,7 @@ fn declarations_hold_with_neighbourhoods() {
         let mut integrator = integrator.projection(Projection::eps(0.5, 3));
         integrator.integrate(0.0, &[0.0, 0.0, -1.0], 29.0).unwrap()
     };
-    let [plain, declared] = [thrown(100.0), thrown(100.0).affine()].map(run);
+    let [plain, declared] = [thrown(100.0, 0.0), thrown(100.0, 0.0).affine()].map(run);
     let times = |run: &Trajectory| -> Vec<f64> { run.crossings().iter().map(|c| c.t).collect() };
     assert_eq!(times(&plain).len(), 2, "{}", plain.status());
     for (a, b) in times(&plain).iter().zip(times(&declared)) {

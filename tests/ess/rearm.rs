@@ -134,7 +134,7 @@ fn room(start: f64, mode: Option<Mode>, projection: Projection) -> Trajectory {
         integrator = integrator.start_mode(mode);
     }
     let trajectory = integrator
-        .integrate(0.0, &[start], 20.0 * room.period())
+        .integrate(0.0, &[start], 20.05 * room.period())
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     trajectory

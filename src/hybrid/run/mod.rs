@@ -1,7 +1,7 @@
 //! One integration (Anderson & Revzen, section 3).
 //!
 //! * `initial`: sides and arming at the start.
-//! * `smooth`: one Dormand–Prince step in a frozen mode, as long as `steps` says, up to the first
+//! * `smooth`: one step of the stepper in a frozen mode, as long as `steps` says, up to the first
 //!   guard that [`search`](super::search) finds in it.
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).

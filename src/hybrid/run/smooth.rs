@@ -1,4 +1,4 @@
-//! The smooth phase: one Dormand–Prince step in a frozen mode, up to the first guard it passes.
+//! The smooth phase: one step of the stepper in a frozen mode, up to the first guard it passes.
 
 use super::Run;
 use super::cascade::fire;

@@ -12,7 +12,7 @@ use crate::{Quantity, Stop};
 
 /// The error where a step stops may be this many times what the size of the state there allows:
 /// that of the interpolant in a step which just passes the error test.
-const MOST_ERROR: f64 = 8.0;
+const MOST_ERROR: f64 = 4.0;
 /// The same where the interpolant leaves this many times the rounding of the state.
 const MOST_ROUNDING: f64 = 16.0;
 /// Rounding below this part of the tolerance is let be.

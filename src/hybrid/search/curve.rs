@@ -21,6 +21,9 @@ pub(super) enum Class {
     Passed(Passage),
     /// The samples do not settle it; with the size of what they leave open (`u_k`).
     Unsettled(f64),
+    /// It left its surface with a rate of zero, and is beyond it at this fraction of the window without
+    /// having been off it: the step may be longer than what it does between.
+    TooSoon(f64),
 }
 
 /// A maximum of a guard that is not passed.

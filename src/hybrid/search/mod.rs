@@ -71,6 +71,8 @@ enum Found {
     Stop(StepEnd),
     /// Its samples do not settle what happens in it.
     Unsettled,
+    /// What happens in it is shorter than the step, of which this part is to be tried.
+    TooLong(f64),
 }
 
 /// The search of a smooth step for guards, and what it remembers from step to step.
@@ -178,13 +180,14 @@ impl<B: Buffer> GuardSearch<B> {
                     context.settings.interrupt.check()?;
                     continue;
                 }
+                Found::TooLong(part) => return Ok(Met::TooMuch(part)),
                 Found::Stop(stop) => Some(stop),
                 Found::Clear => None,
             };
             let until = match stop {
                 Some(stop) => {
                     let shorter = NARROWER * stop.fraction;
-                    if windows.may_shorten_to(shorter) && returns_too_early(guards, stop) {
+                    if windows.may_shorten_to(shorter) && contradicts_field(guards, stop) {
                         return Ok(Met::TooMuch(shorter));
                     }
                     (stop.fraction - window.from) / window.width()
@@ -303,6 +306,12 @@ impl<B: Buffer> GuardSearch<B> {
                     self.passages.push(passage);
                 }
                 Class::Clear(top) => self.tops.extend(top),
+                Class::TooSoon(at) => {
+                    let shorter = NARROWER * window.at(at);
+                    if windows.may_shorten_to(shorter) {
+                        return Ok(Found::TooLong(shorter));
+                    }
+                }
                 Class::Unsettled(_) => {}
             }
         }
@@ -358,11 +367,14 @@ impl<B: Buffer> GuardSearch<B> {
     }
 }
 
-/// True when a guard that left its surface with a rate of zero is back on it, but still moves away:
-/// positions and velocities of the step are not exact enough to follow so low an excursion.
-fn returns_too_early<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
-    let away = |rate: Rate| guards.sign[stop.k] * rate.value < guards.min_rate[stop.k];
-    !guards.arming[stop.k].is_ready() && stop.rate.is_some_and(away)
+/// True when the field says that a guard moves away where the step passes it: clearly, or it left its
+/// surface with a rate of zero and is back on it. Positions and velocities of the step are not exact
+/// enough then to follow so low an excursion.
+fn contradicts_field<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
+    let (is_ready, least) = (guards.arming[stop.k].is_ready(), guards.min_rate[stop.k]);
+    let most = if is_ready { -least } else { least };
+    let away = |rate: Rate| guards.sign[stop.k] * rate.value < most;
+    stop.rate.is_some_and(away)
 }
 
 /// True when a guard, in places so close together that nothing smooth moves, varies by no small

@@ -11,12 +11,13 @@ use crate::ode::Buffer;
 use crate::ode::root::Sample;
 
 /// What the samples say of a guard that is on its surface where the window starts, or beyond it by
-/// the residual of a projection; or of one that was not clear of it yet.
+/// the residual of a projection; or of one that was not clear of it yet. It `hovers` if it was on
+/// its surface in all of the window before.
 pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     own: [f64; 4],
-    zero: f64,
+    (zero, hovers): (f64, bool),
 ) -> Result<Class, Stop> {
     let seconds = look.window.seconds();
     let is_ready = look.guards.arming[k].is_ready();
@@ -62,16 +63,19 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
     if is_ready || clear {
         return Ok(Class::Clear(None));
     }
+    // The first step tells that a given mode puts a guard ahead that the state leaves behind.
+    let counts = &look.context.counts;
+    let starts = counts.steps.get() == 1 && counts.crossings.get() == 0 && look.window.is_first();
     let beyond = (1..4).find(|&i| own[0] <= ON_SURFACE * zero && own[i] > ON_SURFACE * zero);
     if let Some(i) = beyond {
         let (at, value) = (FRACTIONS[i], own[i]);
         if let Some(passage) = left_before(look, k, Sample { at, value }, zero)? {
             return Ok(Class::Passed(passage));
         }
+        if !starts && !hovers {
+            return Ok(Class::TooSoon(at));
+        }
     }
-    // The first step tells that a given mode puts a guard ahead that the state leaves behind.
-    let counts = &look.context.counts;
-    let starts = counts.steps.get() == 1 && counts.crossings.get() == 0 && look.window.is_first();
     let way = look.guards.own_rate(k).max(0.0) * seconds;
     let bends = own[0].abs() <= ON_SURFACE * zero && own[3] > UNMOVED * zero + 4.0 * way;
     if starts && bends {

@@ -4,7 +4,7 @@
 use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
-use crate::ode::{Buffer, DormandPrince, Tolerance};
+use crate::ode::{Buffer, Tolerance, Tsitouras};
 use crate::{At, Stop};
 
 /// Errors of steps grow along a run; they are taken to do so by this factor.
@@ -22,7 +22,7 @@ pub(crate) struct State<B> {
     pub(crate) x: B,
     pub(crate) mode: Mode,
     /// The stepper; its first stage is always `f(t, x; mode)`.
-    pub(crate) ode: DormandPrince<B>,
+    pub(crate) ode: Tsitouras<B>,
     pub(crate) tolerance: Tolerance<B>,
     /// Step accepted last, also when an event cut it short (s).
     pub(crate) last_step: f64,
@@ -45,7 +45,7 @@ impl<B: Buffer> State<B> {
             tf: 0.0,
             x: B::zeros(dim),
             mode: mode.clone(),
-            ode: DormandPrince::new(dim),
+            ode: Tsitouras::new(dim),
             tolerance: Tolerance::new(dim),
             last_step: 0.0,
             error: 0.0,

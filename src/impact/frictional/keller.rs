@@ -9,13 +9,13 @@
 //! ```
 //!
 //! The right side has no singularity where the slip ends, which then takes an infinite time `τ` and
-//! a finite impulse. Steps of Dormand & Prince, tolerance 1e-14.
+//! a finite impulse. Steps of Tsitouras, tolerance 1e-14.
 
 use super::one_contact::{OneContact, time_to_zero};
 use crate::impact::Failure;
 use crate::ode::adaptive::Proposal;
 use crate::ode::root::{Sample, root};
-use crate::ode::{Adaptive, DormandPrince, Tolerance};
+use crate::ode::{Adaptive, Tolerance, Tsitouras};
 
 /// Most steps of the integration.
 const STEPS: usize = 100_000;
@@ -97,7 +97,7 @@ fn follow_slip(
     let whole = contact.speeds[0].abs() / (g[0][0] * slip);
     let first = (0.01 / fastest).min(if whole > 0.0 { whole } else { f64::INFINITY });
     let mut lengths = Adaptive::new(first);
-    let mut step = DormandPrince::<[f64; 3]>::new(3);
+    let mut step = Tsitouras::<[f64; 3]>::new(3);
     for _ in 0..STEPS {
         let h = lengths.next;
         field(0.0, impulse, step.first_stage());
