@@ -1,7 +1,7 @@
 //! The lengths of adaptive steps: which to try, and what success and failure say of the next.
 //! Used by the run, by the columns of derivatives and by impacts with friction.
 
-use super::StepControl;
+use super::{StepControl, greater};
 
 /// A last step up to this much longer than proposed spares one of almost no length.
 pub(crate) const LAST: f64 = 1.01;
@@ -52,7 +52,7 @@ impl Adaptive {
         let Proposal { proposed, step } = proposal;
         let factor = self.control.accepted(error);
         // A step cut short by the end says nothing against a longer one.
-        self.next = (step * factor).max(if step < proposed { proposed } else { 0.0 });
+        self.next = greater(step * factor, if step < proposed { proposed } else { 0.0 });
     }
 
     /// Records a rejected step (error above one, or not a number) and proposes a shorter one.

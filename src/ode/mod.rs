@@ -28,3 +28,16 @@ use step_control::StepControl;
 pub(crate) use step_control::{Tolerance, first_step};
 pub use tsitouras::Tsitouras;
 pub(crate) use tsitouras::{ROUNDING, STAGES_APART};
+
+/// The lesser of two numbers, the second where one of them is none: one instruction, unlike
+/// `f64::min`.
+#[inline]
+pub(crate) fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The same for the greater.
+#[inline]
+pub(crate) fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{LN_2, LOG2_E};
 
-use super::Buffer;
+use super::{Buffer, greater, lesser};
 
 /// Relative and absolute tolerance of each state variable.
 #[derive(Clone, Debug)]
@@ -83,13 +83,13 @@ impl StepControl {
         // One logarithm and one power of two in place of two powers.
         let size = log2(error);
         let divisor = exp2(EXPONENT * size - BETA * self.previous) * (1.0 / SAFETY);
-        let factor = 1.0 / divisor.clamp(1.0 / MOST, 1.0 / LEAST);
+        let factor = 1.0 / lesser(greater(divisor, 1.0 / MOST), 1.0 / LEAST);
         let factor = if self.rejected {
-            factor.min(1.0)
+            lesser(factor, 1.0)
         } else {
             factor
         };
-        self.previous = size.max(LEAST_ERROR);
+        self.previous = greater(size, LEAST_ERROR);
         self.rejected = false;
         factor
     }

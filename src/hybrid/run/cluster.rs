@@ -9,7 +9,7 @@ use crate::hybrid::table::State;
 use crate::hybrid::table::{GuardTable, NOT_NEAR};
 use crate::hybrid::table::{Ranking, Survey};
 use crate::hybrid::{CrossedGuard, Projection};
-use crate::ode::Buffer;
+use crate::ode::{Buffer, lesser};
 use crate::{Guard, Stop};
 
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
@@ -142,8 +142,8 @@ impl Cluster {
         match &settings.projection {
             Projection::Off => 0.0,
             Projection::Auto => {
-                let moved = state.last_step.min(pace.settled).min(pace.apart);
-                self.reach.min(AUTO_PART * moved)
+                let moved = lesser(lesser(state.last_step, pace.settled), pace.apart);
+                lesser(self.reach, AUTO_PART * moved)
             }
             Projection::Horizon { tau, .. } if self.entered.is_none() => *tau,
             Projection::Horizon { .. } | Projection::Eps { .. } => f64::INFINITY,

@@ -30,7 +30,7 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     } = run;
     let system = context.system;
     guards.begin(system, state);
-    steps.begin(system);
+    steps.begin(system, context.settings);
     search.begin((system, context.settings), state, guards);
     let sides = match given {
         Some(mode) => take_sides(context, (state, guards), mode),

@@ -12,7 +12,7 @@ use crate::hybrid::search::{Arms, Met, StepEnd};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
-use crate::ode::Buffer;
+use crate::ode::{Buffer, lesser};
 use crate::{Quantity, Stop};
 
 /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that
@@ -56,7 +56,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     // The step that is made in its place, when this one is not taken.
     let instead = match met {
         Ok((Met::Nothing(wanted), corrected)) => {
-            steps.lengths.next = steps.lengths.next.min(wanted);
+            steps.lengths.next = lesser(steps.lengths.next, wanted);
             return take_step(context, run, observer, (end, corrected));
         }
         Ok((Met::Guard(stop), _)) => match steps.shorter_before(settings, state, stop, step) {
@@ -147,7 +147,7 @@ fn take_step<S: System + ?Sized, B: Buffer>(
     } = run;
     search.inside = None;
     if state.count() > 0 {
-        search.samples.hand_over(state, guards);
+        search.hand_over(state, guards);
     }
     doubts.tell(observer);
     state.add_error(steps.error);

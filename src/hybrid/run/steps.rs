@@ -7,7 +7,7 @@ use crate::hybrid::options::Settings;
 use crate::hybrid::search::StepEnd;
 use crate::hybrid::table::{GROWTH, State};
 use crate::ode::adaptive::{LAST, Proposal};
-use crate::ode::{Adaptive, Buffer, STAGES_APART, first_step};
+use crate::ode::{Adaptive, Buffer, STAGES_APART, first_step, lesser};
 use crate::{Quantity, Stop};
 
 /// The error where a step stops may be this many times what the size of the state there allows:
@@ -27,8 +27,10 @@ pub(crate) const SHORTER: f64 = 0.95;
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<B> {
     pub(crate) lengths: Adaptive,
-    /// The longest step that the time scale of the flow allows (s).
+    /// The longest step that the time scale of the flow and the settings allow (s).
     longest: f64,
+    /// Their length where it is fixed (s).
+    fixed: Option<f64>,
     /// The error of the last step, in units of the tolerance.
     pub(crate) error: f64,
     /// Scratch.
@@ -41,6 +43,7 @@ impl<B: Buffer> Steps<B> {
         Self {
             lengths: Adaptive::new(0.0),
             longest: f64::INFINITY,
+            fixed: None,
             error: 0.0,
             point: B::zeros(dim),
             row: B::zeros(dim),
@@ -48,9 +51,13 @@ impl<B: Buffer> Steps<B> {
     }
 
     /// Forgets the last run.
-    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S) {
+    pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S, settings: &Settings) {
         self.lengths = Adaptive::new(0.0);
-        self.longest = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
+        let of_flow = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
+        self.longest = lesser(of_flow, settings.max_step);
+        self.fixed = settings
+            .fixed_step
+            .map(|step| lesser(step, settings.max_step));
     }
 
     /// Chooses the step anew: fixed, given, or by an Euler step.
@@ -102,20 +109,20 @@ impl<B: Buffer> Steps<B> {
                 });
             }
             let remaining = state.tf - state.t;
-            let proposed = settings
-                .fixed_step
-                .unwrap_or(self.lengths.next.min(self.longest))
-                .min(settings.max_step);
+            let proposed = match self.fixed {
+                Some(step) => step,
+                None => lesser(self.lengths.next, self.longest),
+            };
             let too_short = proposed < state.least_step() && proposed < remaining;
             if too_short || (self.lengths.was_rejected() && !moves(state, proposed)) {
                 return Err(step_failed(state, proposed));
             }
-            let slack = if settings.fixed_step.is_some() {
+            let slack = if self.fixed.is_some() {
                 1.0 + 1e-9
             } else {
                 LAST
             };
-            let most = (proposed * slack).min(settings.max_step);
+            let most = lesser(proposed * slack, settings.max_step);
             let proposal = Proposal::new(proposed, most, remaining);
             let step = proposal.step;
             let State {
@@ -131,7 +138,7 @@ impl<B: Buffer> Steps<B> {
             ode.advance(&mut flow, *t, x.get(), step);
             counts.flow.add(6);
             let error = ode.error(x.get(), step, tolerance);
-            let good = if settings.fixed_step.is_some() {
+            let good = if self.fixed.is_some() {
                 let ends = ode.state().iter().chain(ode.slope_at_end());
                 ends.sum::<f64>().is_finite()
             } else {
@@ -148,7 +155,7 @@ impl<B: Buffer> Steps<B> {
                 return Ok(step);
             }
             counts.rejections.add(1);
-            if settings.fixed_step.is_some() {
+            if self.fixed.is_some() {
                 return Err(step_failed(state, step));
             }
             self.lengths.reject(step, error);

@@ -3,12 +3,12 @@
 
 use super::factors::{DECLARED, UNMOVED};
 use super::levels::Levels;
-use super::window::{Arms, Samples, greater, lesser};
+use super::window::{Arms, Samples};
 use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::table::{GuardTable, State};
-use crate::ode::Buffer;
+use crate::ode::{Buffer, greater, lesser};
 
 /// Whether a step comes within reach of a guard.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,8 +104,6 @@ impl<B: Buffer> Samples<B> {
             none,
             waiting: false,
         };
-        // For the slopes that are handed over.
-        self.h[1].copy_from_slice(&guards.h);
         self.apart = step;
         Reach::Out
     }

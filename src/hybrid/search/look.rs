@@ -2,12 +2,12 @@
 
 use super::factors::{ROUNDING, UNTOLD};
 use super::levels::Levels;
-use super::window::{Samples, Window, greater};
+use super::window::{Samples, Window};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::table::{GuardTable, State};
-use crate::ode::Buffer;
 use crate::ode::root::Sample;
+use crate::ode::{Buffer, greater};
 use crate::{Quantity, Stop};
 
 /// A window, and what is known of the guards in it.

@@ -329,6 +329,22 @@ impl<B: Buffer> GuardSearch<B> {
         Ok(stop.map_or(Found::Unsettled, Found::Stop))
     }
 
+    /// Hands event functions at the end of a step without events over to the guard table. Rates
+    /// there are estimated by the slopes between the last two samples, of which the first is the start
+    /// of a step that was passed over, until a row is asked for; in too short a window those of the
+    /// start are kept.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, state: &State<B>, guards: &mut GuardTable<B>) {
+        let Samples { h, apart, .. } = &mut self.samples;
+        let [_, before, end] = h;
+        if state.tells_rates(*apart) {
+            let before = (!self.passed_over).then_some(&before[..]);
+            guards.take_slopes(before, end, *apart);
+        }
+        std::mem::swap(&mut guards.h, end);
+        guards.stale.fill(true);
+    }
+
     /// Marks guards ready that the end of a window shows clear of their surface, and those that the
     /// whole window leaves on it.
     fn mark_clear(&mut self, guards: &mut GuardTable<B>, window: Window) {

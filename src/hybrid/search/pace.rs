@@ -5,9 +5,10 @@ use super::cubic::WIDEST;
 use super::factors::{
     FASTER, LAST, MOST_NARROWED, NARROWER, NOISE_AFTER, SHORTEST_FIRST, WANTED_WINDOWS,
 };
-use super::window::{Window, greater, lesser};
+use super::window::Window;
 use crate::hybrid::context::Context;
 use crate::hybrid::options::Resolution;
+use crate::ode::{greater, lesser};
 
 /// What settles the guards of a window: it says how much longer the next one may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

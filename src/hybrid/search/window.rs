@@ -8,7 +8,7 @@ use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
 use crate::hybrid::table::{GuardTable, State};
-use crate::ode::Buffer;
+use crate::ode::{Buffer, greater, lesser};
 
 /// A part of the smooth step just made, as fractions of it.
 #[derive(Clone, Copy, Debug)]
@@ -69,19 +69,6 @@ pub(crate) struct Arms {
     pub(crate) none: bool,
     /// Some were not ready.
     pub(crate) waiting: bool,
-}
-
-/// The lesser of two numbers, the second where one of them is none: one instruction, unlike
-/// `f64::min`.
-#[inline]
-pub(super) fn lesser(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
-}
-
-/// The same for the greater.
-#[inline]
-pub(super) fn greater(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }
 
 /// How far a guard is from its surface in a window, and how far it moves there.
@@ -290,19 +277,6 @@ impl<B: Buffer> Samples<B> {
             evaluate::check_events(h, state.t + fraction * window.step, point, &state.mode)?;
         }
         Ok(())
-    }
-
-    /// Hands event functions at the end of a step without events over to the guard table. Rates
-    /// there are estimated by the slopes between the last two samples, until a row is asked for; in
-    /// too short a window those of the start are kept.
-    #[inline]
-    pub(crate) fn hand_over(&mut self, state: &State<B>, guards: &mut GuardTable<B>) {
-        let [_, before, end] = &mut self.h;
-        if state.tells_rates(self.apart) {
-            guards.take_slopes([before, end], self.apart);
-        }
-        std::mem::swap(&mut guards.h, end);
-        guards.stale.fill(true);
     }
 
     /// True for a guard that the window leaves far from its surface, as measured last.

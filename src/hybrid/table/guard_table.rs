@@ -279,10 +279,11 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// Takes the slopes between two samples, a time `dt` apart, for rates.
+    /// Takes the slopes between two samples, a time `dt` apart, for rates; the first is the present
+    /// one if none is given.
     #[inline]
-    pub(crate) fn take_slopes(&mut self, samples: [&[f64]; 2], dt: f64) {
-        slopes(&mut self.rate, samples, dt);
+    pub(crate) fn take_slopes(&mut self, before: Option<&[f64]>, after: &[f64], dt: f64) {
+        slopes(&mut self.rate, [before.unwrap_or(&self.h), after], dt);
         self.see_rates();
     }
 
