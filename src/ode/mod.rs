@@ -1,7 +1,7 @@
 //! Smooth motion of any right-hand side `(t, x) → dx`; knows no guards and no modes.
 //!
-//! * `tsitouras`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Hairer,
-//!   Nørsett, Wanner, II.4–II.6).
+//! * `tsitouras`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Ch.
+//!   Tsitouras, 2011).
 //! * `dense`: the interpolant of a step, 4th order, at no further evaluation.
 //! * `step_control`: error norm, PI step control, automatic first step; `adaptive`: the lengths of
 //!   steps.
