@@ -1,6 +1,6 @@
 //! The public stepper and its interpolant, of any sizes.
 
-use saltation::ode::{Buffer, DormandPrince, Interpolant};
+use saltation::ode::{Buffer, Interpolant, Tsitouras};
 use saltation::{Integrator, Observer, Segment, flow_fn};
 
 use crate::draw::Draw;
@@ -9,17 +9,17 @@ use crate::trial::Trial;
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     if draw.chance(0.5) {
         let dim = draw.below(6);
-        let step = DormandPrince::<Vec<f64>>::new(dim);
+        let step = Tsitouras::<Vec<f64>>::new(dim);
         steps(&mut draw, trial, step, dim);
     } else {
         // an array keeps its own size
-        let step = DormandPrince::<[f64; 3]>::new(draw.size(6));
+        let step = Tsitouras::<[f64; 3]>::new(draw.size(6));
         steps(&mut draw, trial, step, 3);
     }
     interpolant(&mut draw, trial);
 }
 
-fn steps<V: Buffer>(draw: &mut Draw, trial: &mut Trial, mut step: DormandPrince<V>, dim: usize) {
+fn steps<V: Buffer>(draw: &mut Draw, trial: &mut Trial, mut step: Tsitouras<V>, dim: usize) {
     let (a, b) = (draw.number(), draw.number());
     let mut calls = 0;
     if trial.is_second {
