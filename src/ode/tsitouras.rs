@@ -343,7 +343,9 @@ impl<V: Buffer> Tsitouras<V> {
             c2[i] = h * k1[i] - c1[i];
             c3[i] = c1[i] - h * k7[i] - c2[i];
             let sum = D[0] * k2[i] + D[1] * k3[i] + D[2] * k4[i] + D[3] * k5[i];
-            c4[i] = h * (sum + D[4] * k6[i] + D[5] * (k7[i] - k1[i]));
+            let last = h * (sum + D[4] * k6[i] + D[5] * (k7[i] - k1[i]));
+            // Terms that overflow say nothing; the others are those of the cubic through both ends.
+            c4[i] = if last.is_finite() { last } else { 0.0 };
         }
     }
 
@@ -577,6 +579,20 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Slopes of which the last coefficient overflows, and no stage: the cubic is left.
+    #[test]
+    fn an_interpolant_between_finite_states_is_finite() {
+        let mut large = |t: f64, _: &[f64], dx: &mut [f64]| dx[0] = 1e307 * (9.0 * t).sin();
+        let mut step = Tsitouras::<Vec<f64>>::new(1);
+        large(0.0, &[0.0], step.first_stage());
+        step.advance(&mut large, 0.0, &[0.0], 1.0);
+        assert!(step.state()[0].is_finite());
+        step.form_interpolant(0.0, &[0.0], 1.0);
+        let mut x = [f64::NAN];
+        step.interpolant().at_fraction(0.5, &mut x);
+        assert!(x[0].is_finite());
     }
 
     /// x' = t⁴, whose terms of higher order are zero.
