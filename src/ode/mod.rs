@@ -1,7 +1,7 @@
 //! Smooth motion of any right-hand side `(t, x) → dx`; knows no guards and no modes.
 //!
-//! * `tsitouras`: one explicit Runge–Kutta step of order 5(4), first-same-as-last (Ch.
-//!   Tsitouras, 2011).
+//! * `tsitouras`: one explicit Runge–Kutta step of order 5(4), first-same-as-last; `tableau`: its
+//!   numbers (Ch. Tsitouras, 2011).
 //! * `dense`: the interpolant of a step, 4th order, at no further evaluation.
 //! * `step_control`: error norm, PI step control, automatic first step; `adaptive`: the lengths of
 //!   steps.
@@ -18,6 +18,7 @@ pub(crate) mod difference;
 pub(crate) mod resolved_difference;
 pub(crate) mod root;
 mod step_control;
+mod tableau;
 mod tsitouras;
 
 pub(crate) use adaptive::Adaptive;
@@ -26,8 +27,8 @@ pub(crate) use dense::Dense;
 pub use dense::Interpolant;
 use step_control::StepControl;
 pub(crate) use step_control::{Tolerance, first_step};
+pub(crate) use tableau::{ROUNDING, STAGES_APART};
 pub use tsitouras::Tsitouras;
-pub(crate) use tsitouras::{ROUNDING, STAGES_APART};
 
 /// The lesser of two numbers, the second where one of them is none: one instruction, unlike
 /// `f64::min`.
