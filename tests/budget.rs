@@ -68,7 +68,8 @@ impl Cost {
 /// error of a run, by which derivatives judge close guards, takes four more fields a step than at
 /// first, since without the feedback within a step it was a tenth of the error in places; and with the
 /// stepper of Tsitouras, which takes fewer steps, rounding happens to part one guard of the corner of 8
-/// from the others.
+/// from the others. Whole derivatives of many guards take five values of each where they took a row,
+/// in one call of `events` instead of one a guard, and five allocations for it.
 const STATED: &str = "
 case                                 | crossings flow flip h rows products windows allocations
 hopper                               | 4 357 0 343 0 0 80 0
@@ -92,8 +93,8 @@ a millisecond under a hundred guards | 0 8 0 13839 0 0 41 0
 the same with a time scale           | 0 8 0 1719 0 0 1 0
 ball                                 | 2 42 0 35 9 0 8 48
 trot, pitched                        | 2 283 0 361 24 0 45 55
-derivative of a corner of 8          | 0 1077 0 88 72 48 0 325
-derivative of a plate of 50          | 0 2628 360 24600 10229 9077 0 1110
+derivative of a corner of 8          | 0 308 0 88 72 48 0 330
+derivative of a plate of 50          | 0 1704 360 69750 1435 7391 0 747
 ";
 
 /// What a model says of itself beside flow and event functions.

@@ -85,8 +85,8 @@ impl Chain {
 
     /// Adds `count` crossings within the next link, whose times shift by `row` on the displacement
     /// that enters it.
-    pub(crate) fn push_shifts(&mut self, row: &DVector<f64>, count: usize) {
-        let shift = Shift::Row(self.links.len(), row.clone());
+    pub(crate) fn push_shifts(&mut self, row: DVector<f64>, count: usize) {
+        let shift = Shift::Row(self.links.len(), row);
         self.shifts.extend(std::iter::repeat_n(shift, count));
     }
 

@@ -54,6 +54,14 @@ impl Context<'_> {
         self.rearm.follows(watch, guard.direction)
     }
 
+    /// True when a crossing changes its own side, its own arming, and the field, and nothing else:
+    /// where it leads to is known from the guards crossed before.
+    pub(crate) fn crosses_sides_alone(&self) -> bool {
+        !matches!(self.rearm, Rearm::Matrix(_))
+            && self.system.ignores_mode()
+            && !self.system.resets()
+    }
+
     /// `h_k` counts as zero at a corner up to this, by the corner tolerance in time and by rounding
     /// (`u_k`).
     pub(crate) fn zero(&self, k: usize, t: f64, rate: evaluate::Rate) -> f64 {

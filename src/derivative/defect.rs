@@ -54,6 +54,8 @@ const TO_END: [f64; 4] = [
     0.32607257743127305,
     0.17392742256872692,
 ];
+/// The two nodes of Gauss & Legendre, both of weight one half.
+const TWO_NODES: [f64; 2] = [0.21132486540518713, 0.7886751345948129];
 /// Safety factor of an estimated error.
 const SAFETY: f64 = 10.0;
 
@@ -113,18 +115,19 @@ impl RunError {
         self.at_crossing = error;
     }
 
-    /// Bound of the error of each component at the last crossing, at `x`: ten times the estimate,
+    /// Writes a bound of the error of each component at the last crossing, at `x`: ten times the estimate,
     /// and at least five times the largest of all components in units of their tolerances. The
     /// estimate is of first order, and some of its components are small by chance.
-    pub(crate) fn bound(&self, settings: &Settings, x: &[f64]) -> Vec<f64> {
+    pub(crate) fn bound(&self, settings: &Settings, x: &[f64], bound: &mut [f64]) {
         let error = &self.at_crossing;
         let scale = |i: usize| settings.atol.get(i) + settings.rtol.get(i) * x[i].abs();
         let largest = (0..x.len())
             .filter(|&i| scale(i) > 0.0)
             .map(|i| error[i].abs() / scale(i))
             .fold(0.0, f64::max);
-        let own = |i: usize| (SAFETY * error[i].abs()).max(0.5 * SAFETY * largest * scale(i));
-        (0..x.len()).map(own).collect()
+        for (i, bound) in bound.iter_mut().enumerate() {
+            *bound = (SAFETY * error[i].abs()).max(0.5 * SAFETY * largest * scale(i));
+        }
     }
 }
 
@@ -170,6 +173,10 @@ impl Defect {
         }
         let length = segment.t - segment.start;
         segment.interpolant.at(segment.start, &mut self.start);
+        if segment.projected {
+            self.add_of_projection(context, segment, error);
+            return Ok(());
+        }
         for (node, point) in NODES.iter().zip(&mut self.path) {
             segment.interpolant.at(segment.start + node * length, point);
         }
@@ -191,6 +198,25 @@ impl Defect {
         Ok(())
     }
 
+    /// Adds the error of a projection to `error`. It is no smaller at its end than within, so that its
+    /// feedback, smaller by the part that the projection is of a time scale, need not count.
+    fn add_of_projection(
+        &mut self,
+        context: Context<'_>,
+        segment: &Segment<'_>,
+        error: &mut DVector<f64>,
+    ) {
+        let length = segment.t - segment.start;
+        for (node, slope) in TWO_NODES.iter().zip(&mut self.slopes) {
+            let t = segment.start + node * length;
+            segment.interpolant.at(t, &mut self.point);
+            context.system.flow(t, &self.point, segment.mode, slope);
+        }
+        for (k, error) in error.iter_mut().enumerate() {
+            *error += self.made(k, segment.state[k] - self.start[k], length, &[0.5; 2]);
+        }
+    }
+
     /// The field at each node, beside the dense output by the error there.
     fn take_slopes(&mut self, context: Context<'_>, segment: &Segment<'_>) {
         for (i, node) in NODES.iter().enumerate() {
@@ -205,7 +231,7 @@ impl Defect {
 
     /// The error of component `k` that the step makes until its dense output has moved by `moved`,
     /// `weights` of its length from its start.
-    fn made(&self, k: usize, moved: f64, length: f64, weights: &[f64; 4]) -> f64 {
+    fn made(&self, k: usize, moved: f64, length: f64, weights: &[f64]) -> f64 {
         let slopes = self.slopes.iter().zip(weights);
         let error = length * slopes.map(|(f, weight)| weight * f[k]).sum::<f64>() - moved;
         // Where f is not defined at a node, as at the edge of its domain, the error test of the step

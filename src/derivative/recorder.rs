@@ -10,6 +10,7 @@ use super::corner::bouligand::{Compared, CornerDerivative, CornerKind};
 use super::corner::explorer::Explorer;
 use super::corner::follow::{Course, go_on_to_exit};
 use super::corner::group::{Group, check_sides};
+use super::corner::lone::Lone;
 use super::corner::possible::{CloseGuards, LeftOut};
 use super::defect::RunError;
 use super::variational::Columns;
@@ -65,8 +66,11 @@ pub(crate) struct Recorder<'a> {
     explorer: Explorer,
     group: Group,
     close: CloseGuards,
+    lone: Lone,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
+    /// Bound of the error of the state at the crossings.
+    bound: Vec<f64>,
     /// Scratch for products.
     product: Vec<f64>,
     /// Guards reported since the group opened.
@@ -97,7 +101,9 @@ impl<'a> Recorder<'a> {
             explorer: Explorer::new(dim, &mode),
             group: Group::new(dim, &mode),
             close: CloseGuards::new(dim, &mode),
+            lone: Lone::new(dim, &mode),
             total: DMatrix::identity(dim, dim),
+            bound: vec![0.0; dim],
             product: vec![0.0; dim],
             waiting: Vec::new(),
             mode,
@@ -150,8 +156,9 @@ impl<'a> Recorder<'a> {
         if !std::mem::take(&mut self.group.rule.is_open) || self.failure.is_some() {
             return;
         }
-        let error = self.error.bound(self.settings, &self.group.point.x);
-        let found = (self.close).find(self.context, &self.group.point, &error);
+        let x = &self.group.point.x;
+        self.error.bound(self.settings, x, &mut self.bound);
+        let found = (self.close).find(self.context, &self.group.point, &self.bound);
         if let Err(error) = found {
             return self.fail(error);
         }
@@ -184,7 +191,7 @@ impl<'a> Recorder<'a> {
                 Err(error) => return self.fail(error),
             }
             let row = self.explorer.graph().shift_row(0, 0, &self.total);
-            self.keep_shifts(&row);
+            self.keep_shifts(row);
             self.total = matrix * &self.total;
             let behind = matrix * self.error.at_crossing();
             self.error.set_behind(behind);
@@ -219,16 +226,24 @@ impl<'a> Recorder<'a> {
     fn cross_alone(&mut self) -> Result<bool, NoDerivative> {
         let (total, error) = (&mut self.total, self.error.at_crossing_mut());
         let (explorer, point) = (&mut self.explorer, &self.group.point);
+        if self.lone.begin(self.context, point)? {
+            let columns = total.as_mut_slice().chunks_exact_mut(point.x.len());
+            let shifts = columns.map(|column| self.lone.carry(column));
+            let row = DVector::from_iterator(point.x.len(), shifts);
+            self.lone.carry(error.as_mut_slice());
+            self.keep_shifts(row);
+            return Ok(true);
+        }
         // The shift is a row on what entered this link.
         let Some(row) = explorer.cross_alone(self.context, point, total, error)? else {
             return Ok(false);
         };
-        self.keep_shifts(&row);
+        self.keep_shifts(row);
         Ok(true)
     }
 
     /// Keeps how the crossings of the group shift.
-    fn keep_shifts(&mut self, row: &DVector<f64>) {
+    fn keep_shifts(&mut self, row: DVector<f64>) {
         self.kept += self.waiting.len() * (size_of::<Shift>() + row.len() * size_of::<f64>());
         self.chain.push_shifts(row, self.waiting.len());
         self.waiting.clear();

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::corner::explorer::Explorer;
 use super::corner::follow::Course;
 use super::corner::group::{Group, check_sides};
+use super::corner::lone::Lone;
 use super::corner::rounding;
 use super::variational::Columns;
 use crate::hybrid::grouping::Joins;
@@ -47,6 +48,7 @@ pub struct Sensitivities {
     before: Vec<f64>,
     group: Group,
     explorer: Explorer,
+    lone: Lone,
     course: Course,
     mode: Mode,
     verdict: Verdict,
@@ -74,6 +76,7 @@ impl Sensitivities {
             columns,
             group: Group::new(dim, &Mode::new(0)),
             explorer: Explorer::new(dim, &Mode::new(0)),
+            lone: Lone::new(dim, &Mode::new(0)),
             course: Course::default(),
             mode: Mode::new(0),
             verdict: Verdict::Classical,
@@ -122,6 +125,7 @@ impl Sensitivities {
             let mode = Mode::new(sides).with_flags(flags);
             self.group = Group::new(self.dim, &mode);
             self.explorer = Explorer::new(self.dim, &mode);
+            self.lone = Lone::new(self.dim, &mode);
             self.mode = mode;
         }
         self.group.rule.is_open = false;
@@ -284,6 +288,7 @@ impl Sensitivities {
             before,
             group,
             explorer,
+            lone,
             course,
             ..
         } = self;
@@ -291,8 +296,15 @@ impl Sensitivities {
         if point.guards.len() > 1 {
             self.verdict.worsen(Verdict::Bouligand);
         }
-        explorer.begin(context, point)?;
         columns.changed();
+        if lone.begin(context, point)? {
+            columns.delta.copy_from_slice(before);
+            for delta in columns.delta.chunks_exact_mut(*dim) {
+                lone.carry(delta);
+            }
+            return Ok(());
+        }
+        explorer.begin(context, point)?;
         if before.is_empty() {
             return Ok(());
         }

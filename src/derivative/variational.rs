@@ -13,7 +13,7 @@ use crate::hybrid::options::Settings;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::difference::vector_within;
 use crate::ode::resolved_difference::{Parts, resolve};
-use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras};
+use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras, greater, lesser};
 use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
 
 /// The relative tolerance of columns, in units of that of the run.
@@ -31,9 +31,9 @@ const OF_ROUNDING: f64 = 2.0 * ROUNDING;
 /// Errors of a derivative that change an entry by less than 1e-7 of this part of it within a
 /// segment are neglected.
 const UNSEEN: f64 = 1e-2;
-/// A projection is passed by one step of Heun where Euler's is off by this part of the tolerance at
-/// most: Heun's is then off by far less.
-const SHORT: f64 = 0.1;
+/// A projection is passed by one step of Heun where it is off by this part of the tolerance at most:
+/// of its error there is only an estimate, and a run has many projections.
+const SHORT: f64 = 0.01;
 /// Entries smaller than this part of the largest of their column are held to its size.
 const SMALL: f64 = 1e-3;
 
@@ -217,25 +217,28 @@ impl Columns {
         Ok(true)
     }
 
-    /// Estimates by the slopes at both ends of a step how long it may be for one of Heun.
+    /// Estimates by the slopes at both ends of a step how long it may be for one of Heun. Euler's is
+    /// off by half of the change of slopes; Heun's by a third of that times the change of slopes
+    /// relative to the slopes.
     fn learn_short(&mut self, step: f64) {
         let (first, last) = (self.ode.slope_at_start(), self.ode.slope_at_end());
         let mut most: f64 = 0.0;
         for from in (0..self.delta.len()).step_by(self.dim) {
             let column = from..from + self.dim;
             let (mut size, mut off): (f64, f64) = (f64::MIN_POSITIVE, 0.0);
-            let mut relative = f64::INFINITY;
+            let (mut speed, mut relative): (f64, f64) = (f64::MIN_POSITIVE, f64::INFINITY);
             for i in column {
-                size = size.max(self.delta[i].abs());
-                off = off.max((last[i] - first[i]).abs());
-                relative = relative.min(self.tolerance.relative[i]);
+                size = greater(self.delta[i].abs(), size);
+                off = greater((last[i] - first[i]).abs(), off);
+                speed = greater(greater(first[i].abs(), last[i].abs()), speed);
+                relative = lesser(self.tolerance.relative[i], relative);
             }
-            most = most.max(off / (size * relative));
+            most = greater(off * (off / speed) / (size * relative), most);
         }
-        // Euler's error grows as the square of the step.
-        let error = 0.5 * step * most;
+        let error = step * most / 6.0;
+        // It grows as the third power of the step.
         self.short = if error > 0.0 {
-            step * (SHORT / error).sqrt().min(5.0)
+            step * (SHORT / error).cbrt().min(5.0)
         } else {
             step
         };

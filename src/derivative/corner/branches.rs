@@ -137,7 +137,7 @@ impl Path {
             return Ok(Vec::new());
         }
         graph.check_live(context.system, self.node)?;
-        let members = 0..graph.node(self.node).members.len();
+        let members = 0..graph.members(self.node).len();
         let live = members.filter(|&m| graph.is_live(context.system, self.node, m));
         Ok(live.collect())
     }
@@ -189,7 +189,7 @@ fn advance(
     shifts: &[DVector<f64>],
     chosen: usize,
 ) -> Result<Option<Path>, NoDerivative> {
-    let guard_of = |m: usize| explorer.graph().node(path.node).members[m].guard;
+    let guard_of = |m: usize| explorer.graph().members(path.node)[m].guard;
     let guard = guard_of(live[chosen]);
     let (mut rows, mut waiting) = (path.rows.clone(), Vec::new());
     let size = shifts

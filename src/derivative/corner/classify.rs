@@ -159,8 +159,8 @@ pub(crate) fn all_orders(
         };
         let graph = explorer.graph();
         graph.check_live(context.system, node)?;
-        let members = graph.node(node).members.len();
-        found.times.missing |= members + graph.node(node).level != n;
+        let members = graph.members(node).len();
+        found.times.missing |= members + graph.level(node) != n;
         let mut is_end = true;
         for m in 0..members {
             let graph = explorer.graph();
@@ -169,7 +169,7 @@ pub(crate) fn all_orders(
             }
             is_end = false;
             graph.write_shift_row(node, m, &map, &mut tau);
-            let guard = graph.node(node).members[m].guard;
+            let guard = graph.members(node)[m].guard;
             found.times.note(guard, &tau);
             let mut next = maps.copy(&map);
             let edge = explorer.carry_map(context, (node, m, Behind::Members), &tau, &mut next)?;
@@ -279,7 +279,7 @@ pub(crate) fn pairs(
     times: &mut TimeRows,
 ) -> Result<Option<(DMatrix<f64>, Excess)>, NoDerivative> {
     let dim = explorer.graph().dim();
-    let n = explorer.graph().node(0).members.len();
+    let n = explorer.graph().members(0).len();
     let mut excess = Excess::new(dim);
     explorer.again();
     let one = DMatrix::identity(dim, dim);
@@ -302,7 +302,7 @@ pub(crate) fn pairs(
         let edge = edges[i];
         let graph = explorer.graph();
         let behind = graph.edge(edge).to;
-        let others = graph.node(behind).members.len();
+        let others = graph.members(behind).len();
         if graph.edge(edge).stops || others + 1 != n {
             return Ok(None);
         }
@@ -312,8 +312,8 @@ pub(crate) fn pairs(
             if !graph.is_live(context.system, behind, m) {
                 return Ok(None);
             }
-            let guard = graph.node(behind).members[m].guard;
-            let own = (0..n).find(|&k| graph.node(0).members[k].guard == guard);
+            let guard = graph.members(behind)[m].guard;
+            let own = (0..n).find(|&k| graph.members(0)[k].guard == guard);
             let Some(k) = own else { return Ok(None) };
             let pair = [(i, edge), (k, edges[k])];
             if explorer.are_apart(context, pair, (behind, m))? {
@@ -341,7 +341,7 @@ pub(crate) fn pairs_are_continuous(
     scale: &MapScale,
 ) -> Result<bool, NoDerivative> {
     let dim = explorer.graph().dim();
-    let n = explorer.graph().node(0).members.len();
+    let n = explorer.graph().members(0).len();
     explorer.again();
     let one = DMatrix::identity(dim, dim);
     let mut crossing = Crossing::new(dim);
@@ -356,7 +356,7 @@ pub(crate) fn pairs_are_continuous(
                 rows.push(crossing.tau.clone());
                 let edge = explorer.edge(context, 0, early)?;
                 let graph = explorer.graph();
-                let (to, guard) = (graph.edge(edge).to, graph.node(0).members[late].guard);
+                let (to, guard) = (graph.edge(edge).to, graph.members(0)[late].guard);
                 let Some(m) = graph.member(to, guard) else {
                     break;
                 };

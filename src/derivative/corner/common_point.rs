@@ -90,7 +90,7 @@ impl CommonPoint {
             context.interrupt.check()?;
             explorer.begin(context, point)?;
             let graph = explorer.graph();
-            let field = graph.node(0).field;
+            let field = graph.field(0);
             if step == 0 {
                 for (i, unit) in self.units.iter_mut().enumerate() {
                     *unit = context.error_scale(i, point.x[i]) + point.span * field[i].abs();

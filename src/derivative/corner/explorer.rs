@@ -184,7 +184,7 @@ impl Explorer {
         (from, m): (usize, usize),
         behind: Behind,
     ) -> Result<usize, NoDerivative> {
-        let guard = self.graph.node(from).members[m].guard;
+        let guard = self.graph.members(from)[m].guard;
         if let Some(edge) = self.graph.find_edge(from, guard) {
             return Ok(edge);
         }
@@ -193,13 +193,26 @@ impl Explorer {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
         let rows = self.graph.rows();
-        let edge = self.make_edge(context, (from, m), behind)?;
-        let (row, rate) = (
-            self.graph.row(from, m),
-            self.graph.node(from).members[m].rate,
-        );
+        // Of most edges of a corner without resets the node behind is known.
+        let joins = behind == Behind::Members && context.crosses_sides_alone();
+        let known = if joins {
+            self.graph.known_behind(from, guard, &mut self.mode)
+        } else {
+            None
+        };
+        let edge = match known {
+            Some(to) => {
+                let watch = context.system.watch(guard.event);
+                let stops = watch.stop && watch.sees(guard.direction);
+                self.extremes.note_carried(self.graph.field(from));
+                self.graph.join(from, guard, to, stops)
+            }
+            None => self.make_edge(context, (from, m), behind)?,
+        };
+        let (row, rate) = (self.graph.row(from, m), self.graph.members(from)[m].rate);
         self.sizes.note(self.graph.jump(edge), (row, rate));
         if behind == Behind::Members
+            && known.is_none()
             && let Some(twin) = self.graph.twin(self.graph.edge(edge).to)
         {
             self.graph.merge_newest(edge, twin, rows);
@@ -214,7 +227,7 @@ impl Explorer {
         behind: Behind,
     ) -> Result<usize, NoDerivative> {
         let (system, t) = (context.system, self.graph.t());
-        let member = self.graph.node(from).members[m];
+        let member = self.graph.members(from)[m];
         let (guard, rate) = (member.guard, member.rate);
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
         let index = self.index;
@@ -291,23 +304,23 @@ impl Explorer {
         m: usize,
         moved: bool,
     ) -> Result<(), NoDerivative> {
-        for other in 0..self.graph.node(from).members.len() {
-            let member = self.graph.node(from).members[other];
+        for other in 0..self.graph.members(from).len() {
+            let member = self.graph.members(from)[other];
             let guard = member.guard;
             // Carried across by the reset, or retired: crossed already.
-            let crossed = self.graph.node(to).mode.contains(guard.event) == guard.side_after();
+            let crossed = self.graph.mode(to).contains(guard.event) == guard.side_after();
             if other == m || crossed || (moved && self.is_off(context, to, guard)) {
                 continue;
             }
             self.add_member(context, to, guard)?;
         }
         let again = if moved {
-            self.graph.node(0).members.len()
+            self.graph.members(0).len()
         } else {
             0
         };
         for first in 0..again {
-            let event = self.graph.node(0).members[first].guard.event;
+            let event = self.graph.members(0)[first].guard.event;
             self.add_again(context, to, event)?;
         }
         Ok(())
@@ -404,7 +417,7 @@ impl Explorer {
         deltas: &[f64],
     ) -> Result<(), NoDerivative> {
         let Edge { guard: by, to, .. } = *self.graph.edge(edge);
-        let (dim, t, field) = (self.x.len(), self.graph.t(), self.graph.node(to).field);
+        let (dim, t, field) = (self.x.len(), self.graph.t(), self.graph.field(to));
         self.before.resize(2 * dim, 0.0);
         let (row, scratch) = self.before.split_at_mut(dim);
         for &CrossedGuard { guard, .. } in self.repeat.met() {
@@ -490,7 +503,7 @@ impl Explorer {
             node: to,
             stopped: stops,
         };
-        let is_last = self.graph.node(to).members.is_empty() || stops;
+        let is_last = self.graph.members(to).is_empty() || stops;
         if !(identity && is_last && self.is_exit(context, passed, point)) {
             return Ok(None);
         }

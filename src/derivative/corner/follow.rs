@@ -85,7 +85,7 @@ impl Course {
             let Some((m, tau)) = first else {
                 break;
             };
-            let guard = graph.node(node).members[m].guard;
+            let guard = graph.members(node)[m].guard;
             if met.len() >= graph.most_met() {
                 return Err(graph.no_end(node, guard));
             }
@@ -119,8 +119,7 @@ impl Course {
     /// crossing that did so. None when it was not crossed (s).
     pub(crate) fn shift_of(&self, graph: &CornerGraph, guard: Guard) -> Option<f64> {
         let met = self.met.iter().find(|met| met.guard == guard);
-        let carried =
-            |met: &&Met| graph.node(met.to).mode.contains(guard.event) == guard.side_after();
+        let carried = |met: &&Met| graph.mode(met.to).contains(guard.event) == guard.side_after();
         met.or_else(|| self.met.iter().find(carried))
             .map(|met| met.tau)
     }

@@ -92,10 +92,10 @@ pub(crate) struct CornerGraph {
     headers: Vec<Header>,
     used_nodes: usize,
     /// A number of each node, which equal ones have in common: looked at before all else.
-    pub(super) keys: Vec<u64>,
+    keys: Vec<u64>,
     /// The newest node with a key that ends in this place, and the next older one behind each.
     newest: [Option<usize>; ENDS as usize],
-    pub(super) older: Vec<Option<usize>>,
+    older: Vec<Option<usize>>,
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
@@ -166,6 +166,30 @@ impl CornerGraph {
             level: header.level,
             moved: header.moved,
         }
+    }
+
+    /// The guards that may be crossed from a node.
+    #[inline]
+    pub(crate) fn members(&self, node: usize) -> &[Member] {
+        &self.members[self.headers[node].members.clone()]
+    }
+
+    #[inline]
+    pub(crate) fn mode(&self, node: usize) -> &Mode {
+        &self.headers[node].mode
+    }
+
+    /// Crossings before a node.
+    #[inline]
+    pub(crate) fn level(&self, node: usize) -> usize {
+        self.headers[node].level
+    }
+
+    /// The field at a node.
+    #[inline]
+    pub(crate) fn field(&self, node: usize) -> &[f64] {
+        let dim = self.dim();
+        &self.states[dim * (2 * node + 1)..dim * (2 * node + 2)]
     }
 
     pub(crate) fn nodes(&self) -> usize {
@@ -374,6 +398,33 @@ impl CornerGraph {
         Ok(i)
     }
 
+    /// Nodes whose mode may be this one, the newest first.
+    #[inline]
+    pub(super) fn of_mode(&self, mode: &Mode) -> impl Iterator<Item = usize> + '_ {
+        let key = key(mode);
+        let alike = std::iter::successors(self.newest[end(key)], |&i| self.older[i]);
+        alike.filter(move |&i| self.keys[i] == key)
+    }
+
+    /// Adds the crossing of `guard` at a node where it leads to a known one without a reset.
+    pub(crate) fn join(&mut self, from: usize, guard: Guard, to: usize, stops: bool) -> usize {
+        let (dim, i) = (self.dim(), self.edges.len());
+        let fields = self.states[dim * (2 * from + 1)..]
+            .iter()
+            .zip(&self.states[dim * (2 * to + 1)..]);
+        let jump = fields.take(dim).map(|(before, after)| before - after);
+        self.jumps.extend(jump);
+        self.edges.push(Edge {
+            guard,
+            to,
+            identity: true,
+            by_difference: false,
+            stops,
+            next: self.headers[from].first_edge.replace(i),
+        });
+        i
+    }
+
     /// Lets an edge lead to a `twin` of the newest node, to which it leads now: other orders of the
     /// same guards meet there. The newest is forgotten, and `rows` rows are kept.
     pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, rows: usize) {
@@ -490,7 +541,7 @@ impl CornerGraph {
 
     /// The row `D_x h` of member `m`.
     pub(crate) fn row(&self, node: usize, m: usize) -> &[f64] {
-        self.row_of(self.member_of(node, m))
+        self.row_of(&self.members(node)[m])
     }
 
     #[inline]
@@ -498,14 +549,9 @@ impl CornerGraph {
         &self.rows[member.row..member.row + self.dim()]
     }
 
-    #[inline]
-    pub(super) fn member_of(&self, node: usize, m: usize) -> &Member {
-        &self.members[self.headers[node].members.start + m]
-    }
-
     /// The member of a node that crosses `guard`.
     pub(crate) fn member(&self, node: usize, guard: Guard) -> Option<usize> {
-        let mut members = self.node(node).members.iter();
+        let mut members = self.members(node).iter();
         members.position(|member| member.guard == guard)
     }
 

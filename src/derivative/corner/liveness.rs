@@ -11,7 +11,7 @@ const MOST_MET_AGAIN: usize = 500;
 impl CornerGraph {
     /// True when member `m` is crossed from this node: its rate is at least its least rate.
     pub(crate) fn is_live(&self, system: &dyn System, node: usize, m: usize) -> bool {
-        self.crosses(system, self.member_of(node, m))
+        self.crosses(system, &self.members(node)[m])
     }
 
     #[inline]
@@ -31,7 +31,7 @@ impl CornerGraph {
 
     fn own_min_rate(&self, system: &dyn System, k: usize) -> f64 {
         system.min_rate(k).unwrap_or_else(|| {
-            let mut members = self.node(0).members.iter();
+            let mut members = self.members(0).iter();
             let seen = members.find(|member| member.guard.event == k);
             let rate = seen.map_or(0.0, |member| member.rate.abs());
             (evaluate::PART_OF_RATE * rate).max(f64::MIN_POSITIVE)
@@ -41,7 +41,7 @@ impl CornerGraph {
     /// What event function `k` may be off zero at the corner, and counts as zero all the same
     /// (`u_k`).
     pub(crate) fn residual(&self, k: usize) -> f64 {
-        let mut members = self.node(0).members.iter();
+        let mut members = self.members(0).iter();
         let own = members.position(|member| member.guard.event == k);
         own.and_then(|m| self.residuals.get(m))
             .map_or(0.0, |r| r.abs())
@@ -77,7 +77,7 @@ impl CornerGraph {
     /// Most guards that one direction meets: each guard of the corner once, and those that resets
     /// throw the state back at.
     pub(crate) fn most_met(&self) -> usize {
-        self.node(0).members.len() + MOST_MET_AGAIN
+        self.members(0).len() + MOST_MET_AGAIN
     }
 
     /// Where a node is, for an error.
@@ -99,7 +99,7 @@ impl CornerGraph {
     /// The refusal of a corner that is too large for a search.
     #[cold]
     pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> NoDerivative {
-        let guards = self.node(0).members.len();
+        let guards = self.members(0).len();
         NoDerivative::CornerTooLarge {
             guards,
             what,

@@ -4,6 +4,7 @@
 //! * `point`: where guards are crossed; `group`: which crossings are one corner; `common_point`:
 //!   the state at which all of them are zero; `possible`: which may be one within the error of the
 //!   run.
+//! * `lone`: a single crossing, which takes no more than its saltation matrix.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
 //!   crossings between them; `twin`: where orders meet; `liveness`: which guards are crossed;
 //!   `shift`: when displacements meet them; `explorer`: what finds all that, with what resets have
@@ -24,6 +25,7 @@ pub(crate) mod follow;
 pub(crate) mod graph;
 pub(crate) mod group;
 mod liveness;
+pub(crate) mod lone;
 pub(crate) mod map_scale;
 mod moved;
 pub(crate) mod piece;

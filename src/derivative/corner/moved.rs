@@ -43,14 +43,14 @@ pub(super) fn check_others(
 ) -> Result<(), NoDerivative> {
     let Edge { guard, to, .. } = *graph.edge(edge);
     let dim = graph.dim();
-    for (m, after) in graph.node(to).members.iter().enumerate() {
+    for (m, after) in graph.members(to).iter().enumerate() {
         let Some(n) = graph.member(from, after.guard) else {
             continue;
         };
         for (i, tau) in tau.iter().enumerate() {
             let column = i * dim..(i + 1) * dim;
             let moved = |node: usize, m: usize, delta: &[f64]| {
-                let (row, rate) = (graph.row(node, m), graph.node(node).members[m].rate);
+                let (row, rate) = (graph.row(node, m), graph.members(node)[m].rate);
                 Moved::of((row, rate), delta, *tau)
             };
             let old = moved(from, n, &before[column.clone()]);

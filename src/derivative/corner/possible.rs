@@ -14,6 +14,16 @@ use crate::{Guard, Mode, NoDerivative};
 
 /// Sums of sizes are bounds but for rounding.
 const ROUNDING: f64 = 1.0 + 1e-9;
+/// Differences of all event functions are made where there are more than so many of these for each
+/// of them: a row costs about as much as a few values.
+const ROWS: usize = 2;
+/// Differences are made over such a part of an error, so that they are those of rows.
+const PARTS: f64 = 1024.0;
+/// Errors below this part of the state are taken to be as large, so that the rounding of
+/// differences, some 1e-16 of the state times [`PARTS`], is smaller.
+const SMALLEST: f64 = 1e-12;
+/// Differences are at least half of what rows say.
+const CURVED: f64 = 2.0;
 
 /// A guard that the run had still before it when it crossed others.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +64,14 @@ pub(crate) struct CloseGuards {
     /// The shifts of the times of the guards crossed, as rows, one after the other.
     members: Vec<f64>,
     is_member: Vec<bool>,
+    /// How far the error of the run and the motion meanwhile lead along each event function, by
+    /// differences, and the values beside the point of which they are made (`u_k`); infinite where
+    /// rows cost less.
+    reach: Vec<f64>,
+    beside: Vec<f64>,
+    /// Components of the state that event functions depended on at the last group, as far as was
+    /// seen.
+    matters: Vec<bool>,
 }
 
 impl CloseGuards {
@@ -68,6 +86,9 @@ impl CloseGuards {
             shift: state(),
             members: Vec::new(),
             is_member: vec![false; count],
+            reach: vec![0.0; count],
+            beside: vec![0.0; count],
+            matters: vec![true; dim],
         }
     }
 
@@ -91,9 +112,17 @@ impl CloseGuards {
             self.is_member[guard.event] = true;
         }
         self.members.clear();
+        self.reach.fill(f64::INFINITY);
         let mut most_shifted: f64 = 0.0;
+        if mode.len() > ROWS * (x.len() + 1) {
+            most_shifted = self.shift_members(context, point, error)?;
+            self.reach_all(context, point, (error, most_shifted));
+        }
         let mut knows_behind = false;
         for k in 0..mode.len() {
+            if self.h[k].abs() > CURVED * self.reach[k] {
+                continue;
+            }
             if self.is_member[k] || !point.arming_of(context.system, k).is_armed() {
                 continue;
             }
@@ -131,6 +160,70 @@ impl CloseGuards {
             most = most.max(along(&self.shift, error));
         }
         Ok(most)
+    }
+
+    /// Finds how far `error` and the motion lead along all event functions at once, by differences:
+    /// two evaluations, and one for each component of the state that matters. By them most guards
+    /// are seen to be out of reach.
+    fn reach_all(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+        (error, most_shifted): (&[f64], f64),
+    ) {
+        let Self {
+            h,
+            field,
+            row: probe,
+            reach,
+            beside,
+            matters,
+            ..
+        } = self;
+        let (system, t, mode) = (context.system, point.t, &point.mode);
+        for (k, reach) in reach.iter_mut().enumerate() {
+            *reach = SMALLEST * h[k].abs() + system.event_tolerance(k);
+        }
+        // True when some value is another there.
+        let mut add = |t: f64, probe: &[f64], part: f64| {
+            system.events(t, probe, mode, beside);
+            add_moved(reach, part, beside, h);
+            beside
+                .iter()
+                .zip(&*h)
+                .any(|(a, b)| a.to_bits() != b.to_bits())
+        };
+        let beside = |i: usize| {
+            let here = point.x[i];
+            here + (error[i] + SMALLEST * here.abs()) / PARTS
+        };
+        probe.copy_from_slice(&point.x);
+        for (i, matters) in matters.iter_mut().enumerate().filter(|(_, m)| **m) {
+            probe[i] = beside(i);
+            *matters = add(t, probe, PARTS);
+            probe[i] = point.x[i];
+        }
+        // Components that changed nothing so far are tried together, and one by one if they do now.
+        let without = || matters.iter().enumerate().filter(|(_, m)| !**m);
+        for (i, _) in without() {
+            probe[i] = beside(i);
+        }
+        let they_matter = without().next().is_some() && add(t, probe, PARTS);
+        probe.copy_from_slice(&point.x);
+        if they_matter {
+            for (i, _) in without() {
+                probe[i] = beside(i);
+                add(t, probe, PARTS);
+                probe[i] = point.x[i];
+            }
+            matters.fill(true);
+        }
+        // Until all guards crossed are met, and as long as guards count as met at once.
+        let time = most_shifted.max(context.tolerance + 8.0 * f64::EPSILON * t.abs());
+        for (probe, field) in probe.iter_mut().zip(field) {
+            *probe += time * *field;
+        }
+        add(t + time, probe, 1.0);
     }
 
     /// Looks at a guard that is `gap` before its surface; how it is left out is not known yet.
@@ -200,6 +293,13 @@ impl CloseGuards {
     }
 }
 
+/// Adds to `reach` how far values `beside` are from those `here`, `part` times.
+fn add_moved(reach: &mut [f64], part: f64, beside: &[f64], here: &[f64]) {
+    for ((reach, beside), here) in reach.iter_mut().zip(beside).zip(here) {
+        *reach += part * (beside - here).abs();
+    }
+}
+
 /// How far a row leads along an error, whatever the signs.
 fn along(row: &[f64], error: &[f64]) -> f64 {
     row.iter().zip(error).map(|(r, e)| (r * e).abs()).sum()
@@ -226,5 +326,113 @@ fn left_out(
         Some(LeftOut::TurnedAway)
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rearm;
+    use crate::hybrid::options::Settings;
+    use crate::random::{symmetric, word};
+    use crate::{EventFunction, Flow};
+
+    const N: usize = 3;
+    const COUNT: usize = 12;
+
+    /// Curved event functions, of which the last depends on the last component only where the first
+    /// is not zero, as others do in no place.
+    struct Curved {
+        seed: u64,
+    }
+
+    impl Curved {
+        fn number(&self, k: usize, i: usize) -> f64 {
+            symmetric(word(self.seed, (10 * k + i) as u64))
+        }
+    }
+
+    impl Flow for Curved {
+        fn dim(&self) -> usize {
+            N
+        }
+
+        fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+            dx.copy_from_slice(&[1.0 + x[1], 0.5 - x[0], 0.2]);
+        }
+    }
+
+    impl EventFunction for Curved {
+        fn count(&self) -> usize {
+            COUNT
+        }
+
+        fn event(&self, k: usize, t: f64, x: &[f64], _mode: &Mode) -> f64 {
+            let a = |i: usize| self.number(k, i);
+            let curved = (a(0) * x[0] + a(1) * x[1]).sin() + a(2) * x[0] * x[1] + a(3) * t + a(4);
+            curved + if k + 1 == COUNT { x[0] * x[2] } else { 0.0 }
+        }
+
+        fn gradient(
+            &self,
+            k: usize,
+            _t: f64,
+            x: &[f64],
+            _mode: &Mode,
+            dh: &mut [f64],
+        ) -> Option<f64> {
+            let a = |i: usize| self.number(k, i);
+            let wave = (a(0) * x[0] + a(1) * x[1]).cos();
+            dh[0] = a(0) * wave + a(2) * x[1];
+            dh[1] = a(1) * wave + a(2) * x[0];
+            dh[2] = 0.0;
+            if k + 1 == COUNT {
+                dh[0] += x[2];
+                dh[2] = x[0];
+            }
+            Some(a(3))
+        }
+    }
+
+    /// No guard is passed over that rows would reach, also where a component begins to matter.
+    #[test]
+    fn differences_reach_as_far_as_rows() {
+        let (rearm, settings) = (Rearm::default(), Settings::default());
+        let mut bounds = [f64::INFINITY, 0.0_f64];
+        for seed in 0..200 {
+            let system = Curved { seed };
+            let context = Context::of_run(&system, &rearm, &settings);
+            let mode = Mode::new(COUNT);
+            let mut close = CloseGuards::new(N, &mode);
+            for group in 0..4 {
+                let draw = |i: u64| symmetric(word(seed, 1000 + 20 * group + i));
+                // The last component matters from the third group on.
+                let first = if group < 2 { 0.0 } else { draw(0) };
+                let point = CornerPoint {
+                    t: draw(3).abs(),
+                    x: vec![first, draw(1), draw(2)],
+                    mode: mode.clone(),
+                    ..CornerPoint::default()
+                };
+                let error: Vec<f64> = (4..7)
+                    .map(|i| 10.0_f64.powf(-6.0 + 4.0 * draw(i)))
+                    .collect();
+                let shifted = 10.0_f64.powf(-6.0 + 4.0 * draw(8));
+                let (t, x) = (point.t, &point.x[..]);
+                system.events(t, x, &mode, &mut close.h);
+                system.flow(t, x, &mode, &mut close.field);
+                close.reach_all(context, &point, (&error, shifted));
+                let mut row = [0.0; N];
+                for k in 0..COUNT {
+                    let rate = evaluate::rate(&system, k, (t, x), &mode, &close.field, &mut row);
+                    let needed = along(&row, &error) + rate.value.abs() * shifted;
+                    let needed = needed.max(context.zero(k, t, rate));
+                    let ratio = close.reach[k] / needed;
+                    bounds = [bounds[0].min(ratio), bounds[1].max(ratio)];
+                }
+            }
+        }
+        // Twice as far is looked at; more than that costs rows.
+        assert!(CURVED * bounds[0] > 1.0 && bounds[1] < 3.0, "{bounds:?}");
     }
 }

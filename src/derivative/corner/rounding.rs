@@ -168,7 +168,7 @@ fn pass_in_order(
     while !stopped {
         let graph = explorer.graph();
         graph.check_live(context.system, node)?;
-        let members = graph.node(node).members;
+        let members = graph.members(node);
         let Some(m) = (0..members.len())
             .filter(|&m| graph.is_live(context.system, node, m))
             .min_by_key(|&m| rank(members[m].guard))

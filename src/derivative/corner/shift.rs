@@ -12,7 +12,7 @@ impl CornerGraph {
     /// Shift of the time at which member `m` of a node is crossed, for a perturbation `delta`
     /// there (s).
     pub(crate) fn shift(&self, node: usize, m: usize, delta: &[f64]) -> f64 {
-        self.shift_of(self.member_of(node, m), delta)
+        self.shift_of(&self.members(node)[m], delta)
     }
 
     #[inline]
@@ -35,16 +35,17 @@ impl CornerGraph {
         map: &DMatrix<f64>,
         row: &mut DVector<f64>,
     ) {
+        let member = &self.members(node)[m];
         let columns = map.as_slice().chunks_exact(self.dim());
         for (shift, column) in row.iter_mut().zip(columns) {
-            *shift = self.shift(node, m, column);
+            *shift = self.shift_of(member, column);
         }
     }
 
     /// From perturbations at fixed time to those at the event that ends the run, whose time shifts
     /// by `tau`.
     pub(crate) fn to_event(&self, node: usize, tau: &[f64], deltas: &mut [f64]) {
-        let field = self.node(node).field;
+        let field = self.field(node);
         for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
             for i in 0..field.len() {
                 delta[i] += tau * field[i];

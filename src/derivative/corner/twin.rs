@@ -2,8 +2,25 @@
 //! known.
 
 use super::graph::CornerGraph;
+use crate::{Guard, Mode};
 
 impl CornerGraph {
+    /// The known node behind the crossing of `guard` at a node, where a crossing changes nothing but
+    /// its own side; `after` is the mode there.
+    pub(super) fn known_behind(
+        &self,
+        from: usize,
+        guard: Guard,
+        after: &mut Mode,
+    ) -> Option<usize> {
+        after.copy_from(self.mode(from));
+        after.set(guard.event, guard.side_after());
+        let (level, left) = (self.level(from) + 1, self.members(from).len() - 1);
+        self.of_mode(after).find(|&i| {
+            self.level(i) == level && self.members(i).len() == left && self.mode(i).is(after)
+        })
+    }
+
     /// An earlier node that is the same.
     pub(super) fn twin(&self, newest: usize) -> Option<usize> {
         let new = self.node(newest);
@@ -13,7 +30,6 @@ impl CornerGraph {
         let same = |i: usize, a: f64, b: f64| {
             (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest) + rounding[i]
         };
-        let key = self.keys[newest];
         let alike = |&i: &usize| {
             let old = self.node(i);
             (old.level == new.level || new.moved)
@@ -24,7 +40,6 @@ impl CornerGraph {
                 && old.moved == new.moved
                 && (old.members.iter().zip(new.members)).all(|(a, b)| a.guard == b.guard)
         };
-        let mut older = std::iter::successors(self.older[newest], |&i| self.older[i]);
-        older.find(|&i| self.keys[i] == key && alike(&i))
+        self.of_mode(new.mode).find(|&i| i != newest && alike(&i))
     }
 }

@@ -1,0 +1,90 @@
+//! A single crossing that changes its side and the field and nothing else: the saltation matrix
+//! `Ξ = 1 + (F⁻ − F⁺) τ` with the row `τ = −D_x h / (dh/dt)` of its time shift (Aizerman &
+//! Gantmakher 1958; Pace & Burden, item 10 of the proof). It needs no graph of orders.
+
+use super::point::CornerPoint;
+use crate::derivative::context::Context;
+use crate::linalg::dot;
+use crate::{Mode, NoDerivative};
+
+/// A crossing without a reset, alone at its instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Lone {
+    /// The mode behind it.
+    mode: Mode,
+    row: Vec<f64>,
+    /// The rate of the guard (`u`/s).
+    rate: f64,
+    /// The field behind it.
+    behind: Vec<f64>,
+    /// What a displacement gains for each second that it crosses later: `F⁻ − F⁺`, and `F⁻` where the
+    /// run ends at the event.
+    gain: Vec<f64>,
+}
+
+impl Lone {
+    pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
+        Self {
+            mode: mode.clone(),
+            row: vec![0.0; dim],
+            rate: f64::NAN,
+            behind: vec![0.0; dim],
+            gain: vec![0.0; dim],
+        }
+    }
+
+    /// Stands before the crossing at `point`; false where it takes more to know its derivative, or
+    /// to refuse it with its reason.
+    ///
+    /// # Errors
+    /// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
+    pub(crate) fn begin(
+        &mut self,
+        context: Context<'_>,
+        point: &CornerPoint,
+    ) -> Result<bool, NoDerivative> {
+        let [guard] = point.guards[..] else {
+            return Ok(false);
+        };
+        let (system, k, t, x) = (context.system, guard.event, point.t, &point.x[..]);
+        self.mode.copy_from(&point.mode);
+        self.mode.set(k, guard.side_after());
+        let is_plain = context.crosses_sides_alone()
+            && self.mode.is(&point.mode_after)
+            && point.x_after == point.x;
+        if !is_plain {
+            return Ok(false);
+        }
+        context.interrupt.check()?;
+        system.flow(t, x, &point.mode, &mut self.gain);
+        let rows = (&mut self.row[..], &mut self.behind[..]);
+        let moving = context.row(k, (t, x), &point.mode, rows)?;
+        self.rate = moving + dot(&self.row, &self.gain);
+        let least = point.min_rates.get(k);
+        if !least.is_some_and(|least| guard.sign() * self.rate >= *least) {
+            return Ok(false);
+        }
+        self.behind.copy_from_slice(&self.gain);
+        if !system.flip(t, x, &self.mode, k, &mut self.behind) {
+            system.flow(t, x, &self.mode, &mut self.behind);
+        }
+        let watch = system.watch(k);
+        if !(watch.stop && watch.sees(guard.direction)) {
+            for (gain, behind) in self.gain.iter_mut().zip(&self.behind) {
+                *gain -= behind;
+            }
+        }
+        let sum = |entries: &[f64]| entries.iter().sum::<f64>();
+        Ok((self.rate + sum(&self.row) + sum(&self.gain) + sum(&self.behind)).is_finite())
+    }
+
+    /// Carries a displacement at fixed time from before the crossing to behind it; how much later
+    /// it crosses (s).
+    pub(crate) fn carry(&self, delta: &mut [f64]) -> f64 {
+        let tau = -dot(&self.row, delta) / self.rate;
+        for (delta, gain) in delta.iter_mut().zip(&self.gain) {
+            *delta += tau * gain;
+        }
+        tau
+    }
+}
