@@ -4,7 +4,9 @@
 use saltation::derivative::Verdict;
 use saltation::models::{Affine, Hopper};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Guard, Integrator, NoDerivative, Status, Watch};
+use saltation::{
+    EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Rearm, RearmMatrix, Status, Watch,
+};
 
 use crate::sketch::falling;
 
@@ -153,8 +155,7 @@ fn difference_of_end<const N: usize>(system: &crate::sketch::Sketch, x0: [f64; N
 fn a_stop_that_another_crossing_sets_off_ends_the_run_at_that_crossing() {
     // Crossing x1 = 0.5 throws x0 over its own guard, which stops; or that guard is another one in
     // the new mode.
-    let field =
-        |_: f64, _: &[f64], _: &saltation::Mode, dx: &mut [f64]| dx.copy_from_slice(&[-1.0, -2.0]);
+    let field = |_: f64, _: &[f64], _: &Mode, dx: &mut [f64]| dx.copy_from_slice(&[-1.0, -2.0]);
     let watch = [Watch::FALLING.and_stop(), Watch::FALLING];
     let thrown = crate::sketch::Sketch::new(2, field)
         .events(watch, |k, _, x, _| {
@@ -176,7 +177,7 @@ fn a_stop_that_another_crossing_sets_off_ends_the_run_at_that_crossing() {
         _ => x[0] - 0.25 * x[1],
     });
     for (system, mode) in [(thrown, [true, true]), (switched, [true, true])] {
-        let start = saltation::Mode::with(2, &[0, 1]);
+        let start = Mode::with(2, &[0, 1]);
         assert!(mode[0] && mode[1]);
         let mut integrator = Integrator::new(&system)
             .unwrap()
@@ -276,4 +277,94 @@ fn directions_to_the_other_side_of_an_edge_are_refused() {
             )
         });
     assert_eq!(d.unwrap(), (true, false, 3));
+}
+
+/// Three planes, each of which changes the field; what the model says of itself is true of it.
+struct Planes {
+    stop: Option<usize>,
+    says: bool,
+}
+
+impl Flow for Planes {
+    fn dim(&self) -> usize {
+        3
+    }
+
+    fn flow(&self, _t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[1.0, 1.0, 0.3 * x[2]]);
+        for k in mode.ones() {
+            dx[k] += 0.5 + 0.25 * k as f64;
+            dx[(k + 1) % 3] += 0.125;
+        }
+    }
+}
+
+impl EventFunction for Planes {
+    fn count(&self) -> usize {
+        3
+    }
+
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        [x[0] - 1.0, x[1] - 1.0, 0.5 * (x[0] + x[1]) - 1.0][k]
+    }
+
+    fn gradient(&self, k: usize, _t: f64, _x: &[f64], _mode: &Mode, dh: &mut [f64]) -> Option<f64> {
+        dh.copy_from_slice(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]][k]);
+        Some(0.0)
+    }
+
+    fn watch(&self, k: usize) -> Watch {
+        if self.stop == Some(k) {
+            Watch::RISING.and_stop()
+        } else {
+            Watch::RISING
+        }
+    }
+
+    fn ignores_mode(&self) -> bool {
+        self.says
+    }
+
+    fn resets(&self) -> bool {
+        !self.says
+    }
+}
+
+#[test]
+fn what_a_model_says_of_its_crossings_changes_no_derivative() {
+    let retire = RearmMatrix::pairs(3).retire(Guard::rising(0), Guard::rising(1));
+    let rules = [Rearm::Pairs, Rearm::Matrix(retire.unwrap())];
+    let stops = [None, Some(0), Some(1), Some(2)];
+    // All three at once, and one after the other.
+    let starts = [[0.0, 0.0, 1.0], [0.3, 0.0, 1.0], [0.0, 0.3, 1.0]];
+    let cases = (0..24).map(|i| (&rules[i % 2], stops[i / 2 % 4], starts[i / 8]));
+    for (rule, stop, start) in cases {
+        let run = |says: bool| {
+            let model = Planes { stop, says };
+            let integrator = Integrator::new(model).unwrap().rearm(rule.clone());
+            let mut integrator = integrator.rtol(1e-10).atol(1e-12);
+            let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+            let mut columns = Vec::new();
+            for j in 0..12 {
+                let v = [0, 1, 2].map(|i| ((5 * j + 3 * i + 1) as f64).sin());
+                columns.push(d.apply(&v).map(|v| v.as_slice().to_vec()));
+                let v = DMatrix::from_column_slice(3, 1, &v);
+                let along = integrator.derivative_along(0.0, &start, 2.0, &v);
+                columns.push(along.map(|v| v.as_slice().to_vec()));
+            }
+            (d.verdict().clone(), columns)
+        };
+        let (short, long) = (run(true), run(false));
+        let case = format!("{rule:?} {stop:?} {start:?}");
+        assert_eq!(short.0.to_string(), long.0.to_string(), "{case}");
+        for (short, long) in short.1.iter().zip(&long.1) {
+            match (short, long) {
+                (Ok(short), Ok(long)) => {
+                    let off = short.iter().zip(long).map(|(a, b)| (a - b).abs());
+                    assert!(off.fold(0.0, f64::max) < 1e-9, "{case}: {short:?} {long:?}");
+                }
+                _ => assert_eq!(short.is_ok(), long.is_ok(), "{case}: {short:?} {long:?}"),
+            }
+        }
+    }
 }
