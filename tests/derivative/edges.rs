@@ -346,7 +346,7 @@ fn what_a_model_says_of_its_crossings_changes_no_derivative() {
             let d = integrator.derivative(0.0, &start, 2.0).unwrap();
             let mut columns = Vec::new();
             for j in 0..12 {
-                let v = [0, 1, 2].map(|i| ((5 * j + 3 * i + 1) as f64).sin());
+                let v = [0, 1, 2].map(|i| f64::from(5 * j + 3 * i + 1).sin());
                 columns.push(d.apply(&v).map(|v| v.as_slice().to_vec()));
                 let v = DMatrix::from_column_slice(3, 1, &v);
                 let along = integrator.derivative_along(0.0, &start, 2.0, &v);
