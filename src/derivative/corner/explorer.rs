@@ -193,8 +193,11 @@ impl Explorer {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
         let rows = self.graph.rows();
-        // Of most edges of a corner without resets the node behind is known.
-        let joins = behind == Behind::Members && context.crosses_sides_alone();
+        // Of most edges of a corner without resets the node behind is known. Behind a guard that ends
+        // the run it never is: only that guard leads there.
+        let joins = behind == Behind::Members
+            && context.crosses_sides_alone()
+            && !context.system.watch(guard.event).stop;
         let known = if joins {
             self.graph.known_behind(from, guard, &mut self.mode)
         } else {
@@ -202,10 +205,8 @@ impl Explorer {
         };
         let edge = match known {
             Some(to) => {
-                let watch = context.system.watch(guard.event);
-                let stops = watch.stop && watch.sees(guard.direction);
                 self.extremes.note_carried(self.graph.field(from));
-                self.graph.join(from, guard, to, stops)
+                self.graph.join(from, guard, to)
             }
             None => self.make_edge(context, (from, m), behind)?,
         };

@@ -406,8 +406,9 @@ impl CornerGraph {
         alike.filter(move |&i| self.keys[i] == key)
     }
 
-    /// Adds the crossing of `guard` at a node where it leads to a known one without a reset.
-    pub(crate) fn join(&mut self, from: usize, guard: Guard, to: usize, stops: bool) -> usize {
+    /// Adds the crossing of `guard` at a node where it leads to a known one, without a reset and
+    /// without ending the run.
+    pub(crate) fn join(&mut self, from: usize, guard: Guard, to: usize) -> usize {
         let (dim, i) = (self.dim(), self.edges.len());
         let fields = self.states[dim * (2 * from + 1)..]
             .iter()
@@ -419,7 +420,7 @@ impl CornerGraph {
             to,
             identity: true,
             by_difference: false,
-            stops,
+            stops: false,
             next: self.headers[from].first_edge.replace(i),
         });
         i

@@ -116,7 +116,7 @@ impl CloseGuards {
         let mut most_shifted: f64 = 0.0;
         if mode.len() > ROWS * (x.len() + 1) {
             most_shifted = self.shift_members(context, point, error)?;
-            self.reach_all(context, point, (error, most_shifted));
+            self.reach_all(context, point, (error, most_shifted))?;
         }
         let mut knows_behind = false;
         for k in 0..mode.len() {
@@ -165,12 +165,15 @@ impl CloseGuards {
     /// Finds how far `error` and the motion lead along all event functions at once, by differences:
     /// two evaluations, and one for each component of the state that matters. By them most guards
     /// are seen to be out of reach.
+    ///
+    /// # Errors
+    /// Interrupts.
     fn reach_all(
         &mut self,
         context: Context<'_>,
         point: &CornerPoint,
         (error, most_shifted): (&[f64], f64),
-    ) {
+    ) -> Result<(), NoDerivative> {
         let Self {
             h,
             field,
@@ -185,13 +188,12 @@ impl CloseGuards {
             *reach = SMALLEST * h[k].abs() + system.event_tolerance(k);
         }
         // True when some value is another there.
-        let mut add = |t: f64, probe: &[f64], part: f64| {
+        let mut add = |t: f64, probe: &[f64], part: f64| -> Result<bool, NoDerivative> {
+            context.interrupt.check()?;
             system.events(t, probe, mode, beside);
             add_moved(reach, part, beside, h);
-            beside
-                .iter()
-                .zip(&*h)
-                .any(|(a, b)| a.to_bits() != b.to_bits())
+            let mut pairs = beside.iter().zip(&*h);
+            Ok(pairs.any(|(a, b)| a.to_bits() != b.to_bits()))
         };
         let beside = |i: usize| {
             let here = point.x[i];
@@ -200,7 +202,7 @@ impl CloseGuards {
         probe.copy_from_slice(&point.x);
         for (i, matters) in matters.iter_mut().enumerate().filter(|(_, m)| **m) {
             probe[i] = beside(i);
-            *matters = add(t, probe, PARTS);
+            *matters = add(t, probe, PARTS)?;
             probe[i] = point.x[i];
         }
         // Components that changed nothing so far are tried together, and one by one if they do now.
@@ -208,12 +210,12 @@ impl CloseGuards {
         for (i, _) in without() {
             probe[i] = beside(i);
         }
-        let they_matter = without().next().is_some() && add(t, probe, PARTS);
+        let they_matter = without().next().is_some() && add(t, probe, PARTS)?;
         probe.copy_from_slice(&point.x);
         if they_matter {
             for (i, _) in without() {
                 probe[i] = beside(i);
-                add(t, probe, PARTS);
+                add(t, probe, PARTS)?;
                 probe[i] = point.x[i];
             }
             matters.fill(true);
@@ -223,7 +225,8 @@ impl CloseGuards {
         for (probe, field) in probe.iter_mut().zip(field) {
             *probe += time * *field;
         }
-        add(t + time, probe, 1.0);
+        add(t + time, probe, 1.0)?;
+        Ok(())
     }
 
     /// Looks at a guard that is `gap` before its surface; how it is left out is not known yet.
@@ -421,7 +424,7 @@ mod tests {
                 let (t, x) = (point.t, &point.x[..]);
                 system.events(t, x, &mode, &mut close.h);
                 system.flow(t, x, &mode, &mut close.field);
-                close.reach_all(context, &point, (&error, shifted));
+                close.reach_all(context, &point, (&error, shifted)).unwrap();
                 let mut row = [0.0; N];
                 for k in 0..COUNT {
                     let rate = evaluate::rate(&system, k, (t, x), &mode, &close.field, &mut row);
