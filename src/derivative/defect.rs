@@ -243,7 +243,7 @@ impl Defect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Integrator, Mode, Observer, Rearm, flow_fn};
+    use crate::{EventFunction, Flow, Integrator, Mode, Observer, Projection, Rearm, flow_fn};
 
     struct Followed<'a> {
         context: Context<'a>,
@@ -283,5 +283,56 @@ mod tests {
         // Of one start the error is small by chance, and the estimate off by all of it.
         let mean = sum / 16.0;
         assert!(mean < 0.4, "{mean}");
+    }
+
+    /// The errors of projections over 0.2 s, each beside that of the exact motion from its start.
+    struct Projected<'a, S> {
+        context: Context<'a>,
+        exact: Integrator<S>,
+        /// By how much estimates are off, as a part of the error.
+        off: Vec<f64>,
+    }
+
+    impl<S: Flow + EventFunction> Observer for Projected<'_, S> {
+        fn segment(&mut self, segment: &Segment<'_>) {
+            if !segment.projected || segment.t - segment.start < 0.05 {
+                return;
+            }
+            let mut own = RunError::new(2);
+            own.begin(&Settings::default());
+            own.advance(self.context, segment).unwrap();
+            let mut start = [0.0; 2];
+            segment.interpolant.at(segment.start, &mut start);
+            let exact = (self.exact).integrate(segment.start, &start, segment.t);
+            let error = exact.unwrap().state() - DVector::from_column_slice(segment.state);
+            self.off.push((&own.since - &error).amax() / error.amax());
+        }
+    }
+
+    #[test]
+    fn the_estimate_of_a_projection_is_its_error() {
+        let swing = |_t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]| {
+            (dx[0], dx[1]) = (x[1], -x[0].sin());
+        };
+        let (rearm, settings) = (Rearm::default(), Settings::default());
+        let pendulum = flow_fn(2, swing);
+        let mut followed = Projected {
+            context: Context::of_run(&pendulum, &rearm, &settings),
+            exact: Integrator::new(&pendulum).unwrap().rtol(1e-13).atol(1e-13),
+            off: Vec::new(),
+        };
+        let guarded = flow_fn(2, swing).with_events(4, |k, _t, x| x[0] - 0.2 - 0.25 * k as f64);
+        let mut integrator = Integrator::new(&guarded)
+            .unwrap()
+            .projection(Projection::horizon(0.2, 2));
+        integrator
+            .observe(0.0, &[0.0, 1.5], 1.2, &mut followed)
+            .unwrap();
+        assert!(followed.off.len() >= 3, "{:?}", followed.off);
+        assert!(
+            followed.off.iter().all(|off| *off < 0.3),
+            "{:?}",
+            followed.off
+        );
     }
 }

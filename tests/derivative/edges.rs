@@ -5,7 +5,8 @@ use saltation::derivative::Verdict;
 use saltation::models::{Affine, Hopper};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
-    EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Rearm, RearmMatrix, Status, Watch,
+    Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Rearm, RearmMatrix,
+    Status, Stop, Watch,
 };
 
 use crate::sketch::falling;
@@ -366,5 +367,51 @@ fn what_a_model_says_of_its_crossings_changes_no_derivative() {
                 _ => assert_eq!(short.is_ok(), long.is_ok(), "{case}: {short:?} {long:?}"),
             }
         }
+    }
+}
+
+/// A reset that is the identity on the plane `x2 = 0`, in which the run lies, and not beside it;
+/// the event function ignores the mode all the same.
+struct Kick;
+
+impl Flow for Kick {
+    fn dim(&self) -> usize {
+        3
+    }
+
+    fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[1.0, 0.0, 0.0]);
+    }
+}
+
+impl EventFunction for Kick {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] - 1.0
+    }
+
+    fn ignores_mode(&self) -> bool {
+        true
+    }
+
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        crossing.x[1] += 5.0 * crossing.x[2];
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reset_that_leaves_the_state_of_the_run_alone_changes_its_neighbours() {
+    let mut integrator = Integrator::new(Kick).unwrap();
+    let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+    let v = DMatrix::from_column_slice(3, 1, &[0.0, 0.0, 1.0]);
+    let along = integrator
+        .derivative_along(0.0, &[0.0; 3], 2.0, &v)
+        .unwrap();
+    for component in [d.matrix().unwrap()[(1, 2)], along[(1, 0)]] {
+        assert!((component - 5.0).abs() < 1e-8, "{component}");
     }
 }
