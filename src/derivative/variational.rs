@@ -265,6 +265,7 @@ impl Columns {
             let wrong = products(system, (t, point), mode, v, out, (&*parts, &mut *scratch));
             bad = bad.or(wrong);
         };
+        self.ode.begin(&mut slope, t, &self.delta, step);
         self.ode.advance(&mut slope, t, &self.delta, step);
         bad.map_or(Ok(()), |component| {
             Err(self.not_finite(component, t, segment))

@@ -113,6 +113,49 @@ impl StepControl {
     }
 }
 
+/// A motion is another one behind an event where its curvature is so many times larger or smaller.
+const OTHER: f64 = 2.0;
+/// A step is tried as it is where it is off from what its series asks by no more than this.
+const OFF: f64 = 3.0;
+
+/// What a look at the field says of a motion: its size, and how it changes in a time, in units of
+/// the tolerance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// `|f|`.
+    pub(crate) speed: f64,
+    /// `|df/dt|`.
+    pub(crate) curvature: f64,
+    /// `|df/dt|` in the last step.
+    pub(crate) curvature_before: f64,
+}
+
+impl Look {
+    /// The step to try behind an event in place of one of length `step`, which was right before it;
+    /// none where the motion is much the same, or that step about right.
+    ///
+    /// Each derivative of the field is taken to be the one before over the same time,
+    /// `T = speed/curvature`. The error allowed is that of the term of sixth order in the series of
+    /// the state, `speed h (h/T)⁵/6!`.
+    pub(crate) fn other_step(self, step: f64) -> Option<f64> {
+        let Self {
+            speed,
+            curvature,
+            curvature_before,
+        } = self;
+        let is_other = curvature > OTHER * curvature_before || OTHER * curvature < curvature_before;
+        if !is_other {
+            return None;
+        }
+        const FACTORIAL: f64 = 720.0;
+        let power = log2(FACTORIAL) + 4.0 * log2(speed) - 5.0 * log2(curvature);
+        let wanted = exp2(((1.0 / 6.0) * power).clamp(-1000.0, 1000.0));
+        let is_off = wanted > OFF * step || OFF * wanted < step;
+        // Neither a field that is zero at the start nor one that is straight says more than this.
+        is_off.then(|| lesser(greater(wanted, LEAST_REJECTED * step), MOST * step))
+    }
+}
+
 /// `2⁵²`: a number in its last bits is that number as a float, once it is taken off.
 const WHOLE: f64 = (1u64 << 52) as f64;
 
@@ -180,6 +223,41 @@ pub(crate) fn first_step<B: Buffer>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn behind_an_event_only_another_motion_asks_for_another_step() {
+        let look = |speed, curvature, curvature_before| Look {
+            speed,
+            curvature,
+            curvature_before,
+        };
+        // The same curvature: whatever the step, it was right before.
+        assert_eq!(look(1e4, 1e3, 1e3).other_step(1e3), None);
+        assert_eq!(look(1e4, 1.9e3, 1e3).other_step(1e-9), None);
+        // f = v cos(ωt) with ω = 30/s, and a tolerance of a thousandth: T = 1/30 s, and the step is
+        // (6!/(v T))^(1/6) T.
+        let (speed, curvature) = (1e4_f64, 30.0 * 1e4);
+        let right = (720.0 * speed.powi(4) / f64::powi(curvature, 5)).powf(1.0 / 6.0);
+        for step in [20.0 * right, right / 9.0] {
+            let other = look(speed, curvature, 1.0).other_step(step);
+            assert!(other.is_some_and(|other| (other / right - 1.0).abs() < 2e-3));
+        }
+        for step in [2.9 * right, right / 2.9] {
+            assert_eq!(look(speed, curvature, 1.0).other_step(step), None);
+        }
+        // In units of another time: all the same.
+        let other = look(1e-3 * speed, 1e-6 * curvature, 0.0).other_step(2e4 * right);
+        assert!(other.is_some_and(|other| (other / (1e3 * right) - 1.0).abs() < 2e-3));
+        // No farther than step control would go.
+        assert_eq!(look(0.0, 1.0, 0.0).other_step(1.0), Some(LEAST_REJECTED));
+        assert_eq!(look(1.0, 0.0, 1.0).other_step(1.0), Some(MOST));
+        for huge in [f64::MAX, f64::INFINITY] {
+            assert_eq!(look(1.0, huge, 1.0).other_step(1.0), Some(LEAST_REJECTED));
+            assert_eq!(look(huge, 0.0, 1.0).other_step(1.0), Some(MOST));
+            assert_eq!(look(0.0, huge, 0.0).other_step(1.0), Some(LEAST_REJECTED));
+        }
+        assert_eq!(look(1.0, f64::NAN, 1.0).other_step(1.0), None);
+    }
 
     #[test]
     fn rough_powers_are_close_to_the_exact_ones() {

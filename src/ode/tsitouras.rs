@@ -96,12 +96,35 @@ impl<V: Buffer> Tsitouras<V> {
         F: FnMut(f64, &[f64], &mut [f64]),
     {
         validate::length("x", self.y.get().len(), x.len())?;
+        self.begin(f, t, x, h);
         self.advance(f, t, x, h);
         Ok(())
     }
 
-    /// As [`step`](Self::step), for an `x` that is known to have the right length. Not inlined: in
-    /// a loop of trials what all of them have in common would be kept, which costs more.
+    /// The second stage of a step of length `h` from `(t, x)`; the first one must stand in
+    /// [`first_stage`](Self::first_stage).
+    #[inline]
+    pub(crate) fn begin<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64)
+    where
+        F: FnMut(f64, &[f64], &mut [f64]),
+    {
+        by_size!(V::SIZE, self.y.get().len(), |n| {
+            let [k1, k2, ..] = &mut self.k;
+            let (x, k1) = (&x[..n], &k1.get()[..n]);
+            let stage = &mut self.stage.get_mut()[..n];
+            for i in 0..n {
+                stage[i] = x[i] + h * (C[1] * k1[i]);
+            }
+            f(t + C[1] * h, stage, k2.get_mut());
+            let k2 = &mut k2.get_mut()[..n];
+            for i in 0..n {
+                k2[i] -= k1[i];
+            }
+        });
+    }
+
+    /// The other stages of a step that has [begun](Self::begin), and the state at its end. Not
+    /// inlined: in a loop of trials what all of them have in common would be kept, which costs more.
     #[inline(never)]
     pub(crate) fn advance<F>(&mut self, f: &mut F, t: f64, x: &[f64], h: f64)
     where
@@ -109,6 +132,19 @@ impl<V: Buffer> Tsitouras<V> {
     {
         by_size!(V::SIZE, self.y.get().len(), |n| self
             .advance_of(n, f, t, x, h));
+    }
+
+    /// How the field changed along the last step, from its start to its end.
+    #[inline]
+    pub(crate) fn change_along_last(&self) -> &[f64] {
+        self.k[5].get()
+    }
+
+    /// How it changes from the first stage to the second of the step that has
+    /// [begun](Self::begin), and the part of the step between them.
+    #[inline]
+    pub(crate) fn first_change(&self) -> (&[f64], f64) {
+        (self.k[1].get(), C[1])
     }
 
     /// The same for `n` state variables.
@@ -122,14 +158,9 @@ impl<V: Buffer> Tsitouras<V> {
         // Slices of one length each, so that no loop checks bounds.
         let stage = &mut self.stage.get_mut()[..n];
         let k1 = &k1.get()[..n];
+        let k2 = &k2.get()[..n];
 
         for i in 0..n {
-            stage[i] = x[i] + h * (C[1] * k1[i]);
-        }
-        f(t + C[1] * h, stage, k2.get_mut());
-        let k2 = &mut k2.get_mut()[..n];
-        for i in 0..n {
-            k2[i] -= k1[i];
             stage[i] = x[i] + h * (C[2] * k1[i] + A3 * k2[i]);
         }
         f(t + C[2] * h, stage, k3.get_mut());
@@ -403,7 +434,8 @@ mod tests {
         let (mut ends, mut middles) = (Vec::new(), Vec::new());
         for h in [0.1, 0.05, 0.025] {
             field(0.3, &[solution(0.3)], step.first_stage());
-            step.advance(&mut field, 0.3, &[solution(0.3)], h);
+            step.step(&mut field, 0.3, &[solution(0.3)], h)
+                .expect("one state");
             step.form_interpolant(0.3, &[solution(0.3)], h);
             ends.push((step.state()[0] - solution(0.3 + h)).abs());
             let errors = (1..20).map(|part| {
@@ -430,7 +462,7 @@ mod tests {
         let mut large = |t: f64, _: &[f64], dx: &mut [f64]| dx[0] = 1e307 * (9.0 * t).sin();
         let mut step = Tsitouras::<Vec<f64>>::new(1);
         large(0.0, &[0.0], step.first_stage());
-        step.advance(&mut large, 0.0, &[0.0], 1.0);
+        step.step(&mut large, 0.0, &[0.0], 1.0).expect("one state");
         assert!(step.state()[0].is_finite());
         step.form_interpolant(0.0, &[0.0], 1.0);
         let mut x = [f64::NAN];
@@ -446,7 +478,8 @@ mod tests {
         let mut quartic = |t: f64, _: &[f64], dx: &mut [f64]| dx[0] = t.powi(4);
         let mut step = Tsitouras::<Vec<f64>>::new(1);
         quartic(0.0, &[0.0], step.first_stage());
-        step.advance(&mut quartic, 0.0, &[0.0], 1.0);
+        step.step(&mut quartic, 0.0, &[0.0], 1.0)
+            .expect("one state");
         step.form_interpolant(0.0, &[0.0], 1.0);
         for part in 1..20 {
             let theta = 0.05 * f64::from(part);

@@ -2,7 +2,7 @@
 //! fifty hops, the table of widths.
 
 use saltation::models::Hopper;
-use saltation::{Direction, Integrator, Projection, Rearm, Status, Trajectory};
+use saltation::{Direction, Integrator, Mode, Projection, Rearm, Status, Trajectory, flow_fn};
 
 use crate::fixtures::support::{distance, run, slope};
 
@@ -316,4 +316,27 @@ fn the_projection_of_the_paper_converges_quadratically_without_a_floor() {
         .into();
     let power = slope(&points);
     assert!((power - 2.0).abs() < 0.15, "slope {power}");
+}
+
+#[test]
+fn steps_behind_landings_are_as_long_as_the_motion_there_asks() {
+    // The flight is a parabola, which steps of any length follow; those of the stance are short.
+    for digits in 3..=9 {
+        let rtol = 10f64.powi(-digits);
+        let integrator = Integrator::new(Hopper::default()).unwrap();
+        let mut integrator = integrator.rtol(rtol).atol(0.1 * rtol);
+        let summary = integrator.observe(0.0, &START, END, &mut ()).unwrap();
+        let statistics = summary.statistics;
+        assert_eq!(statistics.crossings, 4);
+        assert!(statistics.rejections <= 2, "{rtol:e}: {statistics:?}");
+    }
+    // Where guards change nothing, no step is tried twice.
+    let fall = flow_fn(2, |_, x: &[f64], _: &Mode, dx: &mut [f64]| {
+        dx.copy_from_slice(&[x[1], -9.81]);
+    });
+    let fall = fall.with_events(2, |k, _, x| x[0] - [1.5, 0.5][k]);
+    let mut integrator = Integrator::new(fall).unwrap();
+    let summary = integrator.observe(0.0, &START, 1.0, &mut ()).unwrap();
+    let statistics = summary.statistics;
+    assert_eq!((statistics.crossings, statistics.rejections), (2, 0));
 }

@@ -7,7 +7,9 @@ use crate::hybrid::options::Settings;
 use crate::hybrid::search::StepEnd;
 use crate::hybrid::table::{GROWTH, State};
 use crate::ode::adaptive::{LAST, Proposal};
-use crate::ode::{Adaptive, Buffer, STAGES_APART, first_step, lesser};
+use crate::ode::{
+    Adaptive, Buffer, Look, STAGES_APART, Tolerance, Tsitouras, first_step, greater, lesser,
+};
 use crate::{Quantity, Stop};
 
 /// The error where a step stops may be this many times what the size of the state there allows:
@@ -22,6 +24,9 @@ const BEYOND: f64 = 1.02;
 /// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
 /// times longer than wished.
 pub(crate) const SHORTER: f64 = 0.95;
+/// Looks behind a crossing at how the field changes, before a whole step is made: the first may be at
+/// a place too far to tell.
+const LOOKS: u8 = 2;
 
 /// The length of steps, and the error of the last one.
 #[derive(Clone, Debug)]
@@ -33,6 +38,8 @@ pub(crate) struct Steps<B> {
     fixed: Option<f64>,
     /// The error of the last step, in units of the tolerance.
     pub(crate) error: f64,
+    /// Looks that are left before the next step.
+    looks: u8,
     /// Scratch.
     point: B,
     row: B,
@@ -45,6 +52,7 @@ impl<B: Buffer> Steps<B> {
             longest: f64::INFINITY,
             fixed: None,
             error: 0.0,
+            looks: 0,
             point: B::zeros(dim),
             row: B::zeros(dim),
         }
@@ -53,6 +61,7 @@ impl<B: Buffer> Steps<B> {
     /// Forgets the last run.
     pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S, settings: &Settings) {
         self.lengths = Adaptive::new(0.0);
+        self.looks = 0;
         let of_flow = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
         self.longest = lesser(of_flow, settings.max_step);
         self.fixed = settings
@@ -67,6 +76,7 @@ impl<B: Buffer> Steps<B> {
         state: &mut State<B>,
     ) {
         let settings = context.settings;
+        self.looks = 0;
         let most = settings.max_step.min(state.tf - state.t);
         let step = match (settings.fixed_step, settings.first_step) {
             (Some(step), _) | (None, Some(step)) => step,
@@ -93,6 +103,33 @@ impl<B: Buffer> Steps<B> {
         state.last_step = step;
     }
 
+    /// A crossing was made: the motion behind it may ask for steps of another length.
+    #[inline]
+    pub(crate) fn note_crossing(&mut self) {
+        self.looks = if self.fixed.is_some() { 0 } else { LOOKS };
+    }
+
+    /// The step to try next; an error where none is left that moves the state.
+    #[inline]
+    fn propose(&self, settings: &Settings, state: &State<B>) -> Result<Proposal, Stop> {
+        let remaining = state.tf - state.t;
+        let proposed = match self.fixed {
+            Some(step) => step,
+            None => lesser(self.lengths.next, self.longest),
+        };
+        let too_short = proposed < state.least_step() && proposed < remaining;
+        if too_short || (self.lengths.was_rejected() && !moves(state, proposed)) {
+            return Err(step_failed(state, proposed));
+        }
+        let slack = if self.fixed.is_some() {
+            1.0 + 1e-9
+        } else {
+            LAST
+        };
+        let most = lesser(proposed * slack, settings.max_step);
+        Ok(Proposal::new(proposed, most, remaining))
+    }
+
     /// Tries steps until one passes the error test; gives its length.
     #[inline]
     pub(crate) fn attempt<S: System + ?Sized>(
@@ -108,35 +145,36 @@ impl<B: Buffer> Steps<B> {
                     at: state.at().into(),
                 });
             }
-            let remaining = state.tf - state.t;
-            let proposed = match self.fixed {
-                Some(step) => step,
-                None => lesser(self.lengths.next, self.longest),
-            };
-            let too_short = proposed < state.least_step() && proposed < remaining;
-            if too_short || (self.lengths.was_rejected() && !moves(state, proposed)) {
-                return Err(step_failed(state, proposed));
-            }
-            let slack = if self.fixed.is_some() {
-                1.0 + 1e-9
-            } else {
-                LAST
-            };
-            let most = lesser(proposed * slack, settings.max_step);
-            let proposal = Proposal::new(proposed, most, remaining);
+            let proposal = self.propose(settings, state)?;
             let step = proposal.step;
+            let (least, remaining) = (16.0 * state.least_step(), state.tf - state.t);
             let State {
                 t,
                 x,
                 mode,
                 ode,
                 tolerance,
+                last_step,
                 ..
             } = &mut *state;
             let system = context.system;
             let mut flow = |t: f64, x: &[f64], dx: &mut [f64]| system.flow(t, x, mode, dx);
+            ode.begin(&mut flow, *t, x.get(), step);
+            counts.flow.add(1);
+            // A step that was right before a landing is rejected behind it up to twice, at six
+            // fields each; the second stage alone tells, and is a stage of the step that is made.
+            if self.looks > 0 {
+                self.looks -= 1;
+                let longest = lesser(self.longest, remaining);
+                let other = other_step(ode, x.get(), [*last_step, step], tolerance);
+                if let Some(other) = other.filter(|other| *other < step || step < longest) {
+                    self.lengths.next = greater(other, least);
+                    continue;
+                }
+                self.looks = 0;
+            }
+            counts.flow.add(5);
             ode.advance(&mut flow, *t, x.get(), step);
-            counts.flow.add(6);
             let error = ode.error(x.get(), step, tolerance);
             let good = if self.fixed.is_some() {
                 let ends = ode.state().iter().chain(ode.slope_at_end());
@@ -203,6 +241,24 @@ impl<B: Buffer> Steps<B> {
     pub(crate) fn shorten(&mut self, step: f64) {
         self.lengths.reject(step, f64::NAN);
     }
+}
+
+/// The step to try in place of one of length `step` that has begun behind a crossing, where the
+/// motion is another one than in the step before it, of length `last`.
+#[inline(never)]
+fn other_step<B: Buffer>(
+    ode: &Tsitouras<B>,
+    x: &[f64],
+    [last, step]: [f64; 2],
+    tolerance: &Tolerance<B>,
+) -> Option<f64> {
+    let (change, part) = ode.first_change();
+    let look = Look {
+        speed: tolerance.norm(ode.slope_at_start(), x),
+        curvature: tolerance.norm(change, x) / (part * step),
+        curvature_before: tolerance.norm(ode.change_along_last(), x) / last,
+    };
+    look.other_step(step)
 }
 
 /// True when the state moves in a step of this length, or rests.

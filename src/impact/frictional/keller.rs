@@ -101,6 +101,7 @@ fn follow_slip(
     for _ in 0..STEPS {
         let h = lengths.next;
         field(0.0, impulse, step.first_stage());
+        step.begin(&mut field, 0.0, &impulse[..], h);
         step.advance(&mut field, 0.0, &impulse[..], h);
         let error = step.error(&impulse[..], h, &tolerance);
         if error.is_nan() || error > 1.0 {
@@ -127,6 +128,7 @@ fn follow_slip(
             field(0.0, &from, step.first_stage());
             let at = root(
                 |h| {
+                    step.begin(&mut field, 0.0, &from, h);
                     step.advance(&mut field, 0.0, &from, h);
                     let p = step.state();
                     speeds_after(contact, &[p[0], p[1], p[2]])[0]
@@ -136,6 +138,7 @@ fn follow_slip(
                 f64::EPSILON * h,
                 None,
             );
+            step.begin(&mut field, 0.0, &from, at.at);
             step.advance(&mut field, 0.0, &from, at.at);
             impulse.copy_from_slice(step.state());
             return Ok(true);
