@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::point::CornerPoint;
+use super::twin::Twins;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::linalg::dot;
@@ -88,14 +89,9 @@ pub(crate) struct Mark {
 #[derive(Clone, Debug)]
 pub(crate) struct CornerGraph {
     t: f64,
-    /// Headers of nodes; those from `used_nodes` on are of earlier corners.
+    /// Headers of nodes; those that `twins` does not know are of earlier corners.
     headers: Vec<Header>,
-    used_nodes: usize,
-    /// A number of each node, which equal ones have in common: looked at before all else.
-    keys: Vec<u64>,
-    /// The newest node with a key that ends in this place, and the next older one behind each.
-    newest: [Option<usize>; ENDS as usize],
-    older: Vec<Option<usize>>,
+    pub(super) twins: Twins,
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
@@ -124,10 +120,7 @@ impl CornerGraph {
         Self {
             t: 0.0,
             headers: Vec::new(),
-            used_nodes: 0,
-            keys: Vec::new(),
-            newest: [None; ENDS as usize],
-            older: Vec::new(),
+            twins: Twins::new(),
             states: Vec::new(),
             armings: Vec::new(),
             members: Vec::new(),
@@ -193,7 +186,7 @@ impl CornerGraph {
     }
 
     pub(crate) fn nodes(&self) -> usize {
-        self.used_nodes
+        self.twins.nodes()
     }
 
     pub(crate) fn edge(&self, i: usize) -> &Edge {
@@ -219,7 +212,7 @@ impl CornerGraph {
         fill: impl FnOnce(NewNode<'_>) -> Result<(), NoDerivative>,
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
-        self.used_nodes = 0;
+        self.twins.clear();
         self.members.clear();
         self.edges.clear();
         self.jumps.clear();
@@ -234,13 +227,11 @@ impl CornerGraph {
         self.min_rates.clone_from(&corner.min_rates);
         self.residuals.clone_from(&corner.residuals);
         self.new_node(&corner.mode);
+        self.twins.add(&corner.mode);
         let dim = self.dim();
         let header = &mut self.headers[0];
         let (x, field) = self.states[..2 * dim].split_at_mut(dim);
         x.copy_from_slice(&corner.x);
-        self.keys[0] = key(&header.mode);
-        self.newest.fill(None);
-        self.newest[end(self.keys[0])] = Some(0);
         fill(NewNode {
             x,
             field,
@@ -254,9 +245,8 @@ impl CornerGraph {
     fn reserve(&mut self, guards: usize) {
         let nodes = 1 + (1_usize << guards.min(8));
         let (dim, edges) = (self.dim(), guards * nodes / 2);
+        self.twins.reserve(nodes);
         make_room(&mut self.headers, nodes);
-        make_room(&mut self.keys, nodes);
-        make_room(&mut self.older, nodes);
         make_room(&mut self.states, 2 * dim * nodes);
         make_room(&mut self.edges, edges);
         make_room(&mut self.jumps, dim * edges);
@@ -266,7 +256,7 @@ impl CornerGraph {
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
         self.forget_since(Mark {
-            nodes: self.used_nodes.min(1),
+            nodes: self.nodes().min(1),
             edges: 0,
             members: self.headers.first().map_or(0, |root| root.members.end),
             rows: self.root_rows,
@@ -276,7 +266,7 @@ impl CornerGraph {
     /// What was found so far, to be kept when more is forgotten.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
-            nodes: self.used_nodes,
+            nodes: self.nodes(),
             edges: self.edges.len(),
             members: self.members.len(),
             rows: self.rows.len(),
@@ -285,8 +275,8 @@ impl CornerGraph {
 
     /// Forgets what was found since.
     pub(crate) fn forget_since(&mut self, mark: Mark) {
-        while self.used_nodes > mark.nodes {
-            self.forget_newest();
+        while self.nodes() > mark.nodes {
+            self.twins.forget_newest();
         }
         for header in &mut self.headers[..mark.nodes] {
             // Newer edges of a node come first.
@@ -300,10 +290,9 @@ impl CornerGraph {
         self.rows.truncate(mark.rows);
     }
 
-    /// A node of level 0 in `mode`, without members.
+    /// The next node, of level 0 in `mode`, without members; `twins` does not know it yet.
     fn new_node(&mut self, mode: &Mode) -> usize {
-        let i = self.used_nodes;
-        self.used_nodes += 1;
+        let i = self.nodes();
         let none = self.members.len()..self.members.len();
         if i == self.headers.len() {
             self.headers.push(Header {
@@ -314,8 +303,6 @@ impl CornerGraph {
                 first_edge: None,
             });
             let (dim, count) = (self.dim(), mode.len());
-            self.keys.push(0);
-            self.older.push(None);
             self.states.resize(2 * dim * (i + 1), 0.0);
             self.armings.resize(count * (i + 1), Arming::Off);
         }
@@ -325,7 +312,6 @@ impl CornerGraph {
         header.level = 0;
         header.moved = false;
         header.first_edge = None;
-        self.older[i] = None;
         i
     }
 
@@ -388,22 +374,12 @@ impl CornerGraph {
             },
             &mut edge,
             &mut self.jumps[dim * i..],
-        )
-        .inspect_err(|_| self.used_nodes = to)?;
+        )?;
         after.level = before.level + 1;
-        self.keys[to] = key(&after.mode);
-        self.older[to] = self.newest[end(self.keys[to])].replace(to);
+        self.twins.add(&after.mode);
         edge.next = before.first_edge.replace(i);
         self.edges.push(edge);
         Ok(i)
-    }
-
-    /// Nodes whose mode may be this one, the newest first.
-    #[inline]
-    pub(super) fn of_mode(&self, mode: &Mode) -> impl Iterator<Item = usize> + '_ {
-        let key = key(mode);
-        let alike = std::iter::successors(self.newest[end(key)], |&i| self.older[i]);
-        alike.filter(move |&i| self.keys[i] == key)
     }
 
     /// Adds the crossing of `guard` at a node where it leads to a known one, without a reset and
@@ -430,16 +406,10 @@ impl CornerGraph {
     /// same guards meet there. The newest is forgotten, and `rows` rows are kept.
     pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, rows: usize) {
         let newest = std::mem::replace(&mut self.edges[edge].to, twin);
-        debug_assert_eq!(newest + 1, self.used_nodes, "the newest node");
-        self.forget_newest();
+        debug_assert_eq!(newest + 1, self.nodes(), "the newest node");
+        self.twins.forget_newest();
         self.members.truncate(self.headers[newest].members.start);
         self.rows.truncate(rows);
-    }
-
-    fn forget_newest(&mut self) {
-        self.used_nodes -= 1;
-        let i = self.used_nodes;
-        self.newest[end(self.keys[i])] = self.older[i];
     }
 
     /// Entries of all rows so far.
@@ -474,7 +444,7 @@ impl CornerGraph {
         });
         self.rows = rows;
         let (moving, rate) = found?;
-        debug_assert_eq!(node + 1, self.used_nodes, "the newest node");
+        debug_assert_eq!(node + 1, self.nodes(), "the newest node");
         self.members.push(Member {
             guard,
             moving,
@@ -504,7 +474,7 @@ impl CornerGraph {
         is_flip: bool,
     ) -> Result<(), NoDerivative> {
         let to = self.edges[edge].to;
-        debug_assert_eq!(to + 1, self.used_nodes, "the newest node");
+        debug_assert_eq!(to + 1, self.nodes(), "the newest node");
         let (dim, before) = (self.dim(), self.headers[from].members.clone());
         let mut jump = self.jump(edge).iter().zip(&self.seen);
         if is_flip && jump.all(|(jump, seen)| *jump == 0.0 || !seen) {
@@ -572,23 +542,4 @@ fn make_room<T>(entries: &mut Vec<T>, count: usize) {
     if entries.capacity() < count {
         entries.reserve(count - entries.len());
     }
-}
-
-/// Among so many places the keys of nodes are divided.
-const ENDS: u8 = 64;
-
-/// The place of a key.
-#[inline]
-fn end(key: u64) -> usize {
-    let [last, ..] = key.to_le_bytes();
-    usize::from(last % ENDS)
-}
-
-/// A number that depends on the sides of a mode alone.
-fn key(mode: &Mode) -> u64 {
-    mode.words().fold(0, |key, word| {
-        (key ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
-    })
 }
