@@ -192,7 +192,7 @@ impl Explorer {
         if self.graph.nodes() > MAX_NODES {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
-        let rows = self.graph.rows();
+        let entries = self.graph.entries();
         // Of most edges of a corner without resets the node behind is known. Behind a guard that ends
         // the run it never is: only that guard leads there.
         let joins = behind == Behind::Members
@@ -216,7 +216,7 @@ impl Explorer {
             && known.is_none()
             && let Some(twin) = self.graph.twin(self.graph.edge(edge).to)
         {
-            self.graph.merge_newest(edge, twin, rows);
+            self.graph.merge_newest(edge, twin, entries);
         }
         Ok(edge)
     }
@@ -291,8 +291,8 @@ impl Explorer {
         guard: Guard,
     ) -> Result<(), NoDerivative> {
         let (t, scratch) = (self.graph.t(), &mut self.x);
-        self.graph.add_member(node, guard, |node, row| {
-            context.row(guard.event, (t, node.x), node.mode, (row, scratch))
+        self.graph.add_member(node, guard, |x, mode, row| {
+            context.row(guard.event, (t, x), mode, (row, scratch))
         })
     }
 

@@ -8,24 +8,11 @@
 
 use std::ops::Range;
 
+use super::members::{Member, Members};
 use super::point::CornerPoint;
 use super::twin::Twins;
-use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
-use crate::linalg::dot;
-use crate::{Guard, Mode, NoDerivative, Quantity};
-
-/// A guard that may still be crossed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Member {
-    pub(crate) guard: Guard,
-    /// `∂h/∂t` (`u`/s).
-    moving: f64,
-    /// `dh/dt` along the field of the node (`u`/s).
-    pub(crate) rate: f64,
-    /// Where its row `D_x h` begins among the rows of the graph.
-    row: usize,
-}
+use crate::{Guard, Mode, NoDerivative};
 
 /// A place between two crossings.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +68,7 @@ pub(crate) struct Mark {
     nodes: usize,
     edges: usize,
     members: usize,
-    rows: usize,
+    entries: usize,
 }
 
 /// Nodes and edges found so far at one corner. Their numbers stand one after the other, node by
@@ -95,17 +82,10 @@ pub(crate) struct CornerGraph {
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
-    /// Members of each node: only the newest node gets more.
-    members: Vec<Member>,
+    members: Members,
     edges: Vec<Edge>,
     /// `D_x R · F⁻ + D_t R − F⁺` of each edge.
     jumps: Vec<f64>,
-    /// Rows `D_x h` of the members of all nodes; nodes share those that do not change.
-    rows: Vec<f64>,
-    /// The components of the state that some member of node 0 depends on.
-    seen: Vec<bool>,
-    /// How many of them are those of node 0.
-    root_rows: usize,
     /// The liveness bounds of all event functions in the run, if there is one.
     pub(super) min_rates: Vec<f64>,
     /// The rounding of states after crossings, where it is known.
@@ -123,12 +103,9 @@ impl CornerGraph {
             twins: Twins::new(),
             states: Vec::new(),
             armings: Vec::new(),
-            members: Vec::new(),
+            members: Members::new(dim),
             edges: Vec::new(),
             jumps: Vec::new(),
-            rows: Vec::new(),
-            seen: vec![false; dim],
-            root_rows: 0,
             min_rates: Vec::with_capacity(count),
             rounding: vec![0.0; dim],
             residuals: Vec::with_capacity(count),
@@ -155,7 +132,7 @@ impl CornerGraph {
             field,
             mode: &header.mode,
             arming: &self.armings[count * i..count * (i + 1)],
-            members: &self.members[header.members.clone()],
+            members: self.members(i),
             level: header.level,
             moved: header.moved,
         }
@@ -164,7 +141,7 @@ impl CornerGraph {
     /// The guards that may be crossed from a node.
     #[inline]
     pub(crate) fn members(&self, node: usize) -> &[Member] {
-        &self.members[self.headers[node].members.clone()]
+        self.members.of(self.headers[node].members.clone())
     }
 
     #[inline]
@@ -213,12 +190,8 @@ impl CornerGraph {
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
         self.twins.clear();
-        self.members.clear();
         self.edges.clear();
         self.jumps.clear();
-        self.rows.clear();
-        self.seen.fill(false);
-        self.root_rows = 0;
         self.rounding.fill(0.0);
         for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
             *own = *known;
@@ -250,16 +223,17 @@ impl CornerGraph {
         make_room(&mut self.states, 2 * dim * nodes);
         make_room(&mut self.edges, edges);
         make_room(&mut self.jumps, dim * edges);
-        make_room(&mut self.members, edges);
+        self.members.clear(edges);
     }
 
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
+        let members = self.headers.first().map_or(0, |root| root.members.end);
         self.forget_since(Mark {
             nodes: self.nodes().min(1),
             edges: 0,
-            members: self.headers.first().map_or(0, |root| root.members.end),
-            rows: self.root_rows,
+            members,
+            entries: self.dim() * members,
         });
     }
 
@@ -269,7 +243,7 @@ impl CornerGraph {
             nodes: self.nodes(),
             edges: self.edges.len(),
             members: self.members.len(),
-            rows: self.rows.len(),
+            entries: self.members.entries(),
         }
     }
 
@@ -286,8 +260,7 @@ impl CornerGraph {
         }
         self.edges.truncate(mark.edges);
         self.jumps.truncate(self.rounding.len() * mark.edges);
-        self.members.truncate(mark.members);
-        self.rows.truncate(mark.rows);
+        self.members.truncate(mark.members, mark.entries);
     }
 
     /// The next node, of level 0 in `mode`, without members; `twins` does not know it yet.
@@ -361,7 +334,7 @@ impl CornerGraph {
                 field,
                 mode: &before.mode,
                 arming: &armings[count * from..count * (from + 1)],
-                members: &self.members[before.members.clone()],
+                members: self.members.of(before.members.clone()),
                 level: before.level,
                 moved: before.moved,
             },
@@ -403,60 +376,38 @@ impl CornerGraph {
     }
 
     /// Lets an edge lead to a `twin` of the newest node, to which it leads now: other orders of the
-    /// same guards meet there. The newest is forgotten, and `rows` rows are kept.
-    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, rows: usize) {
+    /// same guards meet there. The newest is forgotten, and so many entries of rows are kept.
+    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, entries: usize) {
         let newest = std::mem::replace(&mut self.edges[edge].to, twin);
         debug_assert_eq!(newest + 1, self.nodes(), "the newest node");
         self.twins.forget_newest();
-        self.members.truncate(self.headers[newest].members.start);
-        self.rows.truncate(rows);
+        let first = self.headers[newest].members.start;
+        self.members.truncate(first, entries);
     }
 
-    /// Entries of all rows so far.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows.len()
+    /// Entries of the rows of all members so far.
+    pub(crate) fn entries(&self) -> usize {
+        self.members.entries()
     }
 
-    /// Adds `guard` to those that may be crossed from the newest node; `fill` writes its row and gives
-    /// `∂h/∂t`.
+    /// Adds `guard` to those that may be crossed from the newest node; `fill` is given its state and
+    /// its mode, writes the row and gives `∂h/∂t`.
     pub(crate) fn add_member(
         &mut self,
         node: usize,
         guard: Guard,
-        fill: impl FnOnce(Node<'_>, &mut [f64]) -> Result<f64, NoDerivative>,
+        fill: impl FnOnce(&[f64], &Mode, &mut [f64]) -> Result<f64, NoDerivative>,
     ) -> Result<(), NoDerivative> {
-        let (from, dim) = (self.rows.len(), self.dim());
-        self.rows.resize(from + dim, 0.0);
-        // Not seen by `fill`, which is given the node.
-        let mut rows = std::mem::take(&mut self.rows);
-        let row = &mut rows[from..];
-        let own = self.node(node);
-        let filled = fill(own, row);
-        let (field, is_finite) = (own.field, row.iter().all(|v| v.is_finite()));
-        let found = filled.and_then(|moving| {
-            let rate = moving + dot(row, field);
-            if rate.is_finite() && is_finite {
-                return Ok((moving, rate));
-            }
-            let event = guard.event;
-            let gradient = Quantity::Gradient { event };
-            Err(evaluate::not_finite(gradient, self.t, own.x, own.mode).into())
-        });
-        self.rows = rows;
-        let (moving, rate) = found?;
         debug_assert_eq!(node + 1, self.nodes(), "the newest node");
-        self.members.push(Member {
-            guard,
-            moving,
-            rate,
-            row: from,
-        });
-        self.headers[node].members.end = self.members.len();
+        let (dim, header) = (self.dim(), &mut self.headers[node]);
+        let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
+        let row = |row: &mut [f64]| fill(x, &header.mode, row);
+        if !self.members.add(guard, field, row)? {
+            return Err(self.not_finite(node, guard.event));
+        }
+        header.members.end = self.members.len();
         if node == 0 {
-            self.root_rows = self.rows.len();
-            for (seen, entry) in self.seen.iter_mut().zip(&self.rows[from..]) {
-                *seen |= *entry != 0.0;
-            }
+            self.members.note_seen();
         }
         Ok(())
     }
@@ -473,41 +424,19 @@ impl CornerGraph {
         m: usize,
         is_flip: bool,
     ) -> Result<(), NoDerivative> {
-        let to = self.edges[edge].to;
+        let (to, before) = (self.edges[edge].to, self.headers[from].members.clone());
         debug_assert_eq!(to + 1, self.nodes(), "the newest node");
-        let (dim, before) = (self.dim(), self.headers[from].members.clone());
-        let mut jump = self.jump(edge).iter().zip(&self.seen);
-        if is_flip && jump.all(|(jump, seen)| *jump == 0.0 || !seen) {
-            // No member sees the jump of the field: their rates are the same too.
-            let crossed = before.start + m;
-            self.members.extend_from_within(before.start..crossed);
-            self.members.extend_from_within(crossed + 1..before.end);
-            self.headers[to].members.end = self.members.len();
-            return Ok(());
-        }
-        let (after, crossed) = (&mut self.headers[to], before.start + m);
-        let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
-        let mut all_finite = true;
-        for i in before.filter(|&i| i != crossed) {
-            let member = self.members[i];
-            // Carried across by the reset, or retired: crossed already.
-            if after.mode.contains(member.guard.event) == member.guard.side_after() {
-                continue;
-            }
-            let row = &self.rows[member.row..member.row + dim];
-            let rate = member.moving + dot(row, field);
-            all_finite &= rate.is_finite();
-            self.members.push(Member { rate, ..member });
-        }
-        after.members.end = self.members.len();
-        if all_finite {
-            return Ok(());
-        }
-        let own = self.node(to);
-        let wrong = own.members.iter().find(|member| !member.rate.is_finite());
-        let event = wrong.map_or(0, |member| member.guard.event);
-        let gradient = Quantity::Gradient { event };
-        Err(evaluate::not_finite(gradient, self.t, own.x, own.mode).into())
+        let (dim, crossed) = (self.dim(), before.start + m);
+        let wrong = if is_flip && !self.members.see(self.jump(edge)) {
+            self.members.keep(before, crossed);
+            None
+        } else {
+            let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
+            let behind = (&self.headers[to].mode, field);
+            self.members.keep_in(behind, before, crossed)
+        };
+        self.headers[to].members.end = self.members.len();
+        wrong.map_or(Ok(()), |event| Err(self.not_finite(to, event)))
     }
 
     /// The row `D_x h` of member `m`.
@@ -517,7 +446,7 @@ impl CornerGraph {
 
     #[inline]
     pub(super) fn row_of(&self, member: &Member) -> &[f64] {
-        &self.rows[member.row..member.row + self.dim()]
+        self.members.row(member)
     }
 
     /// The member of a node that crosses `guard`.

@@ -27,6 +27,7 @@ pub(crate) mod group;
 mod liveness;
 pub(crate) mod lone;
 pub(crate) mod map_scale;
+mod members;
 mod moved;
 pub(crate) mod piece;
 pub(crate) mod point;
