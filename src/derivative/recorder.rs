@@ -226,20 +226,13 @@ impl<'a> Recorder<'a> {
     fn cross_alone(&mut self) -> Result<bool, NoDerivative> {
         let (total, error) = (&mut self.total, self.error.at_crossing_mut());
         let (explorer, point) = (&mut self.explorer, &self.group.point);
-        if self.lone.begin(self.context, point)? {
-            let columns = total.as_mut_slice().chunks_exact_mut(point.x.len());
-            let shifts = columns.map(|column| self.lone.carry(column));
-            let row = DVector::from_iterator(point.x.len(), shifts);
-            self.lone.carry(error.as_mut_slice());
+        let row = (self.lone).pass(self.context, explorer, point, total, error)?;
+        let is_passed = row.is_some();
+        // A row on what entered this link.
+        if let Some(row) = row {
             self.keep_shifts(row);
-            return Ok(true);
         }
-        // The shift is a row on what entered this link.
-        let Some(row) = explorer.cross_alone(self.context, point, total, error)? else {
-            return Ok(false);
-        };
-        self.keep_shifts(row);
-        Ok(true)
+        Ok(is_passed)
     }
 
     /// Keeps how the crossings of the group shift.

@@ -451,6 +451,18 @@ impl Explorer {
         Ok(edge)
     }
 
+    /// The same, with the row of the time shift found on the way.
+    pub(crate) fn cross(
+        &mut self,
+        context: Context<'_>,
+        (node, m): (usize, usize),
+        map: &mut DMatrix<f64>,
+    ) -> Result<(usize, DVector<f64>), NoDerivative> {
+        let tau = self.graph.shift_row(node, m, map);
+        let edge = self.carry_map(context, (node, m, Behind::Members), &tau, map)?;
+        Ok((edge, tau))
+    }
+
     /// True when two members of node 0, with their edges, do not see each other: neither row sees
     /// the jump of the other, and the second has the same jump where it is met as member `m` of node
     /// `behind`, behind the first. Their maps are then the same in any order, and commute.
@@ -476,59 +488,6 @@ impl Explorer {
             && !sees(graph.row(0, k), graph.jump(of_i))
             && graph.row(0, k) == graph.row(behind, m)
             && jumps.into_iter().all(is_same))
-    }
-
-    /// Carries the columns of `map` across a single crossing without a reset, the only one of
-    /// `point`: the saltation matrix is the identity and a product of a jump and a time shift. The
-    /// row of that shift; none where it takes more to know the derivative.
-    ///
-    /// # Errors
-    /// As [`edge`](Self::edge), and a guard that is not live.
-    pub(crate) fn cross_alone(
-        &mut self,
-        context: Context<'_>,
-        point: &CornerPoint,
-        map: &mut DMatrix<f64>,
-        error: &mut DVector<f64>,
-    ) -> Result<Option<DVector<f64>>, NoDerivative> {
-        self.begin(context, point)?;
-        self.graph.check_live(context.system, 0)?;
-        let edge = self.edge(context, 0, 0)?;
-        let Edge {
-            identity,
-            stops,
-            to,
-            ..
-        } = *self.graph.edge(edge);
-        let passed = Passed {
-            node: to,
-            stopped: stops,
-        };
-        let is_last = self.graph.members(to).is_empty() || stops;
-        if !(identity && is_last && self.is_exit(context, passed, point)) {
-            return Ok(None);
-        }
-        let tau = self.graph.shift_row(0, 0, map);
-        let tau_error = [self.graph.shift(0, 0, error.as_slice())];
-        self.carry(context, (0, edge), tau.as_slice(), map.as_mut_slice())?;
-        self.carry(context, (0, edge), &tau_error, error.as_mut_slice())?;
-        if stops {
-            (self.graph).to_event(to, tau.as_slice(), map.as_mut_slice());
-            (self.graph).to_event(to, &tau_error, error.as_mut_slice());
-        }
-        Ok(Some(tau))
-    }
-
-    /// The same, with the row of the time shift found on the way.
-    pub(crate) fn cross(
-        &mut self,
-        context: Context<'_>,
-        (node, m): (usize, usize),
-        map: &mut DMatrix<f64>,
-    ) -> Result<(usize, DVector<f64>), NoDerivative> {
-        let tau = self.graph.shift_row(node, m, map);
-        let edge = self.carry_map(context, (node, m, Behind::Members), &tau, map)?;
-        Ok((edge, tau))
     }
 }
 

@@ -1,13 +1,20 @@
-//! A single crossing that changes its side and the field and nothing else: the saltation matrix
-//! `Ξ = 1 + (F⁻ − F⁺) τ` with the row `τ = −D_x h / (dh/dt)` of its time shift (Aizerman &
-//! Gantmakher 1958; Pace & Burden, item 10 of the proof). It needs no graph of orders.
+//! A single crossing without a reset: the saltation matrix `Ξ = 1 + (F⁻ − F⁺) τ` with the row
+//! `τ = −D_x h / (dh/dt)` of its time shift (Aizerman & Gantmakher 1958; Pace & Burden, item 10 of
+//! the proof). Where a model changes its side and the field and nothing else at any crossing, it
+//! needs no graph; where a model may reset the state, that this crossing does not is seen in one of
+//! two nodes.
 
+use nalgebra::{DMatrix, DVector};
+
+use super::exit::Passed;
+use super::explorer::Explorer;
+use super::graph::Edge;
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::linalg::dot;
 use crate::{Mode, NoDerivative};
 
-/// A crossing without a reset, alone at its instant.
+/// A crossing of a model without resets, alone at its instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Lone {
     /// The mode behind it.
@@ -87,4 +94,65 @@ impl Lone {
         }
         tau
     }
+
+    /// Carries the columns of `map`, and an error, across the crossing at `point`; the row of its
+    /// time shift on what they are carried from. None where it takes more to know the derivative.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin), [`Explorer::edge`], and a guard that is not live.
+    pub(crate) fn pass(
+        &mut self,
+        context: Context<'_>,
+        explorer: &mut Explorer,
+        point: &CornerPoint,
+        map: &mut DMatrix<f64>,
+        error: &mut DVector<f64>,
+    ) -> Result<Option<DVector<f64>>, NoDerivative> {
+        if !self.begin(context, point)? {
+            return pass_in_graph(context, explorer, point, map, error);
+        }
+        let columns = map.as_mut_slice().chunks_exact_mut(point.x.len());
+        let shifts = columns.map(|column| self.carry(column));
+        let row = DVector::from_iterator(point.x.len(), shifts);
+        self.carry(error.as_mut_slice());
+        Ok(Some(row))
+    }
+}
+
+/// The same where the model may reset the state.
+fn pass_in_graph(
+    context: Context<'_>,
+    explorer: &mut Explorer,
+    point: &CornerPoint,
+    map: &mut DMatrix<f64>,
+    error: &mut DVector<f64>,
+) -> Result<Option<DVector<f64>>, NoDerivative> {
+    explorer.begin(context, point)?;
+    explorer.graph().check_live(context.system, 0)?;
+    let edge = explorer.edge(context, 0, 0)?;
+    let graph = explorer.graph();
+    let Edge {
+        identity,
+        stops,
+        to,
+        ..
+    } = *graph.edge(edge);
+    let passed = Passed {
+        node: to,
+        stopped: stops,
+    };
+    let is_last = graph.members(to).is_empty() || stops;
+    if !(identity && is_last && explorer.is_exit(context, passed, point)) {
+        return Ok(None);
+    }
+    let tau = graph.shift_row(0, 0, map);
+    let tau_error = [graph.shift(0, 0, error.as_slice())];
+    let columns = (tau.as_slice(), map.as_mut_slice());
+    for (tau, deltas) in [columns, (&tau_error, error.as_mut_slice())] {
+        explorer.carry(context, (0, edge), tau, deltas)?;
+        if stops {
+            explorer.graph().to_event(to, tau, deltas);
+        }
+    }
+    Ok(Some(tau))
 }
