@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::exit::{Extremes, Passed};
-use super::graph::{CornerGraph, Edge, Mark, Node};
+use super::graph::{CornerGraph, Edge, Mark};
 use super::map_scale::{MapScale, Sizes};
 use super::moved::{Moved, check_others};
 use super::point::CornerPoint;
@@ -124,7 +124,7 @@ impl Explorer {
         let root = self.graph.node(0);
         self.extremes.note(root.x, root.field);
         for &guard in &corner.guards {
-            self.add_member(context, 0, guard)?;
+            (self.graph).add_member(context, 0, guard, &mut self.x)?;
         }
         Ok(())
     }
@@ -276,86 +276,10 @@ impl Explorer {
             if !moved && context.system.ignores_mode() {
                 (self.graph).keep_members((from, edge), m, only_this)?;
             } else {
-                let to = self.graph.edge(edge).to;
-                self.hand_on_members(context, (from, to), m, moved)?;
+                (self.graph).hand_on_members(context, (from, edge), m, moved, &mut self.x)?;
             }
         }
         Ok(edge)
-    }
-
-    /// Adds `guard` to those that may be crossed from a node, with its row and its rate there.
-    fn add_member(
-        &mut self,
-        context: Context<'_>,
-        node: usize,
-        guard: Guard,
-    ) -> Result<(), NoDerivative> {
-        let (t, scratch) = (self.graph.t(), &mut self.x);
-        self.graph.add_member(node, guard, |x, mode, row| {
-            context.row(guard.event, (t, x), mode, (row, scratch))
-        })
-    }
-
-    /// Gives the node behind an edge the members that are left after the crossing of member `m` of
-    /// the one before; their rows may be others there.
-    fn hand_on_members(
-        &mut self,
-        context: Context<'_>,
-        (from, to): (usize, usize),
-        m: usize,
-        moved: bool,
-    ) -> Result<(), NoDerivative> {
-        for other in 0..self.graph.members(from).len() {
-            let member = self.graph.members(from)[other];
-            let guard = member.guard;
-            // Carried across by the reset, or retired: crossed already.
-            let crossed = self.graph.mode(to).contains(guard.event) == guard.side_after();
-            if other == m || crossed || (moved && self.is_off(context, to, guard)) {
-                continue;
-            }
-            self.add_member(context, to, guard)?;
-        }
-        let again = if moved {
-            self.graph.members(0).len()
-        } else {
-            0
-        };
-        for first in 0..again {
-            let event = self.graph.members(0)[first].guard.event;
-            self.add_again(context, to, event)?;
-        }
-        Ok(())
-    }
-
-    /// True when the state of a node lies before the surface of `guard` by more than the tolerance
-    /// of one instant: a reset moved it off.
-    fn is_off(&mut self, context: Context<'_>, node: usize, guard: Guard) -> bool {
-        let (system, k) = (context.system, guard.event);
-        let (t, row) = (self.graph.t(), &mut self.x);
-        let Node { x, mode, field, .. } = self.graph.node(node);
-        let rate = evaluate::rate(system, k, (t, x), mode, field, row);
-        let zero = context.zero(k, t, rate) + self.graph.residual(k);
-        guard.sign() * system.event(k, t, x, mode) < -zero
-    }
-
-    /// After a reset a guard of the corner may be met again at the same instant: thrown back over
-    /// its surface, or thrown at it by the reset of another.
-    fn add_again(&mut self, context: Context<'_>, to: usize, k: usize) -> Result<(), NoDerivative> {
-        let (system, t) = (context.system, self.graph.t());
-        let node = self.graph.node(to);
-        let (x, mode) = (node.x, node.mode);
-        let guard = Guard::ahead(k, mode.contains(k));
-        let waits = node.members.iter().any(|m| m.guard.event == k);
-        if waits || !node.arming[k].is_armed() {
-            return Ok(());
-        }
-        let rate = evaluate::rate(system, k, (t, x), mode, node.field, &mut self.x);
-        let zero = context.zero(k, t, rate) + self.graph.residual(k);
-        let off = system.event(k, t, x, mode).abs() > zero;
-        if off || guard.sign() * rate.value < self.graph.min_rate(system, k) {
-            return Ok(());
-        }
-        self.add_member(context, to, guard)
     }
 
     /// Carries `deltas` along an edge, at whose crossing the time of each is shifted by `tau`: from

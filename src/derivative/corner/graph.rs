@@ -11,6 +11,7 @@ use std::ops::Range;
 use super::members::{Member, Members};
 use super::point::CornerPoint;
 use super::twin::Twins;
+use crate::derivative::context::Context;
 use crate::hybrid::model::rearm::Arming;
 use crate::{Guard, Mode, NoDerivative};
 
@@ -390,20 +391,22 @@ impl CornerGraph {
         self.members.entries()
     }
 
-    /// Adds `guard` to those that may be crossed from the newest node; `fill` is given its state and
-    /// its mode, writes the row and gives `∂h/∂t`.
+    /// Adds `guard` to those that may be crossed from the newest node, with its row and its rate
+    /// there. `scratch` is overwritten.
     pub(crate) fn add_member(
         &mut self,
+        context: Context<'_>,
         node: usize,
         guard: Guard,
-        fill: impl FnOnce(&[f64], &Mode, &mut [f64]) -> Result<f64, NoDerivative>,
+        scratch: &mut [f64],
     ) -> Result<(), NoDerivative> {
         debug_assert_eq!(node + 1, self.nodes(), "the newest node");
         let (dim, header) = (self.dim(), &mut self.headers[node]);
         let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
-        let row = |row: &mut [f64]| fill(x, &header.mode, row);
-        if !self.members.add(guard, field, row)? {
-            return Err(self.not_finite(node, guard.event));
+        let (k, at, mode) = (guard.event, (self.t, x), &header.mode);
+        let fill = |row: &mut [f64]| context.row(k, at, mode, (row, scratch));
+        if !self.members.add(guard, field, fill)? {
+            return Err(self.not_finite(node, k));
         }
         header.members.end = self.members.len();
         if node == 0 {

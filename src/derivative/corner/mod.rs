@@ -32,6 +32,7 @@ mod moved;
 pub(crate) mod piece;
 pub(crate) mod point;
 pub(crate) mod possible;
+mod remaining;
 pub(crate) mod rounding;
 mod shift;
 mod twin;
