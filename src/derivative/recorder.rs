@@ -173,9 +173,12 @@ impl<'a> Recorder<'a> {
             }
         }
         if let [_] = self.group.point.guards[..] {
-            match self.cross_alone() {
-                Ok(true) => return,
-                Ok(false) => {}
+            let (total, error) = (&mut self.total, self.error.at_crossing_mut());
+            let (explorer, point) = (&mut self.explorer, &self.group.point);
+            match (self.lone).pass(self.context, explorer, point, total, error) {
+                // A row on what entered this link.
+                Ok(Some(row)) => return self.keep_shifts(row),
+                Ok(None) => {}
                 Err(error) => return self.fail(error),
             }
         }
@@ -220,19 +223,6 @@ impl<'a> Recorder<'a> {
         self.kept += self.waiting.len() * size_of::<Shift>();
         self.chain.push_map(map);
         self.chain.push_corner(corner, self.waiting.drain(..));
-    }
-
-    /// Passes the only crossing of the group, where that takes no more than a saltation matrix.
-    fn cross_alone(&mut self) -> Result<bool, NoDerivative> {
-        let (total, error) = (&mut self.total, self.error.at_crossing_mut());
-        let (explorer, point) = (&mut self.explorer, &self.group.point);
-        let row = (self.lone).pass(self.context, explorer, point, total, error)?;
-        let is_passed = row.is_some();
-        // A row on what entered this link.
-        if let Some(row) = row {
-            self.keep_shifts(row);
-        }
-        Ok(is_passed)
     }
 
     /// Keeps how the crossings of the group shift.

@@ -40,7 +40,7 @@ pub(crate) struct NewNode<'a> {
 }
 
 /// What a node is beside its numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Header {
     mode: Mode,
     members: Range<usize>,
@@ -61,6 +61,20 @@ pub(crate) struct Edge {
     /// It ends the run.
     pub(crate) stops: bool,
     next: Option<usize>,
+}
+
+impl Edge {
+    /// One without a reset, which does not end the run.
+    fn plain(guard: Guard, to: usize) -> Self {
+        Self {
+            guard,
+            to,
+            identity: true,
+            by_difference: false,
+            stops: false,
+            next: None,
+        }
+    }
 }
 
 /// How much was found of a graph.
@@ -142,7 +156,7 @@ impl CornerGraph {
     /// The guards that may be crossed from a node.
     #[inline]
     pub(crate) fn members(&self, node: usize) -> &[Member] {
-        self.members.of(self.headers[node].members.clone())
+        &self.members.all[self.headers[node].members.clone()]
     }
 
     #[inline]
@@ -164,7 +178,7 @@ impl CornerGraph {
     }
 
     pub(crate) fn nodes(&self) -> usize {
-        self.twins.nodes()
+        self.twins.nodes.len()
     }
 
     pub(crate) fn edge(&self, i: usize) -> &Edge {
@@ -191,6 +205,7 @@ impl CornerGraph {
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
         self.twins.clear();
+        self.members.clear();
         self.edges.clear();
         self.jumps.clear();
         self.rounding.fill(0.0);
@@ -219,12 +234,12 @@ impl CornerGraph {
     fn reserve(&mut self, guards: usize) {
         let nodes = 1 + (1_usize << guards.min(8));
         let (dim, edges) = (self.dim(), guards * nodes / 2);
-        self.twins.reserve(nodes);
+        make_room(&mut self.twins.nodes, nodes);
         make_room(&mut self.headers, nodes);
         make_room(&mut self.states, 2 * dim * nodes);
         make_room(&mut self.edges, edges);
         make_room(&mut self.jumps, dim * edges);
-        self.members.clear(edges);
+        make_room(&mut self.members.all, edges);
     }
 
     /// Stands at node 0 again, and forgets the others.
@@ -243,8 +258,8 @@ impl CornerGraph {
         Mark {
             nodes: self.nodes(),
             edges: self.edges.len(),
-            members: self.members.len(),
-            entries: self.members.entries(),
+            members: self.members.all.len(),
+            entries: self.members.rows.len(),
         }
     }
 
@@ -261,20 +276,18 @@ impl CornerGraph {
         }
         self.edges.truncate(mark.edges);
         self.jumps.truncate(self.rounding.len() * mark.edges);
-        self.members.truncate(mark.members, mark.entries);
+        self.members.all.truncate(mark.members);
+        self.members.rows.truncate(mark.entries);
     }
 
     /// The next node, of level 0 in `mode`, without members; `twins` does not know it yet.
     fn new_node(&mut self, mode: &Mode) -> usize {
         let i = self.nodes();
-        let none = self.members.len()..self.members.len();
+        let end = self.members.all.len();
         if i == self.headers.len() {
             self.headers.push(Header {
                 mode: mode.clone(),
-                members: none.clone(),
-                level: 0,
-                moved: false,
-                first_edge: None,
+                ..Header::default()
             });
             let (dim, count) = (self.dim(), mode.len());
             self.states.resize(2 * dim * (i + 1), 0.0);
@@ -282,7 +295,7 @@ impl CornerGraph {
         }
         let header = &mut self.headers[i];
         header.mode.copy_from(mode);
-        header.members = none;
+        header.members = end..end;
         header.level = 0;
         header.moved = false;
         header.first_edge = None;
@@ -315,14 +328,7 @@ impl CornerGraph {
         let (dim, count) = (self.dim(), mode.len());
         self.headers[from].mode = mode;
         self.jumps.resize(dim * (i + 1), 0.0);
-        let mut edge = Edge {
-            guard,
-            to,
-            identity: true,
-            by_difference: false,
-            stops: false,
-            next: None,
-        };
+        let mut edge = Edge::plain(guard, to);
         let (headers, new_headers) = self.headers.split_at_mut(to);
         let (states, new_states) = self.states.split_at_mut(2 * dim * to);
         let (armings, new_armings) = self.armings.split_at_mut(count * to);
@@ -335,7 +341,7 @@ impl CornerGraph {
                 field,
                 mode: &before.mode,
                 arming: &armings[count * from..count * (from + 1)],
-                members: self.members.of(before.members.clone()),
+                members: &self.members.all[before.members.clone()],
                 level: before.level,
                 moved: before.moved,
             },
@@ -366,12 +372,8 @@ impl CornerGraph {
         let jump = fields.take(dim).map(|(before, after)| before - after);
         self.jumps.extend(jump);
         self.edges.push(Edge {
-            guard,
-            to,
-            identity: true,
-            by_difference: false,
-            stops: false,
             next: self.headers[from].first_edge.replace(i),
+            ..Edge::plain(guard, to)
         });
         i
     }
@@ -383,12 +385,13 @@ impl CornerGraph {
         debug_assert_eq!(newest + 1, self.nodes(), "the newest node");
         self.twins.forget_newest();
         let first = self.headers[newest].members.start;
-        self.members.truncate(first, entries);
+        self.members.all.truncate(first);
+        self.members.rows.truncate(entries);
     }
 
     /// Entries of the rows of all members so far.
     pub(crate) fn entries(&self) -> usize {
-        self.members.entries()
+        self.members.rows.len()
     }
 
     /// Adds `guard` to those that may be crossed from the newest node, with its row and its rate
@@ -408,7 +411,7 @@ impl CornerGraph {
         if !self.members.add(guard, field, fill)? {
             return Err(self.not_finite(node, k));
         }
-        header.members.end = self.members.len();
+        header.members.end = self.members.all.len();
         if node == 0 {
             self.members.note_seen();
         }
@@ -438,7 +441,7 @@ impl CornerGraph {
             let behind = (&self.headers[to].mode, field);
             self.members.keep_in(behind, before, crossed)
         };
-        self.headers[to].members.end = self.members.len();
+        self.headers[to].members.end = self.members.all.len();
         wrong.map_or(Ok(()), |event| Err(self.not_finite(to, event)))
     }
 

@@ -8,7 +8,6 @@ use nalgebra::{DMatrix, DVector};
 
 use super::exit::Passed;
 use super::explorer::Explorer;
-use super::graph::Edge;
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::linalg::dot;
@@ -108,51 +107,33 @@ impl Lone {
         map: &mut DMatrix<f64>,
         error: &mut DVector<f64>,
     ) -> Result<Option<DVector<f64>>, NoDerivative> {
-        if !self.begin(context, point)? {
-            return pass_in_graph(context, explorer, point, map, error);
+        if self.begin(context, point)? {
+            let columns = map.as_mut_slice().chunks_exact_mut(point.x.len());
+            let shifts = columns.map(|column| self.carry(column));
+            let row = DVector::from_iterator(point.x.len(), shifts);
+            self.carry(error.as_mut_slice());
+            return Ok(Some(row));
         }
-        let columns = map.as_mut_slice().chunks_exact_mut(point.x.len());
-        let shifts = columns.map(|column| self.carry(column));
-        let row = DVector::from_iterator(point.x.len(), shifts);
-        self.carry(error.as_mut_slice());
-        Ok(Some(row))
-    }
-}
-
-/// The same where the model may reset the state.
-fn pass_in_graph(
-    context: Context<'_>,
-    explorer: &mut Explorer,
-    point: &CornerPoint,
-    map: &mut DMatrix<f64>,
-    error: &mut DVector<f64>,
-) -> Result<Option<DVector<f64>>, NoDerivative> {
-    explorer.begin(context, point)?;
-    explorer.graph().check_live(context.system, 0)?;
-    let edge = explorer.edge(context, 0, 0)?;
-    let graph = explorer.graph();
-    let Edge {
-        identity,
-        stops,
-        to,
-        ..
-    } = *graph.edge(edge);
-    let passed = Passed {
-        node: to,
-        stopped: stops,
-    };
-    let is_last = graph.members(to).is_empty() || stops;
-    if !(identity && is_last && explorer.is_exit(context, passed, point)) {
-        return Ok(None);
-    }
-    let tau = graph.shift_row(0, 0, map);
-    let tau_error = [graph.shift(0, 0, error.as_slice())];
-    let columns = (tau.as_slice(), map.as_mut_slice());
-    for (tau, deltas) in [columns, (&tau_error, error.as_mut_slice())] {
-        explorer.carry(context, (0, edge), tau, deltas)?;
-        if stops {
-            explorer.graph().to_event(to, tau, deltas);
+        explorer.begin(context, point)?;
+        explorer.graph().check_live(context.system, 0)?;
+        let found = explorer.edge(context, 0, 0)?;
+        let graph = explorer.graph();
+        let edge = graph.edge(found);
+        let (node, stopped) = (edge.to, edge.stops);
+        let is_last = graph.members(node).is_empty() || stopped;
+        let passed = Passed { node, stopped };
+        if !(edge.identity && is_last && explorer.is_exit(context, passed, point)) {
+            return Ok(None);
         }
+        let tau = graph.shift_row(0, 0, map);
+        let tau_error = [graph.shift(0, 0, error.as_slice())];
+        let columns = (tau.as_slice(), map.as_mut_slice());
+        for (tau, deltas) in [columns, (&tau_error, error.as_mut_slice())] {
+            explorer.carry(context, (0, found), tau, deltas)?;
+            if stopped {
+                explorer.graph().to_event(node, tau, deltas);
+            }
+        }
+        Ok(Some(tau))
     }
-    Ok(Some(tau))
 }

@@ -21,9 +21,9 @@ pub(crate) struct Member {
 /// The members of all nodes, node by node: only the newest node gets more.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
-    all: Vec<Member>,
+    pub(super) all: Vec<Member>,
     /// Rows `D_x h`; nodes share those that do not change.
-    rows: Vec<f64>,
+    pub(super) rows: Vec<f64>,
     /// The components of the state that some member of node 0 depends on.
     seen: Vec<bool>,
 }
@@ -37,32 +37,10 @@ impl Members {
         }
     }
 
-    /// Forgets all, and makes room for so many.
-    pub(super) fn clear(&mut self, room: usize) {
-        self.truncate(0, 0);
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.rows.clear();
         self.seen.fill(false);
-        self.all.reserve(room);
-    }
-
-    /// Forgets all but the first members and the first entries of rows.
-    pub(super) fn truncate(&mut self, members: usize, entries: usize) {
-        self.all.truncate(members);
-        self.rows.truncate(entries);
-    }
-
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    /// Entries of all rows.
-    pub(super) fn entries(&self) -> usize {
-        self.rows.len()
-    }
-
-    #[inline]
-    pub(super) fn of(&self, node: Range<usize>) -> &[Member] {
-        &self.all[node]
     }
 
     #[inline]

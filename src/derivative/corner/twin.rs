@@ -7,14 +7,14 @@ use crate::{Guard, Mode};
 /// The nodes of a graph by their modes, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Twins {
-    nodes: Vec<Keyed>,
+    pub(super) nodes: Vec<Keyed>,
     /// The newest node with a key that ends in this place.
     newest: [Option<usize>; ENDS as usize],
 }
 
 /// A node among those with the same end of their keys.
 #[derive(Clone, Copy, Debug)]
-struct Keyed {
+pub(super) struct Keyed {
     /// A number of its mode, which equal ones have in common: looked at before all else.
     key: u64,
     /// The next older node there.
@@ -29,20 +29,9 @@ impl Twins {
         }
     }
 
-    /// The number of nodes.
-    #[inline]
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes.len()
-    }
-
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.newest.fill(None);
-    }
-
-    /// Makes room for so many more nodes.
-    pub(super) fn reserve(&mut self, nodes: usize) {
-        self.nodes.reserve(nodes);
     }
 
     /// Adds the next node.
