@@ -30,7 +30,8 @@ pub(crate) struct Explorer {
     /// How many transitions the run made before the corner.
     index: usize,
     extremes: Extremes,
-    sizes: Sizes,
+    /// The sizes of jumps, time shifts and intermediate maps since they were last forgotten.
+    pub(crate) sizes: Sizes,
     repeat: Repeat,
     /// The place at which a crossing is repeated to carry displacements.
     x: Vec<f64>,
@@ -69,21 +70,6 @@ impl Explorer {
         &self.graph
     }
 
-    /// The sizes of jumps and time shifts since the last reset.
-    pub(crate) fn sizes(&self) -> &Sizes {
-        &self.sizes
-    }
-
-    /// Forgets the sizes of earlier corners.
-    pub(crate) fn forget_sizes(&mut self) {
-        self.sizes.forget();
-    }
-
-    /// Records the size of the entries of an intermediate map.
-    pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
-        self.sizes.note_entries(map);
-    }
-
     /// By how much the maps of the crossings found may differ and be one; `rounding` is what was
     /// measured of them.
     pub(crate) fn map_scale(&self, rounding: Option<&DMatrix<f64>>) -> MapScale {
@@ -106,21 +92,9 @@ impl Explorer {
         context: Context<'_>,
         corner: &CornerPoint,
     ) -> Result<(), NoDerivative> {
-        let (t, system) = (corner.t, context.system);
         self.index = corner.index;
         self.extremes.forget();
-        self.graph.start(corner, |root| {
-            for (k, arming) in root.arming.iter_mut().enumerate() {
-                *arming = corner.arming_of(system, k);
-            }
-            system.flow(t, &corner.x, &corner.mode, root.field);
-            Ok(evaluate::check_flow(
-                root.field,
-                t,
-                &corner.x,
-                &corner.mode,
-            )?)
-        })?;
+        self.graph.start(context, corner)?;
         let root = self.graph.node(0);
         self.extremes.note(root.x, root.field);
         for &guard in &corner.guards {

@@ -12,6 +12,7 @@ use super::members::{Member, Members};
 use super::point::CornerPoint;
 use super::twin::Twins;
 use crate::derivative::context::Context;
+use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
 use crate::{Guard, Mode, NoDerivative};
 
@@ -196,12 +197,11 @@ impl CornerGraph {
         &self.rounding
     }
 
-    /// Forgets the last corner and stands before `corner`, at node 0, which has no members yet;
-    /// `fill` gives it its arming and its field.
+    /// Forgets the last corner and stands before `corner`, at node 0, which has no members yet.
     pub(crate) fn start(
         &mut self,
+        context: Context<'_>,
         corner: &CornerPoint,
-        fill: impl FnOnce(NewNode<'_>) -> Result<(), NoDerivative>,
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
         self.twins.clear();
@@ -217,17 +217,14 @@ impl CornerGraph {
         self.residuals.clone_from(&corner.residuals);
         self.new_node(&corner.mode);
         self.twins.add(&corner.mode);
-        let dim = self.dim();
-        let header = &mut self.headers[0];
+        let (dim, mode) = (self.dim(), &corner.mode);
         let (x, field) = self.states[..2 * dim].split_at_mut(dim);
         x.copy_from_slice(&corner.x);
-        fill(NewNode {
-            x,
-            field,
-            arming: &mut self.armings[..header.mode.len()],
-            mode: &mut header.mode,
-            moved: &mut header.moved,
-        })
+        for (k, arming) in self.armings[..mode.len()].iter_mut().enumerate() {
+            *arming = corner.arming_of(context.system, k);
+        }
+        context.system.flow(self.t, x, mode, field);
+        Ok(evaluate::check_flow(field, self.t, x, mode)?)
     }
 
     /// Makes room for all sets of so many guards, up to a few.
@@ -304,14 +301,9 @@ impl CornerGraph {
 
     /// The edge by which `guard` is crossed from a node, if it was found.
     pub(crate) fn find_edge(&self, from: usize, guard: Guard) -> Option<usize> {
-        let mut known = self.headers[from].first_edge;
-        while let Some(edge) = known {
-            if self.edges[edge].guard == guard {
-                return Some(edge);
-            }
-            known = self.edges[edge].next;
-        }
-        None
+        let newest = self.headers[from].first_edge;
+        let mut known = std::iter::successors(newest, |&edge| self.edges[edge].next);
+        known.find(|&edge| self.edges[edge].guard == guard)
     }
 
     /// Adds the crossing of `guard` at a node, and the node behind it, which has no members yet.
