@@ -94,12 +94,9 @@ impl Explorer {
     ) -> Result<(), NoDerivative> {
         self.index = corner.index;
         self.extremes.forget();
-        self.graph.start(context, corner)?;
+        self.graph.start(context, corner, &mut self.x)?;
         let root = self.graph.node(0);
         self.extremes.note(root.x, root.field);
-        for &guard in &corner.guards {
-            (self.graph).add_member(context, 0, guard, &mut self.x)?;
-        }
         Ok(())
     }
 
@@ -166,17 +163,14 @@ impl Explorer {
         if self.graph.nodes() > MAX_NODES {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
-        let entries = self.graph.entries();
+        let mark = self.graph.mark();
         // Of most edges of a corner without resets the node behind is known. Behind a guard that ends
         // the run it never is: only that guard leads there.
         let joins = behind == Behind::Members
             && context.crosses_sides_alone()
             && !context.system.watch(guard.event).stop;
-        let known = if joins {
-            self.graph.known_behind(from, guard, &mut self.mode)
-        } else {
-            None
-        };
+        let known_behind = || self.graph.known_behind(from, guard, &mut self.mode);
+        let known = joins.then(known_behind).flatten();
         let edge = match known {
             Some(to) => {
                 self.extremes.note_carried(self.graph.field(from));
@@ -190,7 +184,7 @@ impl Explorer {
             && known.is_none()
             && let Some(twin) = self.graph.twin(self.graph.edge(edge).to)
         {
-            self.graph.merge_newest(edge, twin, entries);
+            self.graph.merge_newest(edge, twin, mark);
         }
         Ok(edge)
     }

@@ -4,7 +4,7 @@
 //!
 //! A node is a state, a mode and a field between two crossings. An edge is the crossing of one
 //! guard and leads from one node to the next. The [`Explorer`](super::explorer::Explorer) finds
-//! nodes and edges; this file keeps, compares and reads them.
+//! nodes and edges; this file keeps and reads them.
 
 use std::ops::Range;
 
@@ -79,7 +79,7 @@ impl Edge {
 }
 
 /// How much was found of a graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     nodes: usize,
     edges: usize,
@@ -92,6 +92,8 @@ pub(crate) struct Mark {
 #[derive(Clone, Debug)]
 pub(crate) struct CornerGraph {
     t: f64,
+    /// Node 0 with its members, and nothing else.
+    root: Mark,
     /// Headers of nodes; those that `twins` does not know are of earlier corners.
     headers: Vec<Header>,
     pub(super) twins: Twins,
@@ -115,6 +117,7 @@ impl CornerGraph {
         let count = mode.len();
         Self {
             t: 0.0,
+            root: Mark::default(),
             headers: Vec::new(),
             twins: Twins::new(),
             states: Vec::new(),
@@ -197,11 +200,12 @@ impl CornerGraph {
         &self.rounding
     }
 
-    /// Forgets the last corner and stands before `corner`, at node 0, which has no members yet.
+    /// Forgets the last corner and stands before `corner`, at node 0. `scratch` is overwritten.
     pub(crate) fn start(
         &mut self,
         context: Context<'_>,
         corner: &CornerPoint,
+        scratch: &mut [f64],
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
         self.twins.clear();
@@ -224,7 +228,12 @@ impl CornerGraph {
             *arming = corner.arming_of(context.system, k);
         }
         context.system.flow(self.t, x, mode, field);
-        Ok(evaluate::check_flow(field, self.t, x, mode)?)
+        evaluate::check_flow(field, self.t, x, mode)?;
+        for &guard in &corner.guards {
+            self.add_member(context, 0, guard, scratch)?;
+        }
+        self.root = self.mark();
+        Ok(())
     }
 
     /// Makes room for all sets of so many guards, up to a few.
@@ -241,13 +250,7 @@ impl CornerGraph {
 
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
-        let members = self.headers.first().map_or(0, |root| root.members.end);
-        self.forget_since(Mark {
-            nodes: self.nodes().min(1),
-            edges: 0,
-            members,
-            entries: self.dim() * members,
-        });
+        self.forget_since(self.root);
     }
 
     /// What was found so far, to be kept when more is forgotten.
@@ -279,13 +282,9 @@ impl CornerGraph {
 
     /// The next node, of level 0 in `mode`, without members; `twins` does not know it yet.
     fn new_node(&mut self, mode: &Mode) -> usize {
-        let i = self.nodes();
-        let end = self.members.all.len();
+        let (i, end) = (self.nodes(), self.members.all.len());
         if i == self.headers.len() {
-            self.headers.push(Header {
-                mode: mode.clone(),
-                ..Header::default()
-            });
+            self.headers.push(Header::default());
             let (dim, count) = (self.dim(), mode.len());
             self.states.resize(2 * dim * (i + 1), 0.0);
             self.armings.resize(count * (i + 1), Arming::Off);
@@ -371,19 +370,13 @@ impl CornerGraph {
     }
 
     /// Lets an edge lead to a `twin` of the newest node, to which it leads now: other orders of the
-    /// same guards meet there. The newest is forgotten, and so many entries of rows are kept.
-    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, entries: usize) {
-        let newest = std::mem::replace(&mut self.edges[edge].to, twin);
-        debug_assert_eq!(newest + 1, self.nodes(), "the newest node");
+    /// same guards meet there. The newest, which was found since `mark`, is forgotten.
+    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, mark: Mark) {
+        debug_assert_eq!(mark.nodes + 1, self.nodes(), "the newest node");
+        self.edges[edge].to = twin;
         self.twins.forget_newest();
-        let first = self.headers[newest].members.start;
-        self.members.all.truncate(first);
-        self.members.rows.truncate(entries);
-    }
-
-    /// Entries of the rows of all members so far.
-    pub(crate) fn entries(&self) -> usize {
-        self.members.rows.len()
+        self.members.all.truncate(mark.members);
+        self.members.rows.truncate(mark.entries);
     }
 
     /// Adds `guard` to those that may be crossed from the newest node, with its row and its rate
@@ -400,13 +393,10 @@ impl CornerGraph {
         let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
         let (k, at, mode) = (guard.event, (self.t, x), &header.mode);
         let fill = |row: &mut [f64]| context.row(k, at, mode, (row, scratch));
-        if !self.members.add(guard, field, fill)? {
+        if !self.members.add(node, guard, field, fill)? {
             return Err(self.not_finite(node, k));
         }
         header.members.end = self.members.all.len();
-        if node == 0 {
-            self.members.note_seen();
-        }
         Ok(())
     }
 
@@ -424,15 +414,10 @@ impl CornerGraph {
     ) -> Result<(), NoDerivative> {
         let (to, before) = (self.edges[edge].to, self.headers[from].members.clone());
         debug_assert_eq!(to + 1, self.nodes(), "the newest node");
-        let (dim, crossed) = (self.dim(), before.start + m);
-        let wrong = if is_flip && !self.members.see(self.jump(edge)) {
-            self.members.keep(before, crossed);
-            None
-        } else {
-            let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
-            let behind = (&self.headers[to].mode, field);
-            self.members.keep_in(behind, before, crossed)
-        };
+        let (dim, mode) = (self.dim(), &self.headers[to].mode);
+        let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
+        let jump = is_flip.then_some(&self.jumps[dim * edge..dim * (edge + 1)]);
+        let wrong = self.members.keep(before, m, (mode, field), jump);
         self.headers[to].members.end = self.members.all.len();
         wrong.map_or(Ok(()), |event| Err(self.not_finite(to, event)))
     }

@@ -1,8 +1,7 @@
 //! A single crossing without a reset: the saltation matrix `Ξ = 1 + (F⁻ − F⁺) τ` with the row
 //! `τ = −D_x h / (dh/dt)` of its time shift (Aizerman & Gantmakher 1958; Pace & Burden, item 10 of
-//! the proof). Where a model changes its side and the field and nothing else at any crossing, it
-//! needs no graph; where a model may reset the state, that this crossing does not is seen in one of
-//! two nodes.
+//! the proof). Where no crossing of a model changes more than its side and the field, it needs no
+//! graph; where a model may reset the state, a graph of two nodes says whether this crossing does.
 
 use nalgebra::{DMatrix, DVector};
 

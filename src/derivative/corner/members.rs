@@ -52,6 +52,7 @@ impl Members {
     /// row or rate is not finite.
     pub(super) fn add(
         &mut self,
+        node: usize,
         guard: Guard,
         field: &[f64],
         fill: impl FnOnce(&mut [f64]) -> Result<f64, NoDerivative>,
@@ -70,42 +71,37 @@ impl Members {
                 row: from,
             });
         }
+        if node == 0 {
+            for (seen, entry) in self.seen.iter_mut().zip(row) {
+                *seen |= *entry != 0.0;
+            }
+        }
         Ok(is_finite)
     }
 
-    /// Takes in what the newest member, one of node 0, depends on.
-    pub(super) fn note_seen(&mut self) {
-        let newest = self.rows.len() - self.seen.len();
-        for (seen, entry) in self.seen.iter_mut().zip(&self.rows[newest..]) {
-            *seen |= *entry != 0.0;
-        }
-    }
-
-    /// True when some member of node 0 depends on what this jump of the field changes.
-    pub(super) fn see(&self, jump: &[f64]) -> bool {
-        let mut entries = jump.iter().zip(&self.seen);
-        entries.any(|(jump, seen)| *jump != 0.0 && *seen)
-    }
-
-    /// Gives the newest node the members of another but for that one which is `crossed`, with the
-    /// rates that they have there.
-    pub(super) fn keep(&mut self, node: Range<usize>, crossed: usize) {
-        self.all.extend_from_within(node.start..crossed);
-        self.all.extend_from_within(crossed + 1..node.end);
-    }
-
-    /// The same with the rates in another field, without those whose side is crossed in `mode`:
-    /// carried across by a reset, or retired. The event function of a rate that is not finite.
-    pub(super) fn keep_in(
+    /// Gives the newest node, with its mode and field, the members of the one before that are left
+    /// after the crossing of member `m`; `jump` is that of the field, given where only the side of `m`
+    /// changed. The event function of a rate that is not finite.
+    pub(super) fn keep(
         &mut self,
+        before: Range<usize>,
+        m: usize,
         (mode, field): (&Mode, &[f64]),
-        node: Range<usize>,
-        crossed: usize,
+        jump: Option<&[f64]>,
     ) -> Option<usize> {
+        let crossed = before.start + m;
+        let entries = jump.map(|jump| jump.iter().zip(&self.seen));
+        if entries.is_some_and(|mut of| of.all(|(jump, seen)| *jump == 0.0 || !seen)) {
+            // No member sees it: their rates are the same too.
+            self.all.extend_from_within(before.start..crossed);
+            self.all.extend_from_within(crossed + 1..before.end);
+            return None;
+        }
         let mut wrong = None;
-        for i in node.filter(|&i| i != crossed) {
+        for i in before.filter(|&i| i != crossed) {
             let member = self.all[i];
             let Guard { event, .. } = member.guard;
+            // Carried across by the reset, or retired: crossed already.
             if mode.contains(event) == member.guard.side_after() {
                 continue;
             }
