@@ -7,7 +7,7 @@
 //! * `of_run`: the derivative of a run; `directions`, `pieces`: along a direction, and piece by
 //!   piece; `chain_rule`: the links that they read, left by `recorder`; `sensitivities`: a few
 //!   directions carried along a run.
-//! * `variational`: smooth parts; `defect`: the error of the run.
+//! * `variational`: smooth parts, with their `slopes`; `defect`: the error of the run.
 //! * `context`: the system and settings that all of these use; `repeat`, `saltation`: one crossing
 //!   with its reset; `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`,
@@ -34,6 +34,7 @@ mod recorder;
 mod repeat;
 mod saltation;
 mod sensitivities;
+mod slopes;
 mod variational;
 mod verdict;
 

@@ -173,9 +173,12 @@ impl<'a> Recorder<'a> {
             }
         }
         if let [_] = self.group.point.guards[..] {
-            match self.cross_alone() {
-                Ok(true) => return,
-                Ok(false) => {}
+            let (total, error) = (&mut self.total, self.error.at_crossing_mut());
+            let (explorer, point) = (&mut self.explorer, &self.group.point);
+            match (self.lone).pass(self.context, explorer, point, total, error) {
+                // A row on what entered this link.
+                Ok(Some(row)) => return self.keep_shifts(row),
+                Ok(None) => {}
                 Err(error) => return self.fail(error),
             }
         }
@@ -220,26 +223,6 @@ impl<'a> Recorder<'a> {
         self.kept += self.waiting.len() * size_of::<Shift>();
         self.chain.push_map(map);
         self.chain.push_corner(corner, self.waiting.drain(..));
-    }
-
-    /// Passes the only crossing of the group, where that takes no more than a saltation matrix.
-    fn cross_alone(&mut self) -> Result<bool, NoDerivative> {
-        let (total, error) = (&mut self.total, self.error.at_crossing_mut());
-        let (explorer, point) = (&mut self.explorer, &self.group.point);
-        if self.lone.begin(self.context, point)? {
-            let columns = total.as_mut_slice().chunks_exact_mut(point.x.len());
-            let shifts = columns.map(|column| self.lone.carry(column));
-            let row = DVector::from_iterator(point.x.len(), shifts);
-            self.lone.carry(error.as_mut_slice());
-            self.keep_shifts(row);
-            return Ok(true);
-        }
-        // The shift is a row on what entered this link.
-        let Some(row) = explorer.cross_alone(self.context, point, total, error)? else {
-            return Ok(false);
-        };
-        self.keep_shifts(row);
-        Ok(true)
     }
 
     /// Keeps how the crossings of the group shift.

@@ -5,16 +5,14 @@
 //! that rejected steps and those cut short by an event cost the columns nothing, and the run keeps
 //! its bits. Columns have an error test of their own: neighbours of a state at rest may move fast.
 
-use std::convert::Infallible;
-
 use super::context::Context;
+use super::slopes::{Slopes, along_column};
 use crate::hybrid::System;
 use crate::hybrid::options::Settings;
 use crate::ode::adaptive::{LAST, Proposal};
-use crate::ode::difference::vector_within;
 use crate::ode::resolved_difference::{Parts, resolve};
 use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras, greater, lesser};
-use crate::{At, Mode, NoDerivative, Quantity, Segment, Stop};
+use crate::{At, NoDerivative, Quantity, Segment, Stop};
 
 /// The relative tolerance of columns, in units of that of the run.
 const SLACK: f64 = 10.0;
@@ -58,19 +56,7 @@ pub(crate) struct Columns {
     point: Vec<f64>,
     /// The slopes a second time, to measure their rounding.
     again: Vec<f64>,
-    differences: Differences,
-}
-
-/// How slopes are found by differences of the flow.
-#[derive(Clone, Debug)]
-struct Differences {
-    /// The flow has no derivative that is written, in the present mode.
-    are_needed: bool,
-    /// For each column, the difference step along it as a part of the usual one.
-    parts: Vec<f64>,
-    /// Differences over other steps.
-    trials: [Vec<f64>; 3],
-    scratch: (Vec<f64>, Vec<f64>),
+    slopes: Slopes,
 }
 
 impl Columns {
@@ -88,12 +74,7 @@ impl Columns {
             short: f64::INFINITY,
             point: vec![0.0; dim],
             again: vec![0.0; dim * count],
-            differences: Differences {
-                are_needed: false,
-                parts: vec![1.0; count],
-                trials: [0, 1, 2].map(|_| vec![0.0; dim]),
-                scratch: (vec![0.0; dim], vec![0.0; dim]),
-            },
+            slopes: Slopes::new(dim, count),
         }
     }
 
@@ -108,7 +89,7 @@ impl Columns {
         self.lengths = Adaptive::new(f64::INFINITY);
         self.has_slope = false;
         self.short = f64::INFINITY;
-        self.differences.parts.fill(1.0);
+        self.slopes.parts.fill(1.0);
     }
 
     /// Forgets the slope, after the columns or the mode have changed.
@@ -191,16 +172,9 @@ impl Columns {
         for i in 0..self.delta.len() {
             self.again[i] = self.delta[i] + length * slope[i];
         }
-        let Differences { parts, scratch, .. } = &mut self.differences;
         let (at, out) = ((segment.t, segment.state), self.ode.last_stage());
-        let bad = products(
-            context.system,
-            at,
-            segment.mode,
-            &self.again,
-            out,
-            (parts, scratch),
-        );
+        let (system, columns) = (context.system, &self.again);
+        let bad = (self.slopes).find(system, at, segment.mode, columns, out);
         if bad.is_some() {
             return Ok(false);
         }
@@ -257,12 +231,11 @@ impl Columns {
             self.measure_rounding(system, segment, t)?;
         }
         let (path, mode) = (segment.interpolant, segment.mode);
-        let Differences { parts, scratch, .. } = &mut self.differences;
-        let point = &mut self.point;
+        let (slopes, point) = (&mut self.slopes, &mut self.point);
         let mut bad = None;
         let mut slope = |t: f64, v: &[f64], out: &mut [f64]| {
             path.at(t, point);
-            let wrong = products(system, (t, point), mode, v, out, (&*parts, &mut *scratch));
+            let wrong = slopes.find(system, (t, point), mode, v, out);
             bad = bad.or(wrong);
         };
         self.ode.begin(&mut slope, t, &self.delta, step);
@@ -282,11 +255,9 @@ impl Columns {
         if self.has_slope {
             return Ok(());
         }
-        let Differences { parts, scratch, .. } = &mut self.differences;
         segment.interpolant.at(t, &mut self.point);
         let (at, slope) = ((t, &self.point[..]), self.ode.first_stage());
-        let how = (&parts[..], scratch);
-        let bad = products(system, at, segment.mode, &self.delta, slope, how);
+        let bad = (self.slopes).find(system, at, segment.mode, &self.delta, slope);
         (self.has_slope, self.is_measured) = (bad.is_none(), false);
         bad.map_or(Ok(()), |component| {
             Err(self.not_finite(component, t, segment))
@@ -301,14 +272,12 @@ impl Columns {
         segment: &Segment<'_>,
         t: f64,
     ) -> Result<(), NoDerivative> {
-        let Differences { parts, scratch, .. } = &mut self.differences;
         segment.interpolant.at(t, &mut self.point);
         for x in &mut self.point {
             *x += SHIFT * x.abs().max(1.0);
         }
         let (at, again) = ((t, &self.point[..]), &mut self.again);
-        let how = (&parts[..], scratch);
-        let bad = products(system, at, segment.mode, &self.delta, again, how);
+        let bad = (self.slopes).find(system, at, segment.mode, &self.delta, again);
         if let Some(component) = bad {
             return Err(self.not_finite(component, t, segment));
         }
@@ -366,9 +335,9 @@ impl Columns {
             has_slope,
             is_measured,
             point,
-            differences:
-                Differences {
-                    are_needed,
+            slopes:
+                Slopes {
+                    by_differences,
                     parts,
                     trials: [found, half, beside],
                     scratch,
@@ -379,12 +348,12 @@ impl Columns {
         segment.interpolant.at(t, point);
         if !*has_slope {
             let slope = ode.first_stage();
-            *are_needed = !system.jacobian_times_each(t, point, mode, delta, slope);
+            *by_differences = !system.jacobian_times_each(t, point, mode, delta, slope);
             // One that is written is the first stage.
-            *has_slope = !*are_needed && slope.iter().sum::<f64>().is_finite();
+            *has_slope = !*by_differences && slope.iter().sum::<f64>().is_finite();
             *is_measured = false;
         }
-        if !*are_needed {
+        if !*by_differences {
             return Ok(());
         }
         let slope_is_known = *has_slope;
@@ -457,48 +426,4 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
         let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
         most.max(off.fold(0.0, f64::max) / size.max(f64::MIN_POSITIVE))
     })
-}
-
-/// `D_x f · v` for each column of `v`, written by the user or by central differences in the frozen
-/// mode; a component that is not finite, if there is one.
-fn products(
-    system: &dyn System,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
-    v: &[f64],
-    out: &mut [f64],
-    (parts, scratch): (&[f64], &mut (Vec<f64>, Vec<f64>)),
-) -> Option<usize> {
-    let dim = x.len();
-    let written = system.jacobian_times_each(t, x, mode, v, out);
-    let directions = if written { 0 } else { v.len() / dim };
-    for j in 0..directions {
-        let column = j * dim..(j + 1) * dim;
-        let (v, out) = (&v[column.clone()], &mut out[column]);
-        if v.iter().all(|&v| v == 0.0) {
-            out.fill(0.0);
-            continue;
-        }
-        let Ok(()) = along_column(system, (t, x), mode, v, out, (parts[j], scratch));
-    }
-    if out.iter().sum::<f64>().is_finite() {
-        return None;
-    }
-    out.iter().position(|v| !v.is_finite()).map(|i| i % dim)
-}
-
-/// `D_x f · v` by a central difference with a part of the usual step.
-fn along_column(
-    system: &dyn System,
-    at: (f64, &[f64]),
-    mode: &Mode,
-    v: &[f64],
-    out: &mut [f64],
-    (part, (point, behind)): (f64, &mut (Vec<f64>, Vec<f64>)),
-) -> Result<(), Infallible> {
-    let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
-        system.flow(t, x, mode, dx);
-        Ok(())
-    };
-    vector_within(part, flow, at, (0.0, v), out, (point, behind))
 }

@@ -211,7 +211,7 @@ impl CornerDerivative {
     ) -> Result<CornerKind, NoDerivative> {
         let n = self.point.guards.len();
         explorer.begin(context, &self.point)?;
-        explorer.forget_sizes();
+        explorer.sizes.forget();
         let resets = n > 1 && any_reset(context, explorer, n)?;
         if resets {
             self.point.rounding = rounding::of_states(context, &self.point)?;
@@ -240,7 +240,7 @@ impl CornerDerivative {
         if let Ok(found) = &met
             && !jumps
         {
-            self.time_rows = found.times.clone().agreed(explorer.sizes());
+            self.time_rows = found.times.clone().agreed(&explorer.sizes);
         }
         self.rounding = judge.rounding;
         if let Ok(classify::Comparison {
@@ -334,7 +334,7 @@ impl CornerDerivative {
                     Some((product, mut excess)) => {
                         excess.note(&product, &map);
                         if judge.agrees(explorer, &excess)? {
-                            self.time_rows = times.agreed(explorer.sizes());
+                            self.time_rows = times.agreed(&explorer.sizes);
                             (product, Compared::Pairs)
                         } else {
                             (map, Compared::Sample)

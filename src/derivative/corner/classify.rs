@@ -146,7 +146,7 @@ pub(crate) fn all_orders(
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
     let start = DMatrix::identity(dim, dim);
-    explorer.note_entries(&start);
+    explorer.sizes.note_entries(&start);
     // Nodes are found level by level: of the maps behind `k` and `k + 1` guards none is needed
     // any more when its turn is over.
     let mut maps = Maps::of_root(start);
@@ -173,7 +173,7 @@ pub(crate) fn all_orders(
             found.times.note(guard, &tau);
             let mut next = maps.copy(&map);
             let edge = explorer.carry_map(context, (node, m, Behind::Members), &tau, &mut next)?;
-            explorer.note_entries(&next);
+            explorer.sizes.note_entries(&next);
             let graph = explorer.graph();
             let to = graph.edge(edge).to;
             if graph.edge(edge).stops {

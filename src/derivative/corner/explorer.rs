@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::exit::{Extremes, Passed};
-use super::graph::{CornerGraph, Edge, Mark, Node};
+use super::graph::{CornerGraph, Edge, Mark};
 use super::map_scale::{MapScale, Sizes};
 use super::moved::{Moved, check_others};
 use super::point::CornerPoint;
@@ -30,7 +30,8 @@ pub(crate) struct Explorer {
     /// How many transitions the run made before the corner.
     index: usize,
     extremes: Extremes,
-    sizes: Sizes,
+    /// The sizes of jumps, time shifts and intermediate maps since they were last forgotten.
+    pub(crate) sizes: Sizes,
     repeat: Repeat,
     /// The place at which a crossing is repeated to carry displacements.
     x: Vec<f64>,
@@ -69,21 +70,6 @@ impl Explorer {
         &self.graph
     }
 
-    /// The sizes of jumps and time shifts since the last reset.
-    pub(crate) fn sizes(&self) -> &Sizes {
-        &self.sizes
-    }
-
-    /// Forgets the sizes of earlier corners.
-    pub(crate) fn forget_sizes(&mut self) {
-        self.sizes.forget();
-    }
-
-    /// Records the size of the entries of an intermediate map.
-    pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
-        self.sizes.note_entries(map);
-    }
-
     /// By how much the maps of the crossings found may differ and be one; `rounding` is what was
     /// measured of them.
     pub(crate) fn map_scale(&self, rounding: Option<&DMatrix<f64>>) -> MapScale {
@@ -106,26 +92,11 @@ impl Explorer {
         context: Context<'_>,
         corner: &CornerPoint,
     ) -> Result<(), NoDerivative> {
-        let (t, system) = (corner.t, context.system);
         self.index = corner.index;
         self.extremes.forget();
-        self.graph.start(corner, |root| {
-            for (k, arming) in root.arming.iter_mut().enumerate() {
-                *arming = corner.arming_of(system, k);
-            }
-            system.flow(t, &corner.x, &corner.mode, root.field);
-            Ok(evaluate::check_flow(
-                root.field,
-                t,
-                &corner.x,
-                &corner.mode,
-            )?)
-        })?;
+        self.graph.start(context, corner, &mut self.x)?;
         let root = self.graph.node(0);
         self.extremes.note(root.x, root.field);
-        for &guard in &corner.guards {
-            self.add_member(context, 0, guard)?;
-        }
         Ok(())
     }
 
@@ -192,17 +163,14 @@ impl Explorer {
         if self.graph.nodes() > MAX_NODES {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
-        let rows = self.graph.rows();
+        let mark = self.graph.mark();
         // Of most edges of a corner without resets the node behind is known. Behind a guard that ends
         // the run it never is: only that guard leads there.
         let joins = behind == Behind::Members
             && context.crosses_sides_alone()
             && !context.system.watch(guard.event).stop;
-        let known = if joins {
-            self.graph.known_behind(from, guard, &mut self.mode)
-        } else {
-            None
-        };
+        let known_behind = || self.graph.known_behind(from, guard, &mut self.mode);
+        let known = joins.then(known_behind).flatten();
         let edge = match known {
             Some(to) => {
                 self.extremes.note_carried(self.graph.field(from));
@@ -216,7 +184,7 @@ impl Explorer {
             && known.is_none()
             && let Some(twin) = self.graph.twin(self.graph.edge(edge).to)
         {
-            self.graph.merge_newest(edge, twin, rows);
+            self.graph.merge_newest(edge, twin, mark);
         }
         Ok(edge)
     }
@@ -276,86 +244,10 @@ impl Explorer {
             if !moved && context.system.ignores_mode() {
                 (self.graph).keep_members((from, edge), m, only_this)?;
             } else {
-                let to = self.graph.edge(edge).to;
-                self.hand_on_members(context, (from, to), m, moved)?;
+                (self.graph).hand_on_members(context, (from, edge), m, moved, &mut self.x)?;
             }
         }
         Ok(edge)
-    }
-
-    /// Adds `guard` to those that may be crossed from a node, with its row and its rate there.
-    fn add_member(
-        &mut self,
-        context: Context<'_>,
-        node: usize,
-        guard: Guard,
-    ) -> Result<(), NoDerivative> {
-        let (t, scratch) = (self.graph.t(), &mut self.x);
-        self.graph.add_member(node, guard, |node, row| {
-            context.row(guard.event, (t, node.x), node.mode, (row, scratch))
-        })
-    }
-
-    /// Gives the node behind an edge the members that are left after the crossing of member `m` of
-    /// the one before; their rows may be others there.
-    fn hand_on_members(
-        &mut self,
-        context: Context<'_>,
-        (from, to): (usize, usize),
-        m: usize,
-        moved: bool,
-    ) -> Result<(), NoDerivative> {
-        for other in 0..self.graph.members(from).len() {
-            let member = self.graph.members(from)[other];
-            let guard = member.guard;
-            // Carried across by the reset, or retired: crossed already.
-            let crossed = self.graph.mode(to).contains(guard.event) == guard.side_after();
-            if other == m || crossed || (moved && self.is_off(context, to, guard)) {
-                continue;
-            }
-            self.add_member(context, to, guard)?;
-        }
-        let again = if moved {
-            self.graph.members(0).len()
-        } else {
-            0
-        };
-        for first in 0..again {
-            let event = self.graph.members(0)[first].guard.event;
-            self.add_again(context, to, event)?;
-        }
-        Ok(())
-    }
-
-    /// True when the state of a node lies before the surface of `guard` by more than the tolerance
-    /// of one instant: a reset moved it off.
-    fn is_off(&mut self, context: Context<'_>, node: usize, guard: Guard) -> bool {
-        let (system, k) = (context.system, guard.event);
-        let (t, row) = (self.graph.t(), &mut self.x);
-        let Node { x, mode, field, .. } = self.graph.node(node);
-        let rate = evaluate::rate(system, k, (t, x), mode, field, row);
-        let zero = context.zero(k, t, rate) + self.graph.residual(k);
-        guard.sign() * system.event(k, t, x, mode) < -zero
-    }
-
-    /// After a reset a guard of the corner may be met again at the same instant: thrown back over
-    /// its surface, or thrown at it by the reset of another.
-    fn add_again(&mut self, context: Context<'_>, to: usize, k: usize) -> Result<(), NoDerivative> {
-        let (system, t) = (context.system, self.graph.t());
-        let node = self.graph.node(to);
-        let (x, mode) = (node.x, node.mode);
-        let guard = Guard::ahead(k, mode.contains(k));
-        let waits = node.members.iter().any(|m| m.guard.event == k);
-        if waits || !node.arming[k].is_armed() {
-            return Ok(());
-        }
-        let rate = evaluate::rate(system, k, (t, x), mode, node.field, &mut self.x);
-        let zero = context.zero(k, t, rate) + self.graph.residual(k);
-        let off = system.event(k, t, x, mode).abs() > zero;
-        if off || guard.sign() * rate.value < self.graph.min_rate(system, k) {
-            return Ok(());
-        }
-        self.add_member(context, to, guard)
     }
 
     /// Carries `deltas` along an edge, at whose crossing the time of each is shifted by `tau`: from
@@ -451,6 +343,18 @@ impl Explorer {
         Ok(edge)
     }
 
+    /// The same, with the row of the time shift found on the way.
+    pub(crate) fn cross(
+        &mut self,
+        context: Context<'_>,
+        (node, m): (usize, usize),
+        map: &mut DMatrix<f64>,
+    ) -> Result<(usize, DVector<f64>), NoDerivative> {
+        let tau = self.graph.shift_row(node, m, map);
+        let edge = self.carry_map(context, (node, m, Behind::Members), &tau, map)?;
+        Ok((edge, tau))
+    }
+
     /// True when two members of node 0, with their edges, do not see each other: neither row sees
     /// the jump of the other, and the second has the same jump where it is met as member `m` of node
     /// `behind`, behind the first. Their maps are then the same in any order, and commute.
@@ -476,59 +380,6 @@ impl Explorer {
             && !sees(graph.row(0, k), graph.jump(of_i))
             && graph.row(0, k) == graph.row(behind, m)
             && jumps.into_iter().all(is_same))
-    }
-
-    /// Carries the columns of `map` across a single crossing without a reset, the only one of
-    /// `point`: the saltation matrix is the identity and a product of a jump and a time shift. The
-    /// row of that shift; none where it takes more to know the derivative.
-    ///
-    /// # Errors
-    /// As [`edge`](Self::edge), and a guard that is not live.
-    pub(crate) fn cross_alone(
-        &mut self,
-        context: Context<'_>,
-        point: &CornerPoint,
-        map: &mut DMatrix<f64>,
-        error: &mut DVector<f64>,
-    ) -> Result<Option<DVector<f64>>, NoDerivative> {
-        self.begin(context, point)?;
-        self.graph.check_live(context.system, 0)?;
-        let edge = self.edge(context, 0, 0)?;
-        let Edge {
-            identity,
-            stops,
-            to,
-            ..
-        } = *self.graph.edge(edge);
-        let passed = Passed {
-            node: to,
-            stopped: stops,
-        };
-        let is_last = self.graph.members(to).is_empty() || stops;
-        if !(identity && is_last && self.is_exit(context, passed, point)) {
-            return Ok(None);
-        }
-        let tau = self.graph.shift_row(0, 0, map);
-        let tau_error = [self.graph.shift(0, 0, error.as_slice())];
-        self.carry(context, (0, edge), tau.as_slice(), map.as_mut_slice())?;
-        self.carry(context, (0, edge), &tau_error, error.as_mut_slice())?;
-        if stops {
-            (self.graph).to_event(to, tau.as_slice(), map.as_mut_slice());
-            (self.graph).to_event(to, &tau_error, error.as_mut_slice());
-        }
-        Ok(Some(tau))
-    }
-
-    /// The same, with the row of the time shift found on the way.
-    pub(crate) fn cross(
-        &mut self,
-        context: Context<'_>,
-        (node, m): (usize, usize),
-        map: &mut DMatrix<f64>,
-    ) -> Result<(usize, DVector<f64>), NoDerivative> {
-        let tau = self.graph.shift_row(node, m, map);
-        let edge = self.carry_map(context, (node, m, Behind::Members), &tau, map)?;
-        Ok((edge, tau))
     }
 }
 

@@ -92,13 +92,10 @@ impl Course {
             let edge = explorer.edge(context, node, m)?;
             explorer.carry(context, (node, edge), shifts, deltas)?;
             let graph = explorer.graph();
-            let to = graph.edge(edge).to;
-            passed = Passed {
-                node: to,
-                stopped: graph.edge(edge).stops,
-            };
+            let (to, stopped) = (graph.edge(edge).to, graph.edge(edge).stops);
+            passed = Passed { node: to, stopped };
             met.push(Met { guard, tau, to });
-            if passed.stopped {
+            if stopped {
                 graph.to_event(to, shifts, deltas);
             }
         }

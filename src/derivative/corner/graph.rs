@@ -4,27 +4,17 @@
 //!
 //! A node is a state, a mode and a field between two crossings. An edge is the crossing of one
 //! guard and leads from one node to the next. The [`Explorer`](super::explorer::Explorer) finds
-//! nodes and edges; this file keeps, compares and reads them.
+//! nodes and edges; this file keeps and reads them.
 
 use std::ops::Range;
 
+use super::members::{Member, Members};
 use super::point::CornerPoint;
+use super::twin::Twins;
+use crate::derivative::context::Context;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
-use crate::linalg::dot;
-use crate::{Guard, Mode, NoDerivative, Quantity};
-
-/// A guard that may still be crossed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Member {
-    pub(crate) guard: Guard,
-    /// `∂h/∂t` (`u`/s).
-    moving: f64,
-    /// `dh/dt` along the field of the node (`u`/s).
-    pub(crate) rate: f64,
-    /// Where its row `D_x h` begins among the rows of the graph.
-    row: usize,
-}
+use crate::{Guard, Mode, NoDerivative};
 
 /// A place between two crossings.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +41,7 @@ pub(crate) struct NewNode<'a> {
 }
 
 /// What a node is beside its numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Header {
     mode: Mode,
     members: Range<usize>,
@@ -74,13 +64,27 @@ pub(crate) struct Edge {
     next: Option<usize>,
 }
 
+impl Edge {
+    /// One without a reset, which does not end the run.
+    fn plain(guard: Guard, to: usize) -> Self {
+        Self {
+            guard,
+            to,
+            identity: true,
+            by_difference: false,
+            stops: false,
+            next: None,
+        }
+    }
+}
+
 /// How much was found of a graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     nodes: usize,
     edges: usize,
     members: usize,
-    rows: usize,
+    entries: usize,
 }
 
 /// Nodes and edges found so far at one corner. Their numbers stand one after the other, node by
@@ -88,28 +92,18 @@ pub(crate) struct Mark {
 #[derive(Clone, Debug)]
 pub(crate) struct CornerGraph {
     t: f64,
-    /// Headers of nodes; those from `used_nodes` on are of earlier corners.
+    /// Node 0 with its members, and nothing else.
+    root: Mark,
+    /// Headers of nodes; those that `twins` does not know are of earlier corners.
     headers: Vec<Header>,
-    used_nodes: usize,
-    /// A number of each node, which equal ones have in common: looked at before all else.
-    keys: Vec<u64>,
-    /// The newest node with a key that ends in this place, and the next older one behind each.
-    newest: [Option<usize>; ENDS as usize],
-    older: Vec<Option<usize>>,
+    pub(super) twins: Twins,
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
-    /// Members of each node: only the newest node gets more.
-    members: Vec<Member>,
+    members: Members,
     edges: Vec<Edge>,
     /// `D_x R · F⁻ + D_t R − F⁺` of each edge.
     jumps: Vec<f64>,
-    /// Rows `D_x h` of the members of all nodes; nodes share those that do not change.
-    rows: Vec<f64>,
-    /// The components of the state that some member of node 0 depends on.
-    seen: Vec<bool>,
-    /// How many of them are those of node 0.
-    root_rows: usize,
     /// The liveness bounds of all event functions in the run, if there is one.
     pub(super) min_rates: Vec<f64>,
     /// The rounding of states after crossings, where it is known.
@@ -123,19 +117,14 @@ impl CornerGraph {
         let count = mode.len();
         Self {
             t: 0.0,
+            root: Mark::default(),
             headers: Vec::new(),
-            used_nodes: 0,
-            keys: Vec::new(),
-            newest: [None; ENDS as usize],
-            older: Vec::new(),
+            twins: Twins::new(),
             states: Vec::new(),
             armings: Vec::new(),
-            members: Vec::new(),
+            members: Members::new(dim),
             edges: Vec::new(),
             jumps: Vec::new(),
-            rows: Vec::new(),
-            seen: vec![false; dim],
-            root_rows: 0,
             min_rates: Vec::with_capacity(count),
             rounding: vec![0.0; dim],
             residuals: Vec::with_capacity(count),
@@ -162,7 +151,7 @@ impl CornerGraph {
             field,
             mode: &header.mode,
             arming: &self.armings[count * i..count * (i + 1)],
-            members: &self.members[header.members.clone()],
+            members: self.members(i),
             level: header.level,
             moved: header.moved,
         }
@@ -171,7 +160,7 @@ impl CornerGraph {
     /// The guards that may be crossed from a node.
     #[inline]
     pub(crate) fn members(&self, node: usize) -> &[Member] {
-        &self.members[self.headers[node].members.clone()]
+        &self.members.all[self.headers[node].members.clone()]
     }
 
     #[inline]
@@ -193,7 +182,7 @@ impl CornerGraph {
     }
 
     pub(crate) fn nodes(&self) -> usize {
-        self.used_nodes
+        self.twins.nodes.len()
     }
 
     pub(crate) fn edge(&self, i: usize) -> &Edge {
@@ -211,21 +200,18 @@ impl CornerGraph {
         &self.rounding
     }
 
-    /// Forgets the last corner and stands before `corner`, at node 0, which has no members yet;
-    /// `fill` gives it its arming and its field.
+    /// Forgets the last corner and stands before `corner`, at node 0. `scratch` is overwritten.
     pub(crate) fn start(
         &mut self,
+        context: Context<'_>,
         corner: &CornerPoint,
-        fill: impl FnOnce(NewNode<'_>) -> Result<(), NoDerivative>,
+        scratch: &mut [f64],
     ) -> Result<(), NoDerivative> {
         self.t = corner.t;
-        self.used_nodes = 0;
+        self.twins.clear();
         self.members.clear();
         self.edges.clear();
         self.jumps.clear();
-        self.rows.clear();
-        self.seen.fill(false);
-        self.root_rows = 0;
         self.rounding.fill(0.0);
         for (own, known) in self.rounding.iter_mut().zip(&corner.rounding) {
             *own = *known;
@@ -234,59 +220,53 @@ impl CornerGraph {
         self.min_rates.clone_from(&corner.min_rates);
         self.residuals.clone_from(&corner.residuals);
         self.new_node(&corner.mode);
-        let dim = self.dim();
-        let header = &mut self.headers[0];
+        self.twins.add(&corner.mode);
+        let (dim, mode) = (self.dim(), &corner.mode);
         let (x, field) = self.states[..2 * dim].split_at_mut(dim);
         x.copy_from_slice(&corner.x);
-        self.keys[0] = key(&header.mode);
-        self.newest.fill(None);
-        self.newest[end(self.keys[0])] = Some(0);
-        fill(NewNode {
-            x,
-            field,
-            arming: &mut self.armings[..header.mode.len()],
-            mode: &mut header.mode,
-            moved: &mut header.moved,
-        })
+        for (k, arming) in self.armings[..mode.len()].iter_mut().enumerate() {
+            *arming = corner.arming_of(context.system, k);
+        }
+        context.system.flow(self.t, x, mode, field);
+        evaluate::check_flow(field, self.t, x, mode)?;
+        for &guard in &corner.guards {
+            self.add_member(context, 0, guard, scratch)?;
+        }
+        self.root = self.mark();
+        Ok(())
     }
 
     /// Makes room for all sets of so many guards, up to a few.
     fn reserve(&mut self, guards: usize) {
         let nodes = 1 + (1_usize << guards.min(8));
         let (dim, edges) = (self.dim(), guards * nodes / 2);
+        make_room(&mut self.twins.nodes, nodes);
         make_room(&mut self.headers, nodes);
-        make_room(&mut self.keys, nodes);
-        make_room(&mut self.older, nodes);
         make_room(&mut self.states, 2 * dim * nodes);
         make_room(&mut self.edges, edges);
         make_room(&mut self.jumps, dim * edges);
-        make_room(&mut self.members, edges);
+        make_room(&mut self.members.all, edges);
     }
 
     /// Stands at node 0 again, and forgets the others.
     pub(crate) fn again(&mut self) {
-        self.forget_since(Mark {
-            nodes: self.used_nodes.min(1),
-            edges: 0,
-            members: self.headers.first().map_or(0, |root| root.members.end),
-            rows: self.root_rows,
-        });
+        self.forget_since(self.root);
     }
 
     /// What was found so far, to be kept when more is forgotten.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
-            nodes: self.used_nodes,
+            nodes: self.nodes(),
             edges: self.edges.len(),
-            members: self.members.len(),
-            rows: self.rows.len(),
+            members: self.members.all.len(),
+            entries: self.members.rows.len(),
         }
     }
 
     /// Forgets what was found since.
     pub(crate) fn forget_since(&mut self, mark: Mark) {
-        while self.used_nodes > mark.nodes {
-            self.forget_newest();
+        while self.nodes() > mark.nodes {
+            self.twins.forget_newest();
         }
         for header in &mut self.headers[..mark.nodes] {
             // Newer edges of a node come first.
@@ -296,49 +276,33 @@ impl CornerGraph {
         }
         self.edges.truncate(mark.edges);
         self.jumps.truncate(self.rounding.len() * mark.edges);
-        self.members.truncate(mark.members);
-        self.rows.truncate(mark.rows);
+        self.members.all.truncate(mark.members);
+        self.members.rows.truncate(mark.entries);
     }
 
-    /// A node of level 0 in `mode`, without members.
+    /// The next node, of level 0 in `mode`, without members; `twins` does not know it yet.
     fn new_node(&mut self, mode: &Mode) -> usize {
-        let i = self.used_nodes;
-        self.used_nodes += 1;
-        let none = self.members.len()..self.members.len();
+        let (i, end) = (self.nodes(), self.members.all.len());
         if i == self.headers.len() {
-            self.headers.push(Header {
-                mode: mode.clone(),
-                members: none.clone(),
-                level: 0,
-                moved: false,
-                first_edge: None,
-            });
+            self.headers.push(Header::default());
             let (dim, count) = (self.dim(), mode.len());
-            self.keys.push(0);
-            self.older.push(None);
             self.states.resize(2 * dim * (i + 1), 0.0);
             self.armings.resize(count * (i + 1), Arming::Off);
         }
         let header = &mut self.headers[i];
         header.mode.copy_from(mode);
-        header.members = none;
+        header.members = end..end;
         header.level = 0;
         header.moved = false;
         header.first_edge = None;
-        self.older[i] = None;
         i
     }
 
     /// The edge by which `guard` is crossed from a node, if it was found.
     pub(crate) fn find_edge(&self, from: usize, guard: Guard) -> Option<usize> {
-        let mut known = self.headers[from].first_edge;
-        while let Some(edge) = known {
-            if self.edges[edge].guard == guard {
-                return Some(edge);
-            }
-            known = self.edges[edge].next;
-        }
-        None
+        let newest = self.headers[from].first_edge;
+        let mut known = std::iter::successors(newest, |&edge| self.edges[edge].next);
+        known.find(|&edge| self.edges[edge].guard == guard)
     }
 
     /// Adds the crossing of `guard` at a node, and the node behind it, which has no members yet.
@@ -355,14 +319,7 @@ impl CornerGraph {
         let (dim, count) = (self.dim(), mode.len());
         self.headers[from].mode = mode;
         self.jumps.resize(dim * (i + 1), 0.0);
-        let mut edge = Edge {
-            guard,
-            to,
-            identity: true,
-            by_difference: false,
-            stops: false,
-            next: None,
-        };
+        let mut edge = Edge::plain(guard, to);
         let (headers, new_headers) = self.headers.split_at_mut(to);
         let (states, new_states) = self.states.split_at_mut(2 * dim * to);
         let (armings, new_armings) = self.armings.split_at_mut(count * to);
@@ -375,7 +332,7 @@ impl CornerGraph {
                 field,
                 mode: &before.mode,
                 arming: &armings[count * from..count * (from + 1)],
-                members: &self.members[before.members.clone()],
+                members: &self.members.all[before.members.clone()],
                 level: before.level,
                 moved: before.moved,
             },
@@ -388,22 +345,12 @@ impl CornerGraph {
             },
             &mut edge,
             &mut self.jumps[dim * i..],
-        )
-        .inspect_err(|_| self.used_nodes = to)?;
+        )?;
         after.level = before.level + 1;
-        self.keys[to] = key(&after.mode);
-        self.older[to] = self.newest[end(self.keys[to])].replace(to);
+        self.twins.add(&after.mode);
         edge.next = before.first_edge.replace(i);
         self.edges.push(edge);
         Ok(i)
-    }
-
-    /// Nodes whose mode may be this one, the newest first.
-    #[inline]
-    pub(super) fn of_mode(&self, mode: &Mode) -> impl Iterator<Item = usize> + '_ {
-        let key = key(mode);
-        let alike = std::iter::successors(self.newest[end(key)], |&i| self.older[i]);
-        alike.filter(move |&i| self.keys[i] == key)
     }
 
     /// Adds the crossing of `guard` at a node where it leads to a known one, without a reset and
@@ -416,78 +363,40 @@ impl CornerGraph {
         let jump = fields.take(dim).map(|(before, after)| before - after);
         self.jumps.extend(jump);
         self.edges.push(Edge {
-            guard,
-            to,
-            identity: true,
-            by_difference: false,
-            stops: false,
             next: self.headers[from].first_edge.replace(i),
+            ..Edge::plain(guard, to)
         });
         i
     }
 
     /// Lets an edge lead to a `twin` of the newest node, to which it leads now: other orders of the
-    /// same guards meet there. The newest is forgotten, and `rows` rows are kept.
-    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, rows: usize) {
-        let newest = std::mem::replace(&mut self.edges[edge].to, twin);
-        debug_assert_eq!(newest + 1, self.used_nodes, "the newest node");
-        self.forget_newest();
-        self.members.truncate(self.headers[newest].members.start);
-        self.rows.truncate(rows);
+    /// same guards meet there. The newest, which was found since `mark`, is forgotten.
+    pub(crate) fn merge_newest(&mut self, edge: usize, twin: usize, mark: Mark) {
+        debug_assert_eq!(mark.nodes + 1, self.nodes(), "the newest node");
+        self.edges[edge].to = twin;
+        self.twins.forget_newest();
+        self.members.all.truncate(mark.members);
+        self.members.rows.truncate(mark.entries);
     }
 
-    fn forget_newest(&mut self) {
-        self.used_nodes -= 1;
-        let i = self.used_nodes;
-        self.newest[end(self.keys[i])] = self.older[i];
-    }
-
-    /// Entries of all rows so far.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Adds `guard` to those that may be crossed from the newest node; `fill` writes its row and gives
-    /// `∂h/∂t`.
+    /// Adds `guard` to those that may be crossed from the newest node, with its row and its rate
+    /// there. `scratch` is overwritten.
     pub(crate) fn add_member(
         &mut self,
+        context: Context<'_>,
         node: usize,
         guard: Guard,
-        fill: impl FnOnce(Node<'_>, &mut [f64]) -> Result<f64, NoDerivative>,
+        scratch: &mut [f64],
     ) -> Result<(), NoDerivative> {
-        let (from, dim) = (self.rows.len(), self.dim());
-        self.rows.resize(from + dim, 0.0);
-        // Not seen by `fill`, which is given the node.
-        let mut rows = std::mem::take(&mut self.rows);
-        let row = &mut rows[from..];
-        let own = self.node(node);
-        let filled = fill(own, row);
-        let (field, is_finite) = (own.field, row.iter().all(|v| v.is_finite()));
-        let found = filled.and_then(|moving| {
-            let rate = moving + dot(row, field);
-            if rate.is_finite() && is_finite {
-                return Ok((moving, rate));
-            }
-            let event = guard.event;
-            let gradient = Quantity::Gradient { event };
-            Err(evaluate::not_finite(gradient, self.t, own.x, own.mode).into())
-        });
-        self.rows = rows;
-        let (moving, rate) = found?;
-        debug_assert_eq!(node + 1, self.used_nodes, "the newest node");
-        self.members.push(Member {
-            guard,
-            moving,
-            rate,
-            row: from,
-        });
-        self.headers[node].members.end = self.members.len();
-        if node == 0 {
-            self.root_rows = self.rows.len();
-            for (seen, entry) in self.seen.iter_mut().zip(&self.rows[from..]) {
-                *seen |= *entry != 0.0;
-            }
+        debug_assert_eq!(node + 1, self.nodes(), "the newest node");
+        let (dim, header) = (self.dim(), &mut self.headers[node]);
+        let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
+        let (k, at, mode) = (guard.event, (self.t, x), &header.mode);
+        let fill = |row: &mut [f64]| context.row(k, at, mode, (row, scratch));
+        if !self.members.add(node, guard, field, fill)? {
+            return Err(self.not_finite(node, k));
         }
+        header.members.end = self.members.all.len();
         Ok(())
     }
 
@@ -503,41 +412,14 @@ impl CornerGraph {
         m: usize,
         is_flip: bool,
     ) -> Result<(), NoDerivative> {
-        let to = self.edges[edge].to;
-        debug_assert_eq!(to + 1, self.used_nodes, "the newest node");
-        let (dim, before) = (self.dim(), self.headers[from].members.clone());
-        let mut jump = self.jump(edge).iter().zip(&self.seen);
-        if is_flip && jump.all(|(jump, seen)| *jump == 0.0 || !seen) {
-            // No member sees the jump of the field: their rates are the same too.
-            let crossed = before.start + m;
-            self.members.extend_from_within(before.start..crossed);
-            self.members.extend_from_within(crossed + 1..before.end);
-            self.headers[to].members.end = self.members.len();
-            return Ok(());
-        }
-        let (after, crossed) = (&mut self.headers[to], before.start + m);
+        let (to, before) = (self.edges[edge].to, self.headers[from].members.clone());
+        debug_assert_eq!(to + 1, self.nodes(), "the newest node");
+        let (dim, mode) = (self.dim(), &self.headers[to].mode);
         let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
-        let mut all_finite = true;
-        for i in before.filter(|&i| i != crossed) {
-            let member = self.members[i];
-            // Carried across by the reset, or retired: crossed already.
-            if after.mode.contains(member.guard.event) == member.guard.side_after() {
-                continue;
-            }
-            let row = &self.rows[member.row..member.row + dim];
-            let rate = member.moving + dot(row, field);
-            all_finite &= rate.is_finite();
-            self.members.push(Member { rate, ..member });
-        }
-        after.members.end = self.members.len();
-        if all_finite {
-            return Ok(());
-        }
-        let own = self.node(to);
-        let wrong = own.members.iter().find(|member| !member.rate.is_finite());
-        let event = wrong.map_or(0, |member| member.guard.event);
-        let gradient = Quantity::Gradient { event };
-        Err(evaluate::not_finite(gradient, self.t, own.x, own.mode).into())
+        let jump = is_flip.then_some(&self.jumps[dim * edge..dim * (edge + 1)]);
+        let wrong = self.members.keep(before, m, (mode, field), jump);
+        self.headers[to].members.end = self.members.all.len();
+        wrong.map_or(Ok(()), |event| Err(self.not_finite(to, event)))
     }
 
     /// The row `D_x h` of member `m`.
@@ -547,7 +429,7 @@ impl CornerGraph {
 
     #[inline]
     pub(super) fn row_of(&self, member: &Member) -> &[f64] {
-        &self.rows[member.row..member.row + self.dim()]
+        self.members.row(member)
     }
 
     /// The member of a node that crosses `guard`.
@@ -572,23 +454,4 @@ fn make_room<T>(entries: &mut Vec<T>, count: usize) {
     if entries.capacity() < count {
         entries.reserve(count - entries.len());
     }
-}
-
-/// Among so many places the keys of nodes are divided.
-const ENDS: u8 = 64;
-
-/// The place of a key.
-#[inline]
-fn end(key: u64) -> usize {
-    let [last, ..] = key.to_le_bytes();
-    usize::from(last % ENDS)
-}
-
-/// A number that depends on the sides of a mode alone.
-fn key(mode: &Mode) -> u64 {
-    mode.words().fold(0, |key, word| {
-        (key ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
-    })
 }

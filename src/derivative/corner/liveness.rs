@@ -1,9 +1,10 @@
 //! Which guards of a node are crossed from it, and the refusals of a corner in which one is not, or
 //! which has no end.
 
-use super::graph::{CornerGraph, Member, Node};
+use super::graph::{CornerGraph, Node};
+use super::members::Member;
 use crate::hybrid::{System, evaluate};
-use crate::{At, Guard, NoDerivative, Stop};
+use crate::{At, Guard, NoDerivative, Quantity, Stop};
 
 /// When more guards than this are met again at one instant, resets do not end.
 const MOST_MET_AGAIN: usize = 500;
@@ -70,6 +71,15 @@ impl CornerGraph {
             rate_before: left.rate,
             rate_after: f64::NAN,
             min_rate: self.min_rate(system, left.guard.event),
+            at: self.at(node).into(),
+        })
+    }
+
+    /// The refusal of an event function whose row or rate at a node is not finite.
+    #[cold]
+    pub(super) fn not_finite(&self, node: usize, event: usize) -> NoDerivative {
+        NoDerivative::Stop(Stop::NotFinite {
+            quantity: Quantity::Gradient { event },
             at: self.at(node).into(),
         })
     }

@@ -1,13 +1,18 @@
-//! A single crossing that changes its side and the field and nothing else: the saltation matrix
-//! `Ξ = 1 + (F⁻ − F⁺) τ` with the row `τ = −D_x h / (dh/dt)` of its time shift (Aizerman &
-//! Gantmakher 1958; Pace & Burden, item 10 of the proof). It needs no graph of orders.
+//! A single crossing without a reset: the saltation matrix `Ξ = 1 + (F⁻ − F⁺) τ` with the row
+//! `τ = −D_x h / (dh/dt)` of its time shift (Aizerman & Gantmakher 1958; Pace & Burden, item 10 of
+//! the proof). Where no crossing of a model changes more than its side and the field, it needs no
+//! graph; where a model may reset the state, a graph of two nodes says whether this crossing does.
 
+use nalgebra::{DMatrix, DVector};
+
+use super::exit::Passed;
+use super::explorer::Explorer;
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::linalg::dot;
 use crate::{Mode, NoDerivative};
 
-/// A crossing without a reset, alone at its instant.
+/// A crossing of a model without resets, alone at its instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Lone {
     /// The mode behind it.
@@ -86,5 +91,48 @@ impl Lone {
             *delta += tau * gain;
         }
         tau
+    }
+
+    /// Carries the columns of `map`, and an error, across the crossing at `point`; the row of its
+    /// time shift on what they are carried from. None where it takes more to know the derivative.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin), [`Explorer::edge`], and a guard that is not live.
+    pub(crate) fn pass(
+        &mut self,
+        context: Context<'_>,
+        explorer: &mut Explorer,
+        point: &CornerPoint,
+        map: &mut DMatrix<f64>,
+        error: &mut DVector<f64>,
+    ) -> Result<Option<DVector<f64>>, NoDerivative> {
+        if self.begin(context, point)? {
+            let columns = map.as_mut_slice().chunks_exact_mut(point.x.len());
+            let shifts = columns.map(|column| self.carry(column));
+            let row = DVector::from_iterator(point.x.len(), shifts);
+            self.carry(error.as_mut_slice());
+            return Ok(Some(row));
+        }
+        explorer.begin(context, point)?;
+        explorer.graph().check_live(context.system, 0)?;
+        let found = explorer.edge(context, 0, 0)?;
+        let graph = explorer.graph();
+        let edge = graph.edge(found);
+        let (node, stopped) = (edge.to, edge.stops);
+        let is_last = graph.members(node).is_empty() || stopped;
+        let passed = Passed { node, stopped };
+        if !(edge.identity && is_last && explorer.is_exit(context, passed, point)) {
+            return Ok(None);
+        }
+        let tau = graph.shift_row(0, 0, map);
+        let tau_error = [graph.shift(0, 0, error.as_slice())];
+        let columns = (tau.as_slice(), map.as_mut_slice());
+        for (tau, deltas) in [columns, (&tau_error, error.as_mut_slice())] {
+            explorer.carry(context, (0, found), tau, deltas)?;
+            if stopped {
+                explorer.graph().to_event(node, tau, deltas);
+            }
+        }
+        Ok(Some(tau))
     }
 }

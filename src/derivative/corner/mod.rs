@@ -6,9 +6,10 @@
 //!   run.
 //! * `lone`: a single crossing, which takes no more than its saltation matrix.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
-//!   crossings between them; `twin`: where orders meet; `liveness`: which guards are crossed;
-//!   `shift`: when displacements meet them; `explorer`: what finds all that, with what resets have
-//!   `moved`; `exit`: where the run itself went on.
+//!   crossings between them; `members`: the guards still to be crossed from each; `remaining`: which
+//!   are left behind a reset; `liveness`: which are crossed; `shift`: when displacements meet them;
+//!   `twin`: where orders meet; `explorer`: what finds all that, with what resets have `moved`;
+//!   `exit`: where the run itself went on.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
 //!   maps; `piece`, `cone`: what they are to the user.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -27,10 +28,12 @@ pub(crate) mod group;
 mod liveness;
 pub(crate) mod lone;
 pub(crate) mod map_scale;
+mod members;
 mod moved;
 pub(crate) mod piece;
 pub(crate) mod point;
 pub(crate) mod possible;
+mod remaining;
 pub(crate) mod rounding;
 mod shift;
 mod twin;

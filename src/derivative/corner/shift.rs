@@ -3,7 +3,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::graph::{CornerGraph, Member, Node};
+use super::graph::{CornerGraph, Node};
+use super::members::Member;
 use crate::NoDerivative;
 use crate::hybrid::System;
 use crate::linalg::dot;
