@@ -415,3 +415,64 @@ fn a_reset_that_leaves_the_state_of_the_run_alone_changes_its_neighbours() {
         assert!((component - 5.0).abs() < 1e-8, "{component}");
     }
 }
+
+/// States a, b, y, z, w, q; guards `a`, `b` and `y + w z` are met at once. The first resets z to 1,
+/// behind which the third depends on w; the second lets w grow.
+struct Revealed {
+    ignores_mode: bool,
+}
+
+impl Flow for Revealed {
+    fn dim(&self) -> usize {
+        6
+    }
+
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let on = |k| f64::from(u8::from(mode.contains(k)));
+        dx.copy_from_slice(&[1.0, 1.0, 1.0, 0.0, on(1), 5.0 * on(2)]);
+    }
+}
+
+impl EventFunction for Revealed {
+    fn count(&self) -> usize {
+        3
+    }
+
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        match k {
+            0 | 1 => x[k],
+            _ => x[2] + x[4] * x[3],
+        }
+    }
+
+    fn ignores_mode(&self) -> bool {
+        self.ignores_mode
+    }
+
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        if crossing.crossed.guards().iter().any(|c| c.guard.event == 0) {
+            crossing.x[3] = 1.0;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_guard_that_sees_more_behind_a_reset_has_its_rate_evaluated_anew() {
+    // Perturbed by s, a is crossed 3 s early and b 2 s early, where the third is at −s and comes on
+    // at 1 + w' = 2: it is crossed 3/2 s early, and q gains 5 · 3/2 s.
+    let start = [-0.5, -0.5, -0.5, 0.0, 0.0, 0.0];
+    let v = DMatrix::from_column_slice(6, 1, &[3.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
+    for ignores_mode in [false, true] {
+        let mut integrator = Integrator::new(Revealed { ignores_mode }).unwrap();
+        let along = integrator.derivative_along(0.0, &start, 1.0, &v).unwrap();
+        let end = |integrator: &mut Integrator<_>, s: f64| {
+            let x0: Vec<f64> = start.iter().zip(&v).map(|(x, v)| x + s * v).collect();
+            integrator.integrate(0.0, &x0, 1.0).unwrap().state()[5]
+        };
+        let s = 1e-4;
+        let difference = (end(&mut integrator, s) - end(&mut integrator, 0.0)) / s;
+        assert!((difference - 7.5).abs() < 1e-6, "{difference}");
+        assert!((along[(5, 0)] - 7.5).abs() < 1e-8, "{ignores_mode} {along}");
+    }
+}

@@ -393,7 +393,7 @@ impl CornerGraph {
         let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
         let (k, at, mode) = (guard.event, (self.t, x), &header.mode);
         let fill = |row: &mut [f64]| context.row(k, at, mode, (row, scratch));
-        if !self.members.add(node, guard, field, fill)? {
+        if !self.members.add(guard, field, fill)? {
             return Err(self.not_finite(node, k));
         }
         header.members.end = self.members.all.len();

@@ -24,7 +24,7 @@ pub(super) struct Members {
     pub(super) all: Vec<Member>,
     /// Rows `D_x h`; nodes share those that do not change.
     pub(super) rows: Vec<f64>,
-    /// The components of the state that some member of node 0 depends on.
+    /// The components of the state that some member depends on.
     seen: Vec<bool>,
 }
 
@@ -52,7 +52,6 @@ impl Members {
     /// row or rate is not finite.
     pub(super) fn add(
         &mut self,
-        node: usize,
         guard: Guard,
         field: &[f64],
         fill: impl FnOnce(&mut [f64]) -> Result<f64, NoDerivative>,
@@ -71,10 +70,9 @@ impl Members {
                 row: from,
             });
         }
-        if node == 0 {
-            for (seen, entry) in self.seen.iter_mut().zip(row) {
-                *seen |= *entry != 0.0;
-            }
+        // Also behind a reset, where rows are evaluated anew.
+        for (seen, entry) in self.seen.iter_mut().zip(row) {
+            *seen |= *entry != 0.0;
         }
         Ok(is_finite)
     }
