@@ -147,14 +147,16 @@ impl Look {
         if !is_other {
             return None;
         }
-        const FACTORIAL: f64 = 720.0;
-        let power = log2(FACTORIAL) + 4.0 * log2(speed) - 5.0 * log2(curvature);
+        let power = log2(SIX_FACTORIAL) + 4.0 * log2(speed) - 5.0 * log2(curvature);
         let wanted = exp2(((1.0 / 6.0) * power).clamp(-1000.0, 1000.0));
         let is_off = wanted > OFF * step || OFF * wanted < step;
         // Neither a field that is zero at the start nor one that is straight says more than this.
         is_off.then(|| lesser(greater(wanted, LEAST_REJECTED * step), MOST * step))
     }
 }
+
+/// `6!`, of the term of sixth order.
+const SIX_FACTORIAL: f64 = 720.0;
 
 /// `2⁵²`: a number in its last bits is that number as a float, once it is taken off.
 const WHOLE: f64 = (1u64 << 52) as f64;
