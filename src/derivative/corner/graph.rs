@@ -14,7 +14,7 @@ use super::twin::Twins;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate;
 use crate::hybrid::model::rearm::Arming;
-use crate::{Guard, Mode, NoDerivative};
+use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
 
 /// A place between two crossings.
 #[derive(Clone, Copy, Debug)]
@@ -430,6 +430,22 @@ impl CornerGraph {
     #[inline]
     pub(super) fn row_of(&self, member: &Member) -> &[f64] {
         self.members.row(member)
+    }
+
+    /// The refusal of an event function whose row or rate at a node is not finite.
+    #[cold]
+    pub(super) fn not_finite(&self, node: usize, event: usize) -> NoDerivative {
+        NoDerivative::Stop(Stop::NotFinite {
+            quantity: Quantity::Gradient { event },
+            at: self.at(node).into(),
+        })
+    }
+
+    /// Where a node is, for an error.
+    #[cold]
+    pub(super) fn at(&self, node: usize) -> At {
+        let Node { x, mode, .. } = self.node(node);
+        At::new(self.t(), x, mode)
     }
 
     /// The member of a node that crosses `guard`.

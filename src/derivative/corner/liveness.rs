@@ -4,7 +4,7 @@
 use super::graph::{CornerGraph, Node};
 use super::members::Member;
 use crate::hybrid::{System, evaluate};
-use crate::{At, Guard, NoDerivative, Quantity, Stop};
+use crate::{Guard, NoDerivative, Stop};
 
 /// When more guards than this are met again at one instant, resets do not end.
 const MOST_MET_AGAIN: usize = 500;
@@ -75,26 +75,10 @@ impl CornerGraph {
         })
     }
 
-    /// The refusal of an event function whose row or rate at a node is not finite.
-    #[cold]
-    pub(super) fn not_finite(&self, node: usize, event: usize) -> NoDerivative {
-        NoDerivative::Stop(Stop::NotFinite {
-            quantity: Quantity::Gradient { event },
-            at: self.at(node).into(),
-        })
-    }
-
     /// Most guards that one direction meets: each guard of the corner once, and those that resets
     /// throw the state back at.
     pub(crate) fn most_met(&self) -> usize {
         self.members(0).len() + MOST_MET_AGAIN
-    }
-
-    /// Where a node is, for an error.
-    #[cold]
-    fn at(&self, node: usize) -> At {
-        let Node { x, mode, .. } = self.node(node);
-        At::new(self.t(), x, mode)
     }
 
     /// The refusal of a corner that has no end.

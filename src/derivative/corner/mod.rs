@@ -8,7 +8,7 @@
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, and the
 //!   crossings between them; `members`: the guards still to be crossed from each; `remaining`: which
 //!   are left behind a reset; `liveness`: which are crossed; `shift`: when displacements meet them;
-//!   `twin`: where orders meet; `explorer`: what finds all that, with what resets have `moved`;
+//!   `twin`: nodes by their modes; `explorer`: what finds all that, with what resets have `moved`;
 //!   `exit`: where the run itself went on.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their cones and
 //!   maps; `piece`, `cone`: what they are to the user.
