@@ -43,10 +43,21 @@ impl<B: Buffer> Tolerance<B> {
 
     /// Root mean square of `v` in units of the tolerance at `x`.
     pub(crate) fn norm(&self, v: &[f64], x: &[f64]) -> f64 {
-        let sum: f64 = (0..v.len())
-            .map(|i| (v[i] / self.scale(i, x[i], x[i])).powi(2))
-            .sum();
-        (sum / v.len() as f64).sqrt()
+        let [norm] = self.norms([v], x);
+        norm
+    }
+
+    /// Those of several vectors.
+    #[inline]
+    pub(crate) fn norms<const N: usize>(&self, vectors: [&[f64]; N], x: &[f64]) -> [f64; N] {
+        let mut sums = [0.0; N];
+        for (i, x) in x.iter().enumerate() {
+            let scale = self.scale(i, *x, *x);
+            for (sum, v) in sums.iter_mut().zip(vectors) {
+                *sum += (v[i] / scale).powi(2);
+            }
+        }
+        sums.map(|sum| (sum / x.len() as f64).sqrt())
     }
 }
 

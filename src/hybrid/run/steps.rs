@@ -253,10 +253,12 @@ fn other_step<B: Buffer>(
     tolerance: &Tolerance<B>,
 ) -> Option<f64> {
     let (change, part) = ode.first_change();
+    let vectors = [ode.slope_at_start(), change, ode.change_along_last()];
+    let [speed, change, change_before] = tolerance.norms(vectors, x);
     let look = Look {
-        speed: tolerance.norm(ode.slope_at_start(), x),
-        curvature: tolerance.norm(change, x) / (part * step),
-        curvature_before: tolerance.norm(ode.change_along_last(), x) / last,
+        speed,
+        curvature: change / (part * step),
+        curvature_before: change_before / last,
     };
     look.other_step(step)
 }
